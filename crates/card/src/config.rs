@@ -1,0 +1,57 @@
+//! What makes a card of flash and flash management: link, buffer, scheduler.
+
+use ftl::FtlConfig;
+use nand::NandConfig;
+
+/// The host link and the card's command processing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinkConfig {
+    /// Card to host, bytes a second.
+    pub read_bytes_per_s: u64,
+    /// Host to card, bytes a second.
+    pub write_bytes_per_s: u64,
+    /// Both directions share one capacity (a controller's single data path).
+    pub half_duplex: bool,
+    /// Time of the card's command processor for one read command; commands pass it one after the other.
+    pub read_command_ns: u64,
+    /// The same for a write command.
+    pub write_command_ns: u64,
+    /// Fixed latency of a request that holds nobody else up (doorbell, firmware, interrupt).
+    pub latency_ns: u64,
+}
+
+/// The path that relocated sectors take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelocationPath {
+    /// Inside the card: flash to controller to flash.
+    Internal,
+    /// Through the host's driver: a relocated sector crosses the link as a read and comes back as a write, with
+    /// their commands, and costs extra time on the command processor besides.
+    Host {
+        /// Command-processor time for each relocated sector (on top of nothing: it includes both commands).
+        sector_ns: u64,
+    },
+}
+
+/// A card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CardConfig {
+    /// The flash.
+    pub nand: NandConfig,
+    /// Its management.
+    pub ftl: FtlConfig,
+    /// Bands of the card: blocks per plane, after `--scale`.
+    pub bands: u32,
+    /// The link to the host.
+    pub link: LinkConfig,
+    /// Write buffer for host data, in 4 KiB sectors.
+    pub buffer_sectors: u32,
+    /// Capacitors put the buffer on flash when power goes: a write is durable when the buffer has it.
+    pub power_loss_protection: bool,
+    /// Reads of the host go ahead of queued programs, relocations and erases on a die.
+    pub reads_first: bool,
+    /// Sectors that garbage collection may have under way at once.
+    pub relocation_sectors: u32,
+    /// The way of relocated sectors.
+    pub relocation_path: RelocationPath,
+}

@@ -1,0 +1,3 @@
+//! How do modules and flash management make one device?
+mod config;
+pub use config::{CardConfig, LinkConfig, RelocationPath};

@@ -1,0 +1,63 @@
+//! What can be chosen about flash management.
+
+/// Which band garbage collection cleans next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VictimPolicy {
+    /// The band with the fewest valid sectors.
+    Greedy,
+    /// The band with the largest (1 - u) / (1 + u) * age (Rosenblum and Ousterhout 1992).
+    CostBenefit,
+    /// The band that was closed first.
+    Fifo,
+    /// The band with the fewest valid sectors among `d` drawn at random; `d = 1` is a random victim.
+    RandomD(u32),
+}
+
+/// When garbage collection works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GcMode {
+    /// Host writes earn relocation work in the proportion that the steady state needs, so that free space is stable.
+    Paced {
+        /// Free bands that the control holds.
+        target_free_bands: u32,
+    },
+    /// Host writes stop when free space runs low and wait until enough has been cleaned.
+    StopTheWorld {
+        /// Collection starts when this many bands are free or fewer.
+        start_free_bands: u32,
+        /// Collection goes on until this many bands are free.
+        stop_free_bands: u32,
+    },
+}
+
+/// A share of the flash used with one bit a cell, in front of the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcCache {
+    /// Bands that may be in SLC mode at once.
+    pub bands: u32,
+    /// An SLC band holds 1 / `bits_per_cell` of a native one.
+    pub bits_per_cell: u32,
+}
+
+/// Flash management of one card.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FtlConfig {
+    /// 4 KiB sectors that the host can address.
+    pub user_sectors: u64,
+    /// Program units in a stripe, its parity included: one on each of so many consecutive dies, modules first.
+    pub stripe_width: u32,
+    /// Parity units in a stripe: 0 or 1.
+    pub parity_units: u32,
+    /// Which band is cleaned next.
+    pub victim: VictimPolicy,
+    /// When it is cleaned.
+    pub gc: GcMode,
+    /// Free bands that only garbage collection may open.
+    pub reserve_bands: u32,
+    /// Relocated sectors get an open band of their own (hot and cold apart).
+    pub separate_streams: bool,
+    /// The least worn band is moved when the most worn one is this many cycles ahead; 0: never.
+    pub static_wear_spread_cycles: u32,
+    /// SLC cache, if any.
+    pub slc_cache: Option<SlcCache>,
+}

@@ -1,0 +1,61 @@
+//! What does the host ask?
+//!
+//! Deterministic generators: sysbench fileio, SLOB, OLTP. A load is a set of *processes* (sessions, and the database's
+//! background writers); each runs a script of steps, and whoever drives it (virtual time or a wall clock) tells it when
+//! a step is done. A load owns no clock.
+//!
+//! Invariants:
+//! - the same configuration and seed give the same steps, as long as the steps' outcomes come at the same times;
+//! - every request lies within the footprint that the load states.
+
+use device::{Request, Time};
+
+/// One process of a load: a session or a background writer, numbered from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ProcessId(pub u32);
+
+/// What a process does next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// Computes for `cpu_ns` (0: not at all, beyond what the host model charges for each I/O), then waits for one request.
+    Io {
+        /// CPU time before the request.
+        cpu_ns: u64,
+        /// The request.
+        request: Request,
+    },
+    /// Computes.
+    Cpu {
+        /// CPU time.
+        cpu_ns: u64,
+    },
+    /// Sleeps (think time, rate limit).
+    Sleep {
+        /// When it goes on; in the past: at once.
+        until: Time,
+    },
+    /// Waits until another process of the load wakes it.
+    Park,
+    /// Is finished.
+    End,
+}
+
+/// A load in action.
+pub trait Load {
+    /// How many processes there are; all start at once.
+    fn processes(&self) -> u32;
+
+    /// The next step of `process`, whose previous step is done (or which was woken from [`Step::Park`]). A
+    /// process that appears in `wake` and is parked goes on; waking one that is not parked does nothing.
+    fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step;
+
+    /// Bytes from the start of the device that requests may touch.
+    fn footprint_bytes(&self) -> u64;
+
+    /// Forgets what was counted so far: measurement begins at `now`.
+    fn start_measurement(&mut self, now: Time);
+
+    /// What the application saw (transactions, logical reads …) from the start of measurement until `now`; `None` for
+    /// loads that see only I/O.
+    fn report(&self, now: Time) -> Option<results::Application>;
+}

@@ -1,0 +1,12 @@
+//! What was measured?
+//!
+//! The result of a run as JSON. Keys of `read`, `write` and `sync` are fio's. Knows nothing of how it was obtained.
+
+mod latency;
+mod run;
+
+pub use latency::{LatencyRecorder, LatencySummary};
+pub use run::{
+    Application, Flash, IoClass, OltpReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport,
+    TransactionReport, Wear,
+};
