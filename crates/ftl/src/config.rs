@@ -18,14 +18,14 @@ pub enum VictimPolicy {
 pub enum GcMode {
     /// Host writes earn relocation work in the proportion that the steady state needs, so that free space is stable.
     Paced {
-        /// Free bands that the control holds.
+        /// Free bands, above the reserve, that the control holds.
         target_free_bands: u32,
     },
     /// Host writes stop when free space runs low and wait until enough has been cleaned.
     StopTheWorld {
-        /// Collection starts when this many bands are free or fewer.
+        /// Collection starts when this many bands, above the reserve, are free or fewer.
         start_free_bands: u32,
-        /// Collection goes on until this many bands are free.
+        /// Collection goes on until this many bands, above the reserve, are free.
         stop_free_bands: u32,
     },
 }
@@ -60,4 +60,19 @@ pub struct FtlConfig {
     pub static_wear_spread_cycles: u32,
     /// SLC cache, if any.
     pub slc_cache: Option<SlcCache>,
+}
+
+impl FtlConfig {
+    /// Bands' worth of space that never holds valid data in steady state, so that garbage collection has no use of it:
+    /// the reserve and what the control holds free. Where collection stops the world that is the mean of its bounds
+    /// and the free halves of the two open bands; the paced control counts those halves into its target.
+    pub fn overhead_bands(&self) -> u32 {
+        let free = match self.gc {
+            GcMode::Paced { target_free_bands } => target_free_bands,
+            GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
+                (start_free_bands + stop_free_bands).div_ceil(2) + 1
+            }
+        };
+        self.reserve_bands + free
+    }
 }

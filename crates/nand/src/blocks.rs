@@ -90,6 +90,18 @@ impl Blocks {
         );
     }
 
+    /// True when a unit was programmed since the block's last erase.
+    #[inline]
+    pub fn is_programmed(&self, band: u32, die: u32, unit: u32) -> bool {
+        let written = self.written[self.index(band, die)];
+        written != BAD && unit < written
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        (self.written.capacity() + self.cycles.capacity()) * 4
+    }
+
     /// Erases a block. Returns false when the erase failed: the block is bad from now on.
     ///
     /// # Panics

@@ -1,0 +1,81 @@
+//! A deep look at whether everything agrees.
+
+use crate::bands::BandState;
+use crate::ftl::{Ftl, NONE};
+use crate::layout::{BandId, Lba, Ppa};
+
+/// What does not agree.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Inconsistency {
+    /// The map points at an address that is stale or belongs to another sector.
+    #[error("LBA {lba:?} is mapped to {ppa:?}, which is stale or holds another sector")]
+    Map {
+        /// The sector.
+        lba: Lba,
+        /// Where the map says it is.
+        ppa: Ppa,
+    },
+    /// A band's count differs from its bits.
+    #[error("{band:?} counts {counted} valid sectors and has {found}")]
+    ValidCount {
+        /// The band.
+        band: BandId,
+        /// Its count.
+        counted: u32,
+        /// Its bits.
+        found: u32,
+    },
+    /// Valid addresses that nothing maps to.
+    #[error("{valid} addresses are valid and {mapped} sectors are mapped")]
+    Orphans {
+        /// Addresses.
+        valid: u64,
+        /// Sectors.
+        mapped: u64,
+    },
+    /// A band without data is in use.
+    #[error("{band:?} is {state:?} and holds {valid} valid sectors")]
+    State {
+        /// The band.
+        band: BandId,
+        /// Its state.
+        state: BandState,
+        /// Its count.
+        valid: u32,
+    },
+}
+
+impl Ftl {
+    /// Checks every invariant that can be seen from the tables; linear in the card's size.
+    pub fn check(&self) -> Result<(), Inconsistency> {
+        let mut mapped = 0;
+        for (lba, &ppa) in self.map.iter().enumerate() {
+            if ppa == NONE {
+                continue;
+            }
+            mapped += 1;
+            if !self.valid.is_valid(ppa) || self.reverse[ppa as usize] != lba as u32 {
+                return Err(Inconsistency::Map { lba: Lba(lba as u32), ppa: Ppa(ppa) });
+            }
+        }
+        let mut valid = 0;
+        for b in 0..self.bands.count() {
+            let band = BandId(b);
+            let start = self.layout.band_start(band);
+            let found = self.valid.count_in(start, start + self.layout.band_sectors);
+            let counted = self.bands.valid[b as usize];
+            if found != counted {
+                return Err(Inconsistency::ValidCount { band, counted, found });
+            }
+            let state = self.bands.get(band).state;
+            if found > 0 && matches!(state, BandState::Free | BandState::Stale | BandState::Retired) {
+                return Err(Inconsistency::State { band, state, valid: found });
+            }
+            valid += u64::from(found);
+        }
+        if valid != mapped {
+            return Err(Inconsistency::Orphans { valid, mapped });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,307 @@
+//! Garbage collection: victims, what of them is moved next, and when their bands may be erased.
+
+use crate::bands::BandState;
+use crate::ftl::{Ftl, NONE};
+use crate::layout::{BandId, Lba, Ppa, UnitAddress};
+use crate::pacing::Pacing;
+use crate::stream::StreamId;
+use crate::{FtlConfig, GcMode};
+use nand::CellMode;
+use std::collections::VecDeque;
+
+/// One read of a victim: the valid sectors of one program unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Where.
+    pub unit: UnitAddress,
+    /// First address of the unit.
+    pub first: Ppa,
+    /// Which of its sectors, as bits.
+    pub mask: u64,
+    /// How the victim's cells are used.
+    pub mode: CellMode,
+}
+
+impl Relocation {
+    /// Sectors to move.
+    pub fn sectors(&self) -> u32 {
+        self.mask.count_ones()
+    }
+}
+
+/// A band being cleaned. At most [`MAX_VICTIMS`]: one whose sectors are being chosen, others whose reads are under way.
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    band: BandId,
+    start: u32,
+    next: u32,
+    end: u32,
+    reads_out: u32,
+    valid_at_start: u32,
+    gain: u32,
+    /// Chosen to level wear: its data are cold.
+    cold: bool,
+}
+
+/// Bands that may be in cleaning at once; more than a driver keeps reads of under way.
+const MAX_VICTIMS: usize = 64;
+
+/// A band without valid data, with what must be durable before it is erased.
+#[derive(Clone, Copy, Debug)]
+struct StaleBand {
+    band: BandId,
+    host_barrier: u64,
+    relocation_barrier: u64,
+}
+
+/// State of garbage collection.
+#[derive(Clone, Debug)]
+pub struct Gc {
+    victims: VecDeque<Victim>,
+    stale: VecDeque<StaleBand>,
+    pub pacing: Pacing,
+    /// Stop-the-world collection is at work.
+    pub collecting: bool,
+    /// Bands erased since wear was last looked at.
+    erased_since_wear_check: u32,
+    /// The band that wear levelling wants moved.
+    wear_candidate: Option<BandId>,
+}
+
+impl Gc {
+    pub fn new(config: &FtlConfig) -> Gc {
+        let target = match config.gc {
+            GcMode::Paced { target_free_bands } => target_free_bands,
+            GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
+        };
+        Gc {
+            victims: VecDeque::new(),
+            stale: VecDeque::new(),
+            pacing: Pacing::new(target.max(1)),
+            collecting: false,
+            erased_since_wear_check: 0,
+            wear_candidate: None,
+        }
+    }
+
+    fn scanning(&self) -> Option<&Victim> {
+        self.victims.back().filter(|v| v.next < v.end)
+    }
+}
+
+impl Ftl {
+    /// Free space above the reserve in bands, counted smoothly: free and stale bands, room in the open ones, and the
+    /// share of the gain that cleaning the present victim has made.
+    pub(crate) fn free_space_bands(&self) -> f64 {
+        let mut free = f64::from(self.bands.free_count()) - f64::from(self.config.reserve_bands);
+        free += self.gc.stale.len() as f64;
+        free += self.streams[0].room() + self.streams[1].room();
+        for v in &self.gc.victims {
+            let done = f64::from(v.next - v.start) / f64::from(v.end - v.start);
+            free += done * f64::from(v.gain) / f64::from(self.full_band_sectors);
+        }
+        free
+    }
+
+    /// Whether relocation is due. `idle`: the host asks for nothing right now, so collection may run ahead.
+    pub fn gc_demand(&mut self, idle: bool) -> bool {
+        match self.config.gc {
+            GcMode::Paced { .. } => {
+                let starved = self.bands.free_count() <= self.config.reserve_bands;
+                if starved || idle || self.gc.pacing.is_due() {
+                    return self.ensure_victim(starved);
+                }
+                // The first victim sets the pace.
+                self.gc.scanning().is_none() && self.ensure_victim(false) && self.gc.pacing.is_due()
+            }
+            GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
+                let free = self.bands.free_count().saturating_sub(self.config.reserve_bands);
+                if free <= start_free_bands {
+                    self.gc.collecting = true;
+                } else if free >= stop_free_bands {
+                    self.gc.collecting = false;
+                }
+                self.gc.collecting && self.ensure_victim(true)
+            }
+        }
+    }
+
+    /// Has or chooses a victim with something left to scan.
+    fn ensure_victim(&mut self, starved: bool) -> bool {
+        if self.gc.scanning().is_some() {
+            return true;
+        }
+        let enough = match self.config.gc {
+            GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
+            GcMode::StopTheWorld { stop_free_bands, .. } => {
+                self.bands.free_count() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
+            }
+        };
+        if enough || self.gc.victims.len() >= MAX_VICTIMS {
+            return false;
+        }
+        let Some((band, cold)) = self.choose_victim() else { return false };
+        self.victims.remove(band, &self.bands.valid);
+        self.bands.set_state(band, BandState::Closed, BandState::Victim);
+        let start = self.layout.band_start(band);
+        let valid = self.bands.valid[band.0 as usize];
+        let gain = self.bands.get(band).data_sectors.saturating_sub(valid);
+        self.gc.victims.push_back(Victim {
+            band,
+            start,
+            next: start,
+            end: start + self.layout.band_sectors,
+            reads_out: 0,
+            valid_at_start: valid,
+            gain,
+            cold,
+        });
+        self.adjust_pace();
+        true
+    }
+
+    fn choose_victim(&mut self) -> Option<(BandId, bool)> {
+        if let Some(band) = self.gc.wear_candidate.take()
+            && self.bands.get(band).state == BandState::Closed
+        {
+            return Some((band, true));
+        }
+        let now = self.counters.host_sectors;
+        let band = self.victims.choose(&self.bands.valid, self.full_band_sectors, now)?;
+        let gains = |b: BandId| self.bands.valid[b.0 as usize] < self.bands.get(b).data_sectors;
+        // A full victim gains nothing (FIFO and random may still pass over one), but if all are full, stop.
+        if !gains(band) && !self.victims.closed().iter().any(|&b| gains(b)) {
+            return None;
+        }
+        Some((band, false))
+    }
+
+    /// Fits the pace to the present victim and free space.
+    pub(crate) fn adjust_pace(&mut self) {
+        if let Some(v) = self.gc.victims.back() {
+            let (valid, gain) = (v.valid_at_start, v.gain);
+            let free = self.free_space_bands();
+            self.gc.pacing.adjust(valid, gain, free);
+        }
+    }
+
+    /// The next sectors to move, if [`Ftl::gc_demand`] said so; their read is under way from now on. `None` when the
+    /// victim turned out to have nothing left.
+    pub fn next_relocation(&mut self) -> Option<Relocation> {
+        let victim = self.gc.victims.back_mut()?;
+        let unit_sectors = self.layout.unit_sectors;
+        let found = self.valid.first_in(victim.next, victim.end);
+        let Some(ppa) = found else {
+            victim.next = victim.end;
+            self.retire_finished_victims();
+            return None;
+        };
+        let offset = ppa - victim.start;
+        let first = victim.start + offset / unit_sectors * unit_sectors;
+        let mask = self.valid.mask(first, unit_sectors);
+        victim.next = first + unit_sectors;
+        victim.reads_out += 1;
+        let band = victim.band;
+        self.gc.pacing.spend(mask.count_ones());
+        Some(Relocation {
+            unit: self.layout.locate(Ppa(first)),
+            first: Ppa(first),
+            mask,
+            mode: self.bands.get(band).mode,
+        })
+    }
+
+    /// The sectors of a relocation were read: moves those that are still valid to the relocation stream.
+    pub fn relocate(&mut self, relocation: Relocation) {
+        let stream = if self.config.separate_streams { StreamId::Relocation } else { StreamId::Host };
+        let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
+        while mask != 0 {
+            let ppa = relocation.first.0 + mask.trailing_zeros();
+            mask &= mask - 1;
+            let lba = self.reverse[ppa as usize];
+            debug_assert_ne!(lba, NONE);
+            self.invalidate(ppa);
+            self.append(stream, Lba(lba));
+            self.counters.relocated_sectors += 1;
+        }
+        let band = relocation.unit.band;
+        let victim = self.gc.victims.iter_mut().find(|v| v.band == band).expect("a relocation belongs to a victim");
+        victim.reads_out -= 1;
+        self.retire_finished_victims();
+    }
+
+    /// Victims that are scanned and have no reads under way hold nothing any more.
+    fn retire_finished_victims(&mut self) {
+        while let Some(v) = self.gc.victims.front()
+            && v.next == v.end
+            && v.reads_out == 0
+        {
+            let band = v.band;
+            self.gc.victims.pop_front();
+            self.bands.set_state(band, BandState::Victim, BandState::Stale);
+            self.gc.stale.push_back(StaleBand {
+                band,
+                host_barrier: self.streams[StreamId::Host as usize].barrier(),
+                relocation_barrier: self.streams[StreamId::Relocation as usize].barrier(),
+            });
+        }
+    }
+
+    /// The cold data of a wear-levelling victim go to the most worn band.
+    pub(crate) fn moves_cold_data(&self) -> bool {
+        self.gc.victims.back().is_some_and(|v| v.cold)
+    }
+
+    /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
+    pub fn next_erase(&mut self) -> Option<BandId> {
+        let stale = self.gc.stale.front()?;
+        let ready = self.streams[StreamId::Host as usize].is_durable(stale.host_barrier)
+            && self.streams[StreamId::Relocation as usize].is_durable(stale.relocation_barrier);
+        if !ready {
+            return None;
+        }
+        self.gc.stale.pop_front().map(|s| s.band)
+    }
+
+    /// Stale bands wait for stripes that are not full: without more writes they would wait for ever.
+    pub fn stale_bands_wait(&self) -> bool {
+        !self.gc.stale.is_empty()
+    }
+
+    /// Nothing is being relocated or waits to be.
+    pub fn gc_is_idle(&self) -> bool {
+        self.gc.victims.is_empty()
+    }
+
+    /// All blocks of a band were erased (those whose erase fails are retired); it is free again.
+    pub fn erased(&mut self, band: BandId) {
+        for die in 0..self.layout.dies {
+            if !self.blocks.is_bad(band.0, die) {
+                self.counters.erases += 1;
+                if !self.blocks.erase(band.0, die) {
+                    self.counters.retired_blocks += 1;
+                }
+            }
+        }
+        self.bands.erased(band, &self.layout, &self.blocks);
+        self.gc.erased_since_wear_check += 1;
+        self.level_wear();
+    }
+
+    /// Looks at the wear of all bands once in a while; when the spread is too large, the least worn band is moved.
+    fn level_wear(&mut self) {
+        let limit = self.config.static_wear_spread_cycles;
+        // Every 16th of the bands' number of erases: the scan over all bands costs nothing then.
+        if limit == 0 || self.gc.erased_since_wear_check < (self.bands.count() / 16).clamp(1, 64) {
+            return;
+        }
+        self.gc.erased_since_wear_check = 0;
+        let most = (0..self.bands.count()).map(|b| self.bands.get(BandId(b)).cycles).max().unwrap_or(0);
+        let least = self.victims.closed().iter().map(|&b| (self.bands.get(b).cycles, b)).min();
+        if let Some((cycles, band)) = least
+            && most - cycles > limit
+        {
+            self.gc.wear_candidate = Some(band);
+        }
+    }
+}

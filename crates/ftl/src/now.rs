@@ -1,0 +1,74 @@
+//! Flash management without time: everything that is asked for is done at once.
+
+use crate::ftl::Ftl;
+use crate::layout::{Lba, StripeId};
+use crate::stream::{SealedStripe, StreamId};
+
+/// The card can't take writes any more: its spare is used up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the card is read-only: bad blocks have used up its spare")]
+pub struct ReadOnly;
+
+impl Ftl {
+    /// Writes a sector and does all the work that this makes due: programs, relocations, erases.
+    pub fn write_now(&mut self, lba: Lba) -> Result<(), ReadOnly> {
+        while !self.can_write() {
+            if !self.gc_step_now() {
+                return Err(ReadOnly);
+            }
+        }
+        self.write(lba);
+        self.program_sealed_now();
+        while self.gc_demand(false) && self.gc_step_now() {}
+        Ok(())
+    }
+
+    /// One relocation, with what it makes due. False when there was nothing to do.
+    fn gc_step_now(&mut self) -> bool {
+        if self.gc_demand(false) {
+            if let Some(relocation) = self.next_relocation() {
+                self.relocate(relocation);
+            }
+            self.program_sealed_now();
+            self.erase_stale_now();
+            return true;
+        }
+        if !self.stale_bands_wait() {
+            return false;
+        }
+        // Stale bands wait for open stripes, and no more writes can come to fill these.
+        self.settle_now();
+        true
+    }
+
+    /// Programs what is open, with padding, and erases what waits for it. Nothing is under way afterwards.
+    pub fn settle_now(&mut self) {
+        self.seal_early(StreamId::Relocation);
+        self.seal_early(StreamId::Host);
+        self.program_sealed_now();
+        self.erase_stale_now();
+    }
+
+    fn erase_stale_now(&mut self) {
+        while let Some(band) = self.next_erase() {
+            self.erased(band);
+        }
+    }
+
+    fn program_sealed_now(&mut self) {
+        while let Some(SealedStripe { stripe, stream, sequence, .. }) = self.pop_sealed() {
+            self.program_units_now(stripe);
+            self.stripe_durable(stream, sequence);
+        }
+    }
+
+    fn program_units_now(&mut self, stripe: StripeId) {
+        let units = self.stripe_units(stripe);
+        let mut used = units.data | units.parity;
+        while used != 0 {
+            let address = self.layout.unit_address(stripe, used.trailing_zeros());
+            used &= used - 1;
+            self.unit_programmed(address);
+        }
+    }
+}

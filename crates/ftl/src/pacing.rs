@@ -1,0 +1,77 @@
+//! How much relocation a host write earns.
+//!
+//! Cleaning a victim with `v` valid sectors in a band of `n` gains `n - v` sectors of free space, so in steady state each
+//! host sector must pay for `v / (n - v)` relocations. The pace is that, times a proportional control around the target
+//! of free space: twice it when free space is at half of the target, none when it is half above. Free space is counted
+//! smoothly (room of open bands, progress in the victim), so a band that comes free all at once does not jerk the pace.
+
+/// Relocations due.
+#[derive(Clone, Debug)]
+pub struct Pacing {
+    target_bands: f64,
+    /// Sectors that may be relocated now.
+    credit: f64,
+    /// Earned with each host sector.
+    rate: f64,
+}
+
+/// The control's gain: pace = 1 + GAIN * (target - free) / target. 2 brings free space back within about half the
+/// target's worth of host writes without overshooting, since what it controls (free space) integrates the pace.
+const GAIN: f64 = 2.0;
+/// The pace never exceeds this multiple of what the steady state needs.
+const MAX_PACE: f64 = 4.0;
+
+impl Pacing {
+    /// Around a target.
+    pub fn new(target_bands: u32) -> Pacing {
+        Pacing { target_bands: f64::from(target_bands), credit: 0.0, rate: 0.0 }
+    }
+
+    /// A host sector was written.
+    #[inline]
+    pub fn earn(&mut self) {
+        self.credit += self.rate;
+    }
+
+    /// Sectors were relocated.
+    #[inline]
+    pub fn spend(&mut self, sectors: u32) {
+        self.credit -= f64::from(sectors);
+    }
+
+    /// Relocation is due.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.credit >= 1.0
+    }
+
+    /// Sets the pace for a victim of `valid` sectors whose cleaning gains `gain` sectors, while `free_bands` are free.
+    pub fn adjust(&mut self, valid: u32, gain: u32, free_bands: f64) {
+        let pace = 1.0 + GAIN * (self.target_bands - free_bands) / self.target_bands;
+        // An empty victim needs no relocation; one sector keeps the scan through it moving.
+        self.rate = pace.clamp(0.0, MAX_PACE) * f64::from(valid.max(1)) / f64::from(gain.max(1));
+        // What was earned and not worked off is made up for by the control, not by a burst later.
+        self.credit = self.credit.clamp(-f64::from(valid.max(64)), f64::from(valid.max(64)));
+    }
+
+    /// Free space at which no more is cleaned, in bands.
+    pub fn ceiling_bands(&self) -> f64 {
+        self.target_bands * (1.0 + 1.0 / GAIN)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pace_is_what_the_steady_state_needs_at_the_target_and_nothing_at_the_ceiling() {
+        let mut pacing = Pacing::new(4);
+        pacing.adjust(58, 42, 4.0);
+        assert!((pacing.rate - 58.0 / 42.0).abs() < 1e-12);
+        pacing.adjust(58, 42, 2.0);
+        assert!((pacing.rate - 2.0 * 58.0 / 42.0).abs() < 1e-12);
+        pacing.adjust(58, 42, pacing.ceiling_bands());
+        assert_eq!(pacing.rate, 0.0);
+    }
+}

@@ -1,0 +1,271 @@
+//! Open bands, and the stripe that is being filled in each.
+
+use crate::bands::{BandState, Bands};
+use crate::layout::{BandId, Layout, StripeId};
+use nand::{Blocks, CellMode};
+use std::collections::VecDeque;
+
+/// Who writes: host and relocated sectors go to different bands, so that hot and cold data part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum StreamId {
+    /// What the host wrote.
+    Host,
+    /// What garbage collection moves.
+    Relocation,
+}
+
+/// A stripe whose data is complete and waits to be programmed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SealedStripe {
+    /// Which.
+    pub stripe: StripeId,
+    /// Whose.
+    pub stream: StreamId,
+    /// Its number in the stream: 0, 1, 2 …
+    pub sequence: u64,
+    /// How the band's cells are used.
+    pub mode: CellMode,
+    /// Sectors of padding, at the end.
+    pub padding_sectors: u32,
+}
+
+/// One stream: its open band and stripe, and how far it is durable.
+///
+/// Invariant: between calls either `next < run_end` (the open stripe has room) or no stripe is open.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    id: StreamId,
+    band: Option<BandId>,
+    mode: CellMode,
+    /// Stripe to open next, while none is open; else the open one.
+    stripe: u32,
+    /// Stripes of the open band in its mode.
+    stripes: u32,
+    stripe_is_open: bool,
+    /// Next address to fill, and the end of the run of addresses that follow it without a gap.
+    next: u32,
+    run_end: u32,
+    /// Units of the open stripe beyond the run that still take data.
+    units_left: u64,
+    /// Stripes opened so far.
+    opened: u64,
+    /// All stripes below this number are durable.
+    durable: u64,
+    /// From number `durable` on: is it durable? At most as many as the driver has in flight.
+    in_flight: VecDeque<bool>,
+}
+
+/// What taking one address did.
+pub struct Taken {
+    /// The address.
+    pub ppa: u32,
+    /// The stripe that this filled.
+    pub sealed: Option<SealedStripe>,
+    /// The band that this filled.
+    pub closed: Option<BandId>,
+}
+
+impl Stream {
+    /// With nothing open.
+    pub fn new(id: StreamId) -> Stream {
+        Stream {
+            id,
+            band: None,
+            mode: CellMode::Native,
+            stripe: 0,
+            stripes: 0,
+            stripe_is_open: false,
+            next: 0,
+            run_end: 0,
+            units_left: 0,
+            opened: 0,
+            durable: 0,
+            in_flight: VecDeque::new(),
+        }
+    }
+
+    /// The next sector needs a new band.
+    #[inline]
+    pub fn needs_band(&self) -> bool {
+        self.band.is_none()
+    }
+
+    /// The open band.
+    pub fn band(&self) -> Option<BandId> {
+        self.band
+    }
+
+    /// Share of the open band that is not written yet, in native bands.
+    pub fn room(&self) -> f64 {
+        match self.band {
+            Some(_) if self.mode == CellMode::Native => 1.0 - f64::from(self.stripe) / f64::from(self.stripes),
+            _ => 0.0,
+        }
+    }
+
+    /// Starts to fill a band that was just opened.
+    pub fn start_band(&mut self, band: BandId, mode: CellMode, stripes: u32) {
+        assert!(self.band.is_none());
+        self.band = Some(band);
+        self.mode = mode;
+        self.stripes = stripes;
+        self.stripe = 0;
+    }
+
+    /// Takes the next address. The stream has a band.
+    #[inline]
+    pub fn take(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) -> Taken {
+        if self.next == self.run_end {
+            self.open_stripe(layout, bands, blocks);
+        }
+        let ppa = self.next;
+        self.next += 1;
+        if self.next < self.run_end {
+            return Taken { ppa, sealed: None, closed: None };
+        }
+        if self.units_left != 0 {
+            self.next_run(layout);
+            return Taken { ppa, sealed: None, closed: None };
+        }
+        let (sealed, closed) = self.seal(0, layout, bands, blocks);
+        Taken { ppa, sealed: Some(sealed), closed }
+    }
+
+    /// Closes the open stripe early; what is left of it becomes padding.
+    pub fn seal_early(
+        &mut self,
+        layout: &Layout,
+        bands: &Bands,
+        blocks: &Blocks,
+    ) -> Option<(SealedStripe, Option<BandId>)> {
+        if !self.stripe_is_open {
+            return None;
+        }
+        let padding = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
+        self.units_left = 0;
+        self.next = self.run_end;
+        Some(self.seal(padding, layout, bands, blocks))
+    }
+
+    /// The number that [`Stream::is_durable`] must be asked for everything written so far.
+    pub fn barrier(&self) -> u64 {
+        self.opened
+    }
+
+    /// All stripes below `barrier` are on flash.
+    pub fn is_durable(&self, barrier: u64) -> bool {
+        self.durable >= barrier
+    }
+
+    /// A sealed stripe is on flash, parity and all.
+    pub fn stripe_durable(&mut self, sequence: u64) {
+        let i = (sequence - self.durable) as usize;
+        assert!(!self.in_flight[i], "stripe {sequence} became durable twice");
+        self.in_flight[i] = true;
+        while self.in_flight.front() == Some(&true) {
+            self.in_flight.pop_front();
+            self.durable += 1;
+        }
+    }
+
+    fn seal(
+        &mut self,
+        padding_sectors: u32,
+        layout: &Layout,
+        bands: &Bands,
+        blocks: &Blocks,
+    ) -> (SealedStripe, Option<BandId>) {
+        let band = self.band.expect("a stripe is open");
+        let sealed = SealedStripe {
+            stripe: StripeId { band, index: self.stripe },
+            stream: self.id,
+            sequence: self.opened - 1,
+            mode: self.mode,
+            padding_sectors,
+        };
+        self.stripe_is_open = false;
+        self.stripe += 1;
+        self.skip_unusable(layout, bands, blocks);
+        let closed = (self.stripe == self.stripes).then(|| {
+            self.band = None;
+            band
+        });
+        (sealed, closed)
+    }
+
+    fn open_stripe(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) {
+        assert!(!self.stripe_is_open);
+        self.skip_unusable(layout, bands, blocks);
+        let band = self.band.expect("the caller opened a band");
+        debug_assert_eq!(bands.get(band).state, BandState::Open);
+        let stripe = StripeId { band, index: self.stripe };
+        let units = units_of(stripe, layout, bands, blocks);
+        self.units_left = units.data;
+        self.stripe_is_open = true;
+        self.opened += 1;
+        self.in_flight.push_back(false);
+        self.next_run(layout);
+    }
+
+    /// Goes past stripes that have too few good blocks. A band that has none is retired and never opened.
+    fn skip_unusable(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) {
+        let band = self.band.expect("a band is open");
+        if !bands.get(band).has_bad {
+            return;
+        }
+        while self.stripe < self.stripes
+            && units_of(StripeId { band, index: self.stripe }, layout, bands, blocks).data == 0
+        {
+            self.stripe += 1;
+        }
+    }
+
+    fn next_run(&mut self, layout: &Layout) {
+        let band = self.band.expect("a stripe is open");
+        let first = self.units_left.trailing_zeros();
+        let count = (self.units_left >> first).trailing_ones();
+        let mask = if count == 64 { u64::MAX } else { ((1 << count) - 1) << first };
+        self.units_left &= !mask;
+        let start = layout.stripe_start(StripeId { band, index: self.stripe });
+        self.next = start + first * layout.unit_sectors;
+        self.run_end = self.next + count * layout.unit_sectors;
+    }
+}
+
+/// Which units of a stripe are used, as bits by unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StripeUnits {
+    /// Units that take data.
+    pub data: u64,
+    /// The unit of parity, if any.
+    pub parity: u64,
+}
+
+/// Parity rotates over the units from stripe to stripe; bad blocks are left out, and so are stripes that would be
+/// nothing but parity.
+#[inline]
+pub fn units_of(stripe: StripeId, layout: &Layout, bands: &Bands, blocks: &Blocks) -> StripeUnits {
+    let width = layout.width;
+    let mut good = u64::MAX >> (64 - width);
+    if bands.get(stripe.band).has_bad {
+        let first = layout.group_of(stripe.index) * width;
+        for unit in 0..width {
+            if blocks.is_bad(stripe.band.0, first + unit) {
+                good &= !(1 << unit);
+            }
+        }
+    }
+    if layout.parity_units == 0 {
+        return StripeUnits { data: good, parity: 0 };
+    }
+    if good.count_ones() <= layout.parity_units {
+        return StripeUnits { data: 0, parity: 0 };
+    }
+    let row = stripe.index / layout.groups;
+    let wanted = (row + layout.group_of(stripe.index)) % width;
+    // The first good unit from the wanted one on, around the end.
+    let from_wanted = good & (u64::MAX << wanted);
+    let unit = if from_wanted != 0 { from_wanted } else { good }.trailing_zeros();
+    StripeUnits { data: good & !(1 << unit), parity: 1 << unit }
+}

@@ -1,0 +1,246 @@
+//! Which band is cleaned next.
+//!
+//! Bands are kept in groups of about the square root of their number. A group knows the fewest valid sectors and the
+//! oldest closing time among its closed bands. Counts of closed bands only fall, so an overwrite keeps a group's
+//! minimum exact with one comparison, and a victim is found by looking at the groups and into one (greedy) or few
+//! (cost-benefit) of them instead of at all bands.
+
+use crate::VictimPolicy;
+use crate::layout::BandId;
+use device::Rng;
+use std::collections::VecDeque;
+
+const NOT_CLOSED: u32 = u32::MAX;
+
+#[derive(Clone, Copy, Debug)]
+struct Group {
+    /// Fewest valid sectors of its closed bands; `u32::MAX` when there are none.
+    fewest: u32,
+    /// Earliest closing time of its closed bands; `u64::MAX` when there are none.
+    oldest: u64,
+}
+
+const EMPTY: Group = Group { fewest: u32::MAX, oldest: u64::MAX };
+
+/// The closed bands of a card, ready to be chosen from.
+#[derive(Clone, Debug)]
+pub struct Victims {
+    policy: VictimPolicy,
+    shift: u32,
+    groups: Vec<Group>,
+    /// Place of each band in `closed`; [`NOT_CLOSED`] when it is not there.
+    place: Vec<u32>,
+    closed: Vec<BandId>,
+    closed_at: Vec<u64>,
+    /// Closing order, with entries of bands that have left since; used by FIFO only.
+    order: VecDeque<(BandId, u64)>,
+    rng: Rng,
+}
+
+impl Victims {
+    /// No closed bands yet.
+    pub fn new(policy: VictimPolicy, bands: u32, seed: u64) -> Victims {
+        let shift = (u32::BITS - bands.leading_zeros()) / 2;
+        Victims {
+            policy,
+            shift,
+            groups: vec![EMPTY; (bands as usize >> shift) + 1],
+            place: vec![NOT_CLOSED; bands as usize],
+            closed: Vec::with_capacity(bands as usize),
+            closed_at: vec![0; bands as usize],
+            order: VecDeque::new(),
+            rng: Rng::stream(seed, "victims"),
+        }
+    }
+
+    /// Closed bands.
+    pub fn closed(&self) -> &[BandId] {
+        &self.closed
+    }
+
+    /// A band was closed at `now` (any clock that never runs backwards).
+    pub fn insert(&mut self, band: BandId, valid: u32, now: u64) {
+        let b = band.0 as usize;
+        assert_eq!(self.place[b], NOT_CLOSED, "band {b} is closed already");
+        self.place[b] = self.closed.len() as u32;
+        self.closed.push(band);
+        self.closed_at[b] = now;
+        let group = &mut self.groups[b >> self.shift];
+        group.fewest = group.fewest.min(valid);
+        group.oldest = group.oldest.min(now);
+        if self.policy == VictimPolicy::Fifo {
+            self.order.push_back((band, now));
+        }
+    }
+
+    /// The valid count of a band fell. Bands that are not closed may be named too: they are looked at when they close.
+    #[inline]
+    pub fn lowered(&mut self, band: BandId, valid: u32) {
+        let b = band.0 as usize;
+        let group = &mut self.groups[b >> self.shift];
+        if valid < group.fewest && self.place[b] != NOT_CLOSED {
+            group.fewest = valid;
+        }
+    }
+
+    /// A band is no longer closed.
+    pub fn remove(&mut self, band: BandId, valid: &[u32]) {
+        let b = band.0 as usize;
+        let place = self.place[b] as usize;
+        assert_ne!(place as u32, NOT_CLOSED, "band {b} is not closed");
+        self.place[b] = NOT_CLOSED;
+        self.closed.swap_remove(place);
+        if let Some(&moved) = self.closed.get(place) {
+            self.place[moved.0 as usize] = place as u32;
+        }
+        let g = b >> self.shift;
+        let mut group = EMPTY;
+        for member in self.members(g) {
+            group.fewest = group.fewest.min(valid[member]);
+            group.oldest = group.oldest.min(self.closed_at[member]);
+        }
+        self.groups[g] = group;
+    }
+
+    /// The closed bands of a group.
+    fn members(&self, group: usize) -> impl Iterator<Item = usize> + '_ {
+        let start = group << self.shift;
+        let end = (start + (1 << self.shift)).min(self.place.len());
+        (start..end).filter(|&b| self.place[b] != NOT_CLOSED)
+    }
+
+    /// The band to clean next; `None` when no band is closed. `data_sectors` is a full band's capacity.
+    pub fn choose(&mut self, valid: &[u32], data_sectors: u32, now: u64) -> Option<BandId> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        match self.policy {
+            VictimPolicy::Greedy => {
+                let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
+                let band = self.members(g).find(|&b| valid[b] == group.fewest).expect("a group's minimum is exact");
+                Some(BandId(band as u32))
+            }
+            VictimPolicy::CostBenefit => self.best_cost_benefit(valid, data_sectors, now),
+            VictimPolicy::Fifo => loop {
+                let &(band, at) = self.order.front()?;
+                let b = band.0 as usize;
+                if self.place[b] != NOT_CLOSED && self.closed_at[b] == at {
+                    return Some(band);
+                }
+                self.order.pop_front();
+            },
+            VictimPolicy::RandomD(d) => {
+                let n = self.closed.len() as u64;
+                (0..d.max(1))
+                    .map(|_| self.closed[self.rng.below(n) as usize])
+                    .min_by_key(|b| (valid[b.0 as usize], b.0))
+            }
+        }
+    }
+
+    fn best_cost_benefit(&self, valid: &[u32], data_sectors: u32, now: u64) -> Option<BandId> {
+        // Rosenblum and Ousterhout 1992: benefit / cost = (1 - u) * age / (1 + u).
+        let score = |valid: u32, closed_at: u64| {
+            let u = f64::from(valid.min(data_sectors)) / f64::from(data_sectors);
+            (1.0 - u) / (1.0 + u) * (now - closed_at + 1) as f64
+        };
+        let mut best: Option<(f64, usize)> = None;
+        for (g, group) in self.groups.iter().enumerate() {
+            // No member can beat the score of the group's emptiest and oldest together.
+            if group.oldest == u64::MAX || best.is_some_and(|(s, _)| score(group.fewest, group.oldest) <= s) {
+                continue;
+            }
+            for b in self.members(g) {
+                let s = score(valid[b], self.closed_at[b]);
+                if best.is_none_or(|(bs, _)| s > bs) {
+                    best = Some((s, b));
+                }
+            }
+        }
+        best.map(|(_, b)| BandId(b as u32))
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.groups.capacity() * size_of::<Group>()
+            + self.place.capacity() * 4
+            + self.closed.capacity() * 4
+            + self.closed_at.capacity() * 8
+            + self.order.capacity() * 16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Random closing, overwriting and removing; the choice must be what a scan of all bands finds.
+    fn agrees_with_scan(policy: VictimPolicy, best: impl Fn(&[u32], &[u64], &[usize], u64) -> usize) {
+        const BANDS: u32 = 300;
+        let mut rng = Rng::stream(5, "test");
+        let mut victims = Victims::new(policy, BANDS, 1);
+        let mut valid = vec![100u32; BANDS as usize];
+        let mut at = vec![0u64; BANDS as usize];
+        let mut closed: Vec<usize> = Vec::new();
+        for now in 1..20_000u64 {
+            let b = rng.below(u64::from(BANDS)) as usize;
+            if !closed.contains(&b) {
+                valid[b] = 50 + rng.below(50) as u32;
+                at[b] = now;
+                victims.insert(BandId(b as u32), valid[b], now);
+                closed.push(b);
+            } else if valid[b] > 0 {
+                valid[b] -= 1;
+                victims.lowered(BandId(b as u32), valid[b]);
+            }
+            if closed.len() > 250 {
+                let chosen = victims.choose(&valid, 100, now).unwrap();
+                let expected = best(&valid, &at, &closed, now);
+                assert_eq!(chosen.0 as usize, expected, "{policy:?}");
+                victims.remove(chosen, &valid);
+                closed.retain(|&c| c != expected);
+            }
+        }
+    }
+
+    #[test]
+    fn greedy_finds_the_fewest_valid() {
+        agrees_with_scan(VictimPolicy::Greedy, |valid, _, closed, _| {
+            // Ties: the first group that has the minimum, then the lowest band.
+            let fewest = closed.iter().map(|&b| valid[b]).min().unwrap();
+            closed.iter().copied().filter(|&b| valid[b] == fewest).min().unwrap()
+        });
+    }
+
+    #[test]
+    fn fifo_finds_the_first_closed() {
+        agrees_with_scan(VictimPolicy::Fifo, |_, at, closed, _| closed.iter().copied().min_by_key(|&b| at[b]).unwrap());
+    }
+
+    #[test]
+    fn cost_benefit_finds_the_best_score() {
+        agrees_with_scan(VictimPolicy::CostBenefit, |valid, at, closed, now| {
+            let score = |b: usize| {
+                let u = f64::from(valid[b]) / 100.0;
+                (1.0 - u) / (1.0 + u) * (now - at[b] + 1) as f64
+            };
+            let mut sorted = closed.to_vec();
+            sorted.sort_unstable();
+            sorted.into_iter().reduce(|a, b| if score(b) > score(a) { b } else { a }).unwrap()
+        });
+    }
+
+    #[test]
+    fn random_d_with_many_draws_is_close_to_greedy_and_with_one_is_uniform() {
+        let valid: Vec<u32> = (0..100).map(|b| b + 10).collect();
+        let mut many = Victims::new(VictimPolicy::RandomD(1_000), 100, 1);
+        let mut one = Victims::new(VictimPolicy::RandomD(1), 100, 1);
+        for b in 0..100 {
+            many.insert(BandId(b), valid[b as usize], 1);
+            one.insert(BandId(b), valid[b as usize], 1);
+        }
+        assert_eq!(many.choose(&valid, 200, 1), Some(BandId(0)));
+        let mean: f64 = (0..10_000).map(|_| f64::from(one.choose(&valid, 200, 1).unwrap().0)).sum::<f64>() / 1e4;
+        assert!((mean - 49.5).abs() < 1.0, "{mean}");
+    }
+}
