@@ -1,3 +1,24 @@
 //! How do modules and flash management make one device?
+//!
+//! A [`Card`] is a [`device::Device`] in virtual time: the host link and its command processor, the write buffer, the
+//! scheduler of dies and channels, around the flash management of `ftl`. Requests and the passing of time go in,
+//! completions come out.
+//!
+//! Invariants, asserted in every build:
+//! - requests submitted = finished + in flight;
+//! - the buffer never holds more host sectors than it has room for, and frees them only when their whole stripe,
+//!   parity and all, is on flash;
+//! - a die does one thing at a time, in an order that flash allows;
+//! - the parts of an explained request add up to its latency.
+
+mod bus;
+mod card;
 mod config;
+mod dies;
+mod explain;
+mod host_side;
+mod link;
+mod relocation;
+
+pub use card::{Card, MediaCounters};
 pub use config::{CardConfig, LinkConfig, RelocationPath};

@@ -1,1 +1,27 @@
-//! placeholder
+//! Who is asked?
+//!
+//! A modelled device in virtual time: a host with cores drives a load against a card, striped cards or disks. The run
+//! preconditions the device to steady state by itself and says how it knew.
+//!
+//! Invariants:
+//! - requests generated = finished + in flight, checked whenever a run pauses;
+//! - a device that has work in flight and no event to come has lost a request: the run panics instead of hanging.
+
+mod machine;
+mod modelled;
+mod precondition;
+mod progress;
+mod recorder;
+mod run;
+mod steady;
+mod striped;
+mod tail;
+
+pub use machine::{Machine, Stop, StopReason};
+pub use modelled::Modelled;
+pub use precondition::{Pattern, precondition};
+pub use progress::{Progress, Silent};
+pub use recorder::Recorder;
+pub use run::{Measure, RunError, RunSpec, measure, prepare, run};
+pub use steady::{SteadyRule, steady_state};
+pub use striped::Striped;

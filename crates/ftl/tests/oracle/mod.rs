@@ -122,8 +122,8 @@ pub fn d_choices(u: f64, b: u32, d: u32) -> f64 {
 
 /// FIFO under skewed traffic.
 ///
-/// All blocks are written over in the time of `t` host writes per page of capacity. Through it a page of class `i`, with
-/// share f_i of the used pages and r_i of the writes, stays valid with probability e_i = exp(-t r_i / (u f_i)).
+/// All blocks are written over in the time of `t` host writes per page of capacity. Through it a page of class `i`,
+/// with share f_i of the used pages and r_i of the writes, stays valid with probability e_i = exp(-t r_i / (u f_i)).
 /// Pages of the class are written r_i by the host and e_i of what was written before by collection, together
 /// r_i / (1 - e_i) for each host write. The sum is WAF, and t WAF = 1. Where relocated pages go does not matter: a
 /// page's age alone decides when it is visited again.

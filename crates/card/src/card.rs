@@ -1,0 +1,372 @@
+//! The card: one event loop's worth of state.
+
+use crate::dies::{Dies, Finished, Started, Work};
+use crate::explain::{Activity, Record};
+use crate::host_side::{HostRequest, Stage};
+use crate::link::Link;
+use crate::relocation::Relocations;
+use crate::{CardConfig, RelocationPath};
+use device::{Cause, Completion, Device, EventTable, Request, RequestId, Time};
+use ftl::{BandId, Ftl, FtlError, SealedStripe, StreamId};
+use slab::Slab;
+use std::collections::VecDeque;
+
+/// Operations of the flash since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MediaCounters {
+    /// Read commands.
+    pub reads: u64,
+    /// Program commands.
+    pub programs: u64,
+    /// Erase commands.
+    pub erases: u64,
+}
+
+impl MediaCounters {
+    /// All together.
+    pub fn total(&self) -> u64 {
+        self.reads + self.programs + self.erases
+    }
+}
+
+/// A stripe being programmed.
+#[derive(Clone, Copy, Debug)]
+struct StripeInFlight {
+    stream: StreamId,
+    sequence: u64,
+    units_left: u32,
+    /// Sectors of data: room in the buffer, or of relocation, that comes free with it.
+    data_sectors: u32,
+}
+
+/// A card in virtual time.
+#[derive(Clone, Debug)]
+pub struct Card {
+    pub(crate) config: CardConfig,
+    pub(crate) ftl: Ftl,
+    pub(crate) link: Link,
+    dies: Dies,
+    /// Slots: dies, then requests, then relocations on their way through the host.
+    pub(crate) events: EventTable,
+    pub(crate) die_count: usize,
+    pub(crate) requests: Vec<HostRequest>,
+    stripes: Slab<StripeInFlight>,
+    pub(crate) relocations: Relocations,
+    /// Bands being erased, with the dies that are not done yet.
+    erasing: Vec<(BandId, u32)>,
+    pub(crate) buffer_free_sectors: u32,
+    /// Writes that wait for room, first come first served; at most one entry a request.
+    pub(crate) waiting_writes: VecDeque<RequestId>,
+    /// Flushes and FUA writes that wait until a barrier is durable; barriers do not fall.
+    pub(crate) waiting_durable: VecDeque<(u64, RequestId)>,
+    pub(crate) submitted: u64,
+    pub(crate) finished: u64,
+    pub(crate) in_flight: u64,
+    media: MediaCounters,
+    pub(crate) activity: Activity,
+    /// Since when host writes have been stopped for collection.
+    stopped_since: Option<Time>,
+    /// By request, when the card explains where time went; else empty.
+    pub(crate) records: Vec<Record>,
+}
+
+impl Card {
+    /// A fresh card that takes at most `max_requests` requests at once. With `explain` it keeps where the time of each
+    /// request goes.
+    pub fn new(config: &CardConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Card, FtlError> {
+        let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
+        let die_count = config.nand.geometry.dies() as usize;
+        let requests = max_requests as usize;
+        Ok(Card {
+            config: *config,
+            ftl,
+            link: Link::new(config.link),
+            dies: Dies::new(&config.nand, config.reads_first),
+            events: EventTable::new(die_count + requests + 1),
+            die_count,
+            requests: vec![HostRequest::default(); requests],
+            stripes: Slab::new(),
+            relocations: Relocations::new(),
+            erasing: Vec::new(),
+            buffer_free_sectors: config.buffer_sectors,
+            waiting_writes: VecDeque::new(),
+            waiting_durable: VecDeque::new(),
+            submitted: 0,
+            finished: 0,
+            in_flight: 0,
+            media: MediaCounters::default(),
+            activity: Activity::default(),
+            stopped_since: None,
+            records: if explain { vec![Record::default(); requests] } else { Vec::new() },
+        })
+    }
+
+    /// Flash management.
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// Flash management, to precondition without time.
+    ///
+    /// # Panics
+    /// When requests or media operations are under way.
+    pub fn ftl_mut(&mut self) -> &mut Ftl {
+        assert!(self.in_flight == 0 && self.dies.in_flight() == 0, "the card is at work");
+        &mut self.ftl
+    }
+
+    /// Operations of the flash since the start.
+    pub fn media(&self) -> MediaCounters {
+        self.media
+    }
+
+    /// What the card was built from.
+    pub fn config(&self) -> &CardConfig {
+        &self.config
+    }
+
+    /// Bytes of memory held.
+    pub fn memory_bytes(&self) -> usize {
+        self.ftl.memory_bytes() + self.requests.capacity() * size_of::<HostRequest>()
+    }
+
+    pub(crate) fn request_slot(&self, id: RequestId) -> usize {
+        self.die_count + id.0 as usize
+    }
+
+    /// Queues an operation on a die.
+    pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
+        let started = self.dies.enqueue(now, work, unit, mode, sectors, &mut self.events);
+        self.note_started(started);
+    }
+
+    #[inline]
+    fn note_started(&mut self, started: Option<Started>) {
+        let Some(started) = started else { return };
+        match started.work {
+            Work::HostRead(_) => {
+                self.media.reads += 1;
+            }
+            Work::RelocationRead(_) => {
+                self.media.reads += 1;
+                self.activity.relocation_ns += started.busy_ns;
+            }
+            Work::Program { cause, .. } => {
+                let ns = match cause {
+                    Cause::DieParity => &mut self.activity.parity_ns,
+                    Cause::DieRelocationProgram => &mut self.activity.relocation_ns,
+                    _ => &mut self.activity.host_program_ns,
+                };
+                *ns += started.busy_ns;
+                if started.fresh {
+                    self.media.programs += 1;
+                    self.ftl.unit_programmed(started.unit);
+                }
+            }
+            Work::Erase(_) => {
+                self.activity.erase_ns += started.busy_ns;
+                if started.fresh {
+                    self.media.erases += 1;
+                }
+            }
+        }
+    }
+
+    /// Sends the stripes that are full to their dies.
+    #[inline]
+    pub(crate) fn program_sealed(&mut self, now: Time) {
+        while let Some(sealed) = self.ftl.pop_sealed() {
+            self.program(now, sealed);
+        }
+    }
+
+    fn program(&mut self, now: Time, sealed: SealedStripe) {
+        let units = self.ftl.stripe_units(sealed.stripe);
+        let mut used = units.data | units.parity;
+        let stripe = self.stripes.insert(StripeInFlight {
+            stream: sealed.stream,
+            sequence: sealed.sequence,
+            units_left: used.count_ones(),
+            data_sectors: units.data.count_ones() * self.ftl.layout().unit_sectors - sealed.padding_sectors,
+        }) as u32;
+        let data_cause = match sealed.stream {
+            StreamId::Host => Cause::DieHostProgram,
+            StreamId::Relocation => Cause::DieRelocationProgram,
+        };
+        while used != 0 {
+            let unit = used.trailing_zeros();
+            used &= used - 1;
+            let cause = if units.parity >> unit & 1 == 1 { Cause::DieParity } else { data_cause };
+            let address = self.ftl.layout().unit_address(sealed.stripe, unit);
+            self.start(now, Work::Program { stripe, cause }, address, sealed.mode, 0);
+        }
+    }
+
+    /// A die has finished something.
+    fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
+        let Finished { op, at } = self.dies.finish(now, d, &mut self.events);
+        // The die goes on before anything else is decided: what it did is off its hands.
+        let next = self.dies.start_next(now, d, &mut self.events);
+        self.note_started(next);
+        match op.work {
+            Work::HostRead(id) => {
+                if let Some(record) = self.records.get_mut(id.0 as usize) {
+                    let mut parts = device::Parts::default();
+                    let (cause, first, rest) = op.waited();
+                    parts.add(cause, first);
+                    parts.add(Cause::DieHostRead, rest);
+                    parts.add(Cause::Suspend, op.suspend_ns);
+                    let array = self.dies.read_ns(op.mode);
+                    parts.add(Cause::FlashRead, array);
+                    parts.add(Cause::Bus, at - op.started - array);
+                    record.flash = parts;
+                }
+                self.flash_read_done(now, id, done);
+            }
+            Work::RelocationRead(index) => self.relocation_read(now, index, done),
+            Work::Program { stripe, .. } => {
+                let s = &mut self.stripes[stripe as usize];
+                s.units_left -= 1;
+                if s.units_left == 0 {
+                    self.stripe_programmed(now, stripe, done);
+                }
+            }
+            Work::Erase(band) => {
+                let i = self.erasing.iter().position(|e| e.0 == band).expect("the band is being erased");
+                self.erasing[i].1 -= 1;
+                if self.erasing[i].1 == 0 {
+                    self.erasing.swap_remove(i);
+                    self.ftl.erased(band);
+                    self.go_on(now, done);
+                }
+            }
+        }
+    }
+
+    fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
+        let s = self.stripes.remove(index as usize);
+        self.ftl.stripe_durable(s.stream, s.sequence);
+        match s.stream {
+            StreamId::Host => {
+                self.buffer_free_sectors += s.data_sectors;
+                assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
+                self.wake_durable(now, done);
+            }
+            StreamId::Relocation => self.relocations.sectors_in_flight -= s.data_sectors,
+        }
+        self.erase_stale(now);
+        self.go_on(now, done);
+    }
+
+    /// Begins the erases that may begin.
+    pub(crate) fn erase_stale(&mut self, now: Time) {
+        while let Some(band) = self.ftl.next_erase() {
+            let dies = self.ftl.layout().dies;
+            let mode = self.ftl.cell_mode(band);
+            let good = |card: &Card, die: u32| !card.ftl.blocks().is_bad(band.0, die);
+            let count = (0..dies).filter(|&d| good(self, d)).count() as u32;
+            self.erasing.push((band, count));
+            for die in 0..dies {
+                if good(self, die) {
+                    self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
+                }
+            }
+        }
+    }
+
+    /// After space or buffer came free: admits what waits, relocates what is due.
+    pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.waiting_writes.is_empty() {
+            self.admit_waiting(now, done);
+        }
+        self.relocate_due(now);
+        self.note_stopped(now);
+        if !self.waiting_writes.is_empty() || self.in_flight == 0 {
+            self.unblock(now);
+        }
+    }
+
+    /// Nothing moves on the flash and bands wait to be erased: they wait for stripes that nobody will fill.
+    fn unblock(&mut self, now: Time) {
+        if self.dies.in_flight() == 0 && self.relocations.on_their_way() == 0 && self.ftl.stale_bands_wait() {
+            self.ftl.seal_early(StreamId::Relocation);
+            self.ftl.seal_early(StreamId::Host);
+            self.program_sealed(now);
+            self.erase_stale(now);
+        }
+    }
+
+    fn note_stopped(&mut self, now: Time) {
+        match (self.ftl.stopped_for_gc(), self.stopped_since) {
+            (true, None) => self.stopped_since = Some(now),
+            (false, Some(since)) => {
+                self.activity.stopped_ns += now - since;
+                self.stopped_since = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// Activity until now.
+    pub(crate) fn activity_at(&self, now: Time) -> Activity {
+        let mut activity = self.activity;
+        if let Some(since) = self.stopped_since {
+            activity.stopped_ns += now - since;
+        }
+        activity
+    }
+
+    pub(crate) fn relocation_slot(&self) -> usize {
+        self.die_count + self.requests.len()
+    }
+
+    /// Time for a sector on its way through the host, if relocation takes that way.
+    pub(crate) fn host_path_sector_ns(&self) -> Option<u64> {
+        match self.config.relocation_path {
+            RelocationPath::Internal => None,
+            RelocationPath::Host { sector_ns } => Some(sector_ns),
+        }
+    }
+}
+
+impl Device for Card {
+    fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
+        self.accept(now, id, request, done);
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.events.earliest().0
+    }
+
+    fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
+        loop {
+            let (time, slot) = self.events.earliest();
+            if time > now {
+                return;
+            }
+            debug_assert_eq!(time, now, "an event was missed");
+            if slot < self.die_count {
+                self.die_event(now, slot, done);
+            } else if slot < self.relocation_slot() {
+                self.events.set(slot, Time::NEVER);
+                let id = RequestId((slot - self.die_count) as u32);
+                match self.requests[id.0 as usize].stage {
+                    Stage::GoingDown => self.arrived(now, id, done),
+                    Stage::GoingUp => self.complete(now, id, done),
+                    stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
+                }
+            } else {
+                self.relocation_through_host(now, done);
+            }
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.ftl.user_sectors() * device::SECTOR_BYTES
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+}

@@ -1,0 +1,332 @@
+//! The dies and channels: what each is doing, and what it does next.
+//!
+//! Reads of the host go first where the card says so, and may suspend a program or an erase. Reads of sectors to
+//! relocate come next: they are short, their number is paced, and the programs that they make possible queue behind
+//! what the buffer already holds. Everything else is served in the order in which it came.
+
+use crate::bus::Bus;
+use device::{Cause, EventTable, RequestId, Time};
+use ftl::{BandId, UnitAddress};
+use nand::{CellMode, NandConfig, Timing};
+use slab::Slab;
+
+/// Why a die does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Reads for a request of the host.
+    HostRead(RequestId),
+    /// Reads sectors to relocate: index of the relocation.
+    RelocationRead(u32),
+    /// Programs a unit of a stripe: index of the stripe in flight.
+    Program {
+        stripe: u32,
+        cause: Cause,
+    },
+    /// Erases its share of a band.
+    Erase(BandId),
+}
+
+impl Work {
+    /// What others say when they wait for this.
+    pub fn cause(self) -> Cause {
+        match self {
+            Work::HostRead(_) => Cause::DieHostRead,
+            Work::RelocationRead(_) => Cause::DieRelocationRead,
+            Work::Program { cause, .. } => cause,
+            Work::Erase(_) => Cause::DieErase,
+        }
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// One operation of a die.
+#[derive(Clone, Copy, Debug)]
+pub struct DieOp {
+    pub work: Work,
+    pub unit: UnitAddress,
+    pub mode: CellMode,
+    /// Bytes over the bus.
+    bytes: u32,
+    next: u32,
+    pub enqueued: Time,
+    /// What the die was doing when the operation came, and until when.
+    blocker: Cause,
+    blocked_until: Time,
+    /// When it started.
+    pub started: Time,
+    /// Time that suspending another operation took before it started.
+    pub suspend_ns: u64,
+}
+
+impl DieOp {
+    /// Waiting time split at the end of what was under way when the operation came: (its cause, its ns, the rest).
+    pub fn waited(&self) -> (Cause, u64, u64) {
+        let wait = self.started - self.enqueued - self.suspend_ns;
+        let first = self.blocked_until.since_ns(self.enqueued).min(wait);
+        (self.blocker, first, wait - first)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Queue = Queue { head: NONE, tail: NONE };
+
+#[derive(Clone, Copy, Debug)]
+struct Die {
+    current: u32,
+    /// Array phase of the current program or erase begins here (its transfer in can't be suspended).
+    array_start: Time,
+    reads: Queue,
+    relocation_reads: Queue,
+    background: Queue,
+    suspended: u32,
+    suspended_left_ns: u64,
+    suspends: u32,
+    reads_in_a_row: u32,
+    channel: u32,
+}
+
+/// After so many reads in a row a die serves one operation that waits behind them, so that reads alone can't starve
+/// writes. Eight reads are shorter than one program.
+const READS_IN_A_ROW: u32 = 8;
+
+/// All dies of a card.
+#[derive(Clone, Debug)]
+pub struct Dies {
+    dies: Vec<Die>,
+    buses: Vec<Bus>,
+    ops: Slab<DieOp>,
+    timing: Timing,
+    reads_first: bool,
+    sector_bus_bytes: u32,
+    unit_bus_bytes: u32,
+}
+
+/// What finished on a die, and what it does next.
+pub struct Finished {
+    pub op: DieOp,
+    pub at: Time,
+}
+
+/// What began on a die.
+pub struct Started {
+    pub work: Work,
+    pub unit: UnitAddress,
+    /// Die time it takes, if it is not suspended.
+    pub busy_ns: u64,
+    /// It was begun anew, not resumed.
+    pub fresh: bool,
+}
+
+impl Dies {
+    /// All idle. Dies are numbered modules first, then channels of a module, then dies of a channel.
+    pub fn new(config: &NandConfig, reads_first: bool) -> Dies {
+        let geometry = &config.geometry;
+        let page_bus_bytes = geometry.page_bytes + geometry.spare_bytes;
+        let die = |d: u32| {
+            let (module, within) = (d % geometry.modules, d / geometry.modules);
+            let channel = module * geometry.channels_per_module + within % geometry.channels_per_module;
+            Die {
+                current: NONE,
+                array_start: Time::ZERO,
+                reads: EMPTY,
+                relocation_reads: EMPTY,
+                background: EMPTY,
+                suspended: NONE,
+                suspended_left_ns: 0,
+                suspends: 0,
+                reads_in_a_row: 0,
+                channel,
+            }
+        };
+        Dies {
+            dies: (0..geometry.dies()).map(die).collect(),
+            buses: vec![Bus::default(); geometry.channels() as usize],
+            ops: Slab::new(),
+            timing: config.timing,
+            reads_first,
+            sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
+            unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
+        }
+    }
+
+    /// Operations queued or under way.
+    pub fn in_flight(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Queues an operation that moves `sectors` over the bus (programs: the whole unit), and begins it when the die is
+    /// free. `events` has one slot a die, from 0.
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: UnitAddress,
+        mode: CellMode,
+        sectors: u32,
+        events: &mut EventTable,
+    ) -> Option<Started> {
+        let bytes = match work {
+            Work::HostRead(_) | Work::RelocationRead(_) => sectors * self.sector_bus_bytes,
+            Work::Program { .. } => self.unit_bus_bytes,
+            Work::Erase(_) => 0,
+        };
+        let d = unit.die as usize;
+        let die = &self.dies[d];
+        let (blocker, blocked_until) = match self.ops.get(die.current as usize) {
+            Some(op) => (op.work.cause(), events.time(d)),
+            None => (Cause::DieHostRead, Time::ZERO),
+        };
+        let op = DieOp {
+            work,
+            unit,
+            mode,
+            bytes,
+            next: NONE,
+            enqueued: now,
+            blocker,
+            blocked_until,
+            started: Time::ZERO,
+            suspend_ns: 0,
+        };
+        let id = self.ops.insert(op) as u32;
+        let is_read = matches!(work, Work::HostRead(_));
+        let die = &mut self.dies[d];
+        let queue = match work {
+            Work::HostRead(_) if self.reads_first => &mut die.reads,
+            Work::RelocationRead(_) => &mut die.relocation_reads,
+            _ => &mut die.background,
+        };
+        if queue.tail == NONE {
+            queue.head = id;
+        } else {
+            self.ops[queue.tail as usize].next = id;
+        }
+        queue.tail = id;
+        if self.dies[d].current == NONE {
+            return self.start_next(now, d, events);
+        }
+        if is_read && self.reads_first {
+            self.try_suspend(now, d, events);
+        }
+        None
+    }
+
+    /// Suspends the program or erase under way so that a read can go first.
+    fn try_suspend(&mut self, now: Time, d: usize, events: &mut EventTable) {
+        let Some(suspend_ns) = self.timing.suspend_ns else { return };
+        let die = &self.dies[d];
+        let current = self.ops[die.current as usize];
+        if !matches!(current.work, Work::Program { .. } | Work::Erase(_))
+            || die.suspends >= self.timing.max_suspends
+            || die.suspended != NONE
+        {
+            return;
+        }
+        let from = now.max(die.array_start);
+        let left = events.time(d).since_ns(from);
+        if left <= 2 * suspend_ns {
+            return;
+        }
+        let die = &mut self.dies[d];
+        die.suspended = die.current;
+        die.suspended_left_ns = left;
+        die.suspends += 1;
+        die.reads_in_a_row = 0;
+        let first = pop(&mut die.reads, &mut self.ops).expect("a read was just queued");
+        self.begin_read(now, from + suspend_ns, d, first, events);
+    }
+
+    /// The die's event came: what it did is done. Call [`Dies::start_next`] after dealing with it.
+    pub fn finish(&mut self, now: Time, d: usize, events: &mut EventTable) -> Finished {
+        let die = &mut self.dies[d];
+        let op = self.ops.remove(die.current as usize);
+        if !matches!(op.work, Work::HostRead(_)) {
+            die.suspends = 0;
+        }
+        die.current = NONE;
+        events.set(d, Time::NEVER);
+        Finished { op, at: now }
+    }
+
+    /// Begins what comes next on an idle die.
+    pub fn start_next(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let die = &mut self.dies[d];
+        if die.current != NONE {
+            return None;
+        }
+        let others_wait =
+            die.suspended != NONE || die.relocation_reads.head != NONE || die.background.head != NONE;
+        if die.reads.head != NONE && !(others_wait && die.reads_in_a_row >= READS_IN_A_ROW) {
+            die.reads_in_a_row += 1;
+            let id = pop(&mut die.reads, &mut self.ops).expect("checked");
+            return Some(self.begin_read(now, now, d, id, events));
+        }
+        die.reads_in_a_row = 0;
+        if die.suspended != NONE {
+            // The other half of suspending: resuming.
+            let resume_ns = self.timing.suspend_ns.unwrap_or(0);
+            die.current = std::mem::replace(&mut die.suspended, NONE);
+            die.array_start = now;
+            events.set(d, now + resume_ns + die.suspended_left_ns);
+            let op = &self.ops[die.current as usize];
+            return Some(Started { work: op.work, unit: op.unit, busy_ns: resume_ns, fresh: false });
+        }
+        if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
+            return Some(self.begin_read(now, now, d, id, events));
+        }
+        let id = pop(&mut die.background, &mut self.ops)?;
+        let op = &mut self.ops[id as usize];
+        let times = self.timing.of(op.mode);
+        let (array_start, end) = match op.work {
+            Work::HostRead(_) | Work::RelocationRead(_) => return Some(self.begin_read(now, now, d, id, events)),
+            Work::Program { .. } => {
+                let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
+                let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;
+                (array_start, array_start + times.program_ns)
+            }
+            Work::Erase(_) => (now, now + times.erase_ns),
+        };
+        op.started = now;
+        die.current = id;
+        die.array_start = array_start;
+        events.set(d, end);
+        Some(Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true })
+    }
+
+    /// Begins a read at `start` (later than `now` by the time that suspending takes).
+    fn begin_read(&mut self, now: Time, start: Time, d: usize, id: u32, events: &mut EventTable) -> Started {
+        let die = &mut self.dies[d];
+        let op = &mut self.ops[id as usize];
+        op.started = start;
+        op.suspend_ns = start - now;
+        die.current = id;
+        let array_end = start + self.timing.of(op.mode).read_ns;
+        let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
+        let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
+        events.set(d, end);
+        Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
+    }
+
+    /// Time of the flash array itself in a read.
+    pub fn read_ns(&self, mode: CellMode) -> u64 {
+        self.timing.of(mode).read_ns
+    }
+}
+
+fn pop(queue: &mut Queue, ops: &mut Slab<DieOp>) -> Option<u32> {
+    let id = queue.head;
+    if id == NONE {
+        return None;
+    }
+    queue.head = ops[id as usize].next;
+    if queue.head == NONE {
+        queue.tail = NONE;
+    }
+    Some(id)
+}

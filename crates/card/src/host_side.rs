@@ -1,0 +1,328 @@
+//! Requests of the host, from submission to completion.
+
+use crate::card::Card;
+use crate::dies::Work;
+use device::{Cause, Completion, Op, Parts, Request, RequestId, SECTOR_BYTES, Time};
+use ftl::{Lba, StreamId};
+
+/// Where a request stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The id is free.
+    #[default]
+    Free,
+    /// On its way to the card.
+    GoingDown,
+    /// Its reads are on the flash (or the reads that a write of part of a sector needs first).
+    Reading,
+    /// A write that waits for room in the buffer.
+    Waiting,
+    /// Waits until what was written is on flash.
+    Durable,
+    /// Its data are on their way to the host.
+    GoingUp,
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug)]
+pub struct HostRequest {
+    pub stage: Stage,
+    op: Op,
+    fua: bool,
+    submitted: Time,
+    /// First sector of a read; next sector to take into the buffer of a write.
+    sector: u32,
+    sectors_left: u32,
+    bytes: u32,
+    /// The first or last sector of a write is covered in part.
+    partial: bool,
+    reads_left: u32,
+}
+
+impl Default for HostRequest {
+    fn default() -> Self {
+        HostRequest {
+            stage: Stage::Free,
+            op: Op::Flush,
+            fua: false,
+            submitted: Time::ZERO,
+            sector: 0,
+            sectors_left: 0,
+            bytes: 0,
+            partial: false,
+            reads_left: 0,
+        }
+    }
+}
+
+impl Card {
+    /// Takes a request from the host.
+    ///
+    /// # Panics
+    /// When the id is in use or the range lies beyond the card: a bug of the caller.
+    pub(crate) fn accept(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
+        let end = request.offset_bytes + u64::from(request.len_bytes);
+        assert!(end <= self.ftl.user_sectors() * SECTOR_BYTES, "request beyond the card: {request:?}");
+        assert!(
+            request.offset_bytes % 512 == 0 && request.len_bytes % 512 == 0,
+            "request is not a multiple of 512: {request:?}"
+        );
+        let first = request.offset_bytes / SECTOR_BYTES;
+        let sectors = end.div_ceil(SECTOR_BYTES) - first;
+        let partial = request.offset_bytes % SECTOR_BYTES != 0 || end % SECTOR_BYTES != 0;
+        let slot = &mut self.requests[id.0 as usize];
+        assert_eq!(slot.stage, Stage::Free, "request {id:?} is in flight");
+        *slot = HostRequest {
+            stage: Stage::GoingDown,
+            op: request.op,
+            fua: request.fua,
+            submitted: now,
+            sector: first as u32,
+            sectors_left: if request.len_bytes == 0 { 0 } else { sectors as u32 },
+            bytes: request.len_bytes,
+            partial,
+            reads_left: 0,
+        };
+        self.submitted += 1;
+        self.in_flight += 1;
+        let passage = match request.op {
+            Op::Write => self.link.send_write(now, u64::from(request.len_bytes)),
+            Op::Read | Op::Flush | Op::Trim => self.link.send_command(now),
+        };
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            *record = Default::default();
+            record.settled.add(Cause::CommandQueue, passage.taken - now);
+            record.settled.add(Cause::Link, passage.arrived - passage.taken);
+        }
+        if passage.arrived == now {
+            self.arrived(now, id, done);
+        } else {
+            // The map entry will be needed when the command arrives.
+            if sectors > 0 && request.op != Op::Flush {
+                self.ftl.prefetch(Lba(first as u32));
+            }
+            self.events.set(self.request_slot(id), passage.arrived);
+        }
+    }
+
+    /// A request has reached the card.
+    pub(crate) fn arrived(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        let request = self.requests[id.0 as usize];
+        match request.op {
+            Op::Read => {
+                self.requests[id.0 as usize].stage = Stage::Reading;
+                self.read_sectors(now, id, request.sector, request.sectors_left);
+                if self.requests[id.0 as usize].reads_left == 0 {
+                    self.send_up(now, id, done);
+                }
+            }
+            Op::Write if request.partial => {
+                // Read-modify-write of the sectors at the edges.
+                self.requests[id.0 as usize].stage = Stage::Reading;
+                self.read_sectors(now, id, request.sector, 1);
+                if request.sectors_left > 1 {
+                    self.read_sectors(now, id, request.sector + request.sectors_left - 1, 1);
+                }
+                if self.requests[id.0 as usize].reads_left == 0 {
+                    self.queue_write(now, id, done);
+                }
+            }
+            Op::Write => self.queue_write(now, id, done),
+            Op::Flush => self.make_durable(now, id, done),
+            Op::Trim => {
+                self.trim(&request);
+                self.complete(now, id, done);
+            }
+        }
+    }
+
+    fn trim(&mut self, request: &HostRequest) {
+        // Sectors at the edges that are covered in part stay.
+        let skip = u32::from(request.partial);
+        for sector in request.sector + skip..(request.sector + request.sectors_left).saturating_sub(skip) {
+            self.ftl.trim(Lba(sector));
+        }
+    }
+
+    /// Starts the reads of sectors that lie on flash; unwritten sectors and those in the buffer need none.
+    fn read_sectors(&mut self, now: Time, id: RequestId, first: u32, count: u32) {
+        let unit_sectors = self.ftl.layout().unit_sectors;
+        let mut sector = first;
+        let end = first + count;
+        while sector < end {
+            let Some(ppa) = self.ftl.lookup(Lba(sector)) else {
+                sector += 1;
+                continue;
+            };
+            let unit = self.ftl.layout().locate(ppa);
+            // Sectors that follow in the same unit come with the same command.
+            let in_unit = unit_sectors - ppa.0 % unit_sectors;
+            let mut run = 1;
+            while run < in_unit
+                && sector + run < end
+                && self.ftl.lookup(Lba(sector + run)).is_some_and(|p| p.0 == ppa.0 + run)
+            {
+                run += 1;
+            }
+            sector += run;
+            if !self.ftl.is_programmed(unit) {
+                continue;
+            }
+            self.requests[id.0 as usize].reads_left += 1;
+            let mode = self.ftl.cell_mode(unit.band);
+            self.start(now, Work::HostRead(id), unit, mode, run);
+        }
+    }
+
+    /// One read of a request is done.
+    pub(crate) fn flash_read_done(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        let request = &mut self.requests[id.0 as usize];
+        request.reads_left -= 1;
+        if request.reads_left > 0 {
+            return;
+        }
+        let op = request.op;
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.settle_flash();
+        }
+        match op {
+            Op::Write => self.queue_write(now, id, done),
+            _ => self.send_up(now, id, done),
+        }
+    }
+
+    fn send_up(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        let bytes = u64::from(self.requests[id.0 as usize].bytes);
+        let at = self.link.send_up(now, bytes);
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.settled.add(Cause::Link, at - now);
+        }
+        if at == now {
+            return self.complete(now, id, done);
+        }
+        self.requests[id.0 as usize].stage = Stage::GoingUp;
+        self.events.set(self.request_slot(id), at);
+    }
+
+    /// A write is complete at the card's door: takes it into the buffer, or lines it up.
+    fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        if !self.waiting_writes.is_empty() || !self.admit(now, id, done) {
+            self.requests[id.0 as usize].stage = Stage::Waiting;
+            self.waiting_writes.push_back(id);
+            if !self.records.is_empty() {
+                let activity = self.activity_at(now);
+                let record = &mut self.records[id.0 as usize];
+                record.wait_since = now;
+                record.activity = activity;
+            }
+        }
+        self.go_on_after_write(now, done);
+    }
+
+    /// Relocations that the write earned; cheaper than the full round when nothing waits.
+    fn go_on_after_write(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if self.waiting_writes.is_empty() {
+            self.relocate_due(now);
+        } else {
+            self.go_on(now, done);
+        }
+    }
+
+    /// Takes as much of a write into the buffer as there is room for; true when that was all of it.
+    fn admit(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) -> bool {
+        let (mut sector, mut left) = {
+            let request = &self.requests[id.0 as usize];
+            (request.sector, request.sectors_left)
+        };
+        while left > 0 && self.buffer_free_sectors > 0 && self.ftl.can_write() {
+            self.buffer_free_sectors -= 1;
+            self.ftl.write(Lba(sector));
+            sector += 1;
+            left -= 1;
+            self.program_sealed(now);
+        }
+        let request = &mut self.requests[id.0 as usize];
+        request.sector = sector;
+        request.sectors_left = left;
+        if left > 0 {
+            return false;
+        }
+        if request.fua { self.make_durable(now, id, done) } else { self.complete(now, id, done) }
+        true
+    }
+
+    /// Admits writes in the order in which they came.
+    pub(crate) fn admit_waiting(&mut self, now: Time, done: &mut Vec<Completion>) {
+        while let Some(&id) = self.waiting_writes.front() {
+            let left = self.requests[id.0 as usize].sectors_left;
+            if left == 0 || self.buffer_free_sectors == 0 || !self.ftl.can_write() {
+                break;
+            }
+            // The last sector admits the whole: its wait ends now.
+            if !self.records.is_empty() && self.buffer_free_sectors >= left {
+                let activity = self.activity_at(now);
+                let record = &mut self.records[id.0 as usize];
+                record.settle_wait(now, &activity);
+                record.wait_since = now;
+                record.activity = activity;
+            }
+            if !self.admit(now, id, done) {
+                break;
+            }
+            self.waiting_writes.pop_front();
+        }
+    }
+
+    /// Completes a request once everything written before is durable.
+    fn make_durable(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        if self.config.power_loss_protection {
+            return self.complete(now, id, done);
+        }
+        self.ftl.seal_early(StreamId::Host);
+        self.program_sealed(now);
+        let barrier = self.ftl.host_barrier();
+        if self.ftl.host_is_durable(barrier) {
+            return self.complete(now, id, done);
+        }
+        self.requests[id.0 as usize].stage = Stage::Durable;
+        if let Some(record) = self.records.get_mut(id.0 as usize) {
+            record.wait_since = now;
+        }
+        self.waiting_durable.push_back((barrier, id));
+    }
+
+    /// Completes the flushes whose barrier is durable now.
+    pub(crate) fn wake_durable(&mut self, now: Time, done: &mut Vec<Completion>) {
+        while let Some(&(barrier, id)) = self.waiting_durable.front()
+            && self.ftl.host_is_durable(barrier)
+        {
+            self.waiting_durable.pop_front();
+            if let Some(record) = self.records.get_mut(id.0 as usize) {
+                let waited = now - record.wait_since;
+                record.settled.add(Cause::Durable, waited);
+            }
+            self.complete(now, id, done);
+        }
+    }
+
+    /// The request is finished.
+    pub(crate) fn complete(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        let request = &mut self.requests[id.0 as usize];
+        request.stage = Stage::Free;
+        let submitted = request.submitted;
+        let parts = match self.records.get(id.0 as usize) {
+            Some(record) => {
+                assert_eq!(record.settled.total_ns(), now - submitted, "the parts of {id:?} do not add up");
+                record.settled
+            }
+            None => Parts::default(),
+        };
+        self.finished += 1;
+        self.in_flight -= 1;
+        assert_eq!(self.submitted, self.finished + self.in_flight, "a request was lost");
+        done.push(Completion { id, parts });
+        if self.in_flight == 0 {
+            self.go_on(now, done);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Relocations under way: read, perhaps carried through the host, put into the open stripe, programmed.
+
+use crate::card::Card;
+use crate::dies::Work;
+use device::{Completion, Time};
+use ftl::Relocation;
+use slab::Slab;
+use std::collections::VecDeque;
+
+/// Relocations of a card. Their number is bounded by `relocation_sectors` of the card.
+#[derive(Clone, Debug)]
+pub struct Relocations {
+    /// Being read.
+    reading: Slab<Relocation>,
+    /// Read, and on their way through the host; times do not fall.
+    through_host: VecDeque<(Time, Relocation)>,
+    /// Sectors read or waiting to be on flash.
+    pub sectors_in_flight: u32,
+}
+
+impl Relocations {
+    pub fn new() -> Relocations {
+        Relocations { reading: Slab::new(), through_host: VecDeque::new(), sectors_in_flight: 0 }
+    }
+
+    /// Relocations that are read or carried.
+    pub fn on_their_way(&self) -> usize {
+        self.reading.len() + self.through_host.len()
+    }
+}
+
+impl Card {
+    /// Starts the relocations that are due.
+    #[inline]
+    pub(crate) fn relocate_due(&mut self, now: Time) {
+        let idle = self.in_flight == 0;
+        while self.relocations.sectors_in_flight < self.config.relocation_sectors && self.ftl.gc_demand(idle) {
+            match self.ftl.next_relocation() {
+                Some(relocation) => {
+                    let sectors = relocation.sectors();
+                    self.relocations.sectors_in_flight += sectors;
+                    let index = self.relocations.reading.insert(relocation) as u32;
+                    self.start(now, Work::RelocationRead(index), relocation.unit, relocation.mode, sectors);
+                }
+                // The victim had nothing left; its band may be ready for its erase.
+                None => self.erase_stale(now),
+            }
+        }
+    }
+
+    /// Sectors to relocate were read from flash.
+    pub(crate) fn relocation_read(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
+        let relocation = self.relocations.reading.remove(index as usize);
+        match self.host_path_sector_ns() {
+            None => self.move_sectors(now, relocation, done),
+            Some(sector_ns) => {
+                let at = self.link.relocate_through_host(now, relocation.sectors(), sector_ns);
+                self.relocations.through_host.push_back((at, relocation));
+                if self.relocations.through_host.len() == 1 {
+                    self.events.set(self.relocation_slot(), at);
+                }
+            }
+        }
+    }
+
+    /// The first relocation on its way through the host is back.
+    pub(crate) fn relocation_through_host(&mut self, now: Time, done: &mut Vec<Completion>) {
+        let (_, relocation) = self.relocations.through_host.pop_front().expect("its event came");
+        let next = self.relocations.through_host.front().map_or(Time::NEVER, |r| r.0);
+        self.events.set(self.relocation_slot(), next);
+        self.move_sectors(now, relocation, done);
+    }
+
+    fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
+        let before = self.ftl.counters().relocated_sectors;
+        self.ftl.relocate(relocation);
+        let moved = (self.ftl.counters().relocated_sectors - before) as u32;
+        // What the host overwrote meanwhile needs no program.
+        self.relocations.sectors_in_flight -= relocation.sectors() - moved;
+        self.program_sealed(now);
+        if self.ftl.stale_bands_wait() {
+            self.erase_stale(now);
+        }
+        self.go_on(now, done);
+    }
+}

@@ -1,0 +1,361 @@
+//! A host with cores runs a load against a device, in virtual time.
+//!
+//! A process that has CPU work waits for a core, first come first served, and keeps it until it blocks: completing an
+//! I/O, computing and submitting the next one are one stay. Work of no time needs no core.
+
+use crate::recorder::Recorder;
+use device::{Cause, Completion, Device, EventTable, HostConfig, Op, Request, RequestId, Time};
+use load::{Load, ProcessId, Step};
+use std::collections::VecDeque;
+
+/// When to pause.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Stop {
+    /// At this time.
+    At(Time),
+    /// When so many requests have finished since the start of the machine.
+    Finished(u64),
+}
+
+/// Why it paused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// As asked.
+    Reached,
+    /// Every process has ended.
+    LoadEnded,
+}
+
+/// What a process does when its present burst of CPU work is over.
+#[derive(Clone, Copy, Debug)]
+enum Then {
+    /// Its request is complete: record it, ask the load for the next step.
+    Complete,
+    /// Ask the load for the next step.
+    NextStep,
+    /// Submit the request.
+    Submit,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Holds a core until its event.
+    Computing,
+    WaitsForCore,
+    InDevice,
+    Sleeping,
+    Parked,
+    /// Is being moved on right now.
+    Moving,
+    Ended,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Process {
+    state: State,
+    then: Then,
+    /// CPU time that it waits to spend.
+    cpu_ns: u64,
+    request: Request,
+    /// When the session handed the request to the driver.
+    asked: Time,
+    /// When the device had it, and when it gave it back.
+    submitted: Time,
+    returned: Time,
+    parts: device::Parts,
+}
+
+/// Host, load and device.
+pub struct Machine<'a, D: Device> {
+    device: D,
+    load: &'a mut dyn Load,
+    host: HostConfig,
+    now: Time,
+    processes: Vec<Process>,
+    /// One slot a process: the end of a burst or of a sleep.
+    events: EventTable,
+    run_queue: VecDeque<ProcessId>,
+    busy_cores: u32,
+    generated: u64,
+    finished: u64,
+    recorder: Option<Recorder>,
+    done: Vec<Completion>,
+    wake: Vec<ProcessId>,
+    explain: bool,
+}
+
+impl<'a, D: Device> Machine<'a, D> {
+    /// Starts all processes of the load at time 0. The device takes as many requests as there are processes.
+    pub fn new(device: D, load: &'a mut dyn Load, host: HostConfig, explain: bool) -> Machine<'a, D> {
+        let count = load.processes();
+        let process = Process {
+            state: State::Moving,
+            then: Then::NextStep,
+            cpu_ns: 0,
+            request: Request::flush(),
+            asked: Time::ZERO,
+            submitted: Time::ZERO,
+            returned: Time::ZERO,
+            parts: device::Parts::default(),
+        };
+        let mut machine = Machine {
+            device,
+            load,
+            host,
+            now: Time::ZERO,
+            processes: vec![process; count as usize],
+            events: EventTable::new(count as usize),
+            run_queue: VecDeque::new(),
+            busy_cores: 0,
+            generated: 0,
+            finished: 0,
+            recorder: None,
+            done: Vec::new(),
+            wake: Vec::new(),
+            explain,
+        };
+        for p in 0..count {
+            machine.next_step(ProcessId(p), false);
+        }
+        machine.drain_completions();
+        machine
+    }
+
+    /// The device.
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// Virtual time.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Requests generated so far.
+    pub fn generated(&self) -> u64 {
+        self.generated
+    }
+
+    /// Requests finished so far.
+    pub fn finished(&self) -> u64 {
+        self.finished
+    }
+
+    /// What the application saw.
+    pub fn application(&self) -> Option<results::Application> {
+        self.load.report(self.now)
+    }
+
+    /// Begins to measure.
+    pub fn start_measurement(&mut self) {
+        self.recorder = Some(Recorder::new(self.now, self.explain));
+        self.load.start_measurement(self.now);
+    }
+
+    /// What was recorded since measurement began.
+    pub fn recorder(&self) -> Option<&Recorder> {
+        self.recorder.as_ref()
+    }
+
+    /// Runs on.
+    pub fn run_until(&mut self, stop: Stop) -> StopReason {
+        let end = match stop {
+            Stop::At(time) => time,
+            Stop::Finished(_) => Time::NEVER,
+        };
+        let enough = match stop {
+            Stop::At(_) => u64::MAX,
+            Stop::Finished(count) => count,
+        };
+        let reason = loop {
+            if self.finished >= enough {
+                break StopReason::Reached;
+            }
+            let (host_time, slot) = self.events.earliest();
+            let device_time = self.device.next_event();
+            let next = host_time.min(device_time);
+            if next == Time::NEVER {
+                assert_eq!(self.generated, self.finished, "the device lost a request: it has no event to come");
+                break StopReason::LoadEnded;
+            }
+            if next > end {
+                self.now = end;
+                break StopReason::Reached;
+            }
+            self.now = next;
+            if host_time <= device_time {
+                self.process_event(ProcessId(slot as u32));
+            } else {
+                self.device.advance(next, &mut self.done);
+            }
+            self.drain_completions();
+        };
+        assert_eq!(self.generated, self.finished + self.device_holds(), "a request was lost");
+        reason
+    }
+
+    /// Requests that the device has, or gave back to a process that has not yet seen it.
+    fn device_holds(&self) -> u64 {
+        let returned = self
+            .processes
+            .iter()
+            .filter(|p| {
+                matches!(p.state, State::Computing | State::WaitsForCore)
+                    && matches!(p.then, Then::Complete | Then::Submit)
+            })
+            .count() as u64;
+        returned + self.device.in_flight()
+    }
+
+    fn drain_completions(&mut self) {
+        let mut next = 0;
+        // Moving a process on may finish more requests at once.
+        while next < self.done.len() {
+            let completion = self.done[next];
+            next += 1;
+            let p = ProcessId(completion.id.0);
+            let process = &mut self.processes[p.0 as usize];
+            debug_assert_eq!(process.state, State::InDevice);
+            process.returned = self.now;
+            process.parts = completion.parts;
+            self.compute(p, self.host.complete_ns, Then::Complete, false);
+        }
+        self.done.clear();
+    }
+
+    /// Spends CPU time, then goes on. `has_core`: it is running already.
+    #[inline]
+    fn compute(&mut self, p: ProcessId, cpu_ns: u64, then: Then, has_core: bool) {
+        let process = &mut self.processes[p.0 as usize];
+        process.then = then;
+        if cpu_ns == 0 {
+            process.state = State::Moving;
+            return self.burst_over(p, has_core);
+        }
+        process.cpu_ns = cpu_ns;
+        if has_core {
+            self.start_burst(p);
+        } else if self.busy_cores < self.host.cores {
+            self.busy_cores += 1;
+            self.start_burst(p);
+        } else {
+            process.state = State::WaitsForCore;
+            self.run_queue.push_back(p);
+        }
+    }
+
+    fn slowdown(&self) -> f64 {
+        1.0 + self.host.contention * f64::from(self.busy_cores.saturating_sub(1))
+    }
+
+    fn start_burst(&mut self, p: ProcessId) {
+        let slowdown = self.slowdown();
+        let process = &mut self.processes[p.0 as usize];
+        process.state = State::Computing;
+        let ns = (process.cpu_ns as f64 * slowdown).round() as u64;
+        if matches!(process.then, Then::Submit) {
+            // The driver's share comes last: the request's latency begins with it.
+            let driver_ns = (self.host.submit_ns as f64 * slowdown).round() as u64;
+            process.asked = self.now + ns.saturating_sub(driver_ns);
+        }
+        self.events.set(p.0 as usize, self.now + ns);
+    }
+
+    fn release_core(&mut self) {
+        if let Some(p) = self.run_queue.pop_front() {
+            self.start_burst(p);
+        } else {
+            self.busy_cores -= 1;
+        }
+    }
+
+    fn process_event(&mut self, p: ProcessId) {
+        self.events.set(p.0 as usize, Time::NEVER);
+        match self.processes[p.0 as usize].state {
+            State::Computing => self.burst_over(p, true),
+            State::Sleeping => self.next_step(p, false),
+            state => unreachable!("process {p:?} has no event in state {state:?}"),
+        }
+    }
+
+    fn burst_over(&mut self, p: ProcessId, has_core: bool) {
+        match self.processes[p.0 as usize].then {
+            Then::Complete => {
+                self.finished += 1;
+                let process = &self.processes[p.0 as usize];
+                if let Some(recorder) = &mut self.recorder {
+                    let (now, explain) = (self.now, self.explain);
+                    // A request asked for before measurement began has its whole latency all the same.
+                    recorder.record(process.request.op, process.request.len_bytes, process.asked, now, || {
+                        let mut parts = process.parts;
+                        let driver = (process.submitted - process.asked) + (now - process.returned);
+                        if explain {
+                            parts.add(Cause::HostCpu, driver);
+                        }
+                        parts
+                    });
+                }
+                self.next_step(p, has_core);
+            }
+            Then::NextStep => self.next_step(p, has_core),
+            Then::Submit => {
+                if has_core {
+                    self.release_core();
+                }
+                let process = &mut self.processes[p.0 as usize];
+                process.state = State::InDevice;
+                process.submitted = self.now;
+                if !has_core {
+                    process.asked = self.now;
+                }
+                self.device.submit(self.now, RequestId(p.0), process.request, &mut self.done);
+            }
+        }
+    }
+
+    /// Asks the load what the process does next.
+    fn next_step(&mut self, p: ProcessId, has_core: bool) {
+        let mut wake = std::mem::take(&mut self.wake);
+        let step = self.load.step(p, self.now, &mut wake);
+        let process = &mut self.processes[p.0 as usize];
+        process.state = State::Moving;
+        let blocks = match step {
+            Step::Io { cpu_ns, request } => {
+                process.request = request;
+                self.generated += 1;
+                let session_ns = if request.op == Op::Flush { 0 } else { self.host.session_ns };
+                self.compute(p, session_ns + cpu_ns + self.host.submit_ns, Then::Submit, has_core);
+                false
+            }
+            Step::Cpu { cpu_ns } => {
+                // A step of no time still takes one, so that a load of such steps can't stop the clock.
+                self.compute(p, cpu_ns.max(1), Then::NextStep, has_core);
+                false
+            }
+            Step::Sleep { until } => {
+                process.state = State::Sleeping;
+                self.events.set(p.0 as usize, until.max(self.now + 1));
+                true
+            }
+            Step::Park => {
+                process.state = State::Parked;
+                true
+            }
+            Step::End => {
+                process.state = State::Ended;
+                true
+            }
+        };
+        if blocks && has_core {
+            self.release_core();
+        }
+        for other in wake.drain(..) {
+            if self.processes[other.0 as usize].state == State::Parked {
+                // It goes on in its own event, at this time: a woken process must not run inside its waker.
+                self.processes[other.0 as usize].state = State::Sleeping;
+                self.events.set(other.0 as usize, self.now);
+            }
+        }
+        self.wake = wake;
+    }
+}

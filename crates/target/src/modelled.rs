@@ -1,0 +1,138 @@
+//! The modelled devices behind one name.
+
+use crate::Striped;
+use crate::run::RunError;
+use card::{Card, MediaCounters};
+use device::{Completion, Device, Request, RequestId, Time};
+use disk::Array;
+use ftl::Counters;
+use profile::DeviceConfig;
+use results::{Flash, Wear};
+
+/// A modelled device.
+#[derive(Clone, Debug)]
+pub enum Modelled {
+    /// A flash card.
+    Card(Box<Card>),
+    /// Cards striped by the host.
+    Striped(Striped),
+    /// Disks.
+    Disks(Box<Array>),
+}
+
+impl Modelled {
+    /// Builds the device for at most `max_requests` requests at once.
+    pub fn new(config: &DeviceConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Modelled, RunError> {
+        Ok(match config {
+            DeviceConfig::Card(config) => Modelled::Card(Box::new(Card::new(config, max_requests, explain, seed)?)),
+            DeviceConfig::Striped { cards, stripe_bytes } => {
+                let cards = cards
+                    .iter()
+                    .enumerate()
+                    .map(|(i, config)| Card::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
+                    .collect::<Result<Vec<_>, _>>()?;
+                Modelled::Striped(Striped::new(cards, *stripe_bytes, max_requests))
+            }
+            DeviceConfig::Disks(config) => Modelled::Disks(Box::new(Array::new(*config, max_requests, explain, seed)?)),
+        })
+    }
+
+    /// The flash cards; none for disks.
+    pub fn cards(&self) -> &[Card] {
+        match self {
+            Modelled::Card(card) => std::slice::from_ref(card),
+            Modelled::Striped(striped) => striped.cards(),
+            Modelled::Disks(_) => &[],
+        }
+    }
+
+    /// What flash management did since the start, over all cards.
+    pub fn counters(&self) -> Counters {
+        self.cards().iter().map(|c| c.ftl().counters()).fold(Counters::default(), |a, b| Counters {
+            host_sectors: a.host_sectors + b.host_sectors,
+            relocated_sectors: a.relocated_sectors + b.relocated_sectors,
+            parity_sectors: a.parity_sectors + b.parity_sectors,
+            padding_sectors: a.padding_sectors + b.padding_sectors,
+            erases: a.erases + b.erases,
+            retired_blocks: a.retired_blocks + b.retired_blocks,
+        })
+    }
+
+    /// Media operations since the start, over all cards.
+    pub fn media(&self) -> MediaCounters {
+        self.cards().iter().map(Card::media).fold(MediaCounters::default(), |a, b| MediaCounters {
+            reads: a.reads + b.reads,
+            programs: a.programs + b.programs,
+            erases: a.erases + b.erases,
+        })
+    }
+
+    /// What the flash did since `earlier`; `None` for disks.
+    pub fn flash_since(&self, earlier: &Counters) -> Option<Flash> {
+        let cards = self.cards();
+        let first = cards.first()?;
+        let c = self.counters().since(earlier);
+        let wear: Vec<(u32, u32)> = cards.iter().map(|c| c.ftl().blocks().wear_range()).collect();
+        Some(Flash {
+            waf: c.waf(),
+            host_pages: c.host_sectors,
+            relocated_pages: c.relocated_sectors,
+            parity_pages: c.parity_sectors,
+            padding_pages: c.padding_sectors,
+            erases: c.erases,
+            free_bands: cards.iter().map(|c| u64::from(c.ftl().free_bands())).sum(),
+            bad_blocks: cards.iter().map(|c| c.ftl().blocks().bad_count()).sum(),
+            effective_spare_factor: first.ftl().effective_spare_factor(),
+            wear: Wear {
+                min: wear.iter().map(|w| w.0).min().unwrap_or(0),
+                max: wear.iter().map(|w| w.1).max().unwrap_or(0),
+                mean: cards.iter().map(|c| c.ftl().blocks().wear_mean()).sum::<f64>() / cards.len() as f64,
+            },
+        })
+    }
+}
+
+impl Device for Modelled {
+    #[inline]
+    fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
+        match self {
+            Modelled::Card(d) => d.submit(now, id, request, done),
+            Modelled::Striped(d) => d.submit(now, id, request, done),
+            Modelled::Disks(d) => d.submit(now, id, request, done),
+        }
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        match self {
+            Modelled::Card(d) => d.next_event(),
+            Modelled::Striped(d) => d.next_event(),
+            Modelled::Disks(d) => d.next_event(),
+        }
+    }
+
+    #[inline]
+    fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
+        match self {
+            Modelled::Card(d) => d.advance(now, done),
+            Modelled::Striped(d) => d.advance(now, done),
+            Modelled::Disks(d) => d.advance(now, done),
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        match self {
+            Modelled::Card(d) => d.capacity_bytes(),
+            Modelled::Striped(d) => d.capacity_bytes(),
+            Modelled::Disks(d) => d.capacity_bytes(),
+        }
+    }
+
+    fn in_flight(&self) -> u64 {
+        match self {
+            Modelled::Card(d) => d.in_flight(),
+            Modelled::Striped(d) => d.in_flight(),
+            Modelled::Disks(d) => d.in_flight(),
+        }
+    }
+}

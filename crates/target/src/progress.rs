@@ -1,0 +1,21 @@
+//! Telling a person how far long work is.
+
+/// Receives progress. Called from the thread that works; must be cheap.
+pub trait Progress: Sync {
+    /// A piece of work begins: its name and size in some unit.
+    fn begin(&self, phase: &str, total: u64);
+    /// So much of it is done.
+    fn at(&self, done: u64);
+    /// The person asked to stop; what was measured so far is still wanted.
+    fn cancelled(&self) -> bool {
+        false
+    }
+}
+
+/// Says nothing.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: &str, _: u64) {}
+    fn at(&self, _: u64) {}
+}

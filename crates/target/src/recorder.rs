@@ -1,0 +1,136 @@
+//! What is recorded while a load runs.
+
+use crate::tail::Tail;
+use device::{Op, Parts, Time};
+use results::{IoClass, LatencyRecorder, SeriesRow, TailReport};
+
+/// Nanoseconds of a row of the series.
+const ROW_NS: u64 = 1_000_000_000;
+
+/// Requests of one kind.
+#[derive(Clone, Debug, Default)]
+struct Class {
+    latency: LatencyRecorder,
+    bytes: u64,
+}
+
+impl Class {
+    fn summary(&self, elapsed_s: f64) -> IoClass {
+        let ios = self.latency.count();
+        let rate = |n: u64| if elapsed_s > 0.0 { n as f64 / elapsed_s } else { 0.0 };
+        IoClass {
+            total_ios: ios,
+            io_bytes: self.bytes,
+            iops: rate(ios),
+            bw_bytes: rate(self.bytes),
+            lat_ns: self.latency.summary(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    read_bytes: u64,
+    write_bytes: u64,
+    ios: u64,
+    lat_max_ns: u64,
+}
+
+/// Latencies and throughput from one moment on.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    since: Time,
+    read: Class,
+    write: Class,
+    sync: Class,
+    rows: Vec<Row>,
+    tail: Option<Tail>,
+}
+
+impl Recorder {
+    /// From `since` on; with `explain` it keeps where the time went.
+    pub fn new(since: Time, explain: bool) -> Recorder {
+        Recorder {
+            since,
+            read: Class::default(),
+            write: Class::default(),
+            sync: Class::default(),
+            rows: Vec::new(),
+            tail: explain.then(Tail::default),
+        }
+    }
+
+    /// A request that took from `start` to `end`.
+    #[inline]
+    pub fn record(&mut self, op: Op, bytes: u32, start: Time, end: Time, parts: impl FnOnce() -> Parts) {
+        let lat_ns = end - start;
+        let class = match op {
+            Op::Read => &mut self.read,
+            Op::Write => &mut self.write,
+            Op::Flush => &mut self.sync,
+            // Trims move no data and are in nobody's latency figures.
+            Op::Trim => return,
+        };
+        class.latency.record(lat_ns);
+        class.bytes += u64::from(bytes);
+        let row = ((end - self.since) / ROW_NS) as usize;
+        if row >= self.rows.len() {
+            self.rows.resize(row + 1, Row::default());
+        }
+        let row = &mut self.rows[row];
+        match op {
+            Op::Read => row.read_bytes += u64::from(bytes),
+            Op::Write => row.write_bytes += u64::from(bytes),
+            Op::Flush | Op::Trim => {}
+        }
+        row.ios += 1;
+        row.lat_max_ns = row.lat_max_ns.max(lat_ns);
+        if let Some(tail) = &mut self.tail {
+            let name = match op {
+                Op::Read => "read",
+                Op::Write => "write",
+                Op::Flush | Op::Trim => "sync",
+            };
+            // A request in flight when measurement began counts, as submitted at its beginning.
+            tail.record(name, start.since_ns(self.since) as f64 / 1e9, lat_ns, parts());
+        }
+    }
+
+    /// Bytes moved so far.
+    pub fn bytes(&self) -> u64 {
+        self.read.bytes + self.write.bytes
+    }
+
+    /// Reads, writes and syncs until `now`.
+    pub fn classes(&self, now: Time) -> (IoClass, IoClass, IoClass) {
+        let elapsed_s = (now - self.since) as f64 / 1e9;
+        (self.read.summary(elapsed_s), self.write.summary(elapsed_s), self.sync.summary(elapsed_s))
+    }
+
+    /// A row a second until `now`; the last may be shorter.
+    pub fn series(&self, now: Time) -> Vec<SeriesRow> {
+        let elapsed_ns = now - self.since;
+        let mut series = Vec::with_capacity(self.rows.len());
+        for (i, row) in self.rows.iter().enumerate() {
+            let start_ns = i as u64 * ROW_NS;
+            let end_ns = (start_ns + ROW_NS).min(elapsed_ns);
+            let seconds = end_ns.saturating_sub(start_ns) as f64 / 1e9;
+            if seconds <= 0.0 {
+                continue;
+            }
+            series.push(SeriesRow {
+                t_s: end_ns as f64 / 1e9,
+                read_bw_bytes: row.read_bytes as f64 / seconds,
+                write_bw_bytes: row.write_bytes as f64 / seconds,
+                iops: row.ios as f64 / seconds,
+                lat_max_ns: row.lat_max_ns,
+            });
+        }
+        series
+    }
+
+    /// Where the time went, if that was kept.
+    pub fn tail(&self) -> Option<TailReport> {
+        self.tail.as_ref().map(Tail::report)
+    }
+}

@@ -1,0 +1,287 @@
+//! One run: one load on one device.
+
+use crate::machine::{Machine, Stop, StopReason};
+use crate::precondition::{Pattern, precondition};
+use crate::{Modelled, Progress, Recorder, SteadyRule, steady_state};
+use device::{HostConfig, SECTOR_BYTES, Time};
+use ftl::Counters;
+use load::{FileioConfig, LoadConfig};
+use profile::DeviceConfig;
+use results::{RunResult, Sim, SteadyState};
+use serde_json::Value;
+use std::time::Instant;
+
+/// Version of the result's schema.
+const SCHEMA: u32 = 1;
+
+/// How long to measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Measure {
+    /// Virtual seconds.
+    Seconds(f64),
+    /// Requests of the host (any kind).
+    Requests(u64),
+    /// Enough for stable figures, and until five rounds are steady (at most 25).
+    Auto,
+}
+
+/// What to run.
+pub struct RunSpec<'a> {
+    /// The device.
+    pub device: &'a DeviceConfig,
+    /// How the device is named in the result.
+    pub device_json: Value,
+    /// The host.
+    pub host: &'a HostConfig,
+    /// How the host is named in the result.
+    pub host_json: Value,
+    /// The load.
+    pub load: &'a LoadConfig,
+    /// Share of the user capacity that holds data before the run, 0 to 1.
+    pub fill: f64,
+    /// Root seed.
+    pub seed: u64,
+    /// How long to measure.
+    pub measure: Measure,
+    /// Do not precondition: show the fast beginning.
+    pub fresh: bool,
+    /// Keep where the time of requests went.
+    pub explain_tail: bool,
+}
+
+/// Why a run can't be done.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// The load does not fit the device.
+    #[error("the load touches {footprint_bytes} bytes, but the device has {capacity_bytes}")]
+    Footprint {
+        /// Of the load.
+        footprint_bytes: u64,
+        /// Of the device.
+        capacity_bytes: u64,
+    },
+    /// The share of the device in use is no share.
+    #[error("fill {fill} is not between 0 and 1 (100 %)")]
+    Fill {
+        /// As asked.
+        fill: f64,
+    },
+    /// Nothing to measure.
+    #[error("nothing to measure: {what}")]
+    NoMeasure {
+        /// Why.
+        what: &'static str,
+    },
+    /// The card can't be built.
+    #[error(transparent)]
+    Ftl(#[from] ftl::FtlError),
+    /// The disks can't be built.
+    #[error(transparent)]
+    Disk(#[from] disk::DiskError),
+    /// The load can't be built.
+    #[error(transparent)]
+    Load(#[from] load::LoadError),
+    /// The card wore out.
+    #[error(transparent)]
+    ReadOnly(#[from] ftl::ReadOnly),
+    /// The person asked to stop before anything was measured.
+    #[error("stopped before anything was measured")]
+    Cancelled,
+}
+
+/// Builds the device and brings it to the state in which the load is to find it.
+pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Modelled, RunError> {
+    let capacity_bytes = spec.device.user_bytes();
+    let load = spec.load.build(spec.seed)?;
+    if !(0.0..=1.0).contains(&spec.fill) {
+        return Err(RunError::Fill { fill: spec.fill });
+    }
+    let footprint_bytes = load.footprint_bytes();
+    if footprint_bytes > capacity_bytes {
+        return Err(RunError::Footprint { footprint_bytes, capacity_bytes });
+    }
+    let mut device = Modelled::new(spec.device, load.processes(), spec.explain_tail, spec.seed)?;
+    if !spec.fresh {
+        let fill_bytes = ((capacity_bytes as f64 * spec.fill) as u64).max(footprint_bytes);
+        let fill_bytes = fill_bytes.div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
+        let pattern = pattern_of(spec.load, footprint_bytes);
+        precondition(&mut device, fill_bytes.min(capacity_bytes), pattern, spec.seed, progress)?;
+    }
+    Ok(device)
+}
+
+/// How a load writes.
+fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
+    match load {
+        LoadConfig::Fileio(FileioConfig { mode, .. }) if !mode.writes() => Pattern::None,
+        LoadConfig::Fileio(FileioConfig { mode, .. }) if mode.is_sequential() => Pattern::Sequential,
+        LoadConfig::Fileio(config) => {
+            Pattern::Random { block_bytes: config.block_bytes.into(), access: config.access, footprint_bytes }
+        }
+        // Databases write blocks of 8 KiB all over.
+        LoadConfig::Slob(_) | LoadConfig::Oltp(_) => {
+            Pattern::Random { block_bytes: 8192, access: load::Access::Uniform, footprint_bytes }
+        }
+    }
+}
+
+/// Runs a load on a modelled device.
+pub fn run(spec: &RunSpec, progress: &dyn Progress) -> Result<RunResult, RunError> {
+    let began = Instant::now();
+    let device = prepare(spec, progress)?;
+    let precondition_wall_seconds = began.elapsed().as_secs_f64();
+    let mut result = measure(spec, device, progress)?;
+    result.sim.wall_seconds = began.elapsed().as_secs_f64();
+    result.sim.precondition_wall_seconds = precondition_wall_seconds;
+    Ok(result)
+}
+
+/// Requests that `Auto` measures in each round.
+fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
+    match load {
+        LoadConfig::Fileio(config) if config.mode.writes() => {
+            // A twentieth of the data capacity, so that a round cleans many bands.
+            let data: f64 = device
+                .cards()
+                .iter()
+                .map(|c| c.ftl().user_sectors() as f64 / (1.0 - c.ftl().effective_spare_factor()))
+                .sum();
+            let bytes = data / 20.0 * SECTOR_BYTES as f64;
+            // Blocks of a sector or less write a sector.
+            let per_request = f64::from(config.block_bytes).max(SECTOR_BYTES as f64);
+            ((bytes / per_request) as u64).clamp(2_000, 400_000)
+        }
+        LoadConfig::Fileio(_) => 20_000,
+        LoadConfig::Slob(_) | LoadConfig::Oltp(_) => 50_000,
+    }
+}
+
+/// Measures a load on a prepared device.
+pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Result<RunResult, RunError> {
+    let rule = SteadyRule::SNIA;
+    let mut load = spec.load.build(spec.seed)?;
+    let round_requests = match spec.measure {
+        Measure::Auto => auto_round_requests(spec.load, &device),
+        Measure::Requests(0) => return Err(RunError::NoMeasure { what: "0 requests" }),
+        Measure::Requests(n) => n.div_ceil(rule.window as u64),
+        Measure::Seconds(s) if s > 0.0 && s.is_finite() && s < 1e9 => 0,
+        Measure::Seconds(_) => return Err(RunError::NoMeasure { what: "seconds must be above 0 and below 10^9" }),
+    };
+    let mut machine = Machine::new(device, load.as_mut(), *spec.host, spec.explain_tail);
+    let warm_up = warm_up(spec, &mut machine, round_requests);
+    let mut rounds = Vec::new();
+    let mut start = Mark::of(&mut machine);
+    let mut last = start;
+    // Where each of the last rounds began: `Auto` reports the last five.
+    progress.begin("measure", 1_000);
+    let mut stopped = warm_up == StopReason::LoadEnded;
+    let mut fraction = 0.0;
+    while !stopped {
+        let round = rounds.len() as u64 + 1;
+        let pieces = 20;
+        let round_start = (machine.finished(), machine.now());
+        for piece in 1..=pieces {
+            let stop = match spec.measure {
+                Measure::Seconds(s) => {
+                    let ns = s * 1e9 * ((round - 1) * pieces + piece) as f64 / (rule.window as u64 * pieces) as f64;
+                    Stop::At(start.at + ns as u64)
+                }
+                _ => Stop::Finished(round_start.0 + (round_requests * piece).div_ceil(pieces)),
+            };
+            stopped = machine.run_until(stop) == StopReason::LoadEnded;
+            fraction += 1.0 / (pieces * rule.window as u64) as f64;
+            progress.at((fraction * 1e3) as u64);
+            stopped |= progress.cancelled();
+            if stopped {
+                break;
+            }
+        }
+        let recorder = machine.recorder().expect("measuring");
+        let elapsed_s = (machine.now() - last.at) as f64 / 1e9;
+        if elapsed_s > 0.0 {
+            rounds.push((recorder.bytes() - last.bytes) as f64 / elapsed_s);
+        }
+        last = Mark { at: machine.now(), bytes: recorder.bytes(), ..last };
+        if rounds.len() < rule.window || stopped {
+            continue;
+        }
+        let steady = steady_state(&rounds, &rule);
+        if spec.measure != Measure::Auto || steady.attained || rounds.len() >= rule.max_rounds {
+            break;
+        }
+        if rounds.len() % rule.window == 0 {
+            // Not steady yet: what is reported begins anew, so that it is five rounds of the steady part.
+            start = Mark::of(&mut machine);
+            last = start;
+        }
+    }
+    if machine.now() == start.at {
+        return Err(RunError::Cancelled);
+    }
+    Ok(result(spec, &machine, &start, steady_state(&rounds, &rule)))
+}
+
+/// A moment at which measurement began.
+#[derive(Clone, Copy)]
+struct Mark {
+    at: Time,
+    bytes: u64,
+    counters: Counters,
+    media: u64,
+}
+
+impl Mark {
+    /// Begins to measure now.
+    fn of(machine: &mut Machine<Modelled>) -> Mark {
+        machine.start_measurement();
+        Mark {
+            at: machine.now(),
+            bytes: 0,
+            counters: machine.device().counters(),
+            media: machine.device().media().total(),
+        }
+    }
+}
+
+/// Fills queues and buffer before measuring; nothing of it is reported.
+fn warm_up(spec: &RunSpec, machine: &mut Machine<Modelled>, round_requests: u64) -> StopReason {
+    if spec.fresh {
+        return StopReason::Reached;
+    }
+    match spec.measure {
+        Measure::Seconds(s) => machine.run_until(Stop::At(machine.now() + (s * 1e8) as u64)),
+        _ => machine.run_until(Stop::Finished(round_requests.div_ceil(2))),
+    }
+}
+
+fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: SteadyState) -> RunResult {
+    let now = machine.now();
+    let recorder: &Recorder = machine.recorder().expect("measuring");
+    let (read, write, sync) = recorder.classes(now);
+    let device = machine.device();
+    RunResult {
+        schema: SCHEMA,
+        target: spec.device_json.clone(),
+        load: spec.load.describe(),
+        seed: spec.seed,
+        host: spec.host_json.clone(),
+        read,
+        write,
+        sync,
+        series: recorder.series(now),
+        flash: device.flash_since(&start.counters),
+        steady_state: (!spec.fresh).then_some(steady),
+        application: machine.application(),
+        tail: recorder.tail(),
+        sim: Sim {
+            virtual_seconds: (now - start.at) as f64 / 1e9,
+            wall_seconds: 0.0,
+            precondition_wall_seconds: 0.0,
+            media_operations: device.media().total() - start.media,
+            requests_generated: machine.generated(),
+            requests_finished: machine.finished(),
+            requests_in_flight: machine.generated() - machine.finished(),
+        },
+    }
+}
+
