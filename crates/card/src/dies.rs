@@ -18,10 +18,7 @@ pub enum Work {
     /// Reads sectors to relocate: index of the relocation.
     RelocationRead(u32),
     /// Programs a unit of a stripe: index of the stripe in flight.
-    Program {
-        stripe: u32,
-        cause: Cause,
-    },
+    Program { stripe: u32, cause: Cause },
     /// Erases its share of a band.
     Erase(BandId),
 }
@@ -260,8 +257,7 @@ impl Dies {
         if die.current != NONE {
             return None;
         }
-        let others_wait =
-            die.suspended != NONE || die.relocation_reads.head != NONE || die.background.head != NONE;
+        let others_wait = die.suspended != NONE || die.relocation_reads.head != NONE || die.background.head != NONE;
         if die.reads.head != NONE && !(others_wait && die.reads_in_a_row >= READS_IN_A_ROW) {
             die.reads_in_a_row += 1;
             let id = pop(&mut die.reads, &mut self.ops).expect("checked");

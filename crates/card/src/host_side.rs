@@ -247,7 +247,11 @@ impl Card {
         if left > 0 {
             return false;
         }
-        if request.fua { self.make_durable(now, id, done) } else { self.complete(now, id, done) }
+        if request.fua {
+            self.make_durable(now, id, done)
+        } else {
+            self.complete(now, id, done)
+        }
         true
     }
 

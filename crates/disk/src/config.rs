@@ -1,4 +1,7 @@
 //! What a disk and an array of disks are.
+//!
+//! The model derives the rest: tracks from rate and spindle speed, angles from the seed. What the firmware does beyond
+//! these settings (read-ahead of 1 MiB, caution in predicting seeks, age limit) stands as constants beside the code.
 
 /// RAID level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,32 +16,45 @@ pub enum RaidLevel {
     Raid5,
 }
 
+impl std::fmt::Display for RaidLevel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            RaidLevel::Raid0 => "RAID 0",
+            RaidLevel::Raid1 => "RAID 1",
+            RaidLevel::Raid10 => "RAID 10",
+            RaidLevel::Raid5 => "RAID 5",
+        })
+    }
+}
+
 /// One disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskConfig {
-    /// Capacity of one disk.
+    /// Capacity of one disk, a multiple of 512 bytes.
     pub capacity_bytes: u64,
     /// Spindle speed, turns a minute.
     pub rpm: u32,
-    /// Seek to the next track.
+    /// Seek to the next track. Rises to the average and the full seek.
     pub track_seek_ns: u64,
     /// Seek across a third of the stroke (what data sheets call average), for reads.
     pub average_seek_ns: u64,
     /// Seek across the whole stroke.
     pub full_seek_ns: u64,
-    /// Head settling added to a seek before a write.
+    /// Head settling added to a seek before a write. Track switches take the track seek and this.
     pub write_settle_ns: u64,
-    /// Sustained transfer at the outer edge, bytes a second.
+    /// Sustained transfer at the outer edge, bytes a second: over many tracks, the switches between them included.
     pub outer_bytes_per_s: u64,
     /// Sustained transfer at the inner edge, bytes a second.
     pub inner_bytes_per_s: u64,
     /// The disk's interface, bytes a second.
     pub interface_bytes_per_s: u64,
-    /// Firmware time for each command.
+    /// Firmware time for each command. The firmware takes one command after another, while the arm works for others.
     pub command_ns: u64,
-    /// Commands that the disk may reorder (shortest positioning time first); 1: first come, first served.
+    /// Commands that the disk may reorder (shortest positioning time first, none overtaken for long); 1: first come,
+    /// first served. More commands wait in front of the disk. At most 1024.
     pub queue_depth: u32,
-    /// The disk's own write cache, bytes; 0: off.
+    /// The disk's own write cache, bytes; 0: off. A write in it is volatile until a flush. A controller with a cache
+    /// writes through it.
     pub write_cache_bytes: u64,
 }
 
@@ -47,14 +63,37 @@ pub struct DiskConfig {
 pub struct ArrayConfig {
     /// Its disks.
     pub disk: DiskConfig,
-    /// How many.
+    /// How many, at most 1024.
     pub disks: u32,
     /// How they are joined.
     pub level: RaidLevel,
-    /// Bytes on one disk before the next one's turn.
+    /// Bytes on one disk before the next one's turn. A disk's capacity counts in whole chunks, RAID 1 included.
     pub chunk_bytes: u64,
-    /// The controller's battery-backed write cache, bytes; 0: none. A write in it is durable.
+    /// The controller's battery-backed write cache, bytes; 0: none. A write in it is durable, and a larger one passes by.
     pub controller_cache_bytes: u64,
-    /// Controller time for each request.
+    /// Controller time for each request. The controller takes one request after another.
     pub controller_ns: u64,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Like a 146 GB SAS disk of 15,000 turns a minute, about 2007.
+    pub(crate) fn disk_15k() -> DiskConfig {
+        DiskConfig {
+            capacity_bytes: 146_815_733_760,
+            rpm: 15_000,
+            track_seek_ns: 200_000,
+            average_seek_ns: 3_500_000,
+            full_seek_ns: 7_400_000,
+            write_settle_ns: 400_000,
+            outer_bytes_per_s: 125_000_000,
+            inner_bytes_per_s: 73_000_000,
+            interface_bytes_per_s: 300_000_000,
+            command_ns: 50_000,
+            queue_depth: 32,
+            write_cache_bytes: 0,
+        }
+    }
 }

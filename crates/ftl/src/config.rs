@@ -64,8 +64,10 @@ pub struct FtlConfig {
 
 impl FtlConfig {
     /// Bands' worth of space that never holds valid data in steady state, so that garbage collection has no use of it:
-    /// the reserve and what the control holds free. Where collection stops the world that is the mean of its bounds
-    /// and the free halves of the two open bands; the paced control counts those halves into its target.
+    /// the reserve, what the control holds free, and one for the victim under way, whose stale space is not free yet,
+    /// and the relocations in flight. Measured on bands of 128 dies: with it, write amplification with 33, 126 and
+    /// 2,048 bands agrees within 2 %. Where collection stops the world the free halves of the two open bands come on
+    /// top; the paced control counts those into its target.
     pub fn overhead_bands(&self) -> u32 {
         let free = match self.gc {
             GcMode::Paced { target_free_bands } => target_free_bands,
@@ -73,6 +75,6 @@ impl FtlConfig {
                 (start_free_bands + stop_free_bands).div_ceil(2) + 1
             }
         };
-        self.reserve_bands + free
+        self.reserve_bands + free + 1
     }
 }

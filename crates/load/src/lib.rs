@@ -6,18 +6,57 @@
 //!
 //! Invariants:
 //! - the same configuration and seed give the same steps, as long as the steps' outcomes come at the same times;
-//! - every request lies within the footprint that the load states.
+//! - every request lies within the footprint that the load states, and its offset and length are multiples of 512;
+//! - processes are numbered with the sessions first, then the background writers;
+//! - every process draws from its own random stream, named after its number: another session changes nobody's draws.
+
+mod access;
+mod cache;
+mod commit;
+mod config;
+mod error;
+mod fileio;
+mod oltp;
+mod slob;
+#[cfg(test)]
+mod testing;
+mod zipf;
+
+pub use access::{Access, BlockSampler};
+pub use cache::CacheConfig;
+pub use commit::{LogConfig, LogSync, LogTail};
+pub use config::LoadConfig;
+pub use error::LoadError;
+pub use fileio::{Fileio, FileioConfig, FileioMode};
+pub use oltp::{Oltp, OltpConfig};
+pub use slob::{Slob, SlobConfig, format_slob_table};
+pub use zipf::{Scramble, Zipf};
 
 use device::{Request, Time};
+
+/// Most processes of a load: what the driver and the event table are sized for.
+pub const MAX_PROCESSES: u64 = 1 << 16;
+/// Largest request.
+pub const MAX_REQUEST_BYTES: u64 = 64 << 20;
+/// Longest think time and the like: an hour.
+pub const MAX_THINK_NS: u64 = 3_600_000_000_000;
 
 /// One process of a load: a session or a background writer, numbered from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProcessId(pub u32);
 
+impl ProcessId {
+    #[inline]
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// What a process does next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
-    /// Computes for `cpu_ns` (0: not at all, beyond what the host model charges for each I/O), then waits for one request.
+    /// Computes for `cpu_ns` (0: not at all, beyond what the host model charges for each I/O), then waits for one
+    /// request.
     Io {
         /// CPU time before the request.
         cpu_ns: u64,

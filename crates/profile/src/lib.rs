@@ -1,1 +1,81 @@
-//! placeholder
+//! What does a card's file say?
+//!
+//! A profile is a TOML file that describes a device, and for each number how it is known. This crate reads it, checks
+//! it, and lowers it to the configurations that the models take.
+//!
+//! ```
+//! use profile::{DeviceConfig, Profile};
+//!
+//! let mut card = Profile::builtin("tachion-400")?;
+//! card.set("ftl.victim=fifo")?;
+//! let DeviceConfig::Card(config) = card.lower(1.0 / 64.0)? else { panic!("a tachIOn is one card") };
+//! assert_eq!(config.nand.geometry.dies(), 128);
+//! # Ok::<(), profile::ProfileError>(())
+//! ```
+//!
+//! # The file
+//!
+//! A value is plain (`read_ns = 25_000`) or says where it comes from:
+//!
+//! ```toml
+//! read_ns = { value = 25_000, basis = "datasheet", source = "tR of SLC dies of 2009" }
+//! ```
+//!
+//! The basis is `measured`, `datasheet`, `derived` or `assumed`. Sizes may be texts: `"400GB"` is decimal, `"512KiB"` and
+//! `"512k"` are binary; throughputs too (`"1.4GB/s"`), and shares (`"10%"`).
+//!
+//! A flash card (`kind = "flash"`) has the tables below; keys in brackets may be missing.
+//!
+//! | table | says | keys |
+//! |---|---|---|
+//! | `card` | what is sold, all of its cards together | `kind`, `title`, `user_bytes` or `user_gb`, `power_loss_protection`, `reads_first`, \[`vendor`, `year`, `interface`, `price_usd`, `power_watts`, `count` with `host_stripe_bytes`\] |
+//! | `geometry` | how the flash of one card nests | `modules`, `channels_per_module`, `dies_per_channel`, `planes_per_die`, `blocks_per_plane`, `pages_per_block`, `page_bytes`, `spare_bytes`, `multi_plane` |
+//! | `timing` | how fast it is | `read_ns`, `program_ns`, `erase_ns`, `bus_bytes_per_s`, \[`suspend_ns` with `max_suspends`; `slc_read_ns`, `slc_program_ns`, `slc_erase_ns` with an SLC cache\] |
+//! | `endurance` | how it wears | `rated_cycles`, `factory_bad_ppm`, `erase_fail_ppm_at_rated` |
+//! | `ftl` | flash management | `victim` (`greedy`, `cost-benefit`, `fifo`, `random-d` with `d`), `gc` (`paced` with `target_free_bands`, `stop-the-world` with `start_free_bands` and `stop_free_bands`), `reserve_bands`, `stripe_width`, `parity_units`, `separate_streams`, `static_wear_spread_cycles`, \[`reserve`: share of the user capacity given up at format\] |
+//! | `link` | the way to the host | `read_bytes_per_s`, `write_bytes_per_s`, `half_duplex`, `read_command_ns`, `write_command_ns`, `latency_ns` |
+//! | `buffer` | write buffer | `bytes` |
+//! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
+//! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
+//!
+//! An array of disks (`kind = "disks"`) has `card` without the keys of flash, `disk` and `array`; a host's file has `host`.
+//! The keys are those of [`disk::DiskConfig`], [`disk::ArrayConfig`] and [`device::HostConfig`].
+//!
+//! A number that only one choice of `ftl` needs may stand there for the other choice too: then `--set` can switch.
+//!
+//! # Invariants
+//!
+//! - No text makes this crate panic: every mistake is a [`ProfileError`], one line with file, line and the nearest
+//!   valid name.
+//! - What [`Profile::lower`] returns satisfies the checks of the models that it is for.
+//! - Scaling keeps dies, pages and the effective spare factor; at scale 1 nothing is rounded.
+
+mod builtin;
+mod capacity;
+mod device_config;
+mod disks;
+mod error;
+mod explain;
+mod figures;
+mod flash;
+mod host;
+mod nearest;
+mod profile;
+mod scale;
+mod schema;
+mod settings;
+mod sources;
+mod summary;
+mod text;
+mod units;
+
+pub use capacity::Capacities;
+pub use device_config::DeviceConfig;
+pub use error::{Place, Problem, ProfileError};
+pub use figures::Figures;
+pub use host::Host;
+pub use profile::Profile;
+pub use schema::Kind;
+pub use settings::Basis;
+pub use summary::Summary;
+pub use units::{UnitError, parse_bytes, parse_share};

@@ -284,4 +284,3 @@ fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: Ste
         },
     }
 }
-

@@ -19,13 +19,7 @@ impl Striped {
     /// Over at least one card of equal capacity.
     pub fn new(cards: Vec<Card>, stripe_bytes: u64, max_requests: u32) -> Striped {
         assert!(!cards.is_empty() && stripe_bytes > 0);
-        Striped {
-            cards,
-            stripe_bytes,
-            pieces_left: vec![0; max_requests as usize],
-            in_flight: 0,
-            scratch: Vec::new(),
-        }
+        Striped { cards, stripe_bytes, pieces_left: vec![0; max_requests as usize], in_flight: 0, scratch: Vec::new() }
     }
 
     /// The cards.

@@ -1,0 +1,156 @@
+//! What a person types: the commands and their options.
+//!
+//! Help, man pages and completions are all made from these definitions.
+
+mod belonging;
+mod examples;
+mod fileio;
+mod oltp;
+mod run;
+mod slob;
+pub mod values;
+
+pub use fileio::FileioArgs;
+pub use oltp::OltpArgs;
+pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
+pub use slob::SlobArgs;
+
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use values::Scale;
+
+/// Flash storage in software: review a card, model it, hold the model against published measurements.
+///
+/// Everything happens in virtual time on one core. The same command with the same seed gives the same figures.
+#[derive(Debug, Parser)]
+#[command(name = "flashrig", version, max_term_width = 90, arg_required_else_help = true)]
+#[command(after_help = examples::TOP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List the built-in cards
+    #[command(after_help = examples::CARDS)]
+    Cards(CardsArgs),
+    /// Show what a card's profile says, and where each number comes from
+    #[command(after_help = examples::SHOW)]
+    Show(ShowArgs),
+    /// Run one load on a card and print what it did
+    #[command(after_help = examples::RUN)]
+    Run(Box<RunArgs>),
+    /// Review a card as a database engineer does: how full, how many threads, a real database
+    #[command(after_help = examples::REVIEW)]
+    Review(ReviewArgs),
+    /// Hold the models against measurements that other people published
+    #[command(after_help = examples::VALIDATE)]
+    Validate(ValidateArgs),
+    /// Print the completions of a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the man page, or write the pages of all commands
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
+}
+
+/// `flashrig cards`.
+#[derive(Debug, Args)]
+pub struct CardsArgs {
+    /// Print JSON in place of the table
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `flashrig show`.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub card: String,
+    /// Say for each number how it is known and where it stands
+    #[arg(long)]
+    pub sources: bool,
+    /// Override a number: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Print JSON in place of text
+    #[arg(long, conflicts_with = "sources")]
+    pub json: bool,
+}
+
+/// `flashrig review`.
+#[derive(Debug, Args)]
+pub struct ReviewArgs {
+    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub card: String,
+    /// Model the card at this part of its size; spare factor, dies and latencies are kept
+    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
+    pub scale: Scale,
+    /// Root seed; the same seed gives the same figures
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+    /// Write all results as JSON; - for standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+}
+
+/// `flashrig validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// Only this table
+    #[arg(long, value_name = "NAME")]
+    pub table: Option<String>,
+    /// Write the comparison as JSON; - for standard output
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+}
+
+/// `flashrig completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell
+    pub shell: Shell,
+}
+
+/// `flashrig man`.
+#[derive(Debug, Args)]
+pub struct ManArgs {
+    /// Write one page for each command into this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+}
+
+/// Parses a command line; the first word is the program's name.
+pub fn parse<I, T>(words: I) -> Result<Cli, clap::Error>
+where
+    I: IntoIterator<Item = T>,
+    T: Into<OsString> + Clone,
+{
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(words)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    if let Command::Run(run) = &cli.command {
+        belonging::check(&mut command, &matches, run.load)?;
+    }
+    Ok(cli)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

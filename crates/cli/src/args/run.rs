@@ -1,0 +1,132 @@
+//! The options of `flashrig run`.
+
+use super::values::{Scale, Share, seconds};
+use super::{FileioArgs, OltpArgs, SlobArgs};
+use clap::{Args, ValueEnum, ValueHint};
+use load::FileioMode;
+use std::path::PathBuf;
+
+/// `flashrig run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub card: String,
+    /// What the host asks
+    #[arg(long, short = 'l', value_name = "LOAD")]
+    pub load: LoadName,
+    /// The device and its host.
+    #[command(flatten, next_help_heading = "Device and host")]
+    pub device: DeviceArgs,
+    /// How long to measure.
+    #[command(flatten, next_help_heading = "How long")]
+    pub measure: MeasureArgs,
+    /// What to print and write.
+    #[command(flatten, next_help_heading = "Output")]
+    pub output: OutputArgs,
+    /// The loads of sysbench fileio.
+    #[command(flatten, next_help_heading = "fileio (seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw)")]
+    pub fileio: FileioArgs,
+    /// SLOB.
+    #[command(flatten, next_help_heading = "slob")]
+    pub slob: SlobArgs,
+    /// OLTP.
+    #[command(flatten, next_help_heading = "oltp")]
+    pub oltp: OltpArgs,
+}
+
+/// The loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LoadName {
+    /// Sequential writes to a new file
+    Seqwr,
+    /// Sequential writes over a file
+    Seqrewr,
+    /// Sequential reads
+    Seqrd,
+    /// Random reads
+    Rndrd,
+    /// Random writes
+    Rndwr,
+    /// Random reads and writes
+    Rndrw,
+    /// SLOB: readers and updaters of database blocks through a buffer cache
+    Slob,
+    /// Transactions of a PostgreSQL-like database, 80 % reads
+    Oltp,
+}
+
+impl LoadName {
+    /// The mode, where it is one of fileio's.
+    pub fn fileio(self) -> Option<FileioMode> {
+        match self {
+            LoadName::Seqwr => Some(FileioMode::SeqWr),
+            LoadName::Seqrewr => Some(FileioMode::SeqRewr),
+            LoadName::Seqrd => Some(FileioMode::SeqRd),
+            LoadName::Rndrd => Some(FileioMode::RndRd),
+            LoadName::Rndwr => Some(FileioMode::RndWr),
+            LoadName::Rndrw => Some(FileioMode::RndRw),
+            LoadName::Slob | LoadName::Oltp => None,
+        }
+    }
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoadName::Slob => "slob",
+            LoadName::Oltp => "oltp",
+            _ => self.fileio().map_or("", FileioMode::name),
+        }
+    }
+}
+
+/// The device and its host.
+#[derive(Debug, Args)]
+pub struct DeviceArgs {
+    /// Share of the user capacity that holds data before the run
+    ///
+    /// A nearly empty card is fast: the default shows the card as it is when all the space that was paid for is in use.
+    #[arg(long, value_name = "SHARE", default_value_t = Share(1.0))]
+    pub fill: Share,
+    /// Model the card at this part of its size; spare factor, dies and latencies are kept
+    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
+    pub scale: Scale,
+    /// Override a number of the card or the host: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// The machine in front of the card: a built-in host or a TOML file
+    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
+    pub host: String,
+    /// Root seed; the same seed gives the same figures
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Do not precondition to steady state: show the fast beginning
+    #[arg(long)]
+    pub fresh: bool,
+}
+
+/// How long to measure; without any of these, long enough for stable figures.
+#[derive(Debug, Args)]
+#[group(multiple = false)]
+pub struct MeasureArgs {
+    /// Measure so many virtual seconds
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub seconds: Option<f64>,
+    /// Measure so many requests of the host, of any kind
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub requests: Option<u64>,
+    /// The same, for loads that only write
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub writes: Option<u64>,
+}
+
+/// What to print and write.
+#[derive(Debug, Args)]
+pub struct OutputArgs {
+    /// Say where the time of slow requests went
+    #[arg(long)]
+    pub explain_tail: bool,
+    /// Write the result as JSON as well; - prints it in place of the table
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub json: Option<PathBuf>,
+}

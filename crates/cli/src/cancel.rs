@@ -1,0 +1,23 @@
+//! Ctrl-C. The first asks the run to stop, so that it can print what it has; the second ends the program.
+
+use crate::error::Failure;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Exit code of a command that Ctrl-C stopped: 128 + SIGINT.
+pub const EXIT_CODE: u8 = 130;
+
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// Listens from now on. To be called once.
+pub fn listen() -> Result<(), Failure> {
+    Ok(ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            std::process::exit(EXIT_CODE.into());
+        }
+    })?)
+}
+
+/// Whether Ctrl-C was pressed.
+pub fn asked() -> bool {
+    ASKED.load(Ordering::Relaxed)
+}

@@ -1,0 +1,70 @@
+//! What does a person type?
+//!
+//! Thin: parse, call, print. Every command makes its output as a text and hands it over whole; errors are one line on
+//! standard error and exit code 2.
+
+pub mod args;
+mod cancel;
+mod cards_cmd;
+mod error;
+mod generate_cmd;
+mod output;
+mod progress;
+mod run_cmd;
+mod show_cmd;
+mod table;
+mod units;
+mod view;
+
+use args::{Cli, Command};
+use clap::error::ErrorKind;
+use error::{Failure, clap_message, one_line};
+use std::process::ExitCode;
+
+/// Exit code of errors. 1 is for commands whose answer is no.
+const ERROR: u8 = 2;
+
+/// The command, with the arguments and the streams of this process.
+pub fn main() -> ExitCode {
+    let cli = match args::parse(std::env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => return refuse(&error),
+    };
+    match execute(cli) {
+        Ok(code) => code,
+        Err(failure) => {
+            eprintln!("flashrig: error: {}", one_line(&failure.to_string()));
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+/// Help and version are asked for and go to standard output; the rest is an error.
+fn refuse(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader that has gone away has seen enough.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            let _ = error.print();
+            ExitCode::from(ERROR)
+        }
+        _ => {
+            eprintln!("flashrig: error: {}", one_line(&clap_message(error)));
+            ExitCode::from(ERROR)
+        }
+    }
+}
+
+fn execute(cli: Cli) -> Result<ExitCode, Failure> {
+    match cli.command {
+        Command::Cards(args) => cards_cmd::cards(&args),
+        Command::Show(args) => show_cmd::show(&args),
+        Command::Run(args) => run_cmd::run(&args),
+        Command::Completions(args) => generate_cmd::completions(&args),
+        Command::Man(args) => generate_cmd::man(&args),
+        Command::Review(_) | Command::Validate(_) => todo!(),
+    }
+}

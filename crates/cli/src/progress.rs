@@ -1,0 +1,127 @@
+//! A progress bar, for work that takes long enough to want one.
+//!
+//! The thread that works only stores numbers; another one paints. Nothing is painted during the first two seconds, nor
+//! when nobody looks.
+
+use crate::cancel;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, stderr};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use target::Progress;
+
+const QUIET: Duration = Duration::from_secs(2);
+const REPAINT: Duration = Duration::from_millis(100);
+
+/// Progress on standard error, and Ctrl-C.
+pub struct Watch {
+    shared: Arc<Shared>,
+    painter: Option<JoinHandle<()>>,
+    stopped: AtomicBool,
+}
+
+#[derive(Default)]
+struct Shared {
+    done: AtomicU64,
+    phase: Mutex<Phase>,
+    /// Wakes the painter when the work is over.
+    over: Condvar,
+}
+
+#[derive(Clone, Default)]
+struct Phase {
+    number: u32,
+    name: String,
+    total: u64,
+    over: bool,
+}
+
+impl Watch {
+    /// A bar if standard error is a terminal, else only an ear for Ctrl-C.
+    pub fn new() -> Watch {
+        let shared = Arc::new(Shared::default());
+        let painter = stderr().is_terminal().then(|| {
+            let shared = shared.clone();
+            std::thread::spawn(move || paint(&shared))
+        });
+        Watch { shared, painter, stopped: AtomicBool::new(false) }
+    }
+
+    /// The work saw that it should stop: its result is only a part.
+    pub fn stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+}
+
+impl Default for Watch {
+    fn default() -> Watch {
+        Watch::new()
+    }
+}
+
+impl Progress for Watch {
+    fn begin(&self, phase: &str, total: u64) {
+        let mut current = self.shared.phase.lock().expect("the painter does not panic");
+        self.shared.done.store(0, Ordering::Relaxed);
+        *current = Phase { number: current.number + 1, name: phase.to_owned(), total, over: false };
+    }
+
+    fn at(&self, done: u64) {
+        self.shared.done.store(done, Ordering::Relaxed);
+    }
+
+    fn cancelled(&self) -> bool {
+        let asked = cancel::asked();
+        if asked {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        asked
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        if let Ok(mut phase) = self.shared.phase.lock() {
+            phase.over = true;
+        }
+        self.shared.over.notify_all();
+        if let Some(painter) = self.painter.take() {
+            // The bar must be gone before the result is printed. A painter that died has nothing to clear.
+            let _ = painter.join();
+        }
+    }
+}
+
+fn paint(shared: &Shared) {
+    let started = Instant::now();
+    let mut bar: Option<(u32, ProgressBar)> = None;
+    let Ok(mut phase) = shared.phase.lock() else { return };
+    while !phase.over {
+        if started.elapsed() >= QUIET && phase.number > 0 {
+            if bar.as_ref().is_none_or(|(number, _)| *number != phase.number) {
+                if let Some((_, old)) = bar.take() {
+                    old.finish_and_clear();
+                }
+                bar = Some((phase.number, new_bar(&phase)));
+            }
+            if let Some((_, bar)) = &bar {
+                bar.set_position(shared.done.load(Ordering::Relaxed).min(phase.total));
+            }
+        }
+        let Ok((next, _)) = shared.over.wait_timeout(phase, REPAINT) else { return };
+        phase = next;
+    }
+    if let Some((_, bar)) = bar {
+        bar.finish_and_clear();
+    }
+}
+
+fn new_bar(phase: &Phase) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(phase.total), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %, {eta} left");
+    bar.set_style(style.expect("a constant template").progress_chars("=> "));
+    bar.set_message(phase.name.clone());
+    bar
+}

@@ -1,0 +1,142 @@
+//! The result of one run.
+
+use super::{oltp, tail};
+use crate::table::{Table, wrap};
+use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
+use load::format_slob_table;
+use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState};
+
+/// What was asked, in words; the result itself has it as JSON only.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// The device.
+    pub device: String,
+    /// The load and its host.
+    pub load: String,
+    /// The run was stopped before its end.
+    pub partial: bool,
+}
+
+/// Everything about a run.
+pub fn result(asked: &Asked, result: &RunResult) -> String {
+    let mut out = format!("{}{}", wrap("", 2, &asked.device), wrap("", 2, &asked.load));
+    if asked.partial {
+        let measured = three_digits(result.sim.virtual_seconds);
+        out.push_str(&format!("PARTIAL: stopped by Ctrl-C after {measured} virtual seconds of measurement\n"));
+    }
+    let mut block = |text: String| {
+        if !text.is_empty() {
+            out.push('\n');
+            out.push_str(&text);
+        }
+    };
+    block(throughput(result));
+    block(latency(result));
+    match &result.application {
+        Some(Application::Slob(report)) => block(format_slob_table(std::slice::from_ref(report))),
+        Some(Application::Oltp(report)) => block(oltp::report(report)),
+        None => {}
+    }
+    if let Some(flash_report) = &result.flash {
+        block(flash(flash_report));
+    }
+    block(steady(result.steady_state.as_ref()) + &speed(&result.sim));
+    if let Some(report) = &result.tail {
+        block(tail::report(report));
+    }
+    out
+}
+
+/// Kinds of request that there were.
+fn classes(result: &RunResult) -> impl Iterator<Item = (&'static str, &IoClass)> {
+    let all = [("read", &result.read), ("write", &result.write), ("flush", &result.sync)];
+    all.into_iter().filter(|(_, class)| class.total_ios > 0)
+}
+
+fn throughput(result: &RunResult) -> String {
+    let mut table = Table::labelled(5);
+    table.row(["", "requests", "IOPS", "MB/s", "MiB/s"]);
+    for (name, class) in classes(result) {
+        let mut row = vec![name.to_owned(), grouped(class.total_ios), three_digits(class.iops)];
+        if class.io_bytes > 0 {
+            row.extend([mb_per_s(class.bw_bytes), mib_per_s(class.bw_bytes)]);
+        }
+        table.row(row);
+    }
+    if classes(result).next().is_none() { "no request finished\n".to_owned() } else { table.render() }
+}
+
+fn latency(result: &RunResult) -> String {
+    let mut table = Table::labelled(7);
+    table.row(["latency", "mean", "p50", "p95", "p99", "p99.9", "max"]);
+    for (name, class) in classes(result) {
+        let lat = &class.lat_ns;
+        let percentiles = [50.0, 95.0, 99.0, 99.9].map(|percent| duration(lat.at(percent) as f64));
+        let mut row = vec![name.to_owned(), duration(lat.mean)];
+        row.extend(percentiles);
+        row.push(duration(lat.max as f64));
+        table.row(row);
+    }
+    if classes(result).next().is_none() { String::new() } else { table.render() }
+}
+
+fn flash(flash: &Flash) -> String {
+    let waf = if flash.host_pages == 0 { "-, nothing was written".to_owned() } else { format!("{:.2}", flash.waf) };
+    let pages = format!(
+        "{} host, {} relocated, {} parity, {} padding",
+        grouped(flash.host_pages),
+        grouped(flash.relocated_pages),
+        grouped(flash.parity_pages),
+        grouped(flash.padding_pages),
+    );
+    let erases = format!(
+        "{}; {} free at the end; {}",
+        counted(flash.erases, "block"),
+        counted(flash.free_bands, "band"),
+        counted(flash.bad_blocks, "bad block"),
+    );
+    let wear = format!("{} to {} P/E cycles, mean {:.1}", flash.wear.min, flash.wear.max, flash.wear.mean);
+    let rows = [
+        ("WAF", waf),
+        ("4 KiB pages", pages),
+        ("erased", erases),
+        ("wear", wear),
+        ("effective spare", format!("{:.1} % of the data capacity", flash.effective_spare_factor * 100.0)),
+    ];
+    rows.map(|(label, text)| wrap(&format!("{label:<17}"), 17, &text)).concat()
+}
+
+/// The SNIA rule and how far the run was within it.
+fn steady(steady: Option<&SteadyState>) -> String {
+    let Some(steady) = steady else {
+        return "steady: not waited for\n".to_owned();
+    };
+    let against = |value: f64, limit: f64| {
+        let sign = if value <= limit { "<=" } else { ">" };
+        format!("{} {sign} {}", percent(value), percent(limit))
+    };
+    let rounds = counted(steady.rounds.len() as u64, "round");
+    let not = if steady.attained { "" } else { "NOT attained after " };
+    let (range, slope) = (against(steady.range, 0.2), against(steady.slope, 0.1));
+    wrap("steady: ", 8, &format!("{not}{rounds}, range {range}, slope {slope}"))
+}
+
+fn speed(sim: &Sim) -> String {
+    let measuring_s = sim.wall_seconds - sim.precondition_wall_seconds;
+    let rate = if measuring_s > 0.0 { sim.requests_finished as f64 / measuring_s } else { 0.0 };
+    let text = format!(
+        "{} virtual s in {} s, {} simulated I/O a second; {} s before that to precondition",
+        three_digits(sim.virtual_seconds),
+        three_digits(measuring_s),
+        grouped(two_digits(rate)),
+        three_digits(sim.precondition_wall_seconds),
+    );
+    wrap("speed:  ", 8, &text)
+}
+
+/// A wall-clock rate has no more than two digits that the next run repeats.
+fn two_digits(rate: f64) -> u64 {
+    let rounded = rate.round() as u64;
+    let unit = 10_u64.pow(rounded.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    rounded / unit * unit
+}

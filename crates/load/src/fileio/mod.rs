@@ -1,0 +1,165 @@
+//! sysbench's fileio, with its modes and their meaning, over one file.
+//!
+//! The file is a range of the device. Requests are direct: what sysbench asks is what the device gets. Sequential modes
+//! share one position between all threads and wrap around at the file's end. In `rndrw` each thread reads while
+//! (reads + 1) / (writes + 1) of its own requests is below the ratio, and else writes.
+//!
+//! Where this differs from sysbench: there is one file, so that a periodic fsync is one flush and not one for each of
+//! 128 files; only whole blocks are asked for (a shorter piece at the file's end stays untouched); each request in
+//! flight of a thread has its own random stream.
+//!
+//! Invariants:
+//! - no thread has more than `queue_depth` requests outstanding;
+//! - `fsync_every` counts requests of all threads, reads too; a flush is due only after a write;
+//! - requests lie in `start_bytes .. start_bytes + file_bytes`.
+
+mod config;
+mod schedule;
+
+pub use config::{FileioConfig, FileioMode};
+
+use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
+use device::{Request, Rng, Time};
+use schedule::{Pace, PeriodicFsync};
+
+/// fileio in action.
+#[derive(Clone, Debug)]
+pub struct Fileio {
+    config: FileioConfig,
+    sampler: BlockSampler,
+    /// Offset of block 0.
+    base_bytes: u64,
+    processes: Vec<Process>,
+    /// What each thread asked for, for `rndrw`.
+    threads: Vec<Asked>,
+    /// Next block of the sequential modes.
+    position: u64,
+    fsync: Option<PeriodicFsync>,
+    pace: Option<Pace>,
+    /// A process sleeps between requests: only then is a request a matter of two steps.
+    sleeps: bool,
+}
+
+/// One of a thread's `queue_depth` outstanding requests.
+#[derive(Clone, Debug)]
+struct Process {
+    rng: Rng,
+    thread: u32,
+    /// It asked before: think time goes between requests, not before the first.
+    started: bool,
+    /// It has slept, the request is due.
+    slept: bool,
+    /// `fsync_all`: its last request was a write.
+    flush_due: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Asked {
+    reads: u64,
+    writes: u64,
+}
+
+impl Fileio {
+    /// A fileio load; its random streams derive from `seed`.
+    pub fn new(config: FileioConfig, seed: u64) -> Result<Fileio, LoadError> {
+        config.validate()?;
+        let process = |number: u32| Process {
+            rng: Rng::stream(seed, &format!("fileio {number}")),
+            thread: number / config.queue_depth,
+            started: false,
+            slept: false,
+            flush_due: false,
+        };
+        Ok(Fileio {
+            sampler: BlockSampler::new(config.access, config.blocks(), seed)?,
+            base_bytes: config.start_bytes + u64::from(config.misalign_bytes),
+            processes: (0..config.threads * config.queue_depth).map(process).collect(),
+            threads: vec![Asked::default(); config.threads as usize],
+            position: 0,
+            fsync: (config.fsync_every > 0 && !config.fsync_all).then(|| PeriodicFsync::new(config.fsync_every)),
+            pace: config.rate_iops.map(Pace::new),
+            sleeps: config.think_ns > 0 || config.rate_iops.is_some(),
+            config,
+        })
+    }
+
+    fn request(&mut self, process: usize) -> Request {
+        let process = &mut self.processes[process];
+        let (read, block) = match self.config.mode {
+            FileioMode::RndWr => (false, self.sampler.draw(&mut process.rng)),
+            FileioMode::RndRd => (true, self.sampler.draw(&mut process.rng)),
+            FileioMode::RndRw => {
+                let asked = &mut self.threads[process.thread as usize];
+                // Divided, not multiplied, so that rounding goes sysbench's way.
+                let read = (asked.reads as f64 + 1.0) / (asked.writes as f64 + 1.0) < self.config.rw_ratio;
+                *(if read { &mut asked.reads } else { &mut asked.writes }) += 1;
+                (read, self.sampler.draw(&mut process.rng))
+            }
+            FileioMode::SeqRd | FileioMode::SeqWr | FileioMode::SeqRewr => {
+                let block = self.position;
+                self.position = if block + 1 == self.sampler.blocks() { 0 } else { block + 1 };
+                (self.config.mode == FileioMode::SeqRd, block)
+            }
+        };
+        if let Some(fsync) = &mut self.fsync {
+            fsync.count(!read);
+        }
+        process.flush_due = self.config.fsync_all && !read;
+        let offset_bytes = self.base_bytes + block * u64::from(self.config.block_bytes);
+        if read {
+            Request::read(offset_bytes, self.config.block_bytes)
+        } else {
+            Request::write(offset_bytes, self.config.block_bytes)
+        }
+    }
+
+    /// Until when `process` sleeps before its next request; `None`: it asks now.
+    #[cold]
+    fn sleep(&mut self, process: usize, now: Time) -> Option<Time> {
+        let process = &mut self.processes[process];
+        if std::mem::take(&mut process.slept) {
+            return None;
+        }
+        let thought = if process.started { now + self.config.think_ns } else { now };
+        process.started = true;
+        let until = self.pace.as_mut().map_or(thought, |pace| pace.ticket(now).max(thought));
+        process.slept = until > now;
+        process.slept.then_some(until)
+    }
+}
+
+impl Load for Fileio {
+    fn processes(&self) -> u32 {
+        self.processes.len() as u32
+    }
+
+    #[inline]
+    fn step(&mut self, process: ProcessId, now: Time, _wake: &mut Vec<ProcessId>) -> Step {
+        let index = process.index();
+        // Flushes come before sleeping: they take neither think time nor a place in the rate's schedule.
+        if std::mem::take(&mut self.processes[index].flush_due)
+            || self.fsync.as_mut().is_some_and(PeriodicFsync::is_due)
+        {
+            return Step::Io { cpu_ns: 0, request: Request::flush() };
+        }
+        if self.sleeps
+            && let Some(until) = self.sleep(index, now)
+        {
+            return Step::Sleep { until };
+        }
+        Step::Io { cpu_ns: 0, request: self.request(index) }
+    }
+
+    fn footprint_bytes(&self) -> u64 {
+        self.config.start_bytes + self.config.file_bytes
+    }
+
+    fn start_measurement(&mut self, _now: Time) {}
+
+    fn report(&self, _now: Time) -> Option<results::Application> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+//! What sysbench's modes promise, request by request.
+
+use super::*;
+use device::Op;
+
+fn take(load: &mut Fileio, process: u32, requests: usize) -> Vec<Request> {
+    let mut wake = Vec::new();
+    let mut next = || match load.step(ProcessId(process), Time::ZERO, &mut wake) {
+        Step::Io { cpu_ns: 0, request } => request,
+        other => panic!("{other:?}"),
+    };
+    (0..requests).map(|_| next()).collect()
+}
+
+fn config(mode: FileioMode) -> FileioConfig {
+    FileioConfig { mode, file_bytes: 1 << 20, ..FileioConfig::default() }
+}
+
+#[test]
+fn sequential_threads_share_one_position_and_wrap_around() {
+    for mode in [FileioMode::SeqRd, FileioMode::SeqWr, FileioMode::SeqRewr] {
+        let config = FileioConfig { threads: 4, queue_depth: 2, ..config(mode) };
+        let mut load = Fileio::new(config, 1).unwrap();
+        assert_eq!(load.processes(), 8);
+        for block in 0..200u64 {
+            let request = take(&mut load, (block % 8) as u32, 1)[0];
+            assert_eq!(request.offset_bytes, block % 64 * (16 << 10), "{mode}");
+            assert_eq!(request.op, if mode == FileioMode::SeqRd { Op::Read } else { Op::Write });
+        }
+    }
+}
+
+#[test]
+fn the_ratio_of_reads_to_writes_is_exact_for_each_thread() {
+    for (rw_ratio, reads, writes) in [(1.5, 600, 400), (4.0, 800, 200), (0.25, 200, 800), (0.0, 0, 1_000)] {
+        let config = FileioConfig { threads: 2, queue_depth: 4, rw_ratio, ..config(FileioMode::RndRw) };
+        let mut load = Fileio::new(config, 1).unwrap();
+        for thread in 0..2 {
+            let all: Vec<Op> = (0..1_000).map(|i| take(&mut load, thread * 4 + i % 4, 1)[0].op).collect();
+            let count = |op| all.iter().filter(|&&o| o == op).count() as i32;
+            assert!((count(Op::Read) - reads).abs() <= 1, "{rw_ratio}: {} reads", count(Op::Read));
+            assert!((count(Op::Write) - writes).abs() <= 1, "{rw_ratio}: {} writes", count(Op::Write));
+        }
+    }
+}
+
+#[test]
+fn a_ratio_of_one_and_a_half_gives_sysbenchs_sequence() {
+    let mut load = Fileio::new(config(FileioMode::RndRw), 1).unwrap();
+    let ops: String = take(&mut load, 0, 10).iter().map(|r| if r.op == Op::Read { 'r' } else { 'w' }).collect();
+    assert_eq!(ops, "rwrwrrwrwr");
+}
+
+#[test]
+fn a_flush_follows_every_n_requests_of_all_threads() {
+    let config = FileioConfig { threads: 3, fsync_every: 10, ..config(FileioMode::RndWr) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    for i in 0..110u32 {
+        let flush = take(&mut load, i % 3, 1)[0].op == Op::Flush;
+        assert_eq!(flush, i % 11 == 10, "request {i}");
+    }
+}
+
+#[test]
+fn loads_that_only_read_never_flush() {
+    for mode in [FileioMode::SeqRd, FileioMode::RndRd] {
+        let config = FileioConfig { fsync_every: 3, fsync_all: true, ..config(mode) };
+        let mut load = Fileio::new(config, 1).unwrap();
+        assert!(take(&mut load, 0, 100).iter().all(|r| r.op == Op::Read));
+    }
+}
+
+#[test]
+fn fsync_all_flushes_after_each_write_of_the_same_thread() {
+    let config = FileioConfig { threads: 2, fsync_all: true, fsync_every: 1, ..config(FileioMode::RndRw) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    take(&mut load, 1, 1);
+    let ops: Vec<Op> = take(&mut load, 0, 100).iter().map(|r| r.op).collect();
+    for pair in ops.windows(2) {
+        assert_eq!(pair[0] == Op::Write, pair[1] == Op::Flush, "{pair:?}");
+    }
+}
+
+#[test]
+fn requests_stay_in_the_file_and_cover_it() {
+    for access in ["uniform", "zipf:0.99", "hot-cold:20/80"] {
+        for (block_bytes, misalign_bytes) in [(512, 0), (16 << 10, 512), (4096, 2048), (12_288, 0)] {
+            let config = FileioConfig {
+                block_bytes,
+                misalign_bytes,
+                start_bytes: 7 << 20,
+                file_bytes: 100_000,
+                access: access.parse().unwrap(),
+                ..config(FileioMode::RndWr)
+            };
+            let mut load = Fileio::new(config, 1).unwrap();
+            let mut seen = std::collections::BTreeSet::new();
+            for request in take(&mut load, 0, 20_000) {
+                assert!(request.offset_bytes >= config.start_bytes);
+                assert!(request.offset_bytes + u64::from(request.len_bytes) <= load.footprint_bytes());
+                assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes == block_bytes);
+                assert_eq!(
+                    (request.offset_bytes - config.start_bytes) % u64::from(block_bytes),
+                    u64::from(misalign_bytes) % u64::from(block_bytes)
+                );
+                seen.insert(request.offset_bytes);
+            }
+            assert_eq!(seen.len() as u64, config.blocks(), "{access} {block_bytes}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_requests_and_another_thread_changes_nobodys() {
+    let config = FileioConfig { threads: 2, ..config(FileioMode::RndWr) };
+    let requests = |threads, seed| {
+        let mut load = Fileio::new(FileioConfig { threads, ..config }, seed).unwrap();
+        [take(&mut load, 0, 50), take(&mut load, 1, 50)]
+    };
+    assert_eq!(requests(2, 1), requests(2, 1));
+    assert_eq!(requests(2, 1), requests(3, 1));
+    assert_ne!(requests(2, 1), requests(2, 2));
+    let [first, second] = requests(2, 1);
+    assert_ne!(first, second);
+}
+
+#[test]
+fn think_time_goes_between_requests() {
+    let config = FileioConfig { think_ns: 500, ..config(FileioMode::RndRd) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    let mut wake = Vec::new();
+    assert!(matches!(load.step(ProcessId(0), Time(0), &mut wake), Step::Io { .. }));
+    assert_eq!(load.step(ProcessId(0), Time(100), &mut wake), Step::Sleep { until: Time(600) });
+    assert!(matches!(load.step(ProcessId(0), Time(600), &mut wake), Step::Io { .. }));
+    assert_eq!(load.step(ProcessId(0), Time(700), &mut wake), Step::Sleep { until: Time(1_200) });
+}
+
+#[test]
+fn the_rate_holds_for_all_threads_together() {
+    let config = FileioConfig { threads: 4, rate_iops: Some(1e6), ..config(FileioMode::RndRd) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    let mut wake = Vec::new();
+    // The first is due at once, the others one, two and three microseconds later.
+    assert!(matches!(load.step(ProcessId(0), Time(0), &mut wake), Step::Io { .. }));
+    for process in 1..4u32 {
+        let until = Time(u64::from(process) * 1_000);
+        assert_eq!(load.step(ProcessId(process), Time(0), &mut wake), Step::Sleep { until });
+    }
+    // Late: goes at once. Early: waits for its place.
+    assert!(matches!(load.step(ProcessId(0), Time(4_500), &mut wake), Step::Io { .. }));
+    assert_eq!(load.step(ProcessId(0), Time(4_600), &mut wake), Step::Sleep { until: Time(5_000) });
+}
+
+#[test]
+fn flushes_take_no_place_in_the_rates_schedule() {
+    let config = FileioConfig { rate_iops: Some(1e6), fsync_every: 2, ..config(FileioMode::RndWr) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    let (mut now, mut wake, mut writes) = (Time::ZERO, Vec::new(), 0);
+    while now < Time(1_000_000) {
+        match load.step(ProcessId(0), now, &mut wake) {
+            Step::Sleep { until } => now = until,
+            Step::Io { request, .. } => writes += u32::from(request.op == Op::Write),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(writes, 1_000);
+}
+
+#[test]
+fn a_wrong_parameter_is_named_with_its_value_and_range() {
+    let good = FileioConfig::default();
+    let cases = [
+        (FileioConfig { block_bytes: 1000, ..good }, "block_bytes is 1000: must be a multiple of 512"),
+        (FileioConfig { block_bytes: 0, ..good }, "block_bytes is 0: must be 512 to 67108864"),
+        (FileioConfig { threads: 0, ..good }, "threads is 0: must be 1 to 65536"),
+        (FileioConfig { threads: 64, queue_depth: 2_000, ..good }, "queue_depth is 2000: must be 1 to 1024"),
+        (FileioConfig { start_bytes: 100, ..good }, "start_bytes is 100: must be a multiple of 512"),
+        (FileioConfig { misalign_bytes: 100, ..good }, "misalign_bytes is 100: must be a multiple of 512"),
+        (
+            FileioConfig { file_bytes: 16_384, misalign_bytes: 512, ..good },
+            "file_bytes is 16384: must be at least block_bytes + misalign_bytes, 16384 + 512",
+        ),
+        (FileioConfig { rw_ratio: -1.0, ..good }, "rw_ratio is -1: must be 0 to 1000000000"),
+        (FileioConfig { rate_iops: Some(0.0), ..good }, "rate_iops is 0: must be 0.001 to 1000000000"),
+        (FileioConfig { start_bytes: 1 << 63, ..good }, "footprint: start_bytes is 9223372036854775808"),
+    ];
+    for (config, message) in cases {
+        let error = Fileio::new(config, 1).unwrap_err().to_string();
+        assert!(error.starts_with(message), "{error}");
+    }
+    assert!(good.validate().is_ok());
+}
+
+#[test]
+fn mode_names_are_sysbenchs() {
+    for mode in FileioMode::ALL {
+        assert_eq!(mode.to_string().parse::<FileioMode>().unwrap(), mode);
+    }
+    assert_eq!(FileioMode::NAMES, FileioMode::ALL.map(FileioMode::name).join(", "));
+    assert_eq!(
+        "rndrx".parse::<FileioMode>().unwrap_err().to_string(),
+        "mode is `rndrx`: must be one of seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw"
+    );
+}

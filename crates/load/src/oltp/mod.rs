@@ -1,0 +1,152 @@
+//! OLTP 80/20 as it is run against PostgreSQL: four selects to one insert or update, no deletes.
+//!
+//! A select is an index range scan that returns several rows: it touches pages through the buffer cache. An insert or
+//! an update touches pages, changes some of them, appends to the write-ahead log and commits: the log is written and
+//! synced for a group of transactions at a time. Background writers write changed pages back, spread evenly: one page
+//! for each that is newly changed.
+//!
+//! What makes such a database slower with more sessions, on a device that could do more, is its own CPU time: each
+//! transaction looks at every session when it takes its snapshot.
+//!
+//! Processes: sessions, then background writers, then the log writer (the part of the backend that writes for its
+//! group).
+//!
+//! Not modelled: row locks, vacuum, checkpoints as bursts, a file system's cache.
+//!
+//! Invariants:
+//! - every transaction lets time pass;
+//! - a write is finished only after its log is durable;
+//! - a latency runs from the end of thinking to the end of the transaction, waiting for a core included.
+
+mod config;
+mod session;
+
+pub use config::OltpConfig;
+
+use crate::cache::BufferCache;
+use crate::commit::GroupCommit;
+use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
+use device::{Rng, Time};
+use results::{Application, LatencyRecorder, OltpReport, TransactionReport};
+use session::Session;
+
+/// OLTP in action.
+#[derive(Clone, Debug)]
+pub struct Oltp {
+    sessions: Vec<Session>,
+    database: Database,
+    log_writer: ProcessId,
+    measured_from: Time,
+}
+
+/// What the sessions share.
+#[derive(Clone, Debug)]
+struct Database {
+    config: OltpConfig,
+    sampler: BlockSampler,
+    cache: BufferCache,
+    log: GroupCommit,
+    counts: Counts,
+}
+
+/// A transaction's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Select,
+    Insert,
+    Update,
+}
+
+impl Kind {
+    const ALL: [Kind; 3] = [Kind::Select, Kind::Insert, Kind::Update];
+
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Select => "select",
+            Kind::Insert => "insert",
+            Kind::Update => "update",
+        }
+    }
+}
+
+/// What sessions did since measurement began.
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    /// Latencies by kind.
+    latencies: [LatencyRecorder; 3],
+    pages_touched: u64,
+    pages_missed: u64,
+    /// Reads finished.
+    physical_reads: u64,
+}
+
+impl Oltp {
+    /// An OLTP load; its random streams derive from `seed`.
+    pub fn new(config: OltpConfig, seed: u64) -> Result<Oltp, LoadError> {
+        config.validate()?;
+        let area = config.area();
+        let sampler = BlockSampler::new(config.access, area.blocks.into(), seed)?;
+        let first_writer = ProcessId(config.sessions);
+        let log_writer = ProcessId(config.sessions + config.cache.writer_processes());
+        let mut warm_rng = Rng::stream(seed, "oltp warm cache");
+        let draw = || sampler.draw(&mut warm_rng) as u32;
+        let cache = BufferCache::new(&config.cache, area, first_writer, seed, draw);
+        let log = GroupCommit::new(config.log, config.start_bytes + config.db_bytes, log_writer);
+        Ok(Oltp {
+            sessions: (0..config.sessions).map(|number| Session::new(number, seed)).collect(),
+            database: Database { config, sampler, cache, log, counts: Counts::default() },
+            log_writer,
+            measured_from: Time::ZERO,
+        })
+    }
+}
+
+impl Load for Oltp {
+    fn processes(&self) -> u32 {
+        self.log_writer.0 + 1
+    }
+
+    fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
+        if let Some(session) = self.sessions.get_mut(process.index()) {
+            session.step(process, &mut self.database, now, wake)
+        } else if process == self.log_writer {
+            self.database.log.step_writer(wake)
+        } else {
+            self.database.cache.step_writer(process, wake)
+        }
+    }
+
+    fn footprint_bytes(&self) -> u64 {
+        self.database.config.footprint_bytes()
+    }
+
+    fn start_measurement(&mut self, now: Time) {
+        self.measured_from = now;
+        self.database.counts = Counts::default();
+        self.database.cache.reset_counts();
+        self.database.log.reset_counts();
+    }
+
+    fn report(&self, now: Time) -> Option<Application> {
+        let Database { config, cache, log, counts, .. } = &self.database;
+        let elapsed_s = now.since_ns(self.measured_from) as f64 / 1e9;
+        let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+        let transaction = |kind: Kind| {
+            let latencies = &counts.latencies[kind as usize];
+            (kind.name().to_owned(), TransactionReport { tps: per_s(latencies.count()), lat_ns: latencies.summary() })
+        };
+        let hits = counts.pages_touched - counts.pages_missed;
+        Some(Application::Oltp(OltpReport {
+            sessions: config.sessions,
+            tps: per_s(counts.latencies.iter().map(LatencyRecorder::count).sum()),
+            transactions: Kind::ALL.into_iter().map(transaction).collect(),
+            buffer_hit_ratio: if counts.pages_touched == 0 { 0.0 } else { hits as f64 / counts.pages_touched as f64 },
+            physical_reads_s: per_s(counts.physical_reads),
+            physical_writes_s: per_s(cache.counts().blocks),
+            wal_bytes_s: per_s(log.counts().record_bytes),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! The SLOB method: what a storage device does for a database, with as little database around it as possible.
+//!
+//! Each session has a range of blocks to itself, one row in each, and touches random ones: no lock, no index, no
+//! block is wanted by two. What is left is the path of a block: buffer cache, single-block read, changed buffer,
+//! background write, redo, commit. The figures are those of an AWR summary: logical and physical I/O, and what
+//! sessions waited for.
+//!
+//! Processes: readers, then writers (they update), then the database's background writers, then the log writer.
+//!
+//! A session computes and waits in separate steps, so a wait is the time from asking to going on: the host's CPU for
+//! the request is in it (as it is for the database), computing between requests is not.
+//!
+//! Invariants:
+//! - a session touches only its own blocks;
+//! - every execution lets time pass;
+//! - a session is at one place: computing, reading, waiting for a buffer, for room in the log, or for its commit.
+
+mod config;
+mod session;
+mod table;
+
+pub use config::SlobConfig;
+pub use table::format_slob_table;
+
+use crate::cache::BufferCache;
+use crate::commit::GroupCommit;
+use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
+use device::{Rng, Time};
+use results::{Application, SlobReport};
+use session::Session;
+
+/// SLOB in action.
+#[derive(Clone, Debug)]
+pub struct Slob {
+    sessions: Vec<Session>,
+    database: Database,
+    log_writer: ProcessId,
+    measured_from: Time,
+}
+
+/// What the sessions share.
+#[derive(Clone, Debug)]
+struct Database {
+    config: SlobConfig,
+    /// Draws a block of a session's range.
+    sampler: BlockSampler,
+    cache: BufferCache,
+    log: GroupCommit,
+    counts: Counts,
+}
+
+/// What sessions did since measurement began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    executes: u64,
+    logical_reads: u64,
+    cpu_ns: u64,
+    single_block_read: Wait,
+    log_file_sync: Wait,
+    free_buffer: Wait,
+    log_buffer_space: Wait,
+}
+
+/// One wait event.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wait {
+    waits: u64,
+    total_ns: u64,
+}
+
+impl Wait {
+    fn add(&mut self, since: Time, now: Time) {
+        self.waits += 1;
+        self.total_ns += now.since_ns(since);
+    }
+
+    fn mean_ns(&self) -> f64 {
+        if self.waits == 0 { 0.0 } else { self.total_ns as f64 / self.waits as f64 }
+    }
+}
+
+impl Counts {
+    /// The event with the most time; the first of equals.
+    fn top_wait(&self) -> &'static str {
+        let events = [
+            ("CPU", self.cpu_ns),
+            ("db file sequential read", self.single_block_read.total_ns),
+            ("log file sync", self.log_file_sync.total_ns),
+            ("free buffer waits", self.free_buffer.total_ns),
+            ("log buffer space", self.log_buffer_space.total_ns),
+        ];
+        events.into_iter().rev().max_by_key(|&(_, ns)| ns).map_or("CPU", |(name, _)| name)
+    }
+}
+
+impl Slob {
+    /// A SLOB load; its random streams derive from `seed`.
+    pub fn new(config: SlobConfig, seed: u64) -> Result<Slob, LoadError> {
+        config.validate()?;
+        let sampler = BlockSampler::new(config.access, config.scale_blocks.into(), seed)?;
+        let sessions: Vec<Session> = (0..config.sessions()).map(|number| Session::new(&config, number, seed)).collect();
+        let first_writer = ProcessId(config.sessions());
+        let log_writer = ProcessId(config.sessions() + config.cache.writer_processes());
+        let mut warm_rng = Rng::stream(seed, "slob warm cache");
+        let mut turn = 0;
+        let draw = || {
+            turn = (turn + 1) % config.sessions();
+            turn * config.scale_blocks + sampler.draw(&mut warm_rng) as u32
+        };
+        let cache = BufferCache::new(&config.cache, config.area(), first_writer, seed, draw);
+        let log = GroupCommit::new(config.log, config.start_bytes + config.data_bytes(), log_writer);
+        Ok(Slob {
+            sessions,
+            database: Database { config, sampler, cache, log, counts: Counts::default() },
+            log_writer,
+            measured_from: Time::ZERO,
+        })
+    }
+}
+
+impl Load for Slob {
+    fn processes(&self) -> u32 {
+        self.log_writer.0 + 1
+    }
+
+    fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
+        if let Some(session) = self.sessions.get_mut(process.index()) {
+            session.step(process, &mut self.database, now, wake)
+        } else if process == self.log_writer {
+            self.database.log.step_writer(wake)
+        } else {
+            self.database.cache.step_writer(process, wake)
+        }
+    }
+
+    fn footprint_bytes(&self) -> u64 {
+        self.database.config.footprint_bytes()
+    }
+
+    fn start_measurement(&mut self, now: Time) {
+        self.measured_from = now;
+        self.database.counts = Counts::default();
+        self.database.cache.reset_counts();
+        self.database.log.reset_counts();
+    }
+
+    fn report(&self, now: Time) -> Option<Application> {
+        let Database { config, cache, log, counts, .. } = &self.database;
+        let (data, redo) = (cache.counts(), log.counts());
+        let elapsed_s = now.since_ns(self.measured_from) as f64 / 1e9;
+        let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+        let block_bytes = u64::from(config.block_bytes);
+        let reads = counts.single_block_read.waits;
+        Some(Application::Slob(SlobReport {
+            readers: config.readers,
+            writers: config.writers,
+            elapsed_s,
+            executes: counts.executes,
+            logical_reads_s: per_s(counts.logical_reads),
+            physical_reads_s: per_s(reads),
+            physical_writes_s: per_s(data.blocks),
+            read_requests_s: per_s(reads),
+            write_requests_s: per_s(data.requests + redo.writes),
+            redo_bytes_s: per_s(redo.record_bytes),
+            read_bytes_s: per_s(reads * block_bytes),
+            written_bytes_s: per_s(data.blocks * block_bytes + redo.written_bytes),
+            single_block_read_ns: counts.single_block_read.mean_ns(),
+            single_block_read_waits: reads,
+            log_file_sync_ns: counts.log_file_sync.mean_ns(),
+            log_file_sync_waits: counts.log_file_sync.waits,
+            top_wait: counts.top_wait().to_owned(),
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,60 @@
+//! The files that come with the program. A test holds these lists against the folders.
+
+macro_rules! embedded {
+    ($folder:literal: $($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $name, ".toml")))),+]
+    };
+}
+
+/// Names and texts of `cards/`, sorted by name.
+pub(crate) const CARDS: &[(&str, &str)] = embedded!("cards":
+    "consumer-qlc-2tb",
+    "datacenter-tlc-3840",
+    "flashmax-n800",
+    "iodrive-160-slc",
+    "iodrive-320-mlc",
+    "iodrive-duo-320-slc",
+    "iodrive-duo-640-mlc",
+    "sas-raid10-6",
+    "tachion-200",
+    "tachion-300",
+    "tachion-400",
+    "tachion-400-preproduction",
+    "tachion-800",
+    "violin-3205",
+);
+
+/// Names and texts of `hosts/`, sorted by name.
+pub(crate) const HOSTS: &[(&str, &str)] = embedded!("hosts":
+    "default",
+    "flashmax-bach",
+    "postgres-2009",
+    "ssdperformanceblog-2010",
+    "unlimited",
+    "violin-8core",
+);
+
+/// The text of a built-in file.
+pub(crate) fn find(files: &'static [(&str, &str)], name: &str) -> Option<&'static str> {
+    files.iter().find(|(n, _)| *n == name).map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(name: &str) -> Vec<String> {
+        let path = format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"));
+        let files = std::fs::read_dir(&path).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let names = files.map(|f| f.unwrap().file_name().into_string().unwrap());
+        let mut names: Vec<_> = names.map(|n| n.strip_suffix(".toml").unwrap_or(&n).to_string()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn every_file_of_the_folders_is_built_in() {
+        assert_eq!(CARDS.iter().map(|(n, _)| *n).collect::<Vec<_>>(), folder("cards"));
+        assert_eq!(HOSTS.iter().map(|(n, _)| *n).collect::<Vec<_>>(), folder("hosts"));
+    }
+}

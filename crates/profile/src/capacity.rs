@@ -1,0 +1,66 @@
+//! How a card's flash is divided: installed, parity, data, user, spare.
+
+use card::CardConfig;
+use device::SECTOR_BYTES;
+
+/// The division of one card, at the scale it was lowered to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Capacities {
+    /// Flash installed.
+    pub installed_bytes: u64,
+    /// Flash that holds parity.
+    pub parity_bytes: u64,
+    /// Flash that holds sectors of the host: installed without parity.
+    pub data_bytes: u64,
+    /// What the host can address.
+    pub user_bytes: u64,
+    /// 1 - user / data capacity.
+    pub spare_factor: f64,
+    /// The same without the bands that always stay free or open: what garbage collection has to work with. Scaling
+    /// keeps this one.
+    pub effective_spare_factor: f64,
+    /// Bands of the card.
+    pub bands: u32,
+    /// Bands that always stay free or open.
+    pub overhead_bands: u32,
+    /// Sectors of the host that a band holds.
+    pub data_sectors_per_band: u64,
+}
+
+impl Capacities {
+    /// Of a card.
+    pub fn of(card: &CardConfig) -> Capacities {
+        let ftl = &card.ftl;
+        let band = sectors_per_band(card);
+        let (width, parity) = (u64::from(ftl.stripe_width), u64::from(ftl.parity_units));
+        // The width divides the dies, so it divides a band.
+        let data_sectors_per_band = band / width * (width - parity);
+        let bands = u64::from(card.bands);
+        let overhead_bands = ftl.overhead_bands();
+        let data_sectors = bands * data_sectors_per_band;
+        let usable_sectors = bands.saturating_sub(u64::from(overhead_bands)) * data_sectors_per_band;
+        let spare = |sectors: u64| 1.0 - ftl.user_sectors as f64 / sectors as f64;
+        Capacities {
+            installed_bytes: bands * band * SECTOR_BYTES,
+            parity_bytes: (bands * band - data_sectors) * SECTOR_BYTES,
+            data_bytes: data_sectors * SECTOR_BYTES,
+            user_bytes: ftl.user_sectors * SECTOR_BYTES,
+            spare_factor: spare(data_sectors),
+            effective_spare_factor: spare(usable_sectors),
+            bands: card.bands,
+            overhead_bands,
+            data_sectors_per_band,
+        }
+    }
+
+    /// User / data capacity: the `u` of write-amplification formulas.
+    pub fn used_share(&self) -> f64 {
+        1.0 - self.spare_factor
+    }
+}
+
+/// 4 KiB sectors of a band, parity included.
+pub(crate) fn sectors_per_band(card: &CardConfig) -> u64 {
+    let geometry = &card.nand.geometry;
+    u64::from(geometry.dies()) * u64::from(geometry.units_per_band()) * u64::from(geometry.sectors_per_unit())
+}

@@ -1,0 +1,41 @@
+//! What a profile becomes: the configuration of a device.
+
+use crate::disks;
+use card::CardConfig;
+use device::SECTOR_BYTES;
+use disk::ArrayConfig;
+
+/// A device that a run can be made on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DeviceConfig {
+    /// A flash card.
+    Card(CardConfig),
+    /// Equal flash cards that the host stripes over.
+    Striped {
+        /// The cards.
+        cards: Vec<CardConfig>,
+        /// Bytes on one card before the next one's turn.
+        stripe_bytes: u64,
+    },
+    /// Disks behind a controller.
+    Disks(ArrayConfig),
+}
+
+impl DeviceConfig {
+    /// Bytes that the host can address.
+    pub fn user_bytes(&self) -> u64 {
+        match self {
+            DeviceConfig::Disks(array) => disks::user_bytes(array),
+            _ => self.cards().iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES).sum(),
+        }
+    }
+
+    /// The flash cards; none for disks.
+    pub fn cards(&self) -> &[CardConfig] {
+        match self {
+            DeviceConfig::Card(card) => std::slice::from_ref(card),
+            DeviceConfig::Striped { cards, .. } => cards,
+            DeviceConfig::Disks(_) => &[],
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! What can be wrong with a card's file, and where. Every message is one line.
+
+use crate::schema::Kind;
+use crate::text::{excerpt, grouped, listed};
+use std::fmt;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Where something stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// In a file.
+    File {
+        /// Its name.
+        file: String,
+        /// The line, from 1, where there is one.
+        line: Option<usize>,
+    },
+    /// In a setting that overrides the file.
+    Setting {
+        /// As it was typed: `table.key=value`.
+        assignment: String,
+    },
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place::File { file, line: Some(line) } => write!(f, "{file}:{line}"),
+            Place::File { file, line: None } => write!(f, "{file}"),
+            Place::Setting { assignment } => write!(f, "--set {}", excerpt(assignment)),
+        }
+    }
+}
+
+/// Why a profile can't be had.
+#[derive(Debug, Error)]
+pub enum ProfileError {
+    /// No card of that name is built in.
+    #[error("unknown card '{}', nearest: {nearest}", excerpt(.name))]
+    UnknownCard {
+        /// What was asked for.
+        name: String,
+        /// The built-in name that is most like it.
+        nearest: &'static str,
+    },
+    /// No host of that name is built in.
+    #[error("unknown host '{}', nearest: {nearest}", excerpt(.name))]
+    UnknownHost {
+        /// What was asked for.
+        name: String,
+        /// The built-in name that is most like it.
+        nearest: &'static str,
+    },
+    /// The file can't be read.
+    #[error("can't read {}: {source}", .path.display())]
+    Unreadable {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A scale that is no scale.
+    #[error("scale {scale} is not above 0 and at most 1")]
+    BadScale {
+        /// What was asked for.
+        scale: f64,
+    },
+    /// The file or a setting is wrong.
+    #[error("{place}: {problem}")]
+    Wrong {
+        /// Where.
+        place: Place,
+        /// What.
+        problem: Box<Problem>,
+    },
+}
+
+impl ProfileError {
+    pub(crate) fn wrong(place: Place, problem: Problem) -> ProfileError {
+        ProfileError::Wrong { place, problem: Box::new(problem) }
+    }
+}
+
+/// What is wrong with a file or a setting.
+#[derive(Clone, Debug, PartialEq, Error)]
+pub enum Problem {
+    /// The file is not TOML.
+    #[error("not TOML: {}", excerpt(.message))]
+    Toml {
+        /// What the parser says.
+        message: String,
+    },
+    /// The file is not a card's file.
+    #[error("is {} bytes long, a profile has at most {}", grouped(*.bytes), grouped(*.limit))]
+    TooLong {
+        /// Its length.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// A setting that is not `table.key=value`.
+    #[error("a setting is table.key=value, like ftl.victim=fifo")]
+    NotASetting,
+    /// A table that no profile has.
+    #[error("unknown table [{}], nearest: [{nearest}]", excerpt(.table))]
+    UnknownTable {
+        /// Its name.
+        table: String,
+        /// The name most like it.
+        nearest: &'static str,
+    },
+    /// A key before the first table.
+    #[error("key '{}' stands outside a table, nearest: {nearest}", excerpt(.key))]
+    OutsideTable {
+        /// The key.
+        key: String,
+        /// The name most like it.
+        nearest: String,
+    },
+    /// A table's name used for something else.
+    #[error("[{table}] must be a table")]
+    NotATable {
+        /// Its name.
+        table: &'static str,
+    },
+    /// A key that the table does not have.
+    #[error("unknown key '{}' in [{table}], nearest: {nearest}", excerpt(.key))]
+    UnknownKey {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: String,
+        /// The key most like it; with its table where that is another one.
+        nearest: String,
+    },
+    /// An inline table with something else than a value, its basis and its source.
+    #[error("unknown field '{}' of {key} in [{table}], nearest: {nearest}", excerpt(.field))]
+    UnknownField {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The field.
+        field: String,
+        /// The field most like it.
+        nearest: &'static str,
+    },
+    /// An inline table without a value.
+    #[error("{key} in [{table}] has no value")]
+    NoValue {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+    },
+    /// A source that is not a text.
+    #[error("the {field} of {key} in [{table}] must be a text without control characters")]
+    BadNote {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// `basis` or `source`.
+        field: &'static str,
+    },
+    /// A basis that no number has.
+    #[error("unknown basis '{}' of {key} in [{table}], nearest: {nearest}; one of measured, datasheet, derived, assumed", excerpt(.found))]
+    UnknownBasis {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        found: String,
+        /// The basis most like it.
+        nearest: &'static str,
+    },
+    /// A value of the wrong type or out of range.
+    #[error("{key} in [{table}] is {}, must be {kind}", excerpt(.found))]
+    BadValue {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        found: String,
+        /// What should.
+        kind: &'static Kind,
+    },
+    /// A name where only some are known.
+    #[error("unknown {key} '{}' in [{table}], nearest: {nearest}; one of {}", excerpt(.found), listed(.known))]
+    UnknownChoice {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// What stands there.
+        found: String,
+        /// The known name most like it.
+        nearest: &'static str,
+        /// All of them.
+        known: &'static [&'static str],
+    },
+    /// A table that must be there.
+    #[error("missing table [{table}]")]
+    MissingTable {
+        /// Which.
+        table: &'static str,
+    },
+    /// A key that must be there.
+    #[error("missing key '{key}' in [{table}]")]
+    MissingKey {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+    },
+    /// A key that must be there because of what another one says.
+    #[error("missing key '{key}' in [{table}], which {because} needs")]
+    MissingBecause {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The setting that needs it.
+        because: &'static str,
+    },
+    /// A table that belongs to the other kind of device.
+    #[error("table [{table}] does not belong to a card of kind \"{kind}\"")]
+    ForeignTable {
+        /// The table.
+        table: &'static str,
+        /// The card's kind.
+        kind: &'static str,
+    },
+    /// A key that belongs to the other kind of device.
+    #[error("{key} in [{table}] does not belong to a card of kind \"{kind}\"")]
+    ForeignKey {
+        /// The table.
+        table: &'static str,
+        /// The key.
+        key: &'static str,
+        /// The card's kind.
+        kind: &'static str,
+    },
+    /// Two keys that say the same.
+    #[error("{first} and {second} say the same, give one")]
+    SaidTwice {
+        /// One.
+        first: &'static str,
+        /// The other.
+        second: &'static str,
+    },
+    /// A size that must be whole multiples of another.
+    #[error("{what} is {} bytes, must be a multiple of {}; nearest: {}", grouped(*.bytes), grouped(*.multiple), grouped(nearest_multiple(*.bytes, *.multiple)))]
+    NotAMultiple {
+        /// Which size.
+        what: &'static str,
+        /// The size.
+        bytes: u64,
+        /// Of what it must be a multiple.
+        multiple: u64,
+    },
+    /// The numbers are each possible, their product is not.
+    #[error("{what} are more than {}", grouped(*.limit))]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// A stripe must have room for data.
+    #[error("parity_units {parity_units} leave no data in a stripe_width of {stripe_width}")]
+    AllParity {
+        /// Parity units.
+        parity_units: u32,
+        /// Units of a stripe.
+        stripe_width: u32,
+    },
+    /// Stripes must not wrap around the dies.
+    #[error("stripe_width {stripe_width} does not divide the card's {dies} dies; nearest: {nearest}")]
+    StripeAcrossDies {
+        /// Units of a stripe.
+        stripe_width: u32,
+        /// Dies of the card.
+        dies: u32,
+        /// The nearest width that does.
+        nearest: u32,
+    },
+    /// The host can address more than the card can hold.
+    #[error("user capacity of {} bytes is more than the data capacity of {} (installed {}, less parity)", grouped(*.user_bytes), grouped(*.data_bytes), grouped(*.installed_bytes))]
+    UserBeyondData {
+        /// User capacity.
+        user_bytes: u64,
+        /// Installed capacity without parity.
+        data_bytes: u64,
+        /// Installed capacity.
+        installed_bytes: u64,
+    },
+    /// Garbage collection would have nothing to work with.
+    #[error("no spare space is left: {} user bytes, but only {} bytes of data capacity without {overhead_bands} of {bands} bands that stay free or open{}", grouped(*.user_bytes), grouped(*.usable_bytes), if *.bad_blocks { ", and without factory bad blocks" } else { "" })]
+    NoSpare {
+        /// User capacity.
+        user_bytes: u64,
+        /// Data capacity of the bands that can be full.
+        usable_bytes: u64,
+        /// Bands that can't.
+        overhead_bands: u32,
+        /// All bands.
+        bands: u32,
+        /// Bad blocks were taken off.
+        bad_blocks: bool,
+    },
+    /// Garbage collection would never end.
+    #[error("stop_free_bands {stop_free_bands} must be above start_free_bands {start_free_bands}")]
+    StopBelowStart {
+        /// Where collection starts.
+        start_free_bands: u32,
+        /// Where it stops.
+        stop_free_bands: u32,
+    },
+    /// Less than what one operation needs at once.
+    #[error("{what} of {} bytes is less than the data of a stripe, {} bytes", grouped(*.bytes), grouped(*.needed_bytes))]
+    TooSmall {
+        /// What is too small.
+        what: &'static str,
+        /// Its size.
+        bytes: u64,
+        /// What is needed.
+        needed_bytes: u64,
+    },
+    /// One number must not be above another.
+    #[error("{low} is above {high}")]
+    OutOfOrder {
+        /// The one that must be lower.
+        low: &'static str,
+        /// The one that must be higher.
+        high: &'static str,
+    },
+    /// A RAID level that so many disks can't form.
+    #[error("level \"{level}\" needs {needed} disks, not {disks}")]
+    WrongDisks {
+        /// The level.
+        level: &'static str,
+        /// What it needs.
+        needed: &'static str,
+        /// How many there are.
+        disks: u32,
+    },
+    /// More sectors than a map entry of 4 bytes can tell apart.
+    #[error("{} sectors of 4 KiB are too many for a map of 4-byte entries: use --scale 1/{try_scale} or smaller", grouped(*.sectors))]
+    TooManySectors {
+        /// Sectors of one card at the scale that was asked for.
+        sectors: u64,
+        /// A scale at which they fit.
+        try_scale: u64,
+    },
+}
+
+fn nearest_multiple(bytes: u64, multiple: u64) -> u64 {
+    let down = bytes - bytes % multiple;
+    if down == 0 || bytes - down > multiple / 2 { down.saturating_add(multiple) } else { down }
+}

@@ -1,0 +1,334 @@
+//! From a flash card's settings to its configuration at full size, and what must hold between the numbers.
+
+use crate::capacity::{Capacities, sectors_per_band};
+use crate::error::{Problem, ProfileError};
+use crate::settings::Settings;
+use card::{CardConfig, LinkConfig, RelocationPath};
+use device::SECTOR_BYTES;
+use ftl::{FtlConfig, GcMode, SlcCache, VictimPolicy};
+use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+
+/// Dies of a card: each has a queue and an event of its own.
+const MAX_DIES: u64 = 1 << 16;
+/// Sectors of a program unit: 256 KiB. Flash management marks them in 64 bits.
+const MAX_UNIT_SECTORS: u64 = 64;
+/// Capacity of a card: an exbibyte.
+const MAX_SECTORS: u64 = 1 << 48;
+
+/// A flash card at full size.
+#[derive(Clone, Debug)]
+pub(crate) struct Flash {
+    /// One of the cards.
+    pub card: CardConfig,
+    /// How many of them the host stripes over.
+    pub cards: u32,
+    /// Bytes on one card before the next one's turn, when there are several.
+    pub host_stripe_bytes: u64,
+    /// User capacity of all cards as sold, before any reserve.
+    pub sold_bytes: u64,
+}
+
+/// Reads and checks everything.
+pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
+    for table in ["disk", "array"] {
+        if settings.has_table(table) {
+            let problem = Problem::ForeignTable { table, kind: "flash" };
+            return Err(ProfileError::wrong(settings.table_place(table), problem));
+        }
+    }
+    let cards = settings.count_if_any("card", "count").unwrap_or(1);
+    let sold_bytes = read_user_bytes(settings, cards)?;
+    let host_stripe_bytes = read_host_stripe(settings, cards)?;
+    let geometry = read_geometry(settings)?;
+    let nand = NandConfig { geometry, timing: read_timing(settings)?, endurance: read_endurance(settings)? };
+    let ftl = read_ftl(settings, &geometry, sold_bytes / cards)?;
+    let buffer_bytes = settings.count("buffer", "bytes")?;
+    must_be_multiple(settings, ("buffer", "bytes"), "buffer", buffer_bytes, SECTOR_BYTES)?;
+    let card = CardConfig {
+        nand,
+        ftl,
+        bands: geometry.blocks_per_plane,
+        link: read_link(settings)?,
+        buffer_sectors: (buffer_bytes / SECTOR_BYTES) as u32,
+        power_loss_protection: settings.flag("card", "power_loss_protection")?,
+        reads_first: settings.flag("card", "reads_first")?,
+        relocation_sectors: settings.count32("relocation", "sectors_under_way")?,
+        relocation_path: read_relocation_path(settings)?,
+    };
+    check_stripes(settings, &card)?;
+    check_room(settings, &card)?;
+    check_limits(settings, &card)?;
+    Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes })
+}
+
+fn must_be_multiple(
+    settings: &Settings,
+    (table, key): (&str, &str),
+    what: &'static str,
+    bytes: u64,
+    multiple: u64,
+) -> Result<(), ProfileError> {
+    if bytes.is_multiple_of(multiple) {
+        return Ok(());
+    }
+    Err(settings.wrong(table, key, Problem::NotAMultiple { what, bytes, multiple }))
+}
+
+fn read_user_bytes(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {
+    let (key, bytes) = match (settings.count_if_any("card", "user_bytes"), settings.count_if_any("card", "user_gb")) {
+        (Some(_), Some(_)) => {
+            let problem = Problem::SaidTwice { first: "user_bytes", second: "user_gb" };
+            return Err(settings.wrong("card", "user_gb", problem));
+        }
+        (Some(bytes), None) => ("user_bytes", bytes),
+        (None, Some(bytes)) => ("user_gb", bytes),
+        (None, None) => return Err(settings.missing("card", "user_bytes")),
+    };
+    must_be_multiple(settings, ("card", key), "user capacity", bytes, SECTOR_BYTES * cards)?;
+    Ok(bytes)
+}
+
+fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {
+    if cards == 1 {
+        return Ok(0);
+    }
+    let (table, key) = ("card", "host_stripe_bytes");
+    let Some(bytes) = settings.count_if_any(table, key) else {
+        return Err(settings.wrong(table, "count", Problem::MissingBecause { table, key, because: "a count above 1" }));
+    };
+    must_be_multiple(settings, (table, key), "host_stripe_bytes", bytes, SECTOR_BYTES)?;
+    Ok(bytes)
+}
+
+/// Reads a geometry whose products fit their types.
+fn read_geometry(settings: &Settings) -> Result<Geometry, ProfileError> {
+    let number = |key| settings.count32("geometry", key);
+    let geometry = Geometry {
+        modules: number("modules")?,
+        channels_per_module: number("channels_per_module")?,
+        dies_per_channel: number("dies_per_channel")?,
+        planes_per_die: number("planes_per_die")?,
+        blocks_per_plane: number("blocks_per_plane")?,
+        pages_per_block: number("pages_per_block")?,
+        page_bytes: number("page_bytes")?,
+        spare_bytes: number("spare_bytes")?,
+        multi_plane: settings.flag("geometry", "multi_plane")?,
+    };
+    let page_bytes = u64::from(geometry.page_bytes);
+    must_be_multiple(settings, ("geometry", "page_bytes"), "page_bytes", page_bytes, SECTOR_BYTES)?;
+    let too_many = |what, limit| settings.wrong("geometry", "", Problem::TooMany { what, limit });
+    let product = |factors: &[u32]| factors.iter().try_fold(1_u64, |p, f| p.checked_mul(u64::from(*f)));
+    let within = |factors: &[u32], limit| product(factors).is_some_and(|p| p <= limit);
+    let g = geometry;
+    if !within(&[g.modules, g.channels_per_module, g.dies_per_channel], MAX_DIES) {
+        return Err(too_many("dies", MAX_DIES));
+    }
+    let planes = if g.multi_plane { g.planes_per_die } else { 1 };
+    if !within(&[g.page_bytes / SECTOR_BYTES as u32, planes], MAX_UNIT_SECTORS) {
+        return Err(too_many("sectors of a program unit", MAX_UNIT_SECTORS));
+    }
+    let sectors_per_page = g.page_bytes / SECTOR_BYTES as u32;
+    let all = [g.dies(), g.planes_per_die, g.blocks_per_plane, g.pages_per_block, sectors_per_page];
+    if !within(&all, MAX_SECTORS) {
+        return Err(too_many("sectors of the card", MAX_SECTORS));
+    }
+    Ok(geometry)
+}
+
+fn read_timing(settings: &Settings) -> Result<Timing, ProfileError> {
+    let table = "timing";
+    let number = |key| settings.count(table, key);
+    let native =
+        OpTiming { read_ns: number("read_ns")?, program_ns: number("program_ns")?, erase_ns: number("erase_ns")? };
+    let slc_number = |key| {
+        let because = "[slc_cache]";
+        let missing = || settings.wrong(table, "", Problem::MissingBecause { table, key, because });
+        settings.count_if_any(table, key).ok_or_else(missing)
+    };
+    let slc = if settings.has_table("slc_cache") {
+        OpTiming {
+            read_ns: slc_number("slc_read_ns")?,
+            program_ns: slc_number("slc_program_ns")?,
+            erase_ns: slc_number("slc_erase_ns")?,
+        }
+    } else {
+        native
+    };
+    let suspend_ns = settings.count_if_any(table, "suspend_ns");
+    let max_suspends = match (suspend_ns, settings.count_if_any(table, "max_suspends")) {
+        (None, _) => 0,
+        (Some(_), Some(max)) => max as u32,
+        (Some(_), None) => {
+            let problem = Problem::MissingBecause { table, key: "max_suspends", because: "suspend_ns" };
+            return Err(settings.wrong(table, "suspend_ns", problem));
+        }
+    };
+    Ok(Timing { native, slc, bus_bytes_per_s: number("bus_bytes_per_s")?, suspend_ns, max_suspends })
+}
+
+fn read_endurance(settings: &Settings) -> Result<Endurance, ProfileError> {
+    let number = |key| settings.count32("endurance", key);
+    Ok(Endurance {
+        rated_cycles: number("rated_cycles")?,
+        factory_bad_ppm: number("factory_bad_ppm")?,
+        erase_fail_ppm_at_rated: number("erase_fail_ppm_at_rated")?,
+    })
+}
+
+fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result<FtlConfig, ProfileError> {
+    let table = "ftl";
+    let number = |key| settings.count32(table, key);
+    // A number that only one choice needs: its absence is that choice's fault.
+    let needed = |key, chooser, because| match settings.count_if_any(table, key) {
+        Some(number) => Ok(number as u32),
+        None => Err(settings.wrong(table, chooser, Problem::MissingBecause { table, key, because })),
+    };
+    let victim = match settings.text(table, "victim")? {
+        "greedy" => VictimPolicy::Greedy,
+        "cost-benefit" => VictimPolicy::CostBenefit,
+        "fifo" => VictimPolicy::Fifo,
+        _ => VictimPolicy::RandomD(needed("d", "victim", "victim = \"random-d\"")?),
+    };
+    let gc = match settings.text(table, "gc")? {
+        "paced" => {
+            GcMode::Paced { target_free_bands: needed("target_free_bands", "gc", "gc = \"paced\"")? }
+        }
+        _ => {
+            let because = "gc = \"stop-the-world\"";
+            let start_free_bands = needed("start_free_bands", "gc", because)?;
+            let stop_free_bands = needed("stop_free_bands", "gc", because)?;
+            if stop_free_bands <= start_free_bands {
+                let problem = Problem::StopBelowStart { start_free_bands, stop_free_bands };
+                return Err(settings.wrong(table, "stop_free_bands", problem));
+            }
+            GcMode::StopTheWorld { start_free_bands, stop_free_bands }
+        }
+    };
+    let sold_sectors = sold_bytes / SECTOR_BYTES;
+    let user_sectors = match settings.real_if_any(table, "reserve") {
+        Some(reserve) if reserve > 0.0 => ((sold_sectors as f64 * (1.0 - reserve)) as u64).max(1),
+        _ => sold_sectors,
+    };
+    Ok(FtlConfig {
+        user_sectors,
+        stripe_width: number("stripe_width")?,
+        parity_units: number("parity_units")?,
+        victim,
+        gc,
+        reserve_bands: number("reserve_bands")?,
+        separate_streams: settings.flag(table, "separate_streams")?,
+        static_wear_spread_cycles: number("static_wear_spread_cycles")?,
+        slc_cache: read_slc_cache(settings, geometry)?,
+    })
+}
+
+fn read_slc_cache(settings: &Settings, geometry: &Geometry) -> Result<Option<SlcCache>, ProfileError> {
+    let table = "slc_cache";
+    if !settings.has_table(table) {
+        return Ok(None);
+    }
+    let cache =
+        SlcCache { bands: settings.count32(table, "bands")?, bits_per_cell: settings.count32(table, "bits_per_cell")? };
+    // An SLC band has fewer program units on each die, but at least one.
+    if cache.bits_per_cell > geometry.units_per_band() {
+        let problem = Problem::OutOfOrder { low: "bits_per_cell", high: "the program units of an erase block" };
+        return Err(settings.wrong(table, "bits_per_cell", problem));
+    }
+    if cache.bands > geometry.blocks_per_plane {
+        let problem = Problem::OutOfOrder { low: "bands in [slc_cache]", high: "blocks_per_plane" };
+        return Err(settings.wrong(table, "bands", problem));
+    }
+    Ok(Some(cache))
+}
+
+fn read_link(settings: &Settings) -> Result<LinkConfig, ProfileError> {
+    let number = |key| settings.count("link", key);
+    Ok(LinkConfig {
+        read_bytes_per_s: number("read_bytes_per_s")?,
+        write_bytes_per_s: number("write_bytes_per_s")?,
+        half_duplex: settings.flag("link", "half_duplex")?,
+        read_command_ns: number("read_command_ns")?,
+        write_command_ns: number("write_command_ns")?,
+        latency_ns: number("latency_ns")?,
+    })
+}
+
+fn read_relocation_path(settings: &Settings) -> Result<RelocationPath, ProfileError> {
+    let table = "relocation";
+    if settings.text(table, "path")? == "internal" {
+        return Ok(RelocationPath::Internal);
+    }
+    let Some(sector_ns) = settings.count_if_any(table, "sector_ns") else {
+        let problem = Problem::MissingBecause { table, key: "sector_ns", because: "path = \"host\"" };
+        return Err(settings.wrong(table, "path", problem));
+    };
+    Ok(RelocationPath::Host { sector_ns })
+}
+
+fn check_stripes(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError> {
+    let FtlConfig { stripe_width, parity_units, .. } = card.ftl;
+    if parity_units >= stripe_width {
+        return Err(settings.wrong("ftl", "parity_units", Problem::AllParity { parity_units, stripe_width }));
+    }
+    let dies = card.nand.geometry.dies();
+    if !dies.is_multiple_of(stripe_width) {
+        let divisors = (parity_units + 1..=dies).filter(|w| dies.is_multiple_of(*w));
+        let nearest = divisors.min_by_key(|w| w.abs_diff(stripe_width)).unwrap_or(dies);
+        return Err(settings.wrong("ftl", "stripe_width", Problem::StripeAcrossDies { stripe_width, dies, nearest }));
+    }
+    Ok(())
+}
+
+/// Bands that can all be without valid data at once, at most: collection must be able to get there.
+pub(crate) fn most_bands_kept(ftl: &FtlConfig) -> u32 {
+    const OPEN_BANDS: u32 = 2;
+    let free = match ftl.gc {
+        GcMode::Paced { target_free_bands } => target_free_bands,
+        GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
+    };
+    ftl.reserve_bands + free + OPEN_BANDS
+}
+
+/// User data must fit with room to spare.
+fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError> {
+    let Capacities { installed_bytes, data_bytes, user_bytes, data_sectors_per_band, .. } = Capacities::of(card);
+    let user_key = if settings.entry("card", "user_gb").is_some() { "user_gb" } else { "user_bytes" };
+    let wrong = |problem| Err(settings.wrong("card", user_key, problem));
+    if user_bytes > data_bytes {
+        return wrong(Problem::UserBeyondData { user_bytes, data_bytes, installed_bytes });
+    }
+    let overhead_bands = most_bands_kept(&card.ftl);
+    let usable_bands = u64::from(card.bands.saturating_sub(overhead_bands));
+    // A bad block takes a unit of data from each of its stripes: the parity of the rest stays.
+    let bad_ppm = u64::from(card.nand.endurance.factory_bad_ppm);
+    let bad_units = u128::from(bad_ppm) * u128::from(card.ftl.stripe_width);
+    let all_units = 1_000_000 * u128::from(card.ftl.stripe_width - card.ftl.parity_units);
+    let good = u128::from(usable_bands * data_sectors_per_band) * all_units.saturating_sub(bad_units) / all_units;
+    let usable_bytes = good as u64 * SECTOR_BYTES;
+    if user_bytes >= usable_bytes {
+        let bands = card.bands;
+        return wrong(Problem::NoSpare { user_bytes, usable_bytes, overhead_bands, bands, bad_blocks: bad_ppm > 0 });
+    }
+    Ok(())
+}
+
+/// What works in whole stripes must have room for one.
+fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError> {
+    let unit_bytes = u64::from(card.nand.geometry.sectors_per_unit()) * SECTOR_BYTES;
+    let needed_bytes = unit_bytes * u64::from(card.ftl.stripe_width - card.ftl.parity_units);
+    for (table, key, what, sectors) in [
+        ("buffer", "bytes", "a buffer", card.buffer_sectors),
+        ("relocation", "sectors_under_way", "relocation under way", card.relocation_sectors),
+    ] {
+        let bytes = u64::from(sectors) * SECTOR_BYTES;
+        if bytes < needed_bytes {
+            return Err(settings.wrong(table, key, Problem::TooSmall { what, bytes, needed_bytes }));
+        }
+    }
+    // A band's sectors are numbered with 32 bits at every scale.
+    let limit = u64::from(u32::MAX);
+    if sectors_per_band(card) >= limit {
+        return Err(settings.wrong("geometry", "", Problem::TooMany { what: "sectors of a band", limit }));
+    }
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! A card's profile: a file, what was changed on the command line, and the device that follows.
+
+use crate::builtin;
+use crate::capacity;
+use crate::device_config::DeviceConfig;
+use crate::disks;
+use crate::error::{Problem, ProfileError};
+use crate::explain;
+use crate::figures::Figures;
+use crate::flash::{self, Flash};
+use crate::nearest::nearest;
+use crate::scale;
+use crate::schema;
+use crate::settings::Settings;
+use crate::sources;
+use crate::summary::Summary;
+use disk::ArrayConfig;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Physical sectors of one card stay below this: addresses have 32 bits, and two of them are kept for "nowhere".
+const MAX_SECTORS: u64 = u32::MAX as u64 - 1;
+
+/// What a card's file says.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    pub(crate) name: String,
+    pub(crate) settings: Settings,
+}
+
+/// A device at full size.
+pub(crate) enum Full {
+    Flash(Flash),
+    Disks(ArrayConfig),
+}
+
+impl Full {
+    pub(crate) fn figures(&self) -> Option<Figures> {
+        match self {
+            Full::Flash(flash) => Some(Figures::of(flash)),
+            Full::Disks(_) => None,
+        }
+    }
+
+    pub(crate) fn user_bytes(&self) -> u64 {
+        match self {
+            Full::Flash(flash) => Figures::of(flash).user_bytes,
+            Full::Disks(array) => disks::user_bytes(array),
+        }
+    }
+}
+
+impl Profile {
+    /// Names of the built-in cards, sorted.
+    pub fn builtin_names() -> impl ExactSizeIterator<Item = &'static str> {
+        builtin::CARDS.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in card.
+    pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
+        let text = builtin::find(builtin::CARDS, name).ok_or_else(|| ProfileError::UnknownCard {
+            name: name.to_string(),
+            nearest: nearest(name, Profile::builtin_names()),
+        })?;
+        Profile::parse(text, &format!("{name}.toml"))
+    }
+
+    /// A card from a file.
+    pub fn load(path: impl AsRef<Path>) -> Result<Profile, ProfileError> {
+        let path = path.as_ref();
+        Profile::parse(&read_file(path)?, &path.display().to_string())
+    }
+
+    /// A built-in card by name, or a file where the text looks like a path: it ends in `.toml` or has a `/`.
+    pub fn open(name_or_path: &str) -> Result<Profile, ProfileError> {
+        if is_path(name_or_path) { Profile::load(name_or_path) } else { Profile::builtin(name_or_path) }
+    }
+
+    /// A card from a file's text. Everything in it is checked, except that the card may need a scale below 1.
+    pub fn parse(text: &str, file_name: &str) -> Result<Profile, ProfileError> {
+        let settings = Settings::parse(&schema::CARD, text, file_name)?;
+        let name = Path::new(file_name).file_stem().map_or(file_name.into(), |s| s.to_string_lossy());
+        let profile = Profile { name: name.into_owned(), settings };
+        profile.settings.text("card", "title")?;
+        profile.full()?;
+        Ok(profile)
+    }
+
+    /// Overrides a number or a choice: `ftl.victim=fifo`, `timing.read_ns=50_000`, `buffer.bytes=16MiB`.
+    ///
+    /// The value `none` takes an optional key away (`timing.suspend_ns=none`). A victim policy under `ftl.gc` sets
+    /// `ftl.victim` and keeps the pacing: `ftl.gc=fifo` is what people type.
+    ///
+    /// Only this value is checked here: a change may need several settings. [`Profile::lower`] checks the whole.
+    pub fn set(&mut self, assignment: &str) -> Result<(), ProfileError> {
+        self.settings.set(assignment)
+    }
+
+    /// The configuration of the device, with its capacity scaled by `scale` (above 0, at most 1).
+    ///
+    /// A card is scaled in bands: dies, pages and the effective spare factor are kept, so write amplification and
+    /// latency are too. No card gets so small that this would stop being true; how small it became is
+    /// [`DeviceConfig::user_bytes`] against that at scale 1. Disks get fewer bytes and keep their seek times.
+    pub fn lower(&self, scale: f64) -> Result<DeviceConfig, ProfileError> {
+        if !(scale > 0.0 && scale <= 1.0) {
+            return Err(ProfileError::BadScale { scale });
+        }
+        let flash = match self.full()? {
+            Full::Disks(array) => return Ok(DeviceConfig::Disks(scale::array(&array, scale))),
+            Full::Flash(flash) => flash,
+        };
+        let card = scale::card(&flash.card, scale);
+        let sectors = capacity::sectors_per_band(&card) * u64::from(card.bands);
+        if sectors >= MAX_SECTORS {
+            let full = capacity::sectors_per_band(&flash.card) * u64::from(flash.card.bands);
+            let try_scale = full.div_ceil(MAX_SECTORS / 2).next_power_of_two();
+            return Err(self.settings.wrong("geometry", "", Problem::TooManySectors { sectors, try_scale }));
+        }
+        Ok(if flash.cards == 1 {
+            DeviceConfig::Card(card)
+        } else {
+            let cards = vec![card; flash.cards as usize];
+            DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes }
+        })
+    }
+
+    pub(crate) fn full(&self) -> Result<Full, ProfileError> {
+        match self.settings.text("card", "kind")? {
+            "flash" => flash::read(&self.settings).map(Full::Flash),
+            _ => disks::read(&self.settings).map(Full::Disks),
+        }
+    }
+
+    /// The card's name: that of its file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What it is, in words.
+    pub fn title(&self) -> &str {
+        self.settings.text_if_any("card", "title").unwrap_or(&self.name)
+    }
+
+    /// Price of the whole device in dollars, if known.
+    pub fn price_usd(&self) -> Option<f64> {
+        self.settings.real_if_any("card", "price_usd")
+    }
+
+    /// Power of the whole device in watts, if known.
+    pub fn power_watts(&self) -> Option<f64> {
+        self.settings.real_if_any("card", "power_watts")
+    }
+
+    /// The settings that were made, in order.
+    pub fn changed(&self) -> &[String] {
+        self.settings.changed()
+    }
+
+    /// What follows from the numbers of a flash device at full size; `None` for disks.
+    pub fn figures(&self) -> Result<Option<Figures>, ProfileError> {
+        Ok(self.full()?.figures())
+    }
+
+    /// The device in words, on lines of at most 80 columns.
+    pub fn explain(&self) -> Result<String, ProfileError> {
+        Ok(explain::explain(self, &self.full()?))
+    }
+
+    /// Each number with its basis and source, on lines of at most 80 columns.
+    pub fn explain_sources(&self) -> String {
+        sources::table(&self.settings)
+    }
+
+    /// A row for the list of cards.
+    pub fn summary(&self) -> Result<Summary, ProfileError> {
+        let full = self.full()?;
+        Ok(Summary {
+            name: self.name.clone(),
+            title: self.title().to_string(),
+            user_bytes: full.user_bytes(),
+            spare_factor: full.figures().map(|f| f.capacities.spare_factor),
+            price_usd: self.price_usd(),
+        })
+    }
+
+    /// The device for results: name, settings that were changed, every value, and what follows from them.
+    pub fn to_json(&self) -> Result<Value, ProfileError> {
+        let full = self.full()?;
+        let user_bytes = full.user_bytes();
+        Ok(json!({
+            "name": self.name,
+            "title": self.title(),
+            "kind": self.settings.text("card", "kind")?,
+            "user_bytes": user_bytes,
+            "price_usd": self.price_usd(),
+            "usd_per_gb": self.price_usd().map(|usd| usd / (user_bytes as f64 / 1e9)),
+            "power_watts": self.power_watts(),
+            "changed": self.changed(),
+            "figures": full.figures().map(Figures::to_json),
+            "settings": sources::values_json(&self.settings),
+        }))
+    }
+
+    /// The same with the basis and source of each value.
+    pub fn to_json_with_sources(&self) -> Result<Value, ProfileError> {
+        let mut json = self.to_json()?;
+        json["sources"] = sources::sources_json(&self.settings);
+        Ok(json)
+    }
+}
+
+/// Whether a text names a file and not a built-in profile.
+pub(crate) fn is_path(text: &str) -> bool {
+    text.contains('/') || text.ends_with(".toml")
+}
+
+/// Reads a file that is not longer than any profile.
+pub(crate) fn read_file(path: &Path) -> Result<String, ProfileError> {
+    use crate::settings::MAX_FILE_BYTES;
+    use std::io::Read;
+    let unreadable = |source| ProfileError::Unreadable { path: path.to_path_buf(), source };
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    let mut text = String::new();
+    // One byte more than the limit is enough to see that it is passed; a device file would never end.
+    file.take(MAX_FILE_BYTES as u64 + 1).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(text)
+}

@@ -1,0 +1,66 @@
+//! A smaller card that behaves like the whole one.
+//!
+//! Write amplification depends on the share of spare space and on the pages of a band, not on how many bands there
+//! are; latency depends on dies and timing. So a scaled card has fewer bands and everything else unchanged. The bands
+//! that always stay free or open are as many on a small card as on a large one: they are kept, and the rest is scaled
+//! together with the user capacity, so that the spare factor without them stays the same.
+
+use crate::capacity::Capacities;
+use card::CardConfig;
+use device::SECTOR_BYTES;
+use disk::ArrayConfig;
+use ftl::{GcMode, SlcCache};
+
+/// Fewest bands for data: with less, a victim has no choice of bands to be the best of.
+const MIN_DATA_BANDS: u32 = 32;
+/// Fewest spare bands: one that fills while another is cleaned.
+const MIN_SPARE_BANDS: f64 = 2.0;
+/// Spare bands for each band that free space swings about its mean: where collection stops the world, the swing must
+/// stay a small part of the spare space, as it is on the whole card.
+const SPARE_BANDS_PER_SWING: f64 = 4.0;
+
+/// The card at `scale`, which is above 0 and at most 1. Exact at 1; never smaller than the constants above allow.
+pub(crate) fn card(full: &CardConfig, scale: f64) -> CardConfig {
+    let Capacities { overhead_bands, data_sectors_per_band, .. } = Capacities::of(full);
+    let full_data_bands = full.bands - overhead_bands;
+    let data_bands = data_bands(full, full_data_bands, data_sectors_per_band, scale);
+    if data_bands >= full_data_bands {
+        return *full;
+    }
+    let mut card = *full;
+    card.bands = data_bands + overhead_bands;
+    let ratio = f64::from(data_bands) / f64::from(full_data_bands);
+    card.ftl.user_sectors = ((full.ftl.user_sectors as f64 * ratio).round() as u64).max(1);
+    card.ftl.slc_cache = full.ftl.slc_cache.map(|cache| SlcCache {
+        bands: ((f64::from(cache.bands) * ratio).round() as u32).max(1),
+        bits_per_cell: cache.bits_per_cell,
+    });
+    card
+}
+
+fn data_bands(full: &CardConfig, full_data_bands: u32, data_sectors_per_band: u64, scale: f64) -> u32 {
+    let swing = match full.ftl.gc {
+        GcMode::Paced { .. } => 0.0,
+        GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
+            f64::from(stop_free_bands - start_free_bands) / 2.0
+        }
+    };
+    let used_bands = full.ftl.user_sectors as f64 / data_sectors_per_band as f64;
+    let spare_share = 1.0 - used_bands / f64::from(full_data_bands);
+    let spare_bands = MIN_SPARE_BANDS.max(SPARE_BANDS_PER_SWING * swing);
+    // The cast saturates when there is next to no spare space: then the card stays whole.
+    let for_spare = (spare_bands / spare_share).ceil() as u32;
+    let wanted = (f64::from(full_data_bands) * scale).round() as u32;
+    wanted.max(MIN_DATA_BANDS).max(for_spare).min(full_data_bands)
+}
+
+/// The array at `scale`: smaller disks, with the same times to cross them.
+pub(crate) fn array(full: &ArrayConfig, scale: f64) -> ArrayConfig {
+    let mut array = *full;
+    if scale < 1.0 {
+        let unit = full.chunk_bytes.max(SECTOR_BYTES);
+        let bytes = (full.disk.capacity_bytes as f64 * scale) as u64;
+        array.disk.capacity_bytes = (bytes - bytes % unit).max(unit).min(full.disk.capacity_bytes);
+    }
+    array
+}

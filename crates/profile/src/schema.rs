@@ -1,0 +1,353 @@
+//! What a file may say: every table and key, and what a value may be.
+//!
+//! The limits keep products of numbers within 64 bits and virtual time within centuries, so that nothing behind the
+//! profile has to doubt them.
+
+use crate::text::{grouped, listed};
+use crate::units::{parse_bytes, parse_share};
+use std::fmt;
+
+/// A value in its normal form.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// A text or a name.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number: a count, bytes, nanoseconds, bytes a second.
+    Count(u64),
+    /// A share, dollars, watts.
+    Real(f64),
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// A text on one line.
+    Text,
+    /// One of some names.
+    Choice(&'static [&'static str]),
+    /// Yes or no.
+    Flag,
+    /// A whole number.
+    Count {
+        /// Least.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// A time.
+    Nanoseconds {
+        /// Least.
+        min: u64,
+    },
+    /// A size, as a number or a text with a unit.
+    Bytes {
+        /// Least.
+        min: u64,
+        /// Most.
+        max: u64,
+    },
+    /// A capacity in units of 10^9 bytes.
+    Gigabytes,
+    /// A throughput, as a number or a text with a unit.
+    BytesPerSecond,
+    /// At least 0 and below 1.
+    Share,
+    /// Dollars, watts.
+    Amount,
+}
+
+/// Longest time of one operation: a second.
+const MAX_NS: u64 = 1_000_000_000;
+/// Slowest and fastest path.
+const RATES: (u64, u64) = (1_000_000, 1_000_000_000_000);
+/// Largest capacity: an exbibyte.
+const MAX_BYTES: u64 = 1 << 60;
+const MAX_AMOUNT: f64 = 1e9;
+
+impl Kind {
+    /// The value that a TOML value stands for.
+    pub(crate) fn of_toml(&self, value: &toml_edit::Value) -> Option<Value> {
+        use toml_edit::Value as Toml;
+        match (self, value) {
+            (Kind::Text | Kind::Choice(_) | Kind::Bytes { .. } | Kind::BytesPerSecond | Kind::Share, Toml::String(s)) => {
+                self.of_text(s.value())
+            }
+            (Kind::Flag, Toml::Boolean(b)) => Some(Value::Flag(*b.value())),
+            (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Float(f)) => self.of_real(*f.value()),
+            (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Integer(i)) => self.of_real(*i.value() as f64),
+            (_, Toml::Integer(i)) => self.of_count(u64::try_from(*i.value()).ok()?),
+            _ => None,
+        }
+    }
+
+    /// The value that a text stands for: a TOML string, or what follows `=` in a setting.
+    pub(crate) fn of_text(&self, text: &str) -> Option<Value> {
+        match self {
+            Kind::Text => {
+                (!text.trim().is_empty() && !text.chars().any(char::is_control)).then(|| Value::Text(text.to_string()))
+            }
+            Kind::Choice(names) => names.contains(&text).then(|| Value::Text(text.to_string())),
+            Kind::Flag => text.parse().ok().map(Value::Flag),
+            Kind::Count { .. } | Kind::Nanoseconds { .. } => self.of_count(text.replace('_', "").parse().ok()?),
+            Kind::Bytes { .. } => self.of_count(parse_bytes(text).ok()?),
+            Kind::BytesPerSecond => self.of_count(parse_bytes(text.strip_suffix("/s").unwrap_or(text)).ok()?),
+            Kind::Share => self.of_real(parse_share(text).ok()?),
+            Kind::Gigabytes | Kind::Amount => self.of_real(text.parse().ok()?),
+        }
+    }
+
+    fn of_count(&self, number: u64) -> Option<Value> {
+        let (min, max) = match *self {
+            Kind::Count { min, max } | Kind::Bytes { min, max } => (min, max),
+            Kind::Nanoseconds { min } => (min, MAX_NS),
+            Kind::BytesPerSecond => RATES,
+            _ => return None,
+        };
+        (min..=max).contains(&number).then_some(Value::Count(number))
+    }
+
+    fn of_real(&self, number: f64) -> Option<Value> {
+        match self {
+            Kind::Share => (0.0..1.0).contains(&number).then_some(Value::Real(number)),
+            Kind::Amount => (0.0..=MAX_AMOUNT).contains(&number).then_some(Value::Real(number)),
+            Kind::Gigabytes => {
+                let bytes = (number * 1e9).round();
+                (1.0..=MAX_BYTES as f64).contains(&bytes).then_some(Value::Count(bytes as u64))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Text => write!(f, "a text without control characters"),
+            Kind::Choice(names) => write!(f, "one of {}", listed(names)),
+            Kind::Flag => write!(f, "true or false"),
+            Kind::Count { min, max } => write!(f, "a whole number from {min} to {}", grouped(*max)),
+            Kind::Nanoseconds { min } => write!(f, "nanoseconds, a whole number from {min} to {}", grouped(MAX_NS)),
+            Kind::Bytes { min, max } => {
+                write!(f, "bytes (8192, \"512KiB\", \"400GB\") from {} to {}", grouped(*min), grouped(*max))
+            }
+            Kind::Gigabytes => write!(f, "10^9 bytes, a number above 0"),
+            Kind::BytesPerSecond => {
+                let (min, max) = RATES;
+                write!(f, "bytes a second (133_000_000, \"1.4GB\") from {} to {}", grouped(min), grouped(max))
+            }
+            Kind::Share => write!(f, "a share (0.1, \"10%\", \"1/64\") from 0 to below 1"),
+            Kind::Amount => write!(f, "a number from 0 to {}", grouped(MAX_AMOUNT as u64)),
+        }
+    }
+}
+
+/// A key of a table.
+#[derive(Debug)]
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// A table of a file.
+#[derive(Debug)]
+pub(crate) struct TableSchema {
+    pub(crate) name: &'static str,
+    pub(crate) keys: &'static [Key],
+}
+
+impl TableSchema {
+    pub(crate) fn key(&self, name: &str) -> Option<&'static Key> {
+        self.keys.iter().find(|k| k.name == name)
+    }
+}
+
+/// All tables of one sort of file.
+#[derive(Debug)]
+pub(crate) struct Schema {
+    pub(crate) tables: &'static [TableSchema],
+}
+
+impl Schema {
+    pub(crate) fn table(&self, name: &str) -> Option<&'static TableSchema> {
+        self.tables.iter().find(|t| t.name == name)
+    }
+}
+
+/// Victim policies, as files name them.
+pub(crate) const VICTIMS: &[&str] = &["greedy", "cost-benefit", "fifo", "random-d"];
+/// GC modes, as files name them.
+pub(crate) const GC_MODES: &[&str] = &["paced", "stop-the-world"];
+/// RAID levels, as files name them.
+pub(crate) const RAID_LEVELS: &[&str] = &["raid0", "raid1", "raid10", "raid5"];
+/// Ways of relocated sectors, as files name them.
+pub(crate) const RELOCATION_PATHS: &[&str] = &["internal", "host"];
+/// Kinds of device, as files name them.
+pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks"];
+
+const fn key(name: &'static str, kind: Kind) -> Key {
+    Key { name, kind }
+}
+
+const fn counted(name: &'static str, min: u64, max: u64) -> Key {
+    key(name, Kind::Count { min, max })
+}
+
+const fn time(name: &'static str, min: u64) -> Key {
+    key(name, Kind::Nanoseconds { min })
+}
+
+const fn bytes(name: &'static str, min: u64, max: u64) -> Key {
+    key(name, Kind::Bytes { min, max })
+}
+
+const fn rate(name: &'static str) -> Key {
+    key(name, Kind::BytesPerSecond)
+}
+
+/// Bands, blocks of a plane: dies have some thousands.
+const MAX_BANDS: u64 = 1 << 24;
+
+/// A card's file.
+pub(crate) static CARD: Schema = Schema {
+    tables: &[
+        TableSchema {
+            name: "card",
+            keys: &[
+                key("kind", Kind::Choice(DEVICE_KINDS)),
+                key("title", Kind::Text),
+                key("vendor", Kind::Text),
+                counted("year", 1950, 2100),
+                key("interface", Kind::Text),
+                bytes("user_bytes", 4096, MAX_BYTES),
+                key("user_gb", Kind::Gigabytes),
+                key("price_usd", Kind::Amount),
+                key("power_watts", Kind::Amount),
+                counted("count", 1, 64),
+                bytes("host_stripe_bytes", 4096, 1 << 30),
+                key("power_loss_protection", Kind::Flag),
+                key("reads_first", Kind::Flag),
+            ],
+        },
+        TableSchema {
+            name: "geometry",
+            keys: &[
+                counted("modules", 1, 1 << 12),
+                counted("channels_per_module", 1, 1 << 12),
+                counted("dies_per_channel", 1, 1 << 12),
+                counted("planes_per_die", 1, 64),
+                counted("blocks_per_plane", 1, MAX_BANDS),
+                counted("pages_per_block", 1, 1 << 16),
+                bytes("page_bytes", 4096, 1 << 20),
+                bytes("spare_bytes", 0, 1 << 18),
+                key("multi_plane", Kind::Flag),
+            ],
+        },
+        TableSchema {
+            name: "timing",
+            keys: &[
+                time("read_ns", 1),
+                time("program_ns", 1),
+                time("erase_ns", 1),
+                time("slc_read_ns", 1),
+                time("slc_program_ns", 1),
+                time("slc_erase_ns", 1),
+                rate("bus_bytes_per_s"),
+                time("suspend_ns", 0),
+                counted("max_suspends", 1, 1 << 16),
+            ],
+        },
+        TableSchema {
+            name: "endurance",
+            keys: &[
+                counted("rated_cycles", 1, 1 << 30),
+                counted("factory_bad_ppm", 0, 100_000),
+                counted("erase_fail_ppm_at_rated", 0, 1_000_000),
+            ],
+        },
+        TableSchema {
+            name: "ftl",
+            keys: &[
+                key("victim", Kind::Choice(VICTIMS)),
+                counted("d", 1, 1 << 16),
+                key("gc", Kind::Choice(GC_MODES)),
+                counted("target_free_bands", 1, MAX_BANDS),
+                counted("start_free_bands", 1, MAX_BANDS),
+                counted("stop_free_bands", 1, MAX_BANDS),
+                counted("reserve_bands", 2, MAX_BANDS),
+                key("reserve", Kind::Share),
+                counted("stripe_width", 1, 64),
+                counted("parity_units", 0, 1),
+                key("separate_streams", Kind::Flag),
+                counted("static_wear_spread_cycles", 0, 1 << 30),
+            ],
+        },
+        TableSchema {
+            name: "link",
+            keys: &[
+                rate("read_bytes_per_s"),
+                rate("write_bytes_per_s"),
+                key("half_duplex", Kind::Flag),
+                time("read_command_ns", 0),
+                time("write_command_ns", 0),
+                time("latency_ns", 0),
+            ],
+        },
+        TableSchema { name: "buffer", keys: &[bytes("bytes", 4096, 1 << 40)] },
+        TableSchema {
+            name: "relocation",
+            keys: &[
+                key("path", Kind::Choice(RELOCATION_PATHS)),
+                time("sector_ns", 0),
+                counted("sectors_under_way", 1, 1 << 24),
+            ],
+        },
+        TableSchema {
+            name: "slc_cache",
+            keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8)],
+        },
+        TableSchema {
+            name: "disk",
+            keys: &[
+                bytes("capacity_bytes", 1 << 20, 1_000_000_000_000_000),
+                counted("rpm", 100, 100_000),
+                time("track_seek_ns", 1),
+                time("average_seek_ns", 1),
+                time("full_seek_ns", 1),
+                time("write_settle_ns", 0),
+                rate("outer_bytes_per_s"),
+                rate("inner_bytes_per_s"),
+                rate("interface_bytes_per_s"),
+                time("command_ns", 0),
+                counted("queue_depth", 1, 1 << 10),
+                bytes("write_cache_bytes", 0, 1 << 40),
+            ],
+        },
+        TableSchema {
+            name: "array",
+            keys: &[
+                counted("disks", 1, 1 << 10),
+                key("level", Kind::Choice(RAID_LEVELS)),
+                bytes("chunk_bytes", 4096, 1 << 30),
+                bytes("controller_cache_bytes", 0, 1 << 40),
+                time("controller_ns", 0),
+            ],
+        },
+    ],
+};
+
+/// A host's file.
+pub(crate) static HOST: Schema = Schema {
+    tables: &[TableSchema {
+        name: "host",
+        keys: &[
+            key("title", Kind::Text),
+            counted("cores", 1, 1 << 16),
+            time("session_ns", 0),
+            time("submit_ns", 0),
+            time("complete_ns", 0),
+            key("contention", Kind::Share),
+        ],
+    }],
+};

@@ -1,0 +1,79 @@
+//! Settings that override a file.
+
+use ftl::{GcMode, VictimPolicy};
+use profile::{DeviceConfig, Host, Profile};
+
+fn card_with(settings: &[&str]) -> card::CardConfig {
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    for setting in settings {
+        profile.set(setting).unwrap_or_else(|e| panic!("{e}"));
+    }
+    match profile.lower(1.0).unwrap_or_else(|e| panic!("{e}")) {
+        DeviceConfig::Card(card) => card,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_victim_under_gc_changes_the_victim_and_keeps_the_pacing() {
+    let card = card_with(&["ftl.gc=fifo"]);
+    assert_eq!(card.ftl.victim, VictimPolicy::Fifo);
+    assert_eq!(card.ftl.gc, GcMode::Paced { target_free_bands: 4 });
+}
+
+#[test]
+fn a_tachion_can_be_set_to_stop_the_world() {
+    let card = card_with(&["ftl.gc=stop-the-world"]);
+    assert_eq!(card.ftl.gc, GcMode::StopTheWorld { start_free_bands: 4, stop_free_bands: 34 });
+    let card = card_with(&["ftl.victim=random-d", "ftl.d=8"]);
+    assert_eq!(card.ftl.victim, VictimPolicy::RandomD(8));
+}
+
+#[test]
+fn numbers_are_set_as_people_type_them() {
+    let card = card_with(&[
+        "timing.read_ns = 50_000",
+        "buffer.bytes=16MiB",
+        "link.read_bytes_per_s=2GB/s",
+        "card.power_loss_protection=false",
+        "relocation.path=host",
+        "relocation.sector_ns=1000",
+    ]);
+    assert_eq!(card.nand.timing.native.read_ns, 50_000);
+    assert_eq!(card.buffer_sectors, 4096);
+    assert_eq!(card.link.read_bytes_per_s, 2_000_000_000);
+    assert!(!card.power_loss_protection);
+    assert_eq!(card.relocation_path, card::RelocationPath::Host { sector_ns: 1000 });
+}
+
+#[test]
+fn none_takes_an_optional_key_away() {
+    assert_eq!(card_with(&[]).nand.timing.suspend_ns, Some(15_000));
+    assert_eq!(card_with(&["timing.suspend_ns=none"]).nand.timing.suspend_ns, None);
+    let mut profile = Profile::builtin("consumer-qlc-2tb").unwrap();
+    profile.set("slc_cache.bands=none").unwrap();
+    profile.set("slc_cache.bits_per_cell=none").unwrap();
+    let DeviceConfig::Card(card) = profile.lower(1.0).unwrap() else { panic!("one card") };
+    assert_eq!(card.ftl.slc_cache, None);
+    assert_eq!(card.nand.timing.slc, card.nand.timing.native);
+}
+
+#[test]
+fn what_was_set_is_told() {
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    profile.set("ftl.gc=fifo").unwrap();
+    assert_eq!(profile.changed(), ["ftl.gc=fifo"]);
+    let json = profile.to_json_with_sources().unwrap();
+    assert_eq!(json["changed"][0], "ftl.gc=fifo");
+    assert_eq!(json["settings"]["ftl"]["victim"], "fifo");
+    assert_eq!(json["sources"]["ftl"]["victim"]["basis"], "set");
+}
+
+#[test]
+fn a_wrong_setting_changes_nothing() {
+    let mut host = Host::builtin("default").unwrap();
+    host.set("host.cores=8").unwrap();
+    assert!(host.set("host.cores=none").is_err());
+    assert!(host.set("host.cores=0").is_err());
+    assert_eq!(host.config().cores, 8);
+}

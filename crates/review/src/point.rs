@@ -1,0 +1,88 @@
+//! One point of a sweep: one load on one device.
+
+use device::HostConfig;
+use load::{FileioConfig, FileioMode, LoadConfig};
+use profile::{DeviceConfig, Host, Profile, ProfileError};
+use results::RunResult;
+use serde_json::Value;
+use target::{Measure, Progress, RunError, RunSpec, run};
+
+/// Why a point could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum PointError {
+    /// The card's or the host's file.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+/// A device and a host, ready for many loads.
+pub struct Bench {
+    pub device: DeviceConfig,
+    pub host: HostConfig,
+    pub seed: u64,
+}
+
+impl Bench {
+    /// From profiles.
+    pub fn new(profile: &Profile, host: &Host, scale: f64, seed: u64) -> Result<Bench, ProfileError> {
+        Ok(Bench { device: profile.lower(scale)?, host: host.config(), seed })
+    }
+
+    /// Built-in ones by name.
+    pub fn builtin(card: &str, host: &str, scale: f64, seed: u64) -> Result<Bench, ProfileError> {
+        Bench::new(&Profile::builtin(card)?, &Host::builtin(host)?, scale, seed)
+    }
+
+    /// Bytes of a file that takes `fill` of the device, whole blocks of 64 KiB.
+    pub fn file_bytes(&self, fill: f64) -> u64 {
+        ((self.device.user_bytes() as f64 * fill) as u64 / 65_536 * 65_536).max(65_536)
+    }
+
+    /// sysbench fileio over a file of `fill` of the device; nothing else is on it.
+    pub fn fileio(&self, mode: FileioMode, block_bytes: u32, threads: u32, fill: f64) -> LoadConfig {
+        LoadConfig::Fileio(FileioConfig {
+            mode,
+            block_bytes,
+            threads,
+            file_bytes: self.file_bytes(fill),
+            ..FileioConfig::default()
+        })
+    }
+
+    /// Runs a load.
+    pub fn run(
+        &self,
+        load: &LoadConfig,
+        fill: f64,
+        measure: Measure,
+        progress: &dyn Progress,
+    ) -> Result<RunResult, RunError> {
+        let spec = RunSpec {
+            device: &self.device,
+            device_json: Value::Null,
+            host: &self.host,
+            host_json: Value::Null,
+            load,
+            fill,
+            seed: self.seed,
+            measure,
+            fresh: false,
+            explain_tail: false,
+        };
+        run(&spec, progress)
+    }
+}
+
+/// Passes on only the wish to stop: a point is too short to show progress within it.
+pub struct OnlyCancel<'a>(pub &'a dyn Progress);
+
+impl Progress for OnlyCancel<'_> {
+    fn begin(&self, _: &str, _: u64) {}
+    fn at(&self, _: u64) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

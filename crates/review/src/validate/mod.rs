@@ -1,0 +1,95 @@
+//! The model against every published table.
+
+mod fill;
+mod flashmax;
+mod postgres;
+mod threads;
+mod violin;
+
+use crate::point::PointError;
+use results::Comparison;
+use target::Progress;
+
+/// Why the comparison could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// No such table.
+    #[error("no published table '{name}'; there are {}", TABLES.map(|t| t.name).join(", "))]
+    UnknownTable {
+        /// As asked.
+        name: String,
+    },
+    /// A point could not be measured.
+    #[error(transparent)]
+    Point(#[from] PointError),
+}
+
+/// A published table that the model is compared with.
+pub struct TableEntry {
+    /// Its key.
+    pub name: &'static str,
+    /// Cards that it is about.
+    pub cards: &'static [&'static str],
+    compare: for<'a> fn(&Context<'a>) -> Result<Vec<Comparison>, PointError>,
+}
+
+impl TableEntry {
+    /// Compares.
+    pub(crate) fn compare(&self, context: &Context) -> Result<Vec<Comparison>, PointError> {
+        (self.compare)(context)
+    }
+}
+
+/// What every comparison needs.
+pub(crate) struct Context<'a> {
+    pub seed: u64,
+    /// Share of the full size; profiles stay at least as large as their garbage collection needs.
+    pub scale: f64,
+    pub progress: &'a dyn Progress,
+}
+
+/// All published tables.
+pub const TABLES: [TableEntry; 6] = [
+    TableEntry { name: "tachion-fill", cards: &["tachion-400"], compare: fill::tachion },
+    TableEntry { name: "duo-fill", cards: &["iodrive-duo-320-slc"], compare: fill::duo },
+    TableEntry {
+        name: "tachion-400-threads",
+        cards: &["tachion-400", "tachion-400-preproduction", "iodrive-160-slc"],
+        compare: threads::compare,
+    },
+    TableEntry { name: "flashmax-n800-slob", cards: &["flashmax-n800"], compare: flashmax::compare },
+    TableEntry { name: "violin-3205-slob", cards: &["violin-3205"], compare: violin::compare },
+    TableEntry {
+        name: "iodrive-320-mlc-postgres",
+        cards: &["iodrive-320-mlc", "sas-raid10-6"],
+        compare: postgres::compare,
+    },
+];
+
+/// Tables that a card appears in.
+pub fn tables_of_card(card: &str) -> impl Iterator<Item = &'static TableEntry> + use<'_> {
+    TABLES.iter().filter(move |t| t.cards.contains(&card))
+}
+
+/// Compares one table, which may be split by device.
+pub fn validate_table(
+    name: &str,
+    scale: f64,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Vec<Comparison>, ValidateError> {
+    let entry = TABLES.iter().find(|t| t.name == name);
+    let entry = entry.ok_or_else(|| ValidateError::UnknownTable { name: name.to_string() })?;
+    Ok(entry.compare(&Context { seed, scale, progress })?)
+}
+
+/// Compares all tables.
+pub fn validate(scale: f64, seed: u64, progress: &dyn Progress) -> Result<Vec<Comparison>, ValidateError> {
+    let mut all = Vec::new();
+    progress.begin("compare with published tables", TABLES.len() as u64);
+    for (i, table) in TABLES.iter().enumerate() {
+        all.extend(validate_table(table.name, scale, seed, progress)?);
+        progress.at(i as u64 + 1);
+    }
+    Ok(all)
+}
