@@ -35,8 +35,10 @@ struct StripeInFlight {
     stream: StreamId,
     sequence: u64,
     units_left: u32,
-    /// Sectors of data: room in the buffer, or of relocation, that comes free with it.
-    data_sectors: u32,
+    /// Sectors of the host: room in the buffer that comes free with it.
+    host_sectors: u32,
+    /// Relocated sectors that are on flash with it.
+    relocated_sectors: u32,
 }
 
 /// A card in virtual time.
@@ -187,7 +189,8 @@ impl Card {
             stream: sealed.stream,
             sequence: sealed.sequence,
             units_left: used.count_ones(),
-            data_sectors: units.data.count_ones() * self.ftl.layout().unit_sectors - sealed.padding_sectors,
+            host_sectors: sealed.host_sectors,
+            relocated_sectors: sealed.relocated_sectors,
         }) as u32;
         let data_cause = match sealed.stream {
             StreamId::Host => Cause::DieHostProgram,
@@ -246,13 +249,11 @@ impl Card {
     fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let s = self.stripes.remove(index as usize);
         self.ftl.stripe_durable(s.stream, s.sequence);
-        match s.stream {
-            StreamId::Host => {
-                self.buffer_free_sectors += s.data_sectors;
-                assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
-                self.wake_durable(now, done);
-            }
-            StreamId::Relocation => self.relocations.sectors_in_flight -= s.data_sectors,
+        self.buffer_free_sectors += s.host_sectors;
+        assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
+        self.relocations.sectors_in_flight -= s.relocated_sectors;
+        if s.stream == StreamId::Host {
+            self.wake_durable(now, done);
         }
         self.erase_stale(now);
         self.go_on(now, done);

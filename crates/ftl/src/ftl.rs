@@ -288,7 +288,7 @@ impl Ftl {
         if old != NONE {
             self.invalidate(old);
         }
-        self.append(StreamId::Host, lba);
+        self.append(StreamId::Host, lba, false);
         self.counters.host_sectors += 1;
         self.gc.pacing.earn();
     }
@@ -312,13 +312,13 @@ impl Ftl {
 
     /// Gives a sector the next place of a stream.
     #[inline]
-    pub(crate) fn append(&mut self, stream: StreamId, lba: Lba) {
+    pub(crate) fn append(&mut self, stream: StreamId, lba: Lba, relocated: bool) {
         if self.streams[stream as usize].needs_band() {
             self.open_band(stream);
         }
         let s = &mut self.streams[stream as usize];
         let band = s.band().expect("just opened");
-        let taken = s.take(&self.layout, &self.bands, &self.blocks);
+        let taken = s.take(relocated, &self.layout, &self.bands, &self.blocks);
         self.reverse[taken.ppa as usize] = lba.0;
         self.valid.set(taken.ppa);
         self.map[lba.0 as usize] = taken.ppa;
@@ -347,6 +347,7 @@ impl Ftl {
             _ => self.layout.rows,
         };
         self.streams[stream as usize].start_band(band, mode, rows * self.layout.groups);
+        self.update_collecting();
     }
 
     fn seal(&mut self, sealed: SealedStripe, closed: Option<BandId>) {

@@ -114,15 +114,24 @@ impl Ftl {
                 // The first victim sets the pace.
                 self.gc.scanning().is_none() && self.ensure_victim(false) && self.gc.pacing.is_due()
             }
-            GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
-                let free = self.bands.free_count().saturating_sub(self.config.reserve_bands);
-                if free <= start_free_bands {
-                    self.gc.collecting = true;
-                } else if free >= stop_free_bands {
-                    self.gc.collecting = false;
+            GcMode::StopTheWorld { .. } => {
+                if self.gc.collecting {
+                    // The host is stopped: nobody fills its open stripe, and bands wait for it to be durable.
+                    self.seal_early(StreamId::Host);
                 }
                 self.gc.collecting && self.ensure_victim(true)
             }
+        }
+    }
+
+    /// The number of free bands changed: collection that stops the world begins or ends.
+    pub(crate) fn update_collecting(&mut self) {
+        let GcMode::StopTheWorld { start_free_bands, stop_free_bands } = self.config.gc else { return };
+        let free = self.bands.free_count().saturating_sub(self.config.reserve_bands);
+        if free <= start_free_bands {
+            self.gc.collecting = true;
+        } else if free >= stop_free_bands {
+            self.gc.collecting = false;
         }
     }
 
@@ -221,7 +230,7 @@ impl Ftl {
             let lba = self.reverse[ppa as usize];
             debug_assert_ne!(lba, NONE);
             self.invalidate(ppa);
-            self.append(stream, Lba(lba));
+            self.append(stream, Lba(lba), true);
             self.counters.relocated_sectors += 1;
         }
         let band = relocation.unit.band;
@@ -284,6 +293,7 @@ impl Ftl {
             }
         }
         self.bands.erased(band, &self.layout, &self.blocks);
+        self.update_collecting();
         self.gc.erased_since_wear_check += 1;
         self.level_wear();
     }

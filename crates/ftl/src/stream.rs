@@ -26,6 +26,10 @@ pub struct SealedStripe {
     pub sequence: u64,
     /// How the band's cells are used.
     pub mode: CellMode,
+    /// Sectors that the host wrote.
+    pub host_sectors: u32,
+    /// Sectors that collection moved.
+    pub relocated_sectors: u32,
     /// Sectors of padding, at the end.
     pub padding_sectors: u32,
 }
@@ -48,6 +52,9 @@ pub struct Stream {
     run_end: u32,
     /// Units of the open stripe beyond the run that still take data.
     units_left: u64,
+    /// Sectors in the open stripe: of the host, and moved by collection.
+    host_sectors: u32,
+    relocated_sectors: u32,
     /// Stripes opened so far.
     opened: u64,
     /// All stripes below this number are durable.
@@ -79,6 +86,8 @@ impl Stream {
             next: 0,
             run_end: 0,
             units_left: 0,
+            host_sectors: 0,
+            relocated_sectors: 0,
             opened: 0,
             durable: 0,
             in_flight: VecDeque::new(),
@@ -113,12 +122,13 @@ impl Stream {
         self.stripe = 0;
     }
 
-    /// Takes the next address. The stream has a band.
+    /// Takes the next address for a sector of the host or a relocated one. The stream has a band.
     #[inline]
-    pub fn take(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) -> Taken {
+    pub fn take(&mut self, relocated: bool, layout: &Layout, bands: &Bands, blocks: &Blocks) -> Taken {
         if self.next == self.run_end {
             self.open_stripe(layout, bands, blocks);
         }
+        *(if relocated { &mut self.relocated_sectors } else { &mut self.host_sectors }) += 1;
         let ppa = self.next;
         self.next += 1;
         if self.next < self.run_end {
@@ -182,6 +192,8 @@ impl Stream {
             stream: self.id,
             sequence: self.opened - 1,
             mode: self.mode,
+            host_sectors: std::mem::take(&mut self.host_sectors),
+            relocated_sectors: std::mem::take(&mut self.relocated_sectors),
             padding_sectors,
         };
         self.stripe_is_open = false;

@@ -26,7 +26,12 @@ impl DeviceConfig {
     pub fn user_bytes(&self) -> u64 {
         match self {
             DeviceConfig::Disks(array) => disks::user_bytes(array),
-            _ => self.cards().iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES).sum(),
+            DeviceConfig::Card(card) => card.ftl.user_sectors * SECTOR_BYTES,
+            DeviceConfig::Striped { cards, stripe_bytes } => {
+                // Whole rows of stripes: what is left at the end of each card is not used.
+                let stripes = cards.iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES / stripe_bytes).min().unwrap_or(0);
+                stripes * stripe_bytes * cards.len() as u64
+            }
         }
     }
 

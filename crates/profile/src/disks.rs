@@ -5,8 +5,7 @@ use crate::settings::Settings;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, DiskConfig, RaidLevel};
 
-const FLASH_TABLES: [&str; 8] =
-    ["geometry", "timing", "endurance", "ftl", "link", "buffer", "relocation", "slc_cache"];
+const FLASH_TABLES: [&str; 8] = ["geometry", "timing", "endurance", "ftl", "link", "buffer", "relocation", "slc_cache"];
 
 const FLASH_KEYS: [&str; 4] = ["count", "host_stripe_bytes", "power_loss_protection", "reads_first"];
 
@@ -14,8 +13,7 @@ const FLASH_KEYS: [&str; 4] = ["count", "host_stripe_bytes", "power_loss_protect
 pub(crate) fn read(settings: &Settings) -> Result<ArrayConfig, ProfileError> {
     for table in FLASH_TABLES {
         if settings.has_table(table) {
-            let problem = Problem::ForeignTable { table, kind: "disks" };
-            return Err(ProfileError::wrong(settings.table_place(table), problem));
+            return Err(settings.wrong_table(table, Problem::ForeignTable { table, kind: "disks" }));
         }
     }
     for key in ["user_bytes", "user_gb"] {

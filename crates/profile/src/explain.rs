@@ -47,9 +47,8 @@ pub(crate) fn explain(profile: &Profile, full: &Full) -> String {
 /// Vendor, year, interface, price, power: what is known of them.
 fn facts(profile: &Profile, user_bytes: u64) -> String {
     let text = |key| profile.settings.text_if_any("card", key).map(str::to_string);
-    let price = profile.price_usd().map(|usd| {
-        format!("${} ({} $/GB)", short(usd), short(usd / (user_bytes as f64 / 1e9)))
-    });
+    let price =
+        profile.price_usd().map(|usd| format!("${} ({} $/GB)", short(usd), short(usd / (user_bytes as f64 / 1e9))));
     let facts = [
         text("vendor"),
         profile.settings.count_if_any("card", "year").map(|y| y.to_string()),
@@ -156,7 +155,14 @@ fn geometry(page: &mut Page, flash: &Flash) {
     if let Some(cache) = flash.card.ftl.slc_cache {
         page.row("times in SLC", &times(&timing.slc));
         let bytes = u64::from(cache.bands) * band_bytes / u64::from(cache.bits_per_cell);
-        page.row("SLC cache", &format!("up to {} bands, {}, while free space lasts", grouped(u64::from(cache.bands)), decimal_bytes(bytes)));
+        page.row(
+            "SLC cache",
+            &format!(
+                "up to {} bands, {}, while free space lasts",
+                grouped(u64::from(cache.bands)),
+                decimal_bytes(bytes)
+            ),
+        );
     }
     let suspend = match timing.suspend_ns {
         None => "programs and erases can't be suspended".to_string(),
@@ -191,7 +197,10 @@ fn path(page: &mut Page, flash: &Flash) {
         "a write is durable only after a flush or FUA"
     };
     page.row("write buffer", &format!("{buffer}; {durable}"));
-    page.row("order", if card.reads_first { "reads go ahead of programs and erases" } else { "first come, first served" });
+    page.row(
+        "order",
+        if card.reads_first { "reads go ahead of programs and erases" } else { "first come, first served" },
+    );
 }
 
 fn management(page: &mut Page, flash: &Flash) {
@@ -210,19 +219,25 @@ fn management(page: &mut Page, flash: &Flash) {
             let bands = count(u64::from(target_free_bands), "free band", "free bands");
             format!("paced: each write earns relocation, {bands} are held")
         }
-        GcMode::StopTheWorld { start_free_bands, stop_free_bands } => format!(
-            "stop-the-world: writes wait from {start_free_bands} free bands until there are {stop_free_bands}"
-        ),
+        GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
+            format!("stop-the-world: writes wait from {start_free_bands} free bands until there are {stop_free_bands}")
+        }
     };
     page.row("when", &gc);
-    page.row("reserve", &format!("{} for garbage collection alone", count(u64::from(ftl.reserve_bands), "band", "bands")));
+    page.row(
+        "reserve",
+        &format!("{} for garbage collection alone", count(u64::from(ftl.reserve_bands), "band", "bands")),
+    );
     let streams = if ftl.separate_streams { "have bands of their own" } else { "go to the bands of host writes" };
     page.row("relocated", &format!("sectors {streams}"));
     let path = match card.relocation_path {
         RelocationPath::Internal => "inside the card".to_string(),
         RelocationPath::Host { sector_ns } => format!("through the host, {} a sector", duration(sector_ns)),
     };
-    page.row("path", &format!("{path}; at most {} under way", count(u64::from(card.relocation_sectors), "sector", "sectors")));
+    page.row(
+        "path",
+        &format!("{path}; at most {} under way", count(u64::from(card.relocation_sectors), "sector", "sectors")),
+    );
     let spread = match ftl.static_wear_spread_cycles {
         0 => "cold bands never move".to_string(),
         cycles => format!("cold bands move at a spread of {} cycles", grouped(u64::from(cycles))),

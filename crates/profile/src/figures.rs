@@ -54,8 +54,7 @@ impl Figures {
         let data_share = capacities.data_bytes as f64 / capacities.installed_bytes as f64;
         let program_bytes_per_s = cards * from_dies(timing.native.program_ns);
         let user_bytes = capacities.user_bytes * u64::from(flash.cards);
-        let endurance_bytes =
-            cards * capacities.data_bytes as f64 * f64::from(card.nand.endurance.rated_cycles);
+        let endurance_bytes = cards * capacities.data_bytes as f64 * f64::from(card.nand.endurance.rated_cycles);
         Figures {
             capacities,
             cards: flash.cards,

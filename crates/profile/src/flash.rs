@@ -32,8 +32,7 @@ pub(crate) struct Flash {
 pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     for table in ["disk", "array"] {
         if settings.has_table(table) {
-            let problem = Problem::ForeignTable { table, kind: "flash" };
-            return Err(ProfileError::wrong(settings.table_place(table), problem));
+            return Err(settings.wrong_table(table, Problem::ForeignTable { table, kind: "flash" }));
         }
     }
     let cards = settings.count_if_any("card", "count").unwrap_or(1);
@@ -116,7 +115,7 @@ fn read_geometry(settings: &Settings) -> Result<Geometry, ProfileError> {
     };
     let page_bytes = u64::from(geometry.page_bytes);
     must_be_multiple(settings, ("geometry", "page_bytes"), "page_bytes", page_bytes, SECTOR_BYTES)?;
-    let too_many = |what, limit| settings.wrong("geometry", "", Problem::TooMany { what, limit });
+    let too_many = |what, limit| settings.wrong_table("geometry", Problem::TooMany { what, limit });
     let product = |factors: &[u32]| factors.iter().try_fold(1_u64, |p, f| p.checked_mul(u64::from(*f)));
     let within = |factors: &[u32], limit| product(factors).is_some_and(|p| p <= limit);
     let g = geometry;
@@ -142,7 +141,7 @@ fn read_timing(settings: &Settings) -> Result<Timing, ProfileError> {
         OpTiming { read_ns: number("read_ns")?, program_ns: number("program_ns")?, erase_ns: number("erase_ns")? };
     let slc_number = |key| {
         let because = "[slc_cache]";
-        let missing = || settings.wrong(table, "", Problem::MissingBecause { table, key, because });
+        let missing = || settings.wrong_table(table, Problem::MissingBecause { table, key, because });
         settings.count_if_any(table, key).ok_or_else(missing)
     };
     let slc = if settings.has_table("slc_cache") {
@@ -190,9 +189,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         _ => VictimPolicy::RandomD(needed("d", "victim", "victim = \"random-d\"")?),
     };
     let gc = match settings.text(table, "gc")? {
-        "paced" => {
-            GcMode::Paced { target_free_bands: needed("target_free_bands", "gc", "gc = \"paced\"")? }
-        }
+        "paced" => GcMode::Paced { target_free_bands: needed("target_free_bands", "gc", "gc = \"paced\"")? },
         _ => {
             let because = "gc = \"stop-the-world\"";
             let start_free_bands = needed("start_free_bands", "gc", because)?;
@@ -328,7 +325,7 @@ fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileErr
     // A band's sectors are numbered with 32 bits at every scale.
     let limit = u64::from(u32::MAX);
     if sectors_per_band(card) >= limit {
-        return Err(settings.wrong("geometry", "", Problem::TooMany { what: "sectors of a band", limit }));
+        return Err(settings.wrong_table("geometry", Problem::TooMany { what: "sectors of a band", limit }));
     }
     Ok(())
 }

@@ -59,7 +59,7 @@ impl Host {
     pub fn set(&mut self, assignment: &str) -> Result<(), ProfileError> {
         let mut settings = self.settings.clone();
         settings.set(assignment)?;
-        self.config = lower(&settings)?;
+        self.config = lower(&settings).map_err(|e| settings.blame_settings(e))?;
         self.settings = settings;
         Ok(())
     }

@@ -114,7 +114,7 @@ impl Profile {
         if sectors >= MAX_SECTORS {
             let full = capacity::sectors_per_band(&flash.card) * u64::from(flash.card.bands);
             let try_scale = full.div_ceil(MAX_SECTORS / 2).next_power_of_two();
-            return Err(self.settings.wrong("geometry", "", Problem::TooManySectors { sectors, try_scale }));
+            return Err(self.settings.wrong_table("geometry", Problem::TooManySectors { sectors, try_scale }));
         }
         Ok(if flash.cards == 1 {
             DeviceConfig::Card(card)
@@ -125,10 +125,11 @@ impl Profile {
     }
 
     pub(crate) fn full(&self) -> Result<Full, ProfileError> {
-        match self.settings.text("card", "kind")? {
+        let read = || match self.settings.text("card", "kind")? {
             "flash" => flash::read(&self.settings).map(Full::Flash),
             _ => disks::read(&self.settings).map(Full::Disks),
-        }
+        };
+        read().map_err(|e| self.settings.blame_settings(e))
     }
 
     /// The card's name: that of its file.

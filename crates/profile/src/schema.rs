@@ -71,9 +71,10 @@ impl Kind {
     pub(crate) fn of_toml(&self, value: &toml_edit::Value) -> Option<Value> {
         use toml_edit::Value as Toml;
         match (self, value) {
-            (Kind::Text | Kind::Choice(_) | Kind::Bytes { .. } | Kind::BytesPerSecond | Kind::Share, Toml::String(s)) => {
-                self.of_text(s.value())
-            }
+            (
+                Kind::Text | Kind::Choice(_) | Kind::Bytes { .. } | Kind::BytesPerSecond | Kind::Share,
+                Toml::String(s),
+            ) => self.of_text(s.value()),
             (Kind::Flag, Toml::Boolean(b)) => Some(Value::Flag(*b.value())),
             (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Float(f)) => self.of_real(*f.value()),
             (Kind::Gigabytes | Kind::Share | Kind::Amount, Toml::Integer(i)) => self.of_real(*i.value() as f64),
@@ -303,10 +304,7 @@ pub(crate) static CARD: Schema = Schema {
                 counted("sectors_under_way", 1, 1 << 24),
             ],
         },
-        TableSchema {
-            name: "slc_cache",
-            keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8)],
-        },
+        TableSchema { name: "slc_cache", keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8)] },
         TableSchema {
             name: "disk",
             keys: &[

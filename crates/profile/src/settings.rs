@@ -79,12 +79,12 @@ impl Settings {
             let line = e.span().map(|s| line_of(text, s.start));
             ProfileError::wrong(place(line), Problem::Toml { message: e.message().to_string() })
         })?;
-        let mut settings =
-            Settings { schema, file: file.to_string(), tables: BTreeMap::new(), changed: Vec::new() };
+        let mut settings = Settings { schema, file: file.to_string(), tables: BTreeMap::new(), changed: Vec::new() };
         let lines = Lines { text, file };
         for (name, item) in document.iter() {
             let place = lines.place(document.as_table(), name, item);
-            let (table_schema, table) = settings.find_table(name, item).map_err(|p| ProfileError::wrong(place.clone(), p))?;
+            let (table_schema, table) =
+                settings.find_table(name, item).map_err(|p| ProfileError::wrong(place.clone(), p))?;
             let mut entries = BTreeMap::new();
             for (name, item) in table.iter() {
                 let place = lines.place(table, name, item);
@@ -233,6 +233,26 @@ impl Settings {
     /// An error about a key.
     pub(crate) fn wrong(&self, table: &str, key: &str, problem: Problem) -> ProfileError {
         ProfileError::wrong(self.place(table, key), problem)
+    }
+
+    /// An error about a table as a whole: about the key of it that was set last, if any was.
+    pub(crate) fn wrong_table(&self, table: &str, problem: Problem) -> ProfileError {
+        let set_here = |assignment: &&String| assignment.split('.').next().is_some_and(|t| t.trim() == table);
+        let place = match self.changed.iter().rfind(set_here) {
+            Some(assignment) => Place::Setting { assignment: assignment.clone() },
+            None => self.table_place(table),
+        };
+        ProfileError::wrong(place, problem)
+    }
+
+    /// An error between keys of a file that was right before settings were made: they are to blame, not the file.
+    pub(crate) fn blame_settings(&self, error: ProfileError) -> ProfileError {
+        match error {
+            ProfileError::Wrong { place: Place::File { .. }, problem } if !self.changed.is_empty() => {
+                ProfileError::Wrong { place: Place::Setting { assignment: self.changed.join(" --set ") }, problem }
+            }
+            error => error,
+        }
     }
 
     /// An error about a key that is not there.

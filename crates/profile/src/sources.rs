@@ -10,10 +10,11 @@ use serde_json::{Map, Value as Json, json};
 pub(crate) fn shown(kind: &Kind, value: &Value) -> String {
     match (kind, value) {
         // A year has no thousands.
-        (Kind::Count { max, .. }, Value::Count(number)) if *max < 10_000 => number.to_string(),
+        (Kind::Count { min: 1950, .. }, Value::Count(number)) => number.to_string(),
         (_, Value::Count(number)) => grouped(*number),
-        (_, Value::Real(number)) if *number == 0.0 || number.abs() >= 0.01 => short(*number),
-        (_, Value::Real(number)) => number.to_string(),
+        (_, Value::Real(number)) if *number == 0.0 || *number >= 0.1 => short(*number),
+        (_, Value::Real(number)) if *number >= 1e-6 => number.to_string(),
+        (_, Value::Real(number)) => format!("{number:.1e}"),
         (_, Value::Flag(flag)) => if *flag { "yes" } else { "no" }.to_string(),
         (_, Value::Text(text)) => text.clone(),
     }

@@ -23,9 +23,7 @@ const NAME: usize = 25;
 impl Summary {
     /// The line above the rows.
     pub fn header() -> String {
-        format!("{:<NAME$} {:>5} {:>7} {:>6}  {}", "card", "GB", "spare", "$/GB", "")
-            .trim_end()
-            .to_string()
+        format!("{:<NAME$} {:>5} {:>7} {:>6}  {}", "card", "GB", "spare", "$/GB", "").trim_end().to_string()
     }
 
     /// Price a gigabyte of user capacity.

@@ -14,7 +14,13 @@ pub(crate) fn excerpt(text: &str) -> String {
 }
 
 fn one_line(c: char) -> impl Iterator<Item = char> {
-    let escaped = if c == '\n' { vec![',', ' '] } else if c.is_control() { c.escape_default().collect() } else { vec![c] };
+    let escaped = if c == '\n' {
+        vec![',', ' ']
+    } else if c.is_control() {
+        c.escape_default().collect()
+    } else {
+        vec![c]
+    };
     escaped.into_iter()
 }
 

@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn what_is_no_size_is_an_error() {
-        for text in ["", "k", "GB", "12q", "-4k", "1.2.3k", "0x10", "1e3", ".5k", "4 k b", "16kib2", "ib", "5i", "16ki"] {
+        for text in ["", "k", "GB", "12q", "-4k", "1.2.3k", "0x10", "1e3", ".5k", "4 k b", "16kib2", "ib", "5i", "16ki"]
+        {
             assert!(matches!(parse_bytes(text), Err(UnitError::NotASize { .. })), "{text}: {:?}", parse_bytes(text));
         }
         assert!(matches!(parse_bytes("0.3"), Err(UnitError::NotWhole { .. })));

@@ -129,6 +129,9 @@ fn everything_shown_fits_80_columns() {
         fits(&page);
         assert!(page.contains("--set") && page.contains("33 W"), "{page}");
     }
+    let mut cheap = Profile::builtin("tachion-400").unwrap();
+    cheap.set("card.price_usd=4.452070578151074e-167").unwrap();
+    fits(&cheap.explain_sources());
     for name in Host::builtin_names() {
         fits(&Host::builtin(name).unwrap().explain());
     }

@@ -103,7 +103,7 @@ fn a_card_beyond_32_bits_needs_a_smaller_scale() {
     let error = profile.lower(1.0).unwrap_err().to_string();
     assert_eq!(
         error,
-        "violin-3205.toml:18: 10,737,418,240 sectors of 4 KiB are too many for a map of 4-byte entries: use --scale 1/8 or smaller"
+        "--set geometry.blocks_per_plane=65536: 10,737,418,240 sectors of 4 KiB are too many for a map of 4-byte entries: use --scale 1/8 or smaller"
     );
     profile.lower(1.0 / 8.0).unwrap();
 }

@@ -94,7 +94,9 @@ impl Device for Striped {
     }
 
     fn capacity_bytes(&self) -> u64 {
-        self.cards.iter().map(Device::capacity_bytes).sum()
+        // Whole rows of stripes: what is left at the end of each card is not used.
+        let stripes = self.cards.iter().map(|c| c.capacity_bytes() / self.stripe_bytes).min().unwrap_or(0);
+        stripes * self.stripe_bytes * self.cards.len() as u64
     }
 
     fn in_flight(&self) -> u64 {

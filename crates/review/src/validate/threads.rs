@@ -26,11 +26,12 @@ struct Cards {
     block: u32,
     /// Share of the card that the file takes.
     share: f64,
+    /// Share of the card that holds data, the file's and older ones.
+    fill: f64,
 }
 
 impl Cards {
     fn run(&self, bench: &Bench, mode: FileioMode, threads: u32, context: &Context) -> Result<RunResult, PointError> {
-        // The card was written over before: all of it is in use, the file is part of it.
         let load = LoadConfig::Fileio(FileioConfig {
             mode,
             block_bytes: self.block,
@@ -39,7 +40,7 @@ impl Cards {
             ..FileioConfig::default()
         });
         let measure = if mode.writes() { Measure::Seconds(WRITE_SECONDS) } else { Measure::Auto };
-        Ok(bench.run(&load, self.share, measure, &OnlyCancel(context.progress))?)
+        Ok(bench.run(&load, self.fill, measure, &OnlyCancel(context.progress))?)
     }
 }
 
@@ -53,6 +54,7 @@ pub fn compare(context: &Context) -> Result<Vec<Comparison>, PointError> {
         iodrive: bench("iodrive-160-slc")?,
         block: setup.whole("block_bytes") as u32,
         share: setup.number("file_bytes") / 400e9,
+        fill: setup.number("fill"),
     };
     let writes = parallel::map(&THREADS, |&n| cards.run(&cards.preproduction, FileioMode::RndWr, n, context))?;
     let paced = parallel::map(&THREADS, |&n| cards.run(&cards.production, FileioMode::RndWr, n, context))?;
