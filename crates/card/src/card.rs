@@ -207,7 +207,7 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
-        let Finished { op, at } = self.dies.finish(now, d, &mut self.events);
+        let Finished { op, at } = self.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.dies.start_next(now, d, &mut self.events);
         self.note_started(next);

@@ -239,24 +239,21 @@ impl Dies {
         self.begin_read(now, from + suspend_ns, d, first, events);
     }
 
-    /// The die's event came: what it did is done. Call [`Dies::start_next`] after dealing with it.
-    pub fn finish(&mut self, now: Time, d: usize, events: &mut EventTable) -> Finished {
+    /// The die's event came: what it did is done. [`Dies::start_next`] must follow: it sets or clears the die's event.
+    pub fn finish(&mut self, now: Time, d: usize) -> Finished {
         let die = &mut self.dies[d];
         let op = self.ops.remove(die.current as usize);
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
         }
         die.current = NONE;
-        events.set(d, Time::NEVER);
         Finished { op, at: now }
     }
 
     /// Begins what comes next on an idle die.
     pub fn start_next(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
         let die = &mut self.dies[d];
-        if die.current != NONE {
-            return None;
-        }
+        debug_assert_eq!(die.current, NONE, "die {d} is at work");
         let others_wait = die.suspended != NONE || die.relocation_reads.head != NONE || die.background.head != NONE;
         if die.reads.head != NONE && !(others_wait && die.reads_in_a_row >= READS_IN_A_ROW) {
             die.reads_in_a_row += 1;
@@ -276,7 +273,10 @@ impl Dies {
         if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
             return Some(self.begin_read(now, now, d, id, events));
         }
-        let id = pop(&mut die.background, &mut self.ops)?;
+        let Some(id) = pop(&mut die.background, &mut self.ops) else {
+            events.set(d, Time::NEVER);
+            return None;
+        };
         let op = &mut self.ops[id as usize];
         let times = self.timing.of(op.mode);
         let (array_start, end) = match op.work {

@@ -1,7 +1,9 @@
 //! What can go wrong, as one line.
 
+use crate::units::{self, capacity};
 use load::LoadError;
 use profile::ProfileError;
+use review::{PointError, ValidateError};
 use std::io;
 use std::path::PathBuf;
 use target::RunError;
@@ -19,6 +21,35 @@ pub enum Failure {
     /// The run.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// The model is too small for the load, the card is not.
+    #[error(
+        "the load needs {}, the card has {} at scale {}: use --scale {} or a smaller load",
+        capacity(*.needed_bytes), capacity(*.scaled_bytes), units::scale(*.scale), units::scale(*.try_scale)
+    )]
+    TooLargeForScale {
+        /// What the load touches.
+        needed_bytes: u64,
+        /// What the model has.
+        scaled_bytes: u64,
+        /// Its scale.
+        scale: f64,
+        /// A scale at which the load fits.
+        try_scale: f64,
+    },
+    /// The card is too small for the load.
+    #[error("the load needs {}, the card has {} at full size", capacity(*.needed_bytes), capacity(*.user_bytes))]
+    TooLarge {
+        /// What the load touches.
+        needed_bytes: u64,
+        /// What the card has.
+        user_bytes: u64,
+    },
+    /// A point of a review.
+    #[error(transparent)]
+    Point(#[from] PointError),
+    /// A comparison.
+    #[error(transparent)]
+    Validate(#[from] ValidateError),
     /// A file that was to be written.
     #[error("can't write {}: {source}", .path.display())]
     Unwritable {
@@ -33,6 +64,18 @@ pub enum Failure {
     /// Ctrl-C can't be heard.
     #[error("can't listen to Ctrl-C: {0}")]
     Signal(#[from] ctrlc::Error),
+}
+
+impl Failure {
+    /// It is no failure: the person asked to stop before there was anything to print.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(
+            self,
+            Failure::Run(RunError::Cancelled)
+                | Failure::Point(PointError::Run(RunError::Cancelled))
+                | Failure::Validate(ValidateError::Point(PointError::Run(RunError::Cancelled)))
+        )
+    }
 }
 
 /// A message on one line, whatever is in it: control characters are escaped, so that nothing that was typed or read can

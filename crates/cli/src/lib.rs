@@ -8,12 +8,15 @@ mod cancel;
 mod cards_cmd;
 mod error;
 mod generate_cmd;
+mod opening;
 mod output;
 mod progress;
+mod review_cmd;
 mod run_cmd;
 mod show_cmd;
 mod table;
 mod units;
+mod validate_cmd;
 mod view;
 
 use args::{Cli, Command};
@@ -32,6 +35,10 @@ pub fn main() -> ExitCode {
     };
     match execute(cli) {
         Ok(code) => code,
+        Err(failure) if failure.is_cancelled() => {
+            eprintln!("flashrig: {failure}");
+            ExitCode::from(cancel::EXIT_CODE)
+        }
         Err(failure) => {
             eprintln!("flashrig: error: {}", one_line(&failure.to_string()));
             ExitCode::from(ERROR)
@@ -63,8 +70,9 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cards(args) => cards_cmd::cards(&args),
         Command::Show(args) => show_cmd::show(&args),
         Command::Run(args) => run_cmd::run(&args),
+        Command::Review(args) => review_cmd::review(&args),
+        Command::Validate(args) => validate_cmd::validate(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),
-        Command::Review(_) | Command::Validate(_) => todo!(),
     }
 }

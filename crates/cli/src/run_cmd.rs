@@ -1,27 +1,29 @@
 //! `flashrig run`: one load on one card.
 
-use crate::args::{DeviceArgs, MeasureArgs, RunArgs};
+use crate::args::{DeviceArgs, LoadName, MeasureArgs, RunArgs};
 use crate::cancel;
-use crate::error::{Failure, one_line};
+use crate::error::Failure;
+use crate::opening::open;
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
-use crate::units::{self, capacity, counted, io_size, percent};
+use crate::units::percent;
 use crate::view::{self, Asked};
 use device::SECTOR_BYTES;
-use load::{FileioConfig, LoadConfig, OltpConfig, SlobConfig};
-use profile::{DeviceConfig, Host, Profile};
+use load::LoadConfig;
+use profile::{DeviceConfig, Profile};
 use results::RunResult;
 use serde_json::{Value, json};
 use std::process::ExitCode;
-use target::{Measure, RunError, RunSpec};
+use target::{Measure, RunSpec};
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.device)?;
+    let (profile, host) = open(&args.card, &args.device.host, &args.device.settings)?;
     let scale = args.device.scale.0;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);
     let load = load(args, fill_bytes);
     load.validate()?;
+    check_size(&load, &profile, &device, scale)?;
     let spec = RunSpec {
         device: &device,
         device_json: device_json(&profile, &device, &args.device)?,
@@ -38,19 +40,13 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     cancel::listen()?;
     let (result, partial) = {
         let watch = Watch::new();
-        match target::run(&spec, &watch) {
-            Ok(result) => (result, watch.stopped()),
-            Err(RunError::Cancelled) => {
-                drop(watch);
-                eprintln!("flashrig: {}", RunError::Cancelled);
-                return Ok(ExitCode::from(cancel::EXIT_CODE));
-            }
-            Err(error) => return Err(error.into()),
-        }
+        (target::run(&spec, &watch)?, watch.stopped())
     };
+    let device_words = view::device_words(&profile, device.user_bytes(), scale);
+    let state = if args.device.fresh { "fresh".to_owned() } else { format!("{} full", percent(args.device.fill.0)) };
     let asked = Asked {
-        device: device_words(&profile, &device, &args.device),
-        load: format!("{}; host {}, seed {}", load_words(&load), one_line(host.name()), args.device.seed),
+        device: format!("{device_words}, {state}"),
+        load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.seed),
         partial,
     };
     // The file first: what took long to measure must not be lost because the reader of the table went away.
@@ -64,16 +60,6 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     Ok(if partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }
 
-/// The card and the host with what `--set` changes of them.
-fn open(card: &str, args: &DeviceArgs) -> Result<(Profile, Host), Failure> {
-    let mut profile = Profile::open(card)?;
-    let mut host = Host::open(&args.host)?;
-    for setting in &args.settings {
-        if setting.trim_start().starts_with("host.") { host.set(setting)? } else { profile.set(setting)? }
-    }
-    Ok((profile, host))
-}
-
 /// Whole sectors that hold data before the run.
 fn fill_bytes(device: &DeviceConfig, fill: f64) -> u64 {
     let sectors = device.user_bytes() / SECTOR_BYTES;
@@ -83,9 +69,29 @@ fn fill_bytes(device: &DeviceConfig, fill: f64) -> u64 {
 fn load(args: &RunArgs, fill_bytes: u64) -> LoadConfig {
     match args.load.fileio() {
         Some(mode) => LoadConfig::Fileio(args.fileio.config(mode, fill_bytes)),
-        None if args.load == crate::args::LoadName::Slob => LoadConfig::Slob(args.slob.config()),
+        None if args.load == LoadName::Slob => LoadConfig::Slob(args.slob.config()),
         None => LoadConfig::Oltp(args.oltp.config(fill_bytes)),
     }
+}
+
+/// Says at which scale the load would fit; the run itself knows only the model.
+fn check_size(load: &LoadConfig, profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<(), Failure> {
+    let needed_bytes = match load {
+        LoadConfig::Fileio(config) => config.file_bytes,
+        LoadConfig::Slob(config) => config.footprint_bytes(),
+        LoadConfig::Oltp(config) => config.footprint_bytes(),
+    };
+    let scaled_bytes = device.user_bytes();
+    if needed_bytes <= scaled_bytes {
+        return Ok(());
+    }
+    let user_bytes = profile.summary()?.user_bytes;
+    if needed_bytes > user_bytes {
+        return Err(Failure::TooLarge { needed_bytes, user_bytes });
+    }
+    // The next power of two of the card's size that holds the load.
+    let parts = (user_bytes as f64 / needed_bytes as f64).log2().floor();
+    Err(Failure::TooLargeForScale { needed_bytes, scaled_bytes, scale, try_scale: 2f64.powf(-parts) })
 }
 
 fn measure(args: &MeasureArgs) -> Measure {
@@ -112,62 +118,4 @@ fn result_json(result: &RunResult, partial: bool) -> Value {
         json["partial"] = json!(true);
     }
     json
-}
-
-fn device_words(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> String {
-    let changed: String = profile.changed().iter().map(|setting| format!(", {}", one_line(setting))).collect();
-    let scale = if args.scale.0 < 1.0 { format!(" at {}", units::scale(args.scale.0)) } else { String::new() };
-    let state = if args.fresh { "fresh".to_owned() } else { format!("{} full", percent(args.fill.0)) };
-    format!("{}{scale}: {}, {state}{changed}", one_line(profile.title()), capacity(device.user_bytes()))
-}
-
-fn load_words(load: &LoadConfig) -> String {
-    match load {
-        LoadConfig::Fileio(config) => fileio_words(config),
-        LoadConfig::Slob(config) => slob_words(config),
-        LoadConfig::Oltp(config) => oltp_words(config),
-    }
-}
-
-fn fileio_words(config: &FileioConfig) -> String {
-    let mut words = format!(
-        "{} {}, {}",
-        config.mode,
-        io_size(config.block_bytes.into()),
-        counted(config.threads.into(), "thread"),
-    );
-    if config.queue_depth > 1 {
-        words.push_str(&format!(" with {} requests each", config.queue_depth));
-    }
-    words.push_str(&format!(", {} file", capacity(config.file_bytes)));
-    if !config.mode.is_sequential() && config.access != load::Access::Uniform {
-        words.push_str(&format!(", {}", config.access));
-    }
-    if config.fsync_all {
-        words.push_str(", flush after each write");
-    } else if config.fsync_every > 0 {
-        words.push_str(&format!(", flush every {}", counted(config.fsync_every.into(), "request")));
-    }
-    words
-}
-
-fn slob_words(config: &SlobConfig) -> String {
-    format!(
-        "slob, {} and {}, {} of {} blocks, {} cache",
-        counted(config.readers.into(), "reader"),
-        counted(config.writers.into(), "writer"),
-        capacity(config.data_bytes()),
-        io_size(config.block_bytes.into()),
-        io_size(config.cache.bytes),
-    )
-}
-
-fn oltp_words(config: &OltpConfig) -> String {
-    format!(
-        "oltp, {}, {} % select, {} database, {} cache",
-        counted(config.sessions.into(), "session"),
-        config.select_percent,
-        capacity(config.db_bytes),
-        capacity(config.cache.bytes),
-    )
 }

@@ -2,8 +2,8 @@
 //!
 //! A die, a request, a core has at most one thing that happens to it next, so events need no heap of messages: each
 //! owner has a slot with the time of its next event, and a winner tree above the slots knows the earliest. Setting,
-//! moving and clearing a slot cost the tree's height (8 levels for 256 owners) in straight-line code, which also
-//! makes a suspended program easy: its slot is moved.
+//! moving and clearing a slot walk up the tree until nothing changes, which also makes a suspended program easy: its
+//! slot is moved.
 //!
 //! Ties go to the lower slot, so the order of events never depends on history.
 
@@ -12,60 +12,67 @@ use crate::Time;
 /// Times of next events by slot, with the earliest at hand.
 #[derive(Clone, Debug)]
 pub struct EventTable {
-    /// `leaves` is a power of two; slots beyond the ones asked for are never set.
+    /// A power of two; slots beyond the ones asked for are never set.
     leaves: usize,
-    times: Vec<Time>,
-    /// `winners[1]` is the slot of the earliest event; node `i` has children `2i` and `2i + 1`.
-    winners: Vec<u32>,
+    /// `nodes[1]` is the earliest event, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots.
+    nodes: Vec<Event>,
+}
+
+/// Time in the upper bits, slot in the lower 32: one comparison orders events and breaks ties.
+type Event = u128;
+
+#[inline]
+fn event(time: Time, slot: usize) -> Event {
+    u128::from(time.0) << 32 | slot as u128
+}
+
+#[inline]
+fn time_of(event: Event) -> Time {
+    Time((event >> 32) as u64)
 }
 
 impl EventTable {
-    /// A table with `slots` empty slots.
+    /// A table with `slots` (below 2^32) empty slots.
     pub fn new(slots: usize) -> EventTable {
         let leaves = slots.next_power_of_two().max(2);
-        let mut winners = vec![0; leaves];
-        for node in (1..leaves).rev() {
-            // Leftmost leaf below the node: all are NEVER, the lower slot wins.
-            let mut n = node;
-            while n < leaves {
-                n *= 2;
-            }
-            winners[node] = (n - leaves) as u32;
+        let mut nodes = vec![event(Time::NEVER, 0); 2 * leaves];
+        for slot in 0..leaves {
+            nodes[leaves + slot] = event(Time::NEVER, slot);
         }
-        EventTable { leaves, times: vec![Time::NEVER; leaves], winners }
+        for node in (1..leaves).rev() {
+            nodes[node] = nodes[2 * node].min(nodes[2 * node + 1]);
+        }
+        EventTable { leaves, nodes }
     }
 
     /// Time of a slot's event.
     #[inline]
     pub fn time(&self, slot: usize) -> Time {
-        self.times[slot]
+        time_of(self.nodes[self.leaves + slot])
     }
 
     /// Sets, moves or (with [`Time::NEVER`]) clears the event of a slot.
     #[inline]
     pub fn set(&mut self, slot: usize, time: Time) {
-        self.times[slot] = time;
-        let mut node = (self.leaves + slot) >> 1;
-        // Lowest level: both children are leaves.
-        let left = slot & !1;
-        let mut winner = if self.times[left + 1] < self.times[left] { left + 1 } else { left } as u32;
-        self.winners[node] = winner;
+        let mut node = self.leaves + slot;
+        let mut earlier = event(time, slot);
+        self.nodes[node] = earlier;
         while node > 1 {
-            let sibling = self.winners[node ^ 1];
-            let (ts, tw) = (self.times[sibling as usize], self.times[winner as usize]);
-            // The sibling wins when it is earlier, or equal and to the left.
-            let sibling_wins = ts < tw || (ts == tw && sibling < winner);
-            winner = if sibling_wins { sibling } else { winner };
+            earlier = earlier.min(self.nodes[node ^ 1]);
             node >>= 1;
-            self.winners[node] = winner;
+            if self.nodes[node] == earlier {
+                // Nothing above changes either.
+                return;
+            }
+            self.nodes[node] = earlier;
         }
     }
 
     /// The earliest event: its time ([`Time::NEVER`] when there is none) and slot.
     #[inline]
     pub fn earliest(&self) -> (Time, usize) {
-        let slot = self.winners[1] as usize;
-        (self.times[slot], slot)
+        let first = self.nodes[1];
+        (time_of(first), first as u32 as usize)
     }
 }
 
@@ -87,6 +94,7 @@ mod tests {
                 plain[slot] = time;
                 let best = plain.iter().enumerate().min_by_key(|&(i, t)| (*t, i)).map(|(i, t)| (*t, i)).unwrap();
                 assert_eq!(table.earliest(), best);
+                assert_eq!(table.time(slot), time);
             }
         }
     }

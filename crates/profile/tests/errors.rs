@@ -2,6 +2,7 @@
 
 use profile::{Host, Profile};
 
+/// The tachIOn's file: its geometry and capacity are facts, what is tuned in it is not looked at here.
 const CARD: &str = include_str!("../../../cards/tachion-400.toml");
 const DISKS: &str = include_str!("../../../cards/sas-raid10-6.toml");
 
@@ -177,10 +178,14 @@ fn impossible_geometry_is_explained() {
         "user_bytes = \"520GB\"",
         "user capacity of 520,000,000,000 bytes is more than the data capacity of 515,396,075,520 (installed 549,755,813,888, less parity)",
     );
-    check_line(
-        "user_bytes",
-        "user_gb = 515.2",
-        "no spare space is left: 515,200,000,000 user bytes, but only 514,892,759,040 bytes of data capacity without 8 of 8192 bands that stay free or open",
+    let text =
+        with_line(&with_line(CARD, "user_bytes", "user_gb = 515.2"), "target_free_bands", "target_free_bands = 6");
+    let place = line_of(&text, "user_gb =");
+    assert_eq!(
+        error(&text),
+        format!(
+            "my.toml:{place}: no spare space is left: 515,200,000,000 user bytes, but only 514,766,929,920 bytes of data capacity without 10 of 8192 bands that stay free or open"
+        )
     );
     let twice = with_line(CARD, "year", "user_gb = 400");
     let place = line_of(&twice, "user_gb =");
@@ -285,8 +290,17 @@ fn settings_have_the_errors_of_files() {
     let mut profile = Profile::builtin("tachion-400").unwrap();
     profile.set("ftl.gc=stop-the-world").unwrap();
     profile.set("ftl.stop_free_bands=3").unwrap();
+    profile.set("ftl.start_free_bands=3").unwrap();
     assert_eq!(
         profile.lower(1.0).unwrap_err().to_string(),
-        "--set ftl.stop_free_bands=3: stop_free_bands 3 must be above start_free_bands 4"
+        "--set ftl.stop_free_bands=3: stop_free_bands 3 must be above start_free_bands 3"
+    );
+    // A key of the file that was right before: the settings are to blame.
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    profile.set("geometry.modules=3").unwrap();
+    profile.set("timing.read_ns=1").unwrap();
+    assert_eq!(
+        profile.lower(1.0).unwrap_err().to_string(),
+        "--set geometry.modules=3 --set timing.read_ns=1: stripe_width 16 does not divide the card's 24 dies; nearest: 12"
     );
 }

@@ -1,6 +1,6 @@
 //! No text makes the parser, the checks or the printers panic.
 
-use profile::{Host, Profile};
+use profile::{DeviceConfig, Host, Profile};
 use proptest::prelude::*;
 
 const FILES: [&str; 5] = [
@@ -16,6 +16,9 @@ fn exercise(text: &str, scale: f64) {
     if let Ok(profile) = Profile::parse(text, "mutated.toml") {
         let full = profile.lower(1.0);
         let _ = profile.lower(scale);
+        if let Ok(small) = profile.lower(1e-9) {
+            models_accept(&small, text);
+        }
         profile.explain().expect("what parses can be explained");
         profile.summary().expect("what parses has a summary").to_string();
         profile.to_json_with_sources().expect("what parses has JSON");
@@ -26,6 +29,25 @@ fn exercise(text: &str, scale: f64) {
     }
     if let Ok(host) = Host::parse(text, "mutated.toml") {
         host.explain();
+    }
+}
+
+/// What lowers satisfies the checks of the models.
+fn models_accept(device: &DeviceConfig, text: &str) {
+    if let DeviceConfig::Disks(array) = device {
+        // How many blocks a track has is for the disk to judge.
+        match disk::Array::new(*array, 1, false, 1) {
+            Ok(_) | Err(disk::DiskError::TrackSize { .. }) => {}
+            Err(e) => panic!("{e}: {text}"),
+        }
+    }
+    if let Some(card) = device.cards().first() {
+        let sectors = profile::Capacities::of(card).installed_bytes / 4096;
+        // Large cards would take the test's time, and which blocks are bad is a matter of chance.
+        let is_certain = sectors < 1 << 22 && card.nand.endurance.factory_bad_ppm == 0;
+        if is_certain && let Err(e) = ftl::Ftl::new(&card.nand, card.bands, &card.ftl, 1) {
+            panic!("{e}: {text}");
+        }
     }
 }
 

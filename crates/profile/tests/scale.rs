@@ -26,7 +26,7 @@ fn scale_keeps_everything_but_bands() {
     let profile = Profile::builtin("tachion-400").unwrap();
     let (full, small) = (profile.lower(1.0).unwrap(), profile.lower(1.0 / 64.0).unwrap());
     let (full, mut small) = (full.cards()[0], small.cards()[0]);
-    // 8192 bands, of which 2 in reserve, 4 held free and one for open bands: 8185 / 64 = 127.9 for data.
+    // 8192 bands less the few that stay free or open are 64 times 127.9 or so.
     assert_eq!(small.bands, 128 + full.ftl.overhead_bands());
     small.bands = full.bands;
     small.ftl.user_sectors = full.ftl.user_sectors;

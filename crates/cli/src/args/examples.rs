@@ -15,7 +15,7 @@ pub(super) const SHOW: &str = "\
 Examples:
   flashrig show tachion-400
   flashrig show tachion-400 --sources
-  flashrig show tachion-400 --set card.user_gb=300";
+  flashrig show tachion-400 --set card.user_bytes=300GB";
 
 pub(super) const RUN: &str = "\
 Examples:
@@ -44,7 +44,7 @@ Exit status: 0 when every bound holds, 1 when one is missed, 2 for errors.
 
 Examples:
   flashrig validate
-  flashrig validate --table tachion-400-fill --json validation.json";
+  flashrig validate --table tachion-fill --json validation.json";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

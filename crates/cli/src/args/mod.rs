@@ -15,22 +15,29 @@ pub use oltp::OltpArgs;
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
 pub use slob::SlobArgs;
 
-use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
+use clap::builder::PossibleValuesParser;
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
+use review::TABLES;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use values::Scale;
+use values::{Scale, Share};
 
 /// Flash storage in software: review a card, model it, hold the model against published measurements.
 ///
 /// Everything happens in virtual time on one core. The same command with the same seed gives the same figures.
 #[derive(Debug, Parser)]
-#[command(name = "flashrig", version, max_term_width = 90, arg_required_else_help = true)]
+#[command(name = "flashrig", version, max_term_width = 80, arg_required_else_help = true)]
+#[command(disable_help_flag = true)]
 #[command(after_help = examples::TOP)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    // Both give the short form: it says all there is, on half the lines.
+    /// Print help
+    #[arg(long, short, global = true, action = ArgAction::HelpShort)]
+    pub help: Option<bool>,
 }
 
 /// The commands.
@@ -43,13 +50,13 @@ pub enum Command {
     #[command(after_help = examples::SHOW)]
     Show(ShowArgs),
     /// Run one load on a card and print what it did
-    #[command(after_help = examples::RUN)]
+    #[command(after_help = examples::RUN, allow_negative_numbers = true)]
     Run(Box<RunArgs>),
     /// Review a card as a database engineer does: how full, how many threads, a real database
-    #[command(after_help = examples::REVIEW)]
+    #[command(after_help = examples::REVIEW, allow_negative_numbers = true)]
     Review(ReviewArgs),
     /// Hold the models against measurements that other people published
-    #[command(after_help = examples::VALIDATE)]
+    #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
@@ -96,7 +103,16 @@ pub struct ReviewArgs {
     /// Root seed; the same seed gives the same figures
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Fewer and shorter runs
+    /// Share of the user capacity in use in the sweeps over threads and in the timeline
+    #[arg(long, value_name = "SHARE", default_value_t = Share(1.0))]
+    pub fill: Share,
+    /// Override a number of the card or the host: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// The machine in front of the card: a built-in host or a TOML file
+    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
+    pub host: String,
+    /// Leave out every second point and the comparisons
     #[arg(long)]
     pub quick: bool,
     /// Write all results as JSON; - for standard output
@@ -108,8 +124,14 @@ pub struct ReviewArgs {
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
     /// Only this table
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(TABLES.map(|table| table.name)))]
     pub table: Option<String>,
+    /// Model the cards at this part of their size
+    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
+    pub scale: Scale,
+    /// Root seed; the same seed gives the same figures
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
     /// Write the comparison as JSON; - for standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,

@@ -12,7 +12,7 @@ pub struct RunArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// What the host asks
+    /// What the host asks: a mode of sysbench's fileio, or a database
     #[arg(long, short = 'l', value_name = "LOAD")]
     pub load: LoadName,
     /// The device and its host.
@@ -83,9 +83,7 @@ impl LoadName {
 /// The device and its host.
 #[derive(Debug, Args)]
 pub struct DeviceArgs {
-    /// Share of the user capacity that holds data before the run
-    ///
-    /// A nearly empty card is fast: the default shows the card as it is when all the space that was paid for is in use.
+    /// Share of the user capacity that holds data before the run (a nearly empty card is fast)
     #[arg(long, value_name = "SHARE", default_value_t = Share(1.0))]
     pub fill: Share,
     /// Model the card at this part of its size; spare factor, dies and latencies are kept

@@ -125,11 +125,11 @@ fn speed(sim: &Sim) -> String {
     let measuring_s = sim.wall_seconds - sim.precondition_wall_seconds;
     let rate = if measuring_s > 0.0 { sim.requests_finished as f64 / measuring_s } else { 0.0 };
     let text = format!(
-        "{} virtual s in {} s, {} simulated I/O a second; {} s before that to precondition",
+        "{} virtual s in {}, {} simulated I/O a second; before that {} to precondition",
         three_digits(sim.virtual_seconds),
-        three_digits(measuring_s),
+        duration(measuring_s * 1e9),
         grouped(two_digits(rate)),
-        three_digits(sim.precondition_wall_seconds),
+        duration(sim.precondition_wall_seconds * 1e9),
     );
     wrap("speed:  ", 8, &text)
 }

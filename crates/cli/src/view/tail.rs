@@ -27,21 +27,26 @@ pub fn report(report: &TailReport) -> String {
 fn bands(bands: &[TailBand]) -> String {
     let causes: Vec<Cause> =
         Cause::ALL.into_iter().filter(|cause| bands.iter().any(|band| part(band, *cause) > 0.0)).collect();
-    let unit = Unit::for_up_to(bands.iter().map(|band| band.lat_ns).fold(0.0, f64::max));
+    // Each column has the unit that suits it: the parts of a fast request are not lost beside those of a slow one.
+    let units: Vec<Unit> = bands.iter().map(|band| Unit::for_up_to(band.lat_ns)).collect();
     let columns: Vec<Vec<u64>> = bands
         .iter()
-        .map(|band| parts_that_add_up(&causes.iter().map(|c| part(band, *c)).collect::<Vec<_>>(), unit.step_ns))
+        .zip(&units)
+        .map(|(band, unit)| parts_that_add_up(&causes.iter().map(|c| part(band, *c)).collect::<Vec<_>>(), unit.step_ns))
         .collect();
+    let show = |cell: &dyn Fn(&Vec<u64>) -> u64| -> Vec<String> {
+        columns.iter().zip(&units).map(|(column, unit)| unit.show(cell(column))).collect()
+    };
     let class = bands.first().map_or("", |band| band.class.as_str());
     let mut table = Table::labelled(bands.len() + 1);
-    let row = |label: String, cells: Vec<String>| std::iter::once(label).chain(cells).collect::<Vec<_>>();
-    let heading = format!("{class}, mean {} up to", unit.name);
-    table.row(row(heading, bands.iter().map(|band| upper_end(&band.label).to_owned()).collect()));
+    let mut row = |label: &str, cells: Vec<String>| table.row(std::iter::once(label.to_owned()).chain(cells));
+    row(&format!("{class}, mean up to"), bands.iter().map(|band| upper_end(&band.label).to_owned()).collect());
+    row("", units.iter().map(|unit| unit.name.to_owned()).collect());
     for (i, cause) in causes.iter().enumerate() {
-        table.row(row(cause.label().to_owned(), columns.iter().map(|column| unit.show(column[i])).collect()));
+        row(cause.label(), show(&|column| column[i]));
     }
-    table.row(row("together".to_owned(), columns.iter().map(|column| unit.show(column.iter().sum())).collect()));
-    table.row(row("requests".to_owned(), bands.iter().map(|band| short_count(band.requests)).collect()));
+    row("together", show(&|column| column.iter().sum()));
+    row("requests", bands.iter().map(|band| short_count(band.requests)).collect());
     table.render()
 }
 
@@ -55,7 +60,7 @@ fn short_count(count: u64) -> String {
     if count < 1_000_000 { grouped(count) } else { format!("{} M", three_digits(count as f64 / 1e6)) }
 }
 
-/// A unit in which the times of a table take at most six columns, and the step to which they are rounded.
+/// A unit in which the times of a column take at most six columns, and the step to which they are rounded.
 struct Unit {
     name: &'static str,
     step_ns: f64,
@@ -136,11 +141,12 @@ mod tests {
     fn the_printed_parts_of_a_column_add_up() {
         let text = report(&widest());
         let block = text.split("\n\n").next().unwrap();
-        let last = |line: &str| line.split_whitespace().last().unwrap().replace([',', '.'], "").parse::<u64>().unwrap();
-        let lines: Vec<u64> = block.lines().skip(1).map(last).collect();
-        let [parts @ .., total, _requests] = lines.as_slice() else { panic!("{block}") };
+        let last = |line: &str| line.split_whitespace().last().unwrap().replace('.', "").parse::<u64>().unwrap();
+        let lines: Vec<&str> = block.lines().collect();
+        let [_labels, _units, parts @ .., total, _requests] = lines.as_slice() else { panic!("{block}") };
+        let (parts, total) = (parts.iter().map(|line| last(line)).collect::<Vec<_>>(), last(total));
         assert_eq!(parts.len(), Cause::COUNT);
-        assert_eq!(parts.iter().sum::<u64>(), *total);
+        assert_eq!(parts.iter().sum::<u64>(), total);
     }
 
     #[test]

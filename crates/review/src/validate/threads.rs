@@ -16,8 +16,10 @@ const STALL_SHARE: f64 = 0.8;
 /// How many times shorter the longest response is with adaptive pacing, at least.
 const PACING_GAIN: f64 = 20.0;
 /// Virtual seconds of random writes: several collections of the pre-production card.
-const WRITE_SECONDS: f64 = 20.0;
-const THREADS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+const WRITE_SECONDS: f64 = 12.0;
+/// Threads of the random reads, and of the random writes.
+const READ_THREADS: [u32; 5] = [1, 4, 16, 32, 64];
+const WRITE_THREADS: [u32; 4] = [1, 8, 16, 64];
 
 struct Cards {
     preproduction: Bench,
@@ -56,11 +58,11 @@ pub fn compare(context: &Context) -> Result<Vec<Comparison>, PointError> {
         share: setup.number("file_bytes") / 400e9,
         fill: setup.number("fill"),
     };
-    let writes = parallel::map(&THREADS, |&n| cards.run(&cards.preproduction, FileioMode::RndWr, n, context))?;
-    let paced = parallel::map(&THREADS, |&n| cards.run(&cards.production, FileioMode::RndWr, n, context))?;
-    let reads = parallel::map(&THREADS, |&n| cards.run(&cards.preproduction, FileioMode::RndRd, n, context))?;
-    let rivals = parallel::map(&THREADS, |&n| cards.run(&cards.iodrive, FileioMode::RndRd, n, context))?;
-    let at = |n: u32| THREADS.iter().position(|&t| t == n).expect("a published thread count is swept");
+    let run = |card: &Bench, mode, threads: &[u32]| parallel::map(threads, |&n| cards.run(card, mode, n, context));
+    let writes = run(&cards.preproduction, FileioMode::RndWr, &WRITE_THREADS)?;
+    let paced = run(&cards.production, FileioMode::RndWr, &WRITE_THREADS)?;
+    let reads = run(&cards.preproduction, FileioMode::RndRd, &READ_THREADS)?;
+    let rivals = run(&cards.iodrive, FileioMode::RndRd, &READ_THREADS)?;
     let longest_ms = |runs: &[RunResult]| runs.iter().map(|r| r.write.lat_ns.max).max().unwrap_or(0) as f64 / 1e6;
 
     let table = Table::get("tachion-400-threads");
@@ -70,7 +72,8 @@ pub fn compare(context: &Context) -> Result<Vec<Comparison>, PointError> {
     for i in 0..loads.len() {
         let label = format!("{}, {} threads: {}", loads[i], threads[i], figures[i]);
         let value = values[i];
-        let n: Option<usize> = threads[i].parse().ok().map(at);
+        let swept: &[u32] = if loads[i] == "random read" { &READ_THREADS } else { &WRITE_THREADS };
+        let n = threads[i].parse().ok().and_then(|n: u32| swept.iter().position(|&t| t == n));
         let point = match (loads[i].as_str(), figures[i].as_str(), n) {
             ("random read", "throughput", Some(n)) => {
                 ComparisonPoint::new(label, "MB/s", Published::AtLeast { value }, reads[n].read.bw_bytes / 1e6)

@@ -1,0 +1,64 @@
+//! What was asked, in words.
+
+use crate::units::{self, capacity, counted, io_size};
+use load::{Access, FileioConfig, LoadConfig, OltpConfig, SlobConfig};
+use profile::Profile;
+
+/// The card, its size, and what was changed of it.
+pub fn device_words(profile: &Profile, user_bytes: u64, scale: f64) -> String {
+    let changed: String = profile.changed().iter().map(|setting| format!(", {setting}")).collect();
+    let scale = if scale < 1.0 { format!(" at {}", units::scale(scale)) } else { String::new() };
+    format!("{}{scale}{changed}: {}", profile.title(), capacity(user_bytes))
+}
+
+/// The load.
+pub fn load_words(load: &LoadConfig) -> String {
+    match load {
+        LoadConfig::Fileio(config) => fileio_words(config),
+        LoadConfig::Slob(config) => slob_words(config),
+        LoadConfig::Oltp(config) => oltp_words(config),
+    }
+}
+
+fn fileio_words(config: &FileioConfig) -> String {
+    let mut words = format!(
+        "{} {}, {}",
+        config.mode,
+        io_size(config.block_bytes.into()),
+        counted(config.threads.into(), "thread"),
+    );
+    if config.queue_depth > 1 {
+        words.push_str(&format!(" with {} requests each", config.queue_depth));
+    }
+    words.push_str(&format!(", {} file", capacity(config.file_bytes)));
+    if !config.mode.is_sequential() && config.access != Access::Uniform {
+        words.push_str(&format!(", {}", config.access));
+    }
+    if config.fsync_all {
+        words.push_str(", flush after each write");
+    } else if config.fsync_every > 0 {
+        words.push_str(&format!(", flush every {}", counted(config.fsync_every.into(), "request")));
+    }
+    words
+}
+
+fn slob_words(config: &SlobConfig) -> String {
+    format!(
+        "slob, {} and {}, {} of {} blocks, {} cache",
+        counted(config.readers.into(), "reader"),
+        counted(config.writers.into(), "writer"),
+        capacity(config.data_bytes()),
+        io_size(config.block_bytes.into()),
+        io_size(config.cache.bytes),
+    )
+}
+
+fn oltp_words(config: &OltpConfig) -> String {
+    format!(
+        "oltp, {}, {} % select, {} database, {} cache",
+        counted(config.sessions.into(), "session"),
+        config.select_percent,
+        capacity(config.db_bytes),
+        io_size(config.cache.bytes),
+    )
+}

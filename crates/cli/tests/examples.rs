@@ -1,0 +1,70 @@
+//! Every command line that a person reads can be typed.
+
+mod common;
+
+use common::{command, succeed};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+const COMMANDS: [&str; 7] = ["cards", "show", "run", "review", "validate", "completions", "man"];
+
+/// Lines of a text that begin with the program's name, a prompt or not, as words.
+fn command_lines(text: &str) -> Vec<Vec<String>> {
+    let joined = text.replace("\\\n", " ");
+    let lines = joined.lines().map(|line| line.trim().trim_start_matches("$ "));
+    lines
+        .filter(|line| line.starts_with("flashrig "))
+        .map(|line| {
+            let line = line.split(" #").next().unwrap_or(line);
+            line.split_whitespace().take_while(|word| !["|", ">", "&&"].contains(word)).map(str::to_owned).collect()
+        })
+        .collect()
+}
+
+/// In fenced blocks; prose may begin with the program's name.
+fn fenced(markdown: &str) -> String {
+    markdown.split("```").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
+}
+
+fn documents() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = vec![root.join("README.md"), root.join("ARCHITECTURE.md"), root.join("CHANGELOG.md")];
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    files.extend(docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    files.into_iter().map(|file| (file.display().to_string(), fs::read_to_string(&file).unwrap())).collect()
+}
+
+#[test]
+fn every_command_line_in_the_documents_parses() {
+    let mut found = 0;
+    for (file, text) in documents() {
+        for words in command_lines(&fenced(&text)) {
+            found += 1;
+            if let Err(error) = cli::args::parse(&words) {
+                panic!("{file}: {words:?}: {error}");
+            }
+        }
+    }
+    assert!(found >= 5, "only {found} command lines found");
+}
+
+#[test]
+fn every_example_of_a_help_text_runs() {
+    let mut lines = BTreeSet::new();
+    let top = succeed(&["--help"]);
+    for text in COMMANDS.iter().map(|name| succeed(&[name, "--help"])).chain([top]) {
+        lines.extend(command_lines(&text));
+    }
+    assert!(lines.len() >= 15, "{lines:?}");
+    let dir = tempfile::tempdir().unwrap();
+    for words in lines {
+        cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
+        // Reviews and comparisons take long and have tests of their own.
+        if ["review", "validate"].contains(&words[1].as_str()) {
+            continue;
+        }
+        let output = command().current_dir(dir.path()).args(&words[1..]).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+}

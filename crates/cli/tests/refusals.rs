@@ -1,0 +1,145 @@
+//! What is wrong is said in one line, with exit code 2, before any work.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+/// A command line of words, and what its message must contain.
+type Case = (&'static str, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    ("run tachion-4000 --load rndwr", &["unknown card 'tachion-4000'", "nearest: tachion-400"]),
+    ("show iodrive", &["unknown card 'iodrive'", "nearest: iodrive-"]),
+    ("run tachion-400 --load rndwr --host defualt", &["unknown host 'defualt'", "nearest: default"]),
+    ("rnu tachion-400", &["unrecognized subcommand 'rnu'"]),
+    ("shwo tachion-400", &["a similar subcommand exists: 'show'"]),
+    ("run tachion-400", &["required", "--load <LOAD>"]),
+    ("run tachion-400 --load rndwrr", &["invalid value 'rndwrr'", "a similar value exists: 'rndwr'"]),
+    ("run tachion-400 --load rndwr --thread 8", &["unexpected argument '--thread'", "'--threads'"]),
+    ("run tachion-400 --load rndwr --threads 0", &["'--threads <N>'", "0 is not in 1.."]),
+    ("run tachion-400 --load rndwr --threads 99999999999", &["'--threads <N>'"]),
+    ("run tachion-400 --load rndwr --threads 65536 --depth 2", &["queue_depth is 2", "must be 1 to 1"]),
+    ("run tachion-400 --load rndwr --fill 120%", &["'--fill <SHARE>'", "at most 100%"]),
+    ("run tachion-400 --load rndwr --fill 0", &["'--fill <SHARE>'"]),
+    ("run tachion-400 --load rndwr --fill -1", &["--fill"]),
+    ("run tachion-400 --load rndwr --fill nan", &["'nan' is not a share"]),
+    ("run tachion-400 --load rndwr --block 1000", &["'--block <SIZE>'", "multiple of 512"]),
+    ("run tachion-400 --load rndwr --block 0", &["'--block <SIZE>'", "must be from 512 to 64m"]),
+    ("run tachion-400 --load rndwr --block 16q", &["'16q' is not a size"]),
+    ("run tachion-400 --load rndwr --block 99999999999999999999999G", &["larger than any device"]),
+    ("run tachion-400 --load rndwr --file-size 16383P", &["footprint"]),
+    ("run tachion-400 --load rndwr --file-size 300GB", &["needs 300 GB", "6.26 GB at scale 1/64", "use --scale 1 "]),
+    ("run tachion-400 --load rndwr --file-size 401GB", &["needs 401 GB", "400 GB at full size"]),
+    ("run tachion-400 --load rndwr --file-size 4k", &["file_bytes is 4096"]),
+    ("run tachion-400 --load rndwr --offset-shift 100", &["'--offset-shift <SIZE>'", "multiple of 512"]),
+    ("run tachion-400 --load rndwr --scale 0", &["'--scale <PART>'", "above 0"]),
+    ("run tachion-400 --load rndwr --scale 2", &["'--scale <PART>'", "at most 1"]),
+    ("run tachion-400 --load rndwr --scale 1/0", &["'1/0' is not a share"]),
+    ("run tachion-400 --load rndwr --access zipf:x", &["zipf:0.99"]),
+    ("run tachion-400 --load rndwr --access zipf:99", &["theta is 99"]),
+    ("run tachion-400 --load rndwr --think 5", &["with its unit"]),
+    ("run tachion-400 --load rndwr --think 2000h", &["with its unit"]),
+    ("run tachion-400 --load rndwr --rate 0", &["'--rate <IOPS>'"]),
+    ("run tachion-400 --load rndwr --seconds 0", &["'--seconds <S>'"]),
+    ("run tachion-400 --load rndwr --seconds inf", &["'--seconds <S>'"]),
+    ("run tachion-400 --load rndwr --requests 0", &["'--requests <N>'"]),
+    ("run tachion-400 --load rndwr --seconds 1 --requests 5", &["cannot be used with"]),
+    ("run tachion-400 --load rndwr --seed -1", &["--seed"]),
+    ("run tachion-400 --load rndwr --seed 18446744073709551616", &["'--seed <N>'"]),
+    ("run tachion-400 --load rndrd --fsync-all", &["'--fsync-all'", "'--load rndrd'"]),
+    ("run tachion-400 --load rndwr --slob-readers 4", &["'--slob-readers <N>'", "'--load rndwr'"]),
+    ("run tachion-400 --load slob --slob-readers 4000000000 --slob-writers 4000000000", &["readers is 4000000000"]),
+    ("run tachion-400 --load slob --slob-readers 0", &["readers + writers is 0"]),
+    ("run tachion-400 --load slob --slob-blocks 4294967295", &["scale_blocks is 4294967295"]),
+    ("run tachion-400 --load slob --slob-redo 99g", &["redo_bytes_per_update is"]),
+    ("run tachion-400 --load oltp --oltp-db 100000", &["db_bytes is 100000"]),
+    ("run tachion-400 --load oltp --oltp-db 16g", &["needs 17.45 GB", "use --scale 1/16 "]),
+    ("run tachion-400 --load rndwr --set ftl.victm=fifo", &["unknown key 'victm' in [ftl]", "nearest: victim"]),
+    ("run tachion-400 --load rndwr --set flt.victim=fifo", &["unknown table [flt]", "nearest: [ftl]"]),
+    ("run tachion-400 --load rndwr --set ftl.victim=fifi", &["nearest: fifo"]),
+    ("run tachion-400 --load rndwr --set ftl.victim", &["a setting is table.key=value"]),
+    ("run tachion-400 --load rndwr --set host.core=8", &["unknown key 'core' in [host]", "nearest: cores"]),
+    ("run tachion-400 --load rndwr --set card.user_gb=999999", &["user"]),
+    ("run tachion-400 --load rndwr --json no/such/dir/result.json", &["can't write no/such/dir/result.json"]),
+    ("run tachion-400 --load rndwr --json .", &["can't write .", "directory"]),
+    ("run ./nowhere.toml --load rndwr", &["can't read ./nowhere.toml"]),
+    ("run nowhere.toml --load rndwr", &["can't read nowhere.toml"]),
+    ("show . --sources", &["unknown card '.'"]),
+    ("show ./ --sources", &["can't read ./", "directory"]),
+    ("show tachion-400 --json --sources", &["cannot be used with"]),
+    ("cards tachion-400", &["unexpected argument 'tachion-400'"]),
+    ("review tachion-400 --json no/such/dir/r.json", &["can't write no/such/dir/r.json"]),
+    ("review tachion-40", &["nearest: tachion-400"]),
+    ("validate --table tachion-fil", &["a similar value exists: 'tachion-fill'"]),
+    ("validate --json no/such/dir/v.json", &["can't write no/such/dir/v.json"]),
+    ("completions bahs", &["invalid value 'bahs'", "a similar value exists: 'bash'"]),
+];
+
+fn assert_refused(dir: &Path, words: &[&str], expected: &[&str]) {
+    let output = common::run_in(dir, words);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{words:?}: {stderr}");
+    assert!(stderr.starts_with("flashrig: error: ") && stderr.ends_with('\n'), "{words:?}: {stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains('\u{1b}'), "{words:?}: {stderr}");
+    for part in expected {
+        assert!(stderr.contains(part), "{words:?} does not say {part:?}: {stderr}");
+    }
+    assert!(output.stdout.is_empty(), "{words:?} printed a result");
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_in_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, expected) in CASES {
+        assert_refused(dir.path(), &line.split(' ').collect::<Vec<_>>(), expected);
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused command leaves nothing behind");
+}
+
+#[test]
+fn a_wrong_file_is_refused_with_its_line() {
+    let card = include_str!("../../../cards/tachion-400.toml");
+    let broken: &[(&str, String, &[&str])] = &[
+        ("no-toml.toml", card.replacen("[card]", "[card", 1), &["no-toml.toml:", "not TOML"]),
+        ("key.toml", card.replacen("pages_per_block", "pages_per_blok", 1), &["key.toml:", "nearest: pages_per_block"]),
+        (
+            "value.toml",
+            card.replacen("planes_per_die = { value = 1", "planes_per_die = { value = 0", 1),
+            &["value.toml:", "planes_per_die"],
+        ),
+        ("table.toml", format!("{card}\n[lnik]\n"), &["table.toml:", "nearest: [link]"]),
+        ("empty.toml", String::new(), &["empty.toml", "missing"]),
+        ("huge.toml", "#".repeat(2 << 20), &["huge.toml", "bytes long"]),
+        ("escape.toml", format!("{card}\n\"\u{1b}[2J\nx\" = 1\n"), &["escape.toml"]),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text, expected) in broken {
+        fs::write(dir.path().join(name), text).unwrap();
+        assert_refused(dir.path(), &["show", name], expected);
+        assert_refused(dir.path(), &["run", name, "--load", "rndwr"], expected);
+    }
+    fs::write(dir.path().join("latin.toml"), b"[card]\ntitle = \"\xe9\"\n").unwrap();
+    assert_refused(dir.path(), &["show", "latin.toml"], &["can't read latin.toml"]);
+}
+
+#[test]
+fn what_was_typed_cannot_break_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for word in ["a\nb", "a\u{1b}[2Jb", "a\r\nb/", "\u{7}.toml", ""] {
+        assert_refused(dir.path(), &["show", word], &[]);
+        assert_refused(dir.path(), &["run", word, "--load", word], &[]);
+        assert_refused(dir.path(), &["run", "tachion-400", "--load", "rndwr", "--set", word], &[]);
+        assert_refused(dir.path(), &["run", "tachion-400", "--load", "rndwr", "--block", word], &[]);
+    }
+}
+
+#[test]
+fn words_that_are_not_utf_8_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let word = std::ffi::OsStr::from_bytes(b"\xff\xfe");
+    let output = common::command().arg("show").arg(word).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+}
