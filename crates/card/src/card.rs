@@ -192,6 +192,7 @@ impl Card {
             host_sectors: sealed.host_sectors,
             relocated_sectors: sealed.relocated_sectors,
         }) as u32;
+        let collection = sealed.stream == StreamId::Relocation;
         let data_cause = match sealed.stream {
             StreamId::Host => Cause::DieHostProgram,
             StreamId::Relocation => Cause::DieRelocationProgram,
@@ -201,7 +202,7 @@ impl Card {
             used &= used - 1;
             let cause = if units.parity >> unit & 1 == 1 { Cause::DieParity } else { data_cause };
             let address = self.ftl.layout().unit_address(sealed.stripe, unit);
-            self.start(now, Work::Program { stripe, cause }, address, sealed.mode, 0);
+            self.start(now, Work::Program { stripe, cause, collection }, address, sealed.mode, 0);
         }
     }
 

@@ -25,10 +25,10 @@ pub struct LinkConfig {
 pub enum RelocationPath {
     /// Inside the card: flash to controller to flash.
     Internal,
-    /// Through the host's driver: a relocated sector crosses the link as a read and comes back as a write, with
-    /// their commands, and costs extra time on the command processor besides.
+    /// Through the host's driver: a relocated sector crosses the link upward and comes back down like a write of the
+    /// host, and holds up the host's writes meanwhile.
     Host {
-        /// Command-processor time for each relocated sector (on top of nothing: it includes both commands).
+        /// Time that it occupies the way down: transfer, commands, the driver's copy.
         sector_ns: u64,
     },
 }

@@ -1,8 +1,9 @@
 //! The dies and channels: what each is doing, and what it does next.
 //!
-//! Reads of the host go first where the card says so, and may suspend a program or an erase. Reads of sectors to
-//! relocate come next: they are short, their number is paced, and the programs that they make possible queue behind
-//! what the buffer already holds. Everything else is served in the order in which it came.
+//! Reads of the host go first where the card says so, and may suspend a program or an erase. Then comes the work of
+//! garbage collection: reads of sectors to relocate, their programs, erases. It goes ahead of the host's programs
+//! because its amount is set by the pace that host writes earn, not by the queue: so free space follows the control
+//! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
 
 use crate::bus::Bus;
 use device::{Cause, EventTable, RequestId, Time};
@@ -18,7 +19,12 @@ pub enum Work {
     /// Reads sectors to relocate: index of the relocation.
     RelocationRead(u32),
     /// Programs a unit of a stripe: index of the stripe in flight.
-    Program { stripe: u32, cause: Cause },
+    Program {
+        stripe: u32,
+        cause: Cause,
+        /// The stripe belongs to garbage collection's stream.
+        collection: bool,
+    },
     /// Erases its share of a band.
     Erase(BandId),
 }
@@ -80,7 +86,9 @@ struct Die {
     array_start: Time,
     reads: Queue,
     relocation_reads: Queue,
-    background: Queue,
+    /// Relocation's programs, with their parity, and erases.
+    collection: Queue,
+    host_programs: Queue,
     suspended: u32,
     suspended_left_ns: u64,
     suspends: u32,
@@ -133,7 +141,8 @@ impl Dies {
                 array_start: Time::ZERO,
                 reads: EMPTY,
                 relocation_reads: EMPTY,
-                background: EMPTY,
+                collection: EMPTY,
+                host_programs: EMPTY,
                 suspended: NONE,
                 suspended_left_ns: 0,
                 suspends: 0,
@@ -197,7 +206,8 @@ impl Dies {
         let queue = match work {
             Work::HostRead(_) if self.reads_first => &mut die.reads,
             Work::RelocationRead(_) => &mut die.relocation_reads,
-            _ => &mut die.background,
+            Work::Program { collection: true, .. } | Work::Erase(_) => &mut die.collection,
+            Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
         };
         if queue.tail == NONE {
             queue.head = id;
@@ -254,7 +264,10 @@ impl Dies {
     pub fn start_next(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
         let die = &mut self.dies[d];
         debug_assert_eq!(die.current, NONE, "die {d} is at work");
-        let others_wait = die.suspended != NONE || die.relocation_reads.head != NONE || die.background.head != NONE;
+        let others_wait = die.suspended != NONE
+            || die.relocation_reads.head != NONE
+            || die.collection.head != NONE
+            || die.host_programs.head != NONE;
         if die.reads.head != NONE && !(others_wait && die.reads_in_a_row >= READS_IN_A_ROW) {
             die.reads_in_a_row += 1;
             let id = pop(&mut die.reads, &mut self.ops).expect("checked");
@@ -273,7 +286,8 @@ impl Dies {
         if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
             return Some(self.begin_read(now, now, d, id, events));
         }
-        let Some(id) = pop(&mut die.background, &mut self.ops) else {
+        let next = pop(&mut die.collection, &mut self.ops).or_else(|| pop(&mut die.host_programs, &mut self.ops));
+        let Some(id) = next else {
             events.set(d, Time::NEVER);
             return None;
         };

@@ -60,8 +60,10 @@ impl Link {
         *free_at
     }
 
-    /// A sector is relocated by way of the host: it occupies the command processor.
+    /// Sectors are relocated by way of the host: they go up and come down again on the path that the host's own writes
+    /// take, and hold it up for so long.
     pub fn relocate_through_host(&mut self, now: Time, sectors: u32, sector_ns: u64) -> Time {
-        self.take_command(now, u64::from(sectors) * sector_ns)
+        self.down_free_at = self.down_free_at.max(now) + u64::from(sectors) * sector_ns;
+        self.down_free_at
     }
 }

@@ -37,7 +37,7 @@ fn ctrl_c_ends_a_run_with_what_it_has_measured() {
         .spawn()
         .expect("the command starts");
     std::thread::sleep(Duration::from_secs(1));
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().unwrap();
     assert!(sent.success());
     let mut text = String::new();
     child.stdout.take().unwrap().read_to_string(&mut text).unwrap();

@@ -108,7 +108,10 @@ impl Ftl {
         match self.config.gc {
             GcMode::Paced { .. } => {
                 let starved = self.bands.free_count() <= self.config.reserve_bands;
-                if starved || idle || self.gc.pacing.is_due() {
+                // Without host work collection runs freely, but not beyond the target: cleaning a band earlier than
+                // needed moves sectors that the host would have overwritten.
+                let behind = idle && self.free_space_bands() < self.gc.pacing.target_bands();
+                if starved || behind || self.gc.pacing.is_due() {
                     return self.ensure_victim(starved);
                 }
                 // The first victim sets the pace.
@@ -150,6 +153,9 @@ impl Ftl {
             return false;
         }
         let Some((band, cold)) = self.choose_victim() else { return false };
+        if !self.has_room_for(band) {
+            return false;
+        }
         self.victims.remove(band, &self.bands.valid);
         self.bands.set_state(band, BandState::Closed, BandState::Victim);
         let start = self.layout.band_start(band);
@@ -167,6 +173,23 @@ impl Ftl {
         });
         self.adjust_pace();
         true
+    }
+
+    /// Room for the valid sectors of one more victim beside those under way, without counting on erases that are yet to
+    /// come. Of the free bands only the reserve counts, because the host may take the others, and one of those stands
+    /// for bands that bad blocks have narrowed.
+    fn has_room_for(&self, band: BandId) -> bool {
+        let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
+        let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
+        let bands = self.bands.free_count().min(self.config.reserve_bands).saturating_sub(1);
+        let stream = &self.streams[self.relocation_stream() as usize];
+        let full = f64::from(self.full_band_sectors);
+        needed <= u64::from(bands) * u64::from(self.full_band_sectors) + (stream.room() * full) as u64
+    }
+
+    /// Where relocated sectors go.
+    fn relocation_stream(&self) -> StreamId {
+        if self.config.separate_streams { StreamId::Relocation } else { StreamId::Host }
     }
 
     fn choose_victim(&mut self) -> Option<(BandId, bool)> {
@@ -222,7 +245,7 @@ impl Ftl {
 
     /// The sectors of a relocation were read: moves those that are still valid to the relocation stream.
     pub fn relocate(&mut self, relocation: Relocation) {
-        let stream = if self.config.separate_streams { StreamId::Relocation } else { StreamId::Host };
+        let stream = self.relocation_stream();
         let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
         while mask != 0 {
             let ppa = relocation.first.0 + mask.trailing_zeros();

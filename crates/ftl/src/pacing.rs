@@ -54,6 +54,11 @@ impl Pacing {
         self.credit = self.credit.clamp(-f64::from(valid.max(64)), f64::from(valid.max(64)));
     }
 
+    /// Free space that the control aims at, in bands.
+    pub fn target_bands(&self) -> f64 {
+        self.target_bands
+    }
+
     /// Free space at which no more is cleaned, in bands.
     pub fn ceiling_bands(&self) -> f64 {
         self.target_bands * (1.0 + 1.0 / GAIN)

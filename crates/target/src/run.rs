@@ -136,17 +136,24 @@ pub fn run(spec: &RunSpec, progress: &dyn Progress) -> Result<RunResult, RunErro
     Ok(result)
 }
 
+/// Bands' worth of host writes in a round that `Auto` measures, at least.
+const BANDS_PER_ROUND: f64 = 6.0;
+
 /// Requests that `Auto` measures in each round.
 fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
     match load {
         LoadConfig::Fileio(config) if config.mode.writes() => {
-            // A twentieth of the data capacity, so that a round cleans many bands.
-            let data: f64 = device
+            // A twentieth of the data capacity, and several bands of each card, so that a round cleans many bands and
+            // is not at the mercy of single ones.
+            let sectors: f64 = device
                 .cards()
                 .iter()
-                .map(|c| c.ftl().user_sectors() as f64 / (1.0 - c.ftl().effective_spare_factor()))
+                .map(|c| {
+                    let data = c.ftl().user_sectors() as f64 / (1.0 - c.ftl().effective_spare_factor());
+                    (data / 20.0).max(BANDS_PER_ROUND * f64::from(c.ftl().layout().band_sectors))
+                })
                 .sum();
-            let bytes = data / 20.0 * SECTOR_BYTES as f64;
+            let bytes = sectors * SECTOR_BYTES as f64;
             // Blocks of a sector or less write a sector.
             let per_request = f64::from(config.block_bytes).max(SECTOR_BYTES as f64);
             ((bytes / per_request) as u64).clamp(2_000, 400_000)

@@ -15,7 +15,7 @@ pub(super) const SHOW: &str = "\
 Examples:
   flashrig show tachion-400
   flashrig show tachion-400 --sources
-  flashrig show tachion-400 --set card.user_bytes=300GB";
+  flashrig show iodrive-duo-320-slc --set ftl.reserve=20%";
 
 pub(super) const RUN: &str = "\
 Examples:

@@ -121,17 +121,17 @@ fn steady(steady: Option<&SteadyState>) -> String {
     wrap("steady: ", 8, &format!("{not}{rounds}, range {range}, slope {slope}"))
 }
 
+/// Wall-clock figures, on lines of their own: they differ from run to run.
 fn speed(sim: &Sim) -> String {
     let measuring_s = sim.wall_seconds - sim.precondition_wall_seconds;
     let rate = if measuring_s > 0.0 { sim.requests_finished as f64 / measuring_s } else { 0.0 };
-    let text = format!(
-        "{} virtual s in {}, {} simulated I/O a second; before that {} to precondition",
+    format!(
+        "speed:  {} virtual s in {}, {} simulated I/O a second\nsetup:  {} to precondition\n",
         three_digits(sim.virtual_seconds),
         duration(measuring_s * 1e9),
         grouped(two_digits(rate)),
         duration(sim.precondition_wall_seconds * 1e9),
-    );
-    wrap("speed:  ", 8, &text)
+    )
 }
 
 /// A wall-clock rate has no more than two digits that the next run repeats.

@@ -18,7 +18,7 @@ pub fn review(heading: &str, result: &ReviewResult) -> String {
     }
     blocks.extend(result.comparisons.iter().map(comparison::table));
     let points: usize = result.sweeps.iter().map(|sweep| sweep.points.len()).sum();
-    blocks.push(format!("{points} points in {}\n", duration(result.wall_seconds * 1e9)));
+    blocks.push(format!("speed:  {points} points in {}\n", duration(result.wall_seconds * 1e9)));
     blocks.join("\n")
 }
 

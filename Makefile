@@ -1,0 +1,132 @@
+# What a developer types. `make test` is also what CI runs.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.NOTPARALLEL:
+
+# The card of `make review`.
+CARD ?= tachion-400
+# Seconds for each fuzz target: `make test`, `make fuzz`.
+SHORT_FUZZ_SECONDS ?= 20
+FUZZ_SECONDS ?= 600
+# Where `make install` puts the command, its man pages and its completions.
+PREFIX ?= /usr/local
+
+BUILD := $(or $(CARGO_TARGET_DIR),target)
+FLASHRIG := $(BUILD)/release/flashrig
+TEST_LOG := $(BUILD)/test.log
+
+# $(call need,command,Debian package): installs the package where the command is missing.
+need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; \
+	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends $(2); }
+# $(call component,command,component): a part of the Rust toolchain.
+component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
+# Whether fuzz targets can be built.
+can_fuzz = cargo +nightly fuzz --version >/dev/null 2>&1
+
+.PHONY: help
+help:
+	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
+	@echo 'make test                format, lints, tests, published tables, a little fuzzing'
+	@echo 'make bench               benchmarks, by the clock'
+	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
+	@echo 'make soak                the tests that take long'
+	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make readme              renew the output that README.md shows'
+	@echo 'make install             the command, man pages, completions under PREFIX=$(PREFIX)'
+
+.PHONY: review
+review: release
+	$(FLASHRIG) review $(CARD)
+
+.PHONY: release
+release:
+	@$(call need,cc,gcc libc6-dev)
+	cargo build --release --locked --bin flashrig
+
+.PHONY: test
+test: tools format lint unit validate fuzz-short summary
+
+.PHONY: tools
+tools:
+	@$(call need,cc,gcc libc6-dev)
+	@$(call component,fmt,rustfmt)
+	@$(call component,clippy,clippy)
+
+.PHONY: format
+format:
+	cargo fmt --all --check
+
+.PHONY: lint
+lint:
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The counts are printed even when tests fail: the log's closing lines are the first thing to look at.
+.PHONY: unit
+unit:
+	@mkdir -p $(BUILD)
+	cargo test --workspace --locked --no-fail-fast 2>&1 | tee $(TEST_LOG) || { $(MAKE) --no-print-directory summary; exit 1; }
+
+# Exit code 1 when the model misses a bound.
+.PHONY: validate
+validate: release
+	$(FLASHRIG) validate
+
+.PHONY: fuzz-short
+fuzz-short:
+	@if $(can_fuzz); then $(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(SHORT_FUZZ_SECONDS); \
+	else echo 'fuzz: skipped, it needs a nightly toolchain and cargo-fuzz'; fi
+
+.PHONY: fuzz
+fuzz:
+	@$(can_fuzz) || { echo 'fuzz needs: rustup toolchain install nightly; cargo install cargo-fuzz' >&2; exit 1; }
+	@for target in $$(cargo +nightly fuzz list); do \
+		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
+		cargo +nightly fuzz run $$target -- -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0; \
+	done
+
+.PHONY: summary
+summary:
+	@grep '^test result:' $(TEST_LOG) || true
+	@awk '/^test result:/ { passed += $$4; failed += $$6; skipped += $$8 } \
+		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' $(TEST_LOG)
+
+# Writes what the commands print now into README.md.
+.PHONY: readme
+readme: release
+	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
+
+.PHONY: soak
+soak:
+	cargo test --workspace --release --locked -- --ignored
+
+.PHONY: bench
+bench: release
+	cargo bench --workspace --locked
+	$(FLASHRIG) run $(CARD) --load rndwr --block 4k --requests 2000000
+	$(FLASHRIG) run $(CARD) --load rndrd --block 4k --requests 2000000
+
+# Does not depend on the machine's mood, as the clock does.
+REQUESTS := 200000
+.PHONY: bench-instructions
+bench-instructions:
+	@$(call need,cc,gcc libc6-dev)
+	@$(call need,valgrind,valgrind)
+	cargo build --release --locked --package target --example instructions
+	@for mode in rndwr rndrd; do \
+		valgrind --tool=callgrind --toggle-collect='*measured*' --callgrind-out-file=$(BUILD)/callgrind.$$mode.out \
+			$(BUILD)/release/examples/instructions $$mode $(REQUESTS) 2>&1 >/dev/null \
+		| awk -v mode=$$mode '/Collected *:/ { printf "%s: %.0f instructions for each simulated request\n", mode, $$NF / $(REQUESTS); found = 1 } \
+			END { exit !found }'; \
+	done
+
+.PHONY: install
+install: release
+	install -D -m 755 $(FLASHRIG) $(DESTDIR)$(PREFIX)/bin/flashrig
+	$(FLASHRIG) man --out $(BUILD)/man
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/*.1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
+		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	$(FLASHRIG) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
+	$(FLASHRIG) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
+	$(FLASHRIG) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish
