@@ -207,7 +207,9 @@ impl Card {
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
     fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
         if !self.waiting_writes.is_empty() || !self.admit(now, id, done) {
-            self.requests[id.0 as usize].stage = Stage::Waiting;
+            let request = &mut self.requests[id.0 as usize];
+            request.stage = Stage::Waiting;
+            self.ftl.prefetch_overwrite(Lba(request.sector));
             self.waiting_writes.push_back(id);
             if !self.records.is_empty() {
                 let activity = self.activity_at(now);

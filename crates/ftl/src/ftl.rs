@@ -4,6 +4,7 @@ use crate::bands::{BandState, Bands};
 use crate::gc::Gc;
 use crate::layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 use crate::stream::{SealedStripe, Stream, StreamId, units_of};
+use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
 use crate::{FtlConfig, GcMode};
@@ -111,9 +112,9 @@ pub struct Ftl {
     pub(crate) config: FtlConfig,
     pub(crate) layout: Layout,
     /// LBA to physical address.
-    pub(crate) map: Vec<u32>,
+    pub(crate) map: Table,
     /// Physical address to LBA; meaningful where the address is valid.
-    pub(crate) reverse: Vec<u32>,
+    pub(crate) reverse: Table,
     pub(crate) valid: ValidMap,
     pub(crate) blocks: Blocks,
     pub(crate) bands: Bands,
@@ -165,8 +166,8 @@ impl Ftl {
         let ftl = Ftl {
             config: *config,
             layout,
-            map: vec![NONE; config.user_sectors as usize],
-            reverse: vec![NONE; sectors as usize],
+            map: Table::new(config.user_sectors as usize, NONE),
+            reverse: Table::new(sectors as usize, NONE),
             valid: ValidMap::new(sectors as u32),
             blocks,
             victims: Victims::new(config.victim, bands.count(), seed),
@@ -248,6 +249,14 @@ impl Ftl {
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
         crate::prefetch::prefetch(&self.map, lba.0 as usize);
+    }
+
+    /// Starts to fetch what overwriting a sector will touch, once its map entry is there.
+    #[inline]
+    pub fn prefetch_overwrite(&self, lba: Lba) {
+        if let Some(ppa) = self.lookup(lba) {
+            self.valid.prefetch(ppa.0);
+        }
     }
 
     /// How the cells of an address are used.
@@ -409,7 +418,8 @@ impl Ftl {
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        (self.map.capacity() + self.reverse.capacity()) * 4
+        self.map.memory_bytes()
+            + self.reverse.memory_bytes()
             + self.valid.memory_bytes()
             + self.blocks.memory_bytes()
             + self.bands.memory_bytes()

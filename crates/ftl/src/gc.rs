@@ -4,6 +4,7 @@ use crate::bands::BandState;
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Lba, Ppa, UnitAddress};
 use crate::pacing::Pacing;
+use crate::prefetch::prefetch;
 use crate::stream::StreamId;
 use crate::{FtlConfig, GcMode};
 use nand::CellMode;
@@ -234,6 +235,13 @@ impl Ftl {
         victim.next = first + unit_sectors;
         victim.reads_out += 1;
         let band = victim.band;
+        // By the time they were read, the map entries of these sectors are at hand.
+        let mut left = mask;
+        while left != 0 {
+            let lba = self.reverse[(first + left.trailing_zeros()) as usize];
+            prefetch(&self.map, lba as usize);
+            left &= left - 1;
+        }
         self.gc.pacing.spend(mask.count_ones());
         Some(Relocation {
             unit: self.layout.locate(Ppa(first)),

@@ -27,6 +27,7 @@ mod now;
 mod pacing;
 mod prefetch;
 mod stream;
+mod table;
 mod valid;
 mod victims;
 

@@ -3,7 +3,7 @@
 /// Starts to load `slice[index]`; does nothing where the index is out of bounds or the CPU has no such hint.
 #[inline]
 #[allow(unsafe_code)]
-pub fn prefetch(slice: &[u32], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(entry) = slice.get(index) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

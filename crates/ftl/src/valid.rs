@@ -41,6 +41,12 @@ impl ValidMap {
         self.words[address as usize / 64] >> (address % 64) & 1 == 1
     }
 
+    /// Starts to fetch the bit of an address.
+    #[inline]
+    pub fn prefetch(&self, address: u32) {
+        crate::prefetch::prefetch(&self.words, address as usize / 64);
+    }
+
     /// The bits of `count` (at most 64) addresses from `start` on.
     #[inline]
     pub fn mask(&self, start: u32, count: u32) -> u64 {
