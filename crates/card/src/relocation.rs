@@ -33,8 +33,13 @@ impl Card {
     /// Starts the relocations that are due.
     #[inline]
     pub(crate) fn relocate_due(&mut self, now: Time) {
+        // An idle card collects freely, but never more at once than a unit for each die: the next request of the host
+        // must not find a queue.
         let idle = self.in_flight == 0;
-        while self.relocations.sectors_in_flight < self.config.relocation_sectors && self.ftl.gc_demand(idle) {
+        let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;
+        while self.relocations.sectors_in_flight < self.config.relocation_sectors
+            && self.ftl.gc_demand(idle && self.relocations.sectors_in_flight < idle_sectors)
+        {
             match self.ftl.next_relocation() {
                 Some(relocation) => {
                     let sectors = relocation.sectors();
