@@ -57,6 +57,15 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     check_stripes(settings, &card)?;
     check_room(settings, &card)?;
     check_limits(settings, &card)?;
+    let bytes = card.ftl.user_sectors * SECTOR_BYTES;
+    if bytes < host_stripe_bytes {
+        let what = "a card behind stripes of the host";
+        return Err(settings.wrong(
+            "card",
+            "host_stripe_bytes",
+            Problem::TooSmall { what, bytes, needed_bytes: host_stripe_bytes },
+        ));
+    }
     Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes })
 }
 

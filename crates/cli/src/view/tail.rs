@@ -8,6 +8,8 @@ use results::{TailBand, TailReport};
 
 /// Bands side by side: more would be wider than 80 columns.
 const BANDS_ABREAST: usize = 6;
+/// Slowest requests that are shown.
+const SLOWEST_SHOWN: usize = 5;
 /// Causes that a line about one request names.
 const CAUSES_NAMED: usize = 3;
 
@@ -17,8 +19,7 @@ pub fn report(report: &TailReport) -> String {
         blocks.extend(class.chunks(BANDS_ABREAST).map(bands));
     }
     if !report.slowest.is_empty() {
-        let lines: String = report.slowest.iter().map(slow_request).collect();
-        blocks.push(format!("slowest requests\n{lines}"));
+        blocks.extend(report.slowest.chunk_by(|a, b| a.class == b.class).map(slowest));
     }
     blocks.join("\n")
 }
@@ -89,6 +90,14 @@ impl Unit {
     }
 }
 
+/// The slowest of one class. They often are one incident: a few show it, the JSON has all.
+fn slowest(requests: &[TailBand]) -> String {
+    let class = requests.first().map_or("", |one| one.class.as_str());
+    let shown = &requests[..requests.len().min(SLOWEST_SHOWN)];
+    let lines: String = shown.iter().map(slow_request).collect();
+    format!("slowest {class} requests, {} of {}\n{lines}", shown.len(), requests.len())
+}
+
 fn slow_request(one: &TailBand) -> String {
     let mut parts: Vec<(Cause, f64)> = Cause::ALL.into_iter().map(|c| (c, part(one, c))).collect();
     parts.retain(|(_, ns)| *ns > 0.0);
@@ -99,7 +108,7 @@ fn slow_request(one: &TailBand) -> String {
         causes.push(format!("other {}", duration(others.iter().map(|(_, ns)| ns).sum())));
     }
     let when = one.t_s.map(|t| format!(" at {t:.3} s")).unwrap_or_default();
-    let line = format!("{} {}{when}, {}: {}", one.label, one.class, duration(one.lat_ns), causes.join(", "));
+    let line = format!("{}{when}, {}: {}", one.label, duration(one.lat_ns), causes.join(", "));
     wrap("", 4, &line)
 }
 
@@ -154,7 +163,7 @@ mod tests {
         let parts = [(Cause::GcStall, 2.9e6), (Cause::Link, 2e5), (Cause::HostCpu, 5e3), (Cause::Bus, 1e3)];
         let line = slow_request(&band("write", "#1", &parts));
         let expected =
-            "#1 write at 12.500 s, 3.11 ms: stopped for GC 2.90 ms, host link 200 µs, host CPU 5.00 µs, other 1.00 µs";
+            "#1 at 12.500 s, 3.11 ms: stopped for GC 2.90 ms, host link 200 µs, host CPU 5.00 µs, other 1.00 µs";
         assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
     }
 }
