@@ -26,7 +26,7 @@ pub struct Figures {
     pub bus_bytes_per_s: f64,
     /// Large reads from flash: all dies busy, or all channels; bytes a second.
     pub flash_read_bytes_per_s: f64,
-    /// Programs: all dies busy, or all channels; parity included; bytes a second.
+    /// Programs with the erases that they need: all dies busy, or all channels; parity included; bytes a second.
     pub program_bytes_per_s: f64,
     /// Programs of data, without the parity that goes with them: writes at a write amplification of 1.
     pub data_program_bytes_per_s: f64,
@@ -52,7 +52,9 @@ impl Figures {
         let over_buses = bus_bytes_per_s * unit_bytes / transfer_bytes;
         let from_dies = |array_ns: u64| (dies * unit_bytes * 1e9 / (array_ns as f64 + transfer_ns)).min(over_buses);
         let data_share = capacities.data_bytes as f64 / capacities.installed_bytes as f64;
-        let program_bytes_per_s = cards * from_dies(timing.native.program_ns);
+        // Every program pays its share of the erase that made room for it.
+        let erase_share_ns = timing.native.erase_ns / u64::from(card.nand.geometry.units_per_band());
+        let program_bytes_per_s = cards * from_dies(timing.native.program_ns + erase_share_ns);
         let user_bytes = capacities.user_bytes * u64::from(flash.cards);
         let endurance_bytes = cards * capacities.data_bytes as f64 * f64::from(card.nand.endurance.rated_cycles);
         Figures {
