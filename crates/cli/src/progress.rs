@@ -30,12 +30,27 @@ struct Shared {
     over: Condvar,
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Phase {
     number: u32,
     name: String,
     total: u64,
+    began: Instant,
     over: bool,
+}
+
+impl Default for Phase {
+    fn default() -> Phase {
+        Phase { number: 0, name: String::new(), total: 0, began: Instant::now(), over: false }
+    }
+}
+
+impl Phase {
+    /// If it goes on as it went so far.
+    fn time_left(&self, done: u64) -> Option<Duration> {
+        let share = done.min(self.total) as f64 / self.total as f64;
+        Duration::try_from_secs_f64(self.began.elapsed().as_secs_f64() * (1.0 - share) / share).ok()
+    }
 }
 
 impl Watch {
@@ -65,7 +80,8 @@ impl Progress for Watch {
     fn begin(&self, phase: &str, total: u64) {
         let mut current = self.shared.phase.lock().expect("the painter does not panic");
         self.shared.done.store(0, Ordering::Relaxed);
-        *current = Phase { number: current.number + 1, name: phase.to_owned(), total, over: false };
+        let (number, began) = (current.number + 1, Instant::now());
+        *current = Phase { number, name: phase.to_owned(), total, began, over: false };
     }
 
     fn at(&self, done: u64) {
@@ -107,7 +123,10 @@ fn paint(shared: &Shared) {
                 bar = Some((phase.number, new_bar(&phase)));
             }
             if let Some((_, bar)) = &bar {
-                bar.set_position(shared.done.load(Ordering::Relaxed).min(phase.total));
+                let done = shared.done.load(Ordering::Relaxed).min(phase.total);
+                bar.set_position(done);
+                let left = phase.time_left(done).map(|left| format!(", {} s left", left.as_secs_f64().ceil()));
+                bar.set_prefix(left.unwrap_or_default());
             }
         }
         let Ok((next, _)) = shared.over.wait_timeout(phase, REPAINT) else { return };
@@ -120,8 +139,24 @@ fn paint(shared: &Shared) {
 
 fn new_bar(phase: &Phase) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(phase.total), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %, {eta} left");
+    let style = ProgressStyle::with_template("{msg} {wide_bar} {percent:>3} %{prefix}");
     bar.set_style(style.expect("a constant template").progress_chars("=> "));
     bar.set_message(phase.name.clone());
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_left_is_known_only_when_something_is_done() {
+        let began = Instant::now().checked_sub(Duration::from_secs(10)).expect("the machine runs for ten seconds");
+        let phase = |total| Phase { total, began, ..Phase::default() };
+        assert_eq!(phase(100).time_left(0), None);
+        assert_eq!(phase(0).time_left(0), None);
+        let left = phase(100).time_left(20).unwrap();
+        assert!((39.9..41.0).contains(&left.as_secs_f64()), "{left:?}");
+        assert_eq!(phase(100).time_left(200).unwrap(), Duration::ZERO);
+    }
 }

@@ -255,10 +255,29 @@ fn warm_up(spec: &RunSpec, machine: &mut Machine<Modelled>, round_requests: u64)
     if spec.fresh {
         return StopReason::Reached;
     }
-    match spec.measure {
+    let reason = match spec.measure {
         Measure::Seconds(s) => machine.run_until(Stop::At(machine.now() + (s * 1e8) as u64)),
         _ => machine.run_until(Stop::Finished(round_requests.div_ceil(2))),
+    };
+    let fill_caches = cache_filling_requests(spec);
+    if reason == StopReason::LoadEnded || machine.finished() >= fill_caches {
+        return reason;
     }
+    machine.run_until(Stop::Finished(fill_caches))
+}
+
+/// Requests of a writing load that fill the write caches of disks twice over: until then it is the caches that are
+/// measured. Flash cards have their buffer full within the first round.
+fn cache_filling_requests(spec: &RunSpec) -> u64 {
+    let (DeviceConfig::Disks(array), LoadConfig::Fileio(config)) = (spec.device, spec.load) else { return 0 };
+    if !config.mode.writes() {
+        return 0;
+    }
+    let cache_bytes = array.controller_cache_bytes + u64::from(array.disks) * array.disk.write_cache_bytes;
+    let write_share = if config.mode.reads() { 1.0 / (1.0 + config.rw_ratio) } else { 1.0 };
+    let bytes_per_request = f64::from(config.block_bytes) * write_share;
+    // A mix of next to no writes would never fill them: what it does is not bound by them either.
+    ((2 * cache_bytes) as f64 / bytes_per_request).min(1e7) as u64
 }
 
 fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: SteadyState) -> RunResult {
