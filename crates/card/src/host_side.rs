@@ -64,12 +64,12 @@ impl Card {
         let end = request.offset_bytes + u64::from(request.len_bytes);
         assert!(end <= self.ftl.user_sectors() * SECTOR_BYTES, "request beyond the card: {request:?}");
         assert!(
-            request.offset_bytes % 512 == 0 && request.len_bytes % 512 == 0,
+            request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512),
             "request is not a multiple of 512: {request:?}"
         );
         let first = request.offset_bytes / SECTOR_BYTES;
         let sectors = end.div_ceil(SECTOR_BYTES) - first;
-        let partial = request.offset_bytes % SECTOR_BYTES != 0 || end % SECTOR_BYTES != 0;
+        let partial = !request.offset_bytes.is_multiple_of(SECTOR_BYTES) || !end.is_multiple_of(SECTOR_BYTES);
         let slot = &mut self.requests[id.0 as usize];
         assert_eq!(slot.stage, Stage::Free, "request {id:?} is in flight");
         *slot = HostRequest {

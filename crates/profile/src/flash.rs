@@ -92,8 +92,13 @@ fn read_user_bytes(settings: &Settings, cards: u64) -> Result<u64, ProfileError>
         (None, Some(bytes)) => ("user_gb", bytes),
         (None, None) => return Err(settings.missing("card", "user_bytes")),
     };
-    must_be_multiple(settings, ("card", key), "user capacity", bytes, SECTOR_BYTES * cards)?;
-    Ok(bytes)
+    // Capacities are sold in round gigabytes; what is left of a sector at the end is nobody's.
+    let unit = SECTOR_BYTES * cards;
+    if bytes < unit {
+        let what = "user capacity";
+        return Err(settings.wrong("card", key, Problem::TooSmall { what, bytes, needed_bytes: unit }));
+    }
+    Ok(bytes - bytes % unit)
 }
 
 fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {

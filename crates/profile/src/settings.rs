@@ -191,6 +191,12 @@ impl Settings {
             let value = key.kind.of_text(text).ok_or_else(|| bad_value(table, key, text.to_string()))?;
             let entry = Entry { value, basis: None, source: None, place: place.clone() };
             let table = self.tables.entry(table.name).or_insert(Table { place, entries: BTreeMap::new() });
+            // Two names of one thing: the one that was set last counts.
+            match key.name {
+                "user_bytes" => table.entries.remove("user_gb"),
+                "user_gb" => table.entries.remove("user_bytes"),
+                _ => None,
+            };
             table.entries.insert(key.name, entry);
         }
         self.changed.push(assignment.trim().to_string());

@@ -24,7 +24,12 @@ pub enum StopReason {
     Reached,
     /// Every process has ended.
     LoadEnded,
+    /// The person asked to stop.
+    Cancelled,
 }
+
+/// Events between two looks at whether the person asked to stop: some ten milliseconds of work.
+const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
 
 /// What a process does when its present burst of CPU work is over.
 #[derive(Clone, Copy, Debug)]
@@ -159,6 +164,12 @@ impl<'a, D: Device> Machine<'a, D> {
 
     /// Runs on.
     pub fn run_until(&mut self, stop: Stop) -> StopReason {
+        self.run_until_or(stop, &|| false)
+    }
+
+    /// Runs on, unless `cancelled` says otherwise.
+    pub fn run_until_or(&mut self, stop: Stop, cancelled: &dyn Fn() -> bool) -> StopReason {
+        let mut events = 0_u64;
         let end = match stop {
             Stop::At(time) => time,
             Stop::Finished(_) => Time::NEVER,
@@ -170,6 +181,10 @@ impl<'a, D: Device> Machine<'a, D> {
         let reason = loop {
             if self.finished >= enough {
                 break StopReason::Reached;
+            }
+            events += 1;
+            if events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && cancelled() {
+                break StopReason::Cancelled;
             }
             let (host_time, slot) = self.events.earliest();
             let device_time = self.device.next_event();

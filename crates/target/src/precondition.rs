@@ -109,7 +109,7 @@ fn precondition_ftl(
 }
 
 fn note(progress: &dyn Progress, done: u64) -> Result<(), RunError> {
-    if done % 65_536 == 0 {
+    if done.is_multiple_of(65_536) {
         progress.at(done);
         if progress.cancelled() {
             return Err(RunError::Cancelled);

@@ -175,13 +175,13 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
         Measure::Seconds(_) => return Err(RunError::NoMeasure { what: "seconds must be above 0 and below 10^9" }),
     };
     let mut machine = Machine::new(device, load.as_mut(), *spec.host, spec.explain_tail);
-    let warm_up = warm_up(spec, &mut machine, round_requests);
+    let warm_up = warm_up(spec, &mut machine, round_requests, progress);
     let mut rounds = Vec::new();
     let mut start = Mark::of(&mut machine);
     let mut last = start;
     // Where each of the last rounds began: `Auto` reports the last five.
     progress.begin("measure", 1_000);
-    let mut stopped = warm_up == StopReason::LoadEnded;
+    let mut stopped = warm_up != StopReason::Reached;
     let mut fraction = 0.0;
     while !stopped {
         let round = rounds.len() as u64 + 1;
@@ -195,7 +195,7 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
                 }
                 _ => Stop::Finished(round_start.0 + (round_requests * piece).div_ceil(pieces)),
             };
-            stopped = machine.run_until(stop) == StopReason::LoadEnded;
+            stopped = machine.run_until_or(stop, &|| progress.cancelled()) != StopReason::Reached;
             fraction += 1.0 / (pieces * rule.window as u64) as f64;
             progress.at((fraction * 1e3) as u64);
             stopped |= progress.cancelled();
@@ -251,19 +251,25 @@ impl Mark {
 }
 
 /// Fills queues and buffer before measuring; nothing of it is reported.
-fn warm_up(spec: &RunSpec, machine: &mut Machine<Modelled>, round_requests: u64) -> StopReason {
+fn warm_up(
+    spec: &RunSpec,
+    machine: &mut Machine<Modelled>,
+    round_requests: u64,
+    progress: &dyn Progress,
+) -> StopReason {
+    let cancelled = || progress.cancelled();
     if spec.fresh {
         return StopReason::Reached;
     }
     let reason = match spec.measure {
-        Measure::Seconds(s) => machine.run_until(Stop::At(machine.now() + (s * 1e8) as u64)),
-        _ => machine.run_until(Stop::Finished(round_requests.div_ceil(2))),
+        Measure::Seconds(s) => machine.run_until_or(Stop::At(machine.now() + (s * 1e8) as u64), &cancelled),
+        _ => machine.run_until_or(Stop::Finished(round_requests.div_ceil(2)), &cancelled),
     };
     let fill_caches = cache_filling_requests(spec);
-    if reason == StopReason::LoadEnded || machine.finished() >= fill_caches {
+    if reason != StopReason::Reached || machine.finished() >= fill_caches {
         return reason;
     }
-    machine.run_until(Stop::Finished(fill_caches))
+    machine.run_until_or(Stop::Finished(fill_caches), &cancelled)
 }
 
 /// Requests of a writing load that fill the write caches of disks twice over: until then it is the caches that are

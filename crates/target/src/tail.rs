@@ -40,7 +40,7 @@ impl Class {
     fn record(&mut self, sample: Sample) {
         assert_eq!(sample.parts.total_ns(), sample.lat_ns, "the parts of a request do not add up");
         self.every = self.every.max(1);
-        if self.seen % self.every == 0 {
+        if self.seen.is_multiple_of(self.every) {
             if self.sample.len() == SAMPLE {
                 let mut keep = false;
                 self.sample.retain(|_| {
@@ -49,7 +49,7 @@ impl Class {
                 });
                 self.every *= 2;
             }
-            if self.seen % self.every == 0 {
+            if self.seen.is_multiple_of(self.every) {
                 self.sample.push(sample);
             }
         }

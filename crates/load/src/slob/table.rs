@@ -3,10 +3,10 @@
 use results::SlobReport;
 use std::fmt::Write;
 
-const HEADER: &str = "\
-  r/w    logical  phys.   phys.    redo   block log file
-sessions reads/s reads/s writes/s  MB/s read µs  sync µs top wait
-";
+const HEADER: &str = concat!(
+    "     r/w logical   phys.    phys.  redo   block log file\n",
+    "sessions reads/s reads/s writes/s  MB/s read µs  sync µs top wait\n",
+);
 
 /// A row for each report, at most 80 columns wide.
 pub fn format_slob_table(reports: &[SlobReport]) -> String {
