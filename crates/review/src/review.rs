@@ -19,7 +19,7 @@ const THREADS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 const THREAD_LOADS: [(FileioMode, &str); 4] = [
     (FileioMode::RndRd, "random read"),
     (FileioMode::RndWr, "random write"),
-    (FileioMode::RndRw, "random mix, 1.5 reads a write"),
+    (FileioMode::RndRw, "random mix, 1.5 reads a write, latencies of the writes"),
     (FileioMode::SeqRewr, "sequential write"),
 ];
 /// Virtual seconds of the timeline.
