@@ -41,6 +41,10 @@ struct StripeInFlight {
     relocated_sectors: u32,
 }
 
+/// Without requests for so long, a card makes room in its SLC cache. Pauses between the requests of a busy host are
+/// shorter.
+const IDLE_NS: u64 = 10_000_000;
+
 /// A card in virtual time.
 #[derive(Clone, Debug)]
 pub struct Card {
@@ -48,7 +52,7 @@ pub struct Card {
     pub(crate) ftl: Ftl,
     pub(crate) link: Link,
     dies: Dies,
-    /// Slots: dies, then requests, then relocations on their way through the host.
+    /// Slots: dies, then requests, then relocations on their way through the host, then the end of [`IDLE_NS`].
     pub(crate) events: EventTable,
     pub(crate) die_count: usize,
     pub(crate) requests: Vec<HostRequest>,
@@ -64,6 +68,8 @@ pub struct Card {
     pub(crate) submitted: u64,
     pub(crate) finished: u64,
     pub(crate) in_flight: u64,
+    /// The host has asked for nothing for [`IDLE_NS`].
+    pub(crate) long_idle: bool,
     media: MediaCounters,
     pub(crate) activity: Activity,
     /// Since when host writes have been stopped for collection.
@@ -83,8 +89,8 @@ impl Card {
             config: *config,
             ftl,
             link: Link::new(config.link),
-            dies: Dies::new(&config.nand, config.reads_first),
-            events: EventTable::new(die_count + requests + 1),
+            dies: Dies::new(&config.nand, config.reads_first, explain),
+            events: EventTable::new(die_count + requests + 2),
             die_count,
             requests: vec![HostRequest::default(); requests],
             stripes: Slab::new(),
@@ -96,6 +102,7 @@ impl Card {
             submitted: 0,
             finished: 0,
             in_flight: 0,
+            long_idle: false,
             media: MediaCounters::default(),
             activity: Activity::default(),
             stopped_since: None,
@@ -145,6 +152,9 @@ impl Card {
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
+        if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) {
+            self.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
+        }
         match started.work {
             Work::HostRead(_) => {
                 self.media.reads += 1;
@@ -162,7 +172,6 @@ impl Card {
                 *ns += started.busy_ns;
                 if started.fresh {
                     self.media.programs += 1;
-                    self.ftl.unit_programmed(started.unit);
                 }
             }
             Work::Erase(_) => {
@@ -208,17 +217,14 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
-        let Finished { op, at } = self.dies.finish(now, d);
+        let Finished { op, at, waited } = self.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.dies.start_next(now, d, &mut self.events);
         self.note_started(next);
         match op.work {
             Work::HostRead(id) => {
                 if let Some(record) = self.records.get_mut(id.0 as usize) {
-                    let mut parts = device::Parts::default();
-                    let (cause, first, rest) = op.waited();
-                    parts.add(cause, first);
-                    parts.add(Cause::DieHostRead, rest);
+                    let mut parts = waited;
                     parts.add(Cause::Suspend, op.suspend_ns);
                     let array = self.dies.read_ns(op.mode);
                     parts.add(Cause::FlashRead, array);
@@ -229,6 +235,7 @@ impl Card {
             }
             Work::RelocationRead(index) => self.relocation_read(now, index, done),
             Work::Program { stripe, .. } => {
+                self.ftl.unit_programmed(op.unit);
                 let s = &mut self.stripes[stripe as usize];
                 s.units_left -= 1;
                 if s.units_left == 0 {
@@ -288,9 +295,10 @@ impl Card {
         }
     }
 
-    /// Nothing moves on the flash and bands wait to be erased: they wait for stripes that nobody will fill.
+    /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
     fn unblock(&mut self, now: Time) {
-        if self.dies.in_flight() == 0 && self.relocations.on_their_way() == 0 && self.ftl.stale_bands_wait() {
+        let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
+        if !at_work && self.ftl.stale_bands_wait() {
             self.ftl.seal_early(StreamId::Relocation);
             self.ftl.seal_early(StreamId::Host);
             self.program_sealed(now);
@@ -320,6 +328,26 @@ impl Card {
 
     pub(crate) fn relocation_slot(&self) -> usize {
         self.die_count + self.requests.len()
+    }
+
+    fn idle_slot(&self) -> usize {
+        self.relocation_slot() + 1
+    }
+
+    /// The first request after a pause.
+    pub(crate) fn pause_ends(&mut self) {
+        self.long_idle = false;
+        if self.config.ftl.slc_cache.is_some() {
+            self.events.set(self.idle_slot(), Time::NEVER);
+        }
+    }
+
+    /// Nothing is in flight any more.
+    pub(crate) fn pause_begins(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if self.ftl.can_fold() {
+            self.events.set(self.idle_slot(), now + IDLE_NS);
+        }
+        self.go_on(now, done);
     }
 
     /// Time for a sector on its way through the host, if relocation takes that way.
@@ -358,8 +386,12 @@ impl Device for Card {
                     Stage::GoingUp => self.complete(now, id, done),
                     stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
                 }
-            } else {
+            } else if slot == self.relocation_slot() {
                 self.relocation_through_host(now, done);
+            } else {
+                self.events.set(slot, Time::NEVER);
+                self.long_idle = true;
+                self.go_on(now, done);
             }
         }
     }

@@ -6,7 +6,8 @@
 //! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
 
 use crate::bus::Bus;
-use device::{Cause, EventTable, RequestId, Time};
+use crate::occupancy::Occupancy;
+use device::{Cause, EventTable, Parts, RequestId, Time};
 use ftl::{BandId, UnitAddress};
 use nand::{CellMode, NandConfig, Timing};
 use slab::Slab;
@@ -52,23 +53,10 @@ pub struct DieOp {
     /// Bytes over the bus.
     bytes: u32,
     next: u32,
-    pub enqueued: Time,
-    /// What the die was doing when the operation came, and until when.
-    blocker: Cause,
-    blocked_until: Time,
     /// When it started.
     pub started: Time,
     /// Time that suspending another operation took before it started.
     pub suspend_ns: u64,
-}
-
-impl DieOp {
-    /// Waiting time split at the end of what was under way when the operation came: (its cause, its ns, the rest).
-    pub fn waited(&self) -> (Cause, u64, u64) {
-        let wait = self.started - self.enqueued - self.suspend_ns;
-        let first = self.blocked_until.since_ns(self.enqueued).min(wait);
-        (self.blocker, first, wait - first)
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -110,12 +98,16 @@ pub struct Dies {
     reads_first: bool,
     sector_bus_bytes: u32,
     unit_bus_bytes: u32,
+    /// When the card explains where time went.
+    occupancy: Option<Occupancy>,
 }
 
 /// What finished on a die, and what it does next.
 pub struct Finished {
     pub op: DieOp,
     pub at: Time,
+    /// What a read of the host waited for before it started, when the card explains it.
+    pub waited: Parts,
 }
 
 /// What began on a die.
@@ -130,7 +122,7 @@ pub struct Started {
 
 impl Dies {
     /// All idle. Dies are numbered modules first, then channels of a module, then dies of a channel.
-    pub fn new(config: &NandConfig, reads_first: bool) -> Dies {
+    pub fn new(config: &NandConfig, reads_first: bool, explain: bool) -> Dies {
         let geometry = &config.geometry;
         let page_bus_bytes = geometry.page_bytes + geometry.spare_bytes;
         let die = |d: u32| {
@@ -158,6 +150,7 @@ impl Dies {
             reads_first,
             sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
+            occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
         }
     }
 
@@ -183,25 +176,12 @@ impl Dies {
             Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
-        let die = &self.dies[d];
-        let (blocker, blocked_until) = match self.ops.get(die.current as usize) {
-            Some(op) => (op.work.cause(), events.time(d)),
-            None => (Cause::DieHostRead, Time::ZERO),
-        };
-        let op = DieOp {
-            work,
-            unit,
-            mode,
-            bytes,
-            next: NONE,
-            enqueued: now,
-            blocker,
-            blocked_until,
-            started: Time::ZERO,
-            suspend_ns: 0,
-        };
+        let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0 };
         let id = self.ops.insert(op) as u32;
         let is_read = matches!(work, Work::HostRead(_));
+        if is_read && let Some(occupancy) = &mut self.occupancy {
+            occupancy.read_came(now, d, id);
+        }
         let die = &mut self.dies[d];
         let queue = match work {
             Work::HostRead(_) if self.reads_first => &mut die.reads,
@@ -218,46 +198,53 @@ impl Dies {
         if self.dies[d].current == NONE {
             return self.start_next(now, d, events);
         }
-        if is_read && self.reads_first {
-            self.try_suspend(now, d, events);
-        }
-        None
+        if is_read && self.reads_first { self.try_suspend(now, d, events) } else { None }
     }
 
     /// Suspends the program or erase under way so that a read can go first.
-    fn try_suspend(&mut self, now: Time, d: usize, events: &mut EventTable) {
-        let Some(suspend_ns) = self.timing.suspend_ns else { return };
+    fn try_suspend(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let suspend_ns = self.timing.suspend_ns?;
         let die = &self.dies[d];
         let current = self.ops[die.current as usize];
         if !matches!(current.work, Work::Program { .. } | Work::Erase(_))
             || die.suspends >= self.timing.max_suspends
             || die.suspended != NONE
         {
-            return;
+            return None;
         }
         let from = now.max(die.array_start);
         let left = events.time(d).since_ns(from);
         if left <= 2 * suspend_ns {
-            return;
+            return None;
         }
         let die = &mut self.dies[d];
         die.suspended = die.current;
         die.suspended_left_ns = left;
         die.suspends += 1;
         die.reads_in_a_row = 0;
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.end(now, d);
+        }
         let first = pop(&mut die.reads, &mut self.ops).expect("a read was just queued");
-        self.begin_read(now, from + suspend_ns, d, first, events);
+        Some(self.begin_read(now, from + suspend_ns, d, first, events))
     }
 
     /// The die's event came: what it did is done. [`Dies::start_next`] must follow: it sets or clears the die's event.
     pub fn finish(&mut self, now: Time, d: usize) -> Finished {
         let die = &mut self.dies[d];
-        let op = self.ops.remove(die.current as usize);
+        let id = std::mem::replace(&mut die.current, NONE);
+        let op = self.ops.remove(id as usize);
+        let mut waited = Parts::default();
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
         }
-        die.current = NONE;
-        Finished { op, at: now }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.end(now, d);
+            if matches!(op.work, Work::HostRead(_)) {
+                waited = occupancy.waited(id);
+            }
+        }
+        Finished { op, at: now, waited }
     }
 
     /// Begins what comes next on an idle die.
@@ -281,12 +268,22 @@ impl Dies {
             die.array_start = now;
             events.set(d, now + resume_ns + die.suspended_left_ns);
             let op = &self.ops[die.current as usize];
+            if let Some(occupancy) = &mut self.occupancy {
+                occupancy.begin(now, d, op.work.cause());
+            }
             return Some(Started { work: op.work, unit: op.unit, busy_ns: resume_ns, fresh: false });
         }
         if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
             return Some(self.begin_read(now, now, d, id, events));
         }
-        let next = pop(&mut die.collection, &mut self.ops).or_else(|| pop(&mut die.host_programs, &mut self.ops));
+        let next = match self.read_before_erase(d) {
+            Some(reads) => pop(reads(&mut self.dies[d]), &mut self.ops),
+            None => {
+                let die = &mut self.dies[d];
+                pop(&mut die.collection, &mut self.ops).or_else(|| pop(&mut die.host_programs, &mut self.ops))
+            }
+        };
+        let die = &mut self.dies[d];
         let Some(id) = next else {
             events.set(d, Time::NEVER);
             return None;
@@ -306,7 +303,29 @@ impl Dies {
         die.current = id;
         die.array_start = array_start;
         events.set(d, end);
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.begin(now, d, op.work.cause());
+        }
         Some(Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true })
+    }
+
+    /// When the next operation of collection erases a block that a queued read of the host still needs: that read's
+    /// queue, which has to go on first.
+    fn read_before_erase(&self, d: usize) -> Option<fn(&mut Die) -> &mut Queue> {
+        let die = &self.dies[d];
+        let Work::Erase(band) = self.ops.get(die.collection.head as usize)?.work else { return None };
+        let needs = |queue: &Queue| {
+            let first = self.ops.get(queue.head as usize);
+            std::iter::successors(first, |op| self.ops.get(op.next as usize))
+                .any(|op| matches!(op.work, Work::HostRead(_)) && op.unit.band == band)
+        };
+        if needs(&die.reads) {
+            return Some(|die| &mut die.reads);
+        }
+        if needs(&die.host_programs) {
+            return Some(|die| &mut die.host_programs);
+        }
+        None
     }
 
     /// Begins a read at `start` (later than `now` by the time that suspending takes).
@@ -320,6 +339,12 @@ impl Dies {
         let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);
+        if let Some(occupancy) = &mut self.occupancy {
+            if matches!(op.work, Work::HostRead(_)) {
+                occupancy.read_begins(d, id);
+            }
+            occupancy.begin(now, d, op.work.cause());
+        }
         Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
     }
 

@@ -34,8 +34,9 @@ pub struct HostRequest {
     sector: u32,
     sectors_left: u32,
     bytes: u32,
-    /// The first or last sector of a write is covered in part.
-    partial: bool,
+    /// The first sector is covered in part; the last one is, and it is another one.
+    partial_first: bool,
+    partial_last: bool,
     reads_left: u32,
 }
 
@@ -49,7 +50,8 @@ impl Default for HostRequest {
             sector: 0,
             sectors_left: 0,
             bytes: 0,
-            partial: false,
+            partial_first: false,
+            partial_last: false,
             reads_left: 0,
         }
     }
@@ -69,7 +71,9 @@ impl Card {
         );
         let first = request.offset_bytes / SECTOR_BYTES;
         let sectors = end.div_ceil(SECTOR_BYTES) - first;
-        let partial = !request.offset_bytes.is_multiple_of(SECTOR_BYTES) || !end.is_multiple_of(SECTOR_BYTES);
+        let sectors = if request.len_bytes == 0 { 0 } else { sectors };
+        let ragged_start = !request.offset_bytes.is_multiple_of(SECTOR_BYTES);
+        let ragged_end = !end.is_multiple_of(SECTOR_BYTES);
         let slot = &mut self.requests[id.0 as usize];
         assert_eq!(slot.stage, Stage::Free, "request {id:?} is in flight");
         *slot = HostRequest {
@@ -78,11 +82,15 @@ impl Card {
             fua: request.fua,
             submitted: now,
             sector: first as u32,
-            sectors_left: if request.len_bytes == 0 { 0 } else { sectors as u32 },
+            sectors_left: sectors as u32,
             bytes: request.len_bytes,
-            partial,
+            partial_first: sectors > 0 && (ragged_start || (sectors == 1 && ragged_end)),
+            partial_last: sectors > 1 && ragged_end,
             reads_left: 0,
         };
+        if self.in_flight == 0 {
+            self.pause_ends();
+        }
         self.submitted += 1;
         self.in_flight += 1;
         let passage = match request.op {
@@ -116,11 +124,13 @@ impl Card {
                     self.send_up(now, id, done);
                 }
             }
-            Op::Write if request.partial => {
+            Op::Write if request.partial_first || request.partial_last => {
                 // Read-modify-write of the sectors at the edges.
                 self.requests[id.0 as usize].stage = Stage::Reading;
-                self.read_sectors(now, id, request.sector, 1);
-                if request.sectors_left > 1 {
+                if request.partial_first {
+                    self.read_sectors(now, id, request.sector, 1);
+                }
+                if request.partial_last {
                     self.read_sectors(now, id, request.sector + request.sectors_left - 1, 1);
                 }
                 if self.requests[id.0 as usize].reads_left == 0 {
@@ -138,8 +148,8 @@ impl Card {
 
     fn trim(&mut self, request: &HostRequest) {
         // Sectors at the edges that are covered in part stay.
-        let skip = u32::from(request.partial);
-        for sector in request.sector + skip..(request.sector + request.sectors_left).saturating_sub(skip) {
+        let first = request.sector + u32::from(request.partial_first);
+        for sector in first..request.sector + request.sectors_left - u32::from(request.partial_last) {
             self.ftl.trim(Lba(sector));
         }
     }
@@ -206,7 +216,8 @@ impl Card {
 
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
     fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
-        if !self.waiting_writes.is_empty() || !self.admit(now, id, done) {
+        let needs_room = self.requests[id.0 as usize].sectors_left > 0;
+        if (needs_room && !self.waiting_writes.is_empty()) || !self.admit(now, id, done) {
             let request = &mut self.requests[id.0 as usize];
             request.stage = Stage::Waiting;
             self.ftl.prefetch_overwrite(Lba(request.sector));
@@ -328,7 +339,7 @@ impl Card {
         assert_eq!(self.submitted, self.finished + self.in_flight, "a request was lost");
         done.push(Completion { id, parts });
         if self.in_flight == 0 {
-            self.go_on(now, done);
+            self.pause_begins(now, done);
         }
     }
 }

@@ -18,6 +18,7 @@ mod dies;
 mod explain;
 mod host_side;
 mod link;
+mod occupancy;
 mod relocation;
 
 pub use card::{Card, MediaCounters};

@@ -38,7 +38,7 @@ impl Card {
         let idle = self.in_flight == 0;
         let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;
         while self.relocations.sectors_in_flight < self.config.relocation_sectors
-            && self.ftl.gc_demand(idle && self.relocations.sectors_in_flight < idle_sectors)
+            && self.relocation_is_due(idle && self.relocations.sectors_in_flight < idle_sectors)
         {
             match self.ftl.next_relocation() {
                 Some(relocation) => {
@@ -51,6 +51,11 @@ impl Card {
                 None => self.erase_stale(now),
             }
         }
+    }
+
+    #[inline]
+    fn relocation_is_due(&mut self, idle: bool) -> bool {
+        self.ftl.gc_demand(idle) || (idle && self.long_idle && self.ftl.fold_demand())
     }
 
     /// Sectors to relocate were read from flash.

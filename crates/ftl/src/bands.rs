@@ -44,6 +44,11 @@ pub struct Bands {
     pub valid: Vec<u32>,
     /// Free bands by wear.
     free: BTreeSet<(u32, BandId)>,
+    /// Sum of `data_sectors` over free bands, and how many bands without bad blocks that is.
+    free_sectors: u64,
+    free_worth: u32,
+    /// Sectors of data in a band without bad blocks.
+    full_sectors: u32,
     slc_in_use: u32,
     /// Sum of `data_sectors` over bands that are not retired.
     data_sectors: u64,
@@ -56,6 +61,9 @@ impl Bands {
             bands: Vec::with_capacity(count as usize),
             valid: vec![0; count as usize],
             free: BTreeSet::new(),
+            free_sectors: 0,
+            free_worth: 0,
+            full_sectors: layout.data_sectors(layout.rows, (0..layout.groups).map(|_| layout.width)),
             slc_in_use: 0,
             data_sectors: 0,
         };
@@ -89,7 +97,14 @@ impl Bands {
         } else {
             band.state = BandState::Free;
             self.free.insert((band.cycles, id));
+            let sectors = u64::from(band.data_sectors);
+            self.set_free_sectors(self.free_sectors + sectors);
         }
+    }
+
+    fn set_free_sectors(&mut self, sectors: u64) {
+        self.free_sectors = sectors;
+        self.free_worth = (sectors / u64::from(self.full_sectors)) as u32;
     }
 
     /// One band.
@@ -109,6 +124,17 @@ impl Bands {
         self.free.len() as u32
     }
 
+    /// Free bands counted by what they hold: bad blocks have narrowed some.
+    #[inline]
+    pub fn free_worth(&self) -> u32 {
+        self.free_worth
+    }
+
+    /// Sectors of data that the free bands hold.
+    pub fn free_sectors(&self) -> u64 {
+        self.free_sectors
+    }
+
     /// Bands in SLC mode.
     pub fn slc_in_use(&self) -> u32 {
         self.slc_in_use
@@ -126,6 +152,8 @@ impl Bands {
         band.state = BandState::Open;
         band.mode = mode;
         self.slc_in_use += u32::from(mode == CellMode::Slc);
+        let sectors = u64::from(band.data_sectors);
+        self.set_free_sectors(self.free_sectors - sectors);
         Some(id)
     }
 

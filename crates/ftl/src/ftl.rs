@@ -126,6 +126,9 @@ pub struct Ftl {
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream: drivers drain it after each call.
     sealed: VecDeque<SealedStripe>,
+    /// Full bands of each stream that are not all on flash, with the barrier that says when they are: before that they
+    /// can't be read, so they are no victims. At most as many as the driver has stripes in flight.
+    closing: [VecDeque<(BandId, u64)>; 2],
 }
 
 impl Ftl {
@@ -177,6 +180,7 @@ impl Ftl {
             counters: Counters::default(),
             full_band_sectors,
             sealed: VecDeque::new(),
+            closing: [VecDeque::new(), VecDeque::new()],
         };
         let usable_sectors = ftl.usable_sectors();
         if config.user_sectors >= usable_sectors {
@@ -275,9 +279,15 @@ impl Ftl {
     /// ([`Ftl::is_read_only`]).
     #[inline]
     pub fn can_write(&self) -> bool {
-        !self.gc.collecting
-            && (!self.streams[StreamId::Host as usize].needs_band()
-                || self.bands.free_count() > self.config.reserve_bands)
+        let least_free = if self.streams[StreamId::Host as usize].needs_band() {
+            self.config.reserve_bands + 1
+        } else if self.config.separate_streams {
+            0
+        } else {
+            // Below it, collection has opened a band of the reserve, and the host must not fill that one.
+            self.config.reserve_bands
+        };
+        !self.gc.collecting && self.bands.free_worth() >= least_free
     }
 
     /// Host writes have stopped so that collection can free space.
@@ -287,7 +297,8 @@ impl Ftl {
 
     /// Nothing can be freed any more: bad blocks have used up the spare. Data stay readable.
     pub fn is_read_only(&mut self) -> bool {
-        !self.can_write() && self.gc_is_idle() && !self.stale_bands_wait() && !self.gc_demand(false)
+        let moves = !self.gc_is_idle() || self.stale_bands_wait() || self.closing.iter().any(|bands| !bands.is_empty());
+        !self.can_write() && !moves && !self.gc_demand(false)
     }
 
     /// The host writes a sector. [`Ftl::can_write`] said that there is room.
@@ -366,7 +377,8 @@ impl Ftl {
         self.sealed.push_back(sealed);
         if let Some(band) = closed {
             self.bands.set_state(band, BandState::Open, BandState::Closed);
-            self.victims.insert(band, self.bands.valid[band.0 as usize], self.counters.host_sectors);
+            let stream = sealed.stream as usize;
+            self.closing[stream].push_back((band, self.streams[stream].barrier()));
         }
         if sealed.stream == StreamId::Host {
             self.adjust_pace();
@@ -402,7 +414,14 @@ impl Ftl {
     /// All units of a stripe are on flash.
     #[inline]
     pub fn stripe_durable(&mut self, stream: StreamId, sequence: u64) {
-        self.streams[stream as usize].stripe_durable(sequence);
+        let s = stream as usize;
+        self.streams[s].stripe_durable(sequence);
+        while let Some(&(band, barrier)) = self.closing[s].front()
+            && self.streams[s].is_durable(barrier)
+        {
+            self.closing[s].pop_front();
+            self.victims.insert(band, self.bands.valid[band.0 as usize], self.counters.host_sectors);
+        }
     }
 
     /// The number that [`Ftl::host_is_durable`] must be asked for everything that the host has written so far; the open

@@ -38,6 +38,8 @@ struct Victim {
     next: u32,
     end: u32,
     reads_out: u32,
+    /// What the relocation stream had opened when the last sector was moved.
+    relocation_barrier: u64,
     valid_at_start: u32,
     gain: u32,
     /// Chosen to level wear: its data are cold.
@@ -94,12 +96,13 @@ impl Ftl {
     /// Free space above the reserve in bands, counted smoothly: free and stale bands, room in the open ones, and the
     /// share of the gain that cleaning the present victim has made.
     pub(crate) fn free_space_bands(&self) -> f64 {
-        let mut free = f64::from(self.bands.free_count()) - f64::from(self.config.reserve_bands);
+        let full = f64::from(self.full_band_sectors);
+        let mut free = self.bands.free_sectors() as f64 / full - f64::from(self.config.reserve_bands);
         free += self.gc.stale.len() as f64;
         free += self.streams[0].room() + self.streams[1].room();
         for v in &self.gc.victims {
             let done = f64::from(v.next - v.start) / f64::from(v.end - v.start);
-            free += done * f64::from(v.gain) / f64::from(self.full_band_sectors);
+            free += done * f64::from(v.gain) / full;
         }
         free
     }
@@ -108,7 +111,7 @@ impl Ftl {
     pub fn gc_demand(&mut self, idle: bool) -> bool {
         match self.config.gc {
             GcMode::Paced { .. } => {
-                let starved = self.bands.free_count() <= self.config.reserve_bands;
+                let starved = self.bands.free_worth() <= self.config.reserve_bands;
                 // Without host work collection runs freely, but not beyond the target: cleaning a band earlier than
                 // needed moves sectors that the host would have overwritten.
                 let behind = idle && self.free_space_bands() < self.gc.pacing.target_bands();
@@ -119,7 +122,7 @@ impl Ftl {
                 self.gc.scanning().is_none() && self.ensure_victim(false) && self.gc.pacing.is_due()
             }
             GcMode::StopTheWorld { .. } => {
-                if self.gc.collecting {
+                if self.gc.collecting && self.config.separate_streams {
                     // The host is stopped: nobody fills its open stripe, and bands wait for it to be durable.
                     self.seal_early(StreamId::Host);
                 }
@@ -131,7 +134,7 @@ impl Ftl {
     /// The number of free bands changed: collection that stops the world begins or ends.
     pub(crate) fn update_collecting(&mut self) {
         let GcMode::StopTheWorld { start_free_bands, stop_free_bands } = self.config.gc else { return };
-        let free = self.bands.free_count().saturating_sub(self.config.reserve_bands);
+        let free = self.bands.free_worth().saturating_sub(self.config.reserve_bands);
         if free <= start_free_bands {
             self.gc.collecting = true;
         } else if free >= stop_free_bands {
@@ -147,16 +150,27 @@ impl Ftl {
         let enough = match self.config.gc {
             GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
             GcMode::StopTheWorld { stop_free_bands, .. } => {
-                self.bands.free_count() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
+                self.bands.free_worth() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
             }
         };
         if enough || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
         }
-        let Some((band, cold)) = self.choose_victim() else { return false };
+        let Some((mut band, mut cold)) = self.choose_victim() else { return false };
         if !self.has_room_for(band) {
-            return false;
+            // The band that needs the least room may still fit: then it frees space for the others.
+            let Some(emptiest) = self.victims.emptiest(&self.bands.valid) else { return false };
+            if !self.has_room_for(emptiest) {
+                return false;
+            }
+            (band, cold) = (emptiest, false);
         }
+        self.begin_victim(band, cold);
+        true
+    }
+
+    /// Starts to clean a band.
+    fn begin_victim(&mut self, band: BandId, cold: bool) {
         self.victims.remove(band, &self.bands.valid);
         self.bands.set_state(band, BandState::Closed, BandState::Victim);
         let start = self.layout.band_start(band);
@@ -168,24 +182,57 @@ impl Ftl {
             next: start,
             end: start + self.layout.band_sectors,
             reads_out: 0,
+            relocation_barrier: 0,
             valid_at_start: valid,
             gain,
             cold,
         });
         self.adjust_pace();
+    }
+
+    /// Whether relocation is due that makes room in the SLC cache for the next burst. The host has been idle for a
+    /// while: what the cache holds goes to native bands.
+    pub fn fold_demand(&mut self) -> bool {
+        if self.gc.scanning().is_some() {
+            return true;
+        }
+        let Some(band) = self.fold_candidate() else { return false };
+        if self.gc.victims.len() >= MAX_VICTIMS || !self.has_room_for(band) {
+            return false;
+        }
+        self.begin_victim(band, false);
         true
     }
 
+    /// The SLC cache holds data that can be folded.
+    pub fn can_fold(&self) -> bool {
+        self.fold_candidate().is_some()
+    }
+
+    fn fold_candidate(&self) -> Option<BandId> {
+        if self.bands.slc_in_use() == 0 {
+            return None;
+        }
+        let cached = self.victims.closed().iter().filter(|&&b| self.bands.get(b).mode == CellMode::Slc);
+        cached.min_by_key(|&&b| (self.bands.valid[b.0 as usize], b)).copied()
+    }
+
     /// Room for the valid sectors of one more victim beside those under way, without counting on erases that are yet to
-    /// come. Of the free bands only the reserve counts, because the host may take the others, and one of those stands
-    /// for bands that bad blocks have narrowed.
+    /// come. Of the free bands only the reserve counts, because the host may take the others. Of the open band only
+    /// stripes that nobody has begun count, because an open stripe may be closed early; none at all where the host
+    /// writes into the same band.
     fn has_room_for(&self, band: BandId) -> bool {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
-        let bands = self.bands.free_count().min(self.config.reserve_bands).saturating_sub(1);
-        let stream = &self.streams[self.relocation_stream() as usize];
-        let full = f64::from(self.full_band_sectors);
-        needed <= u64::from(bands) * u64::from(self.full_band_sectors) + (stream.room() * full) as u64
+        let full = u64::from(self.full_band_sectors);
+        let reserve = self.bands.free_sectors().min(u64::from(self.config.reserve_bands) * full);
+        // As long as others come free, a band stays in hand.
+        let in_hand = if self.gc.victims.is_empty() && self.gc.stale.is_empty() { 0 } else { full };
+        let room = match self.relocation_stream() {
+            StreamId::Host => 0,
+            stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands, &self.blocks),
+        };
+        needed <= reserve.saturating_sub(in_hand) + u64::from(room)
     }
 
     /// Where relocated sectors go.
@@ -254,6 +301,7 @@ impl Ftl {
     /// The sectors of a relocation were read: moves those that are still valid to the relocation stream.
     pub fn relocate(&mut self, relocation: Relocation) {
         let stream = self.relocation_stream();
+        let moved_before = self.counters.relocated_sectors;
         let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
         while mask != 0 {
             let ppa = relocation.first.0 + mask.trailing_zeros();
@@ -267,6 +315,9 @@ impl Ftl {
         let band = relocation.unit.band;
         let victim = self.gc.victims.iter_mut().find(|v| v.band == band).expect("a relocation belongs to a victim");
         victim.reads_out -= 1;
+        if self.counters.relocated_sectors > moved_before {
+            victim.relocation_barrier = self.streams[StreamId::Relocation as usize].barrier();
+        }
         self.retire_finished_victims();
     }
 
@@ -276,13 +327,13 @@ impl Ftl {
             && v.next == v.end
             && v.reads_out == 0
         {
-            let band = v.band;
+            let (band, relocation_barrier) = (v.band, v.relocation_barrier);
             self.gc.victims.pop_front();
             self.bands.set_state(band, BandState::Victim, BandState::Stale);
             self.gc.stale.push_back(StaleBand {
                 band,
                 host_barrier: self.streams[StreamId::Host as usize].barrier(),
-                relocation_barrier: self.streams[StreamId::Relocation as usize].barrier(),
+                relocation_barrier,
             });
         }
     }
@@ -294,13 +345,10 @@ impl Ftl {
 
     /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
     pub fn next_erase(&mut self) -> Option<BandId> {
-        let stale = self.gc.stale.front()?;
-        let ready = self.streams[StreamId::Host as usize].is_durable(stale.host_barrier)
-            && self.streams[StreamId::Relocation as usize].is_durable(stale.relocation_barrier);
-        if !ready {
-            return None;
-        }
-        self.gc.stale.pop_front().map(|s| s.band)
+        let [host, relocation] = &self.streams;
+        let is_ready = |s: &StaleBand| host.is_durable(s.host_barrier) && relocation.is_durable(s.relocation_barrier);
+        let first = self.gc.stale.iter().position(is_ready)?;
+        self.gc.stale.remove(first).map(|s| s.band)
     }
 
     /// Stale bands wait for stripes that are not full: without more writes they would wait for ever.

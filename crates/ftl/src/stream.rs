@@ -113,6 +113,20 @@ impl Stream {
         }
     }
 
+    /// Sectors of data in the stripes of the open band that are not open yet.
+    pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands, blocks: &Blocks) -> u32 {
+        let Some(band) = self.band else { return 0 };
+        let from = self.stripe + u32::from(self.stripe_is_open);
+        // Stripes of one group of dies are equally wide.
+        let sectors = |group: u32| {
+            let stripes =
+                (from..self.stripes).skip_while(|s| layout.group_of(*s) != group).step_by(layout.groups as usize);
+            let units = units_of(StripeId { band, index: group }, layout, bands, blocks).data.count_ones();
+            stripes.count() as u32 * units * layout.unit_sectors
+        };
+        (0..layout.groups).map(sectors).sum()
+    }
+
     /// Starts to fill a band that was just opened.
     pub fn start_band(&mut self, band: BandId, mode: CellMode, stripes: u32) {
         assert!(self.band.is_none());

@@ -115,11 +115,7 @@ impl Victims {
             return None;
         }
         match self.policy {
-            VictimPolicy::Greedy => {
-                let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
-                let band = self.members(g).find(|&b| valid[b] == group.fewest).expect("a group's minimum is exact");
-                Some(BandId(band as u32))
-            }
+            VictimPolicy::Greedy => self.emptiest(valid),
             VictimPolicy::CostBenefit => self.best_cost_benefit(valid, data_sectors, now),
             VictimPolicy::Fifo => loop {
                 let &(band, at) = self.order.front()?;
@@ -136,6 +132,16 @@ impl Victims {
                     .min_by_key(|b| (valid[b.0 as usize], b.0))
             }
         }
+    }
+
+    /// The closed band with the fewest valid sectors, whatever the policy.
+    pub fn emptiest(&self, valid: &[u32]) -> Option<BandId> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
+        let band = self.members(g).find(|&b| valid[b] == group.fewest).expect("a group's minimum is exact");
+        Some(BandId(band as u32))
     }
 
     fn best_cost_benefit(&self, valid: &[u32], data_sectors: u32, now: u64) -> Option<BandId> {
