@@ -73,7 +73,8 @@ impl Recorder {
         };
         class.latency.record(lat_ns);
         class.bytes += u64::from(bytes);
-        let row = ((end - self.since) / ROW_NS) as usize;
+        // A row ends with its second: what finishes on the border belongs to it.
+        let row = ((end - self.since).saturating_sub(1) / ROW_NS) as usize;
         if row >= self.rows.len() {
             self.rows.resize(row + 1, Row::default());
         }

@@ -179,7 +179,7 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
     let mut rounds = Vec::new();
     let mut start = Mark::of(&mut machine);
     let mut last = start;
-    // Where each of the last rounds began: `Auto` reports the last five.
+    let mut first_round = 0;
     progress.begin("measure", 1_000);
     let mut stopped = warm_up != StopReason::Reached;
     let mut fraction = 0.0;
@@ -209,18 +209,18 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
             rounds.push((recorder.bytes() - last.bytes) as f64 / elapsed_s);
         }
         last = Mark { at: machine.now(), bytes: recorder.bytes(), ..last };
-        if rounds.len() < rule.window || stopped {
+        let reported = rounds.len() - first_round;
+        if reported < rule.window || stopped {
             continue;
         }
         let steady = steady_state(&rounds, &rule);
         if spec.measure != Measure::Auto || steady.attained || rounds.len() >= rule.max_rounds {
             break;
         }
-        if rounds.len() % rule.window == 0 {
-            // Not steady yet: what is reported begins anew, so that it is five rounds of the steady part.
-            start = Mark::of(&mut machine);
-            last = start;
-        }
+        // Not steady yet: what is reported begins anew, so that it is five rounds of the steady part.
+        start = Mark::of(&mut machine);
+        last = start;
+        first_round = rounds.len();
     }
     if machine.now() == start.at {
         return Err(RunError::Cancelled);
