@@ -104,7 +104,9 @@ impl Bands {
 
     fn set_free_sectors(&mut self, sectors: u64) {
         self.free_sectors = sectors;
-        self.free_worth = (sectors / u64::from(self.full_sectors)) as u32;
+        // To the nearest: a few bad blocks in each band must not cost a whole one, or the host stalls for it.
+        let full = u64::from(self.full_sectors);
+        self.free_worth = ((sectors + full / 2) / full) as u32;
     }
 
     /// One band.

@@ -420,7 +420,8 @@ impl Ftl {
             && self.streams[s].is_durable(barrier)
         {
             self.closing[s].pop_front();
-            self.victims.insert(band, self.bands.valid[band.0 as usize], self.counters.host_sectors);
+            let missing = self.full_band_sectors - self.bands.get(band).data_sectors;
+            self.victims.insert(band, self.bands.valid[band.0 as usize], missing, self.counters.host_sectors);
         }
     }
 

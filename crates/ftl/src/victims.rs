@@ -32,6 +32,8 @@ pub struct Victims {
     place: Vec<u32>,
     closed: Vec<BandId>,
     closed_at: Vec<u64>,
+    /// What a band holds less than one without bad blocks: as if so much more of it were valid.
+    missing: Vec<u32>,
     /// Closing order, with entries of bands that have left since; used by FIFO only.
     order: VecDeque<(BandId, u64)>,
     rng: Rng,
@@ -48,6 +50,7 @@ impl Victims {
             place: vec![NOT_CLOSED; bands as usize],
             closed: Vec::with_capacity(bands as usize),
             closed_at: vec![0; bands as usize],
+            missing: vec![0; bands as usize],
             order: VecDeque::new(),
             rng: Rng::stream(seed, "victims"),
         }
@@ -58,15 +61,17 @@ impl Victims {
         &self.closed
     }
 
-    /// A band was closed at `now` (any clock that never runs backwards).
-    pub fn insert(&mut self, band: BandId, valid: u32, now: u64) {
+    /// A band was closed at `now` (any clock that never runs backwards); bad blocks take `missing` sectors off it.
+    /// Those count as valid: there is nothing to gain in them.
+    pub fn insert(&mut self, band: BandId, valid: u32, missing: u32, now: u64) {
         let b = band.0 as usize;
         assert_eq!(self.place[b], NOT_CLOSED, "band {b} is closed already");
         self.place[b] = self.closed.len() as u32;
         self.closed.push(band);
         self.closed_at[b] = now;
+        self.missing[b] = missing;
         let group = &mut self.groups[b >> self.shift];
-        group.fewest = group.fewest.min(valid);
+        group.fewest = group.fewest.min(valid + missing);
         group.oldest = group.oldest.min(now);
         if self.policy == VictimPolicy::Fifo {
             self.order.push_back((band, now));
@@ -78,6 +83,7 @@ impl Victims {
     pub fn lowered(&mut self, band: BandId, valid: u32) {
         let b = band.0 as usize;
         let group = &mut self.groups[b >> self.shift];
+        let valid = valid + self.missing[b];
         if valid < group.fewest && self.place[b] != NOT_CLOSED {
             group.fewest = valid;
         }
@@ -96,7 +102,7 @@ impl Victims {
         let g = b >> self.shift;
         let mut group = EMPTY;
         for member in self.members(g) {
-            group.fewest = group.fewest.min(valid[member]);
+            group.fewest = group.fewest.min(valid[member] + self.missing[member]);
             group.oldest = group.oldest.min(self.closed_at[member]);
         }
         self.groups[g] = group;
@@ -129,7 +135,7 @@ impl Victims {
                 let n = self.closed.len() as u64;
                 (0..d.max(1))
                     .map(|_| self.closed[self.rng.below(n) as usize])
-                    .min_by_key(|b| (valid[b.0 as usize], b.0))
+                    .min_by_key(|b| (valid[b.0 as usize] + self.missing[b.0 as usize], b.0))
             }
         }
     }
@@ -140,7 +146,8 @@ impl Victims {
             return None;
         }
         let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
-        let band = self.members(g).find(|&b| valid[b] == group.fewest).expect("a group's minimum is exact");
+        let band =
+            self.members(g).find(|&b| valid[b] + self.missing[b] == group.fewest).expect("a group's minimum is exact");
         Some(BandId(band as u32))
     }
 
@@ -157,7 +164,7 @@ impl Victims {
                 continue;
             }
             for b in self.members(g) {
-                let s = score(valid[b], self.closed_at[b]);
+                let s = score(valid[b] + self.missing[b], self.closed_at[b]);
                 if best.is_none_or(|(bs, _)| s > bs) {
                     best = Some((s, b));
                 }
@@ -172,6 +179,7 @@ impl Victims {
             + self.place.capacity() * 4
             + self.closed.capacity() * 4
             + self.closed_at.capacity() * 8
+            + self.missing.capacity() * 4
             + self.order.capacity() * 16
     }
 }
@@ -193,7 +201,7 @@ mod tests {
             if !closed.contains(&b) {
                 valid[b] = 50 + rng.below(50) as u32;
                 at[b] = now;
-                victims.insert(BandId(b as u32), valid[b], now);
+                victims.insert(BandId(b as u32), valid[b], 0, now);
                 closed.push(b);
             } else if valid[b] > 0 {
                 valid[b] -= 1;
@@ -242,11 +250,23 @@ mod tests {
         let mut many = Victims::new(VictimPolicy::RandomD(1_000), 100, 1);
         let mut one = Victims::new(VictimPolicy::RandomD(1), 100, 1);
         for b in 0..100 {
-            many.insert(BandId(b), valid[b as usize], 1);
-            one.insert(BandId(b), valid[b as usize], 1);
+            many.insert(BandId(b), valid[b as usize], 0, 1);
+            one.insert(BandId(b), valid[b as usize], 0, 1);
         }
         assert_eq!(many.choose(&valid, 200, 1), Some(BandId(0)));
         let mean: f64 = (0..10_000).map(|_| f64::from(one.choose(&valid, 200, 1).unwrap().0)).sum::<f64>() / 1e4;
         assert!((mean - 49.5).abs() < 1.0, "{mean}");
+    }
+
+    #[test]
+    fn a_full_narrow_band_is_no_better_than_a_full_wide_one() {
+        for policy in [VictimPolicy::Greedy, VictimPolicy::CostBenefit, VictimPolicy::RandomD(100)] {
+            let mut victims = Victims::new(policy, 3, 1);
+            let valid = [100, 20, 70];
+            [0, 80, 0].into_iter().enumerate().for_each(|(b, missing)| {
+                victims.insert(BandId(b as u32), valid[b], missing, 1);
+            });
+            assert_eq!(victims.choose(&valid, 100, 2), Some(BandId(2)), "{policy:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Setup, assert_near, device};
+use common::{Setup, assert_near, changed_device, device};
 use load::{FileioConfig, FileioMode};
 use target::Measure;
 
@@ -65,4 +65,15 @@ fn auto_reports_the_five_rounds_that_it_judged() {
     // A round has at least 2,000 requests.
     assert!(result.write.total_ios >= 10_000, "{} requests after {} rounds", result.write.total_ios, rounds.len());
     assert_near(result.write.bw_bytes, mean, 0.01);
+}
+
+/// A few bad blocks in every band narrow the free bands a little: that must not count as one band less, or the host
+/// stalls for it.
+#[test]
+fn bad_blocks_in_every_band_do_not_stall_a_paced_card() {
+    let device = changed_device("tachion-400", &["endurance.factory_bad_ppm=10000"], SCALE);
+    let result = Setup { measure: Measure::Auto, ..Setup::new(device, FileioMode::RndWr, 1.0) }.run();
+    assert!(result.flash.unwrap().bad_blocks > 20);
+    assert!(result.steady_state.unwrap().attained);
+    assert!(result.write.lat_ns.max < 10_000_000, "{} ns", result.write.lat_ns.max);
 }

@@ -80,7 +80,14 @@ pub fn assert_near(measured: f64, expected: f64, share: f64) {
 
 /// A built-in device, scaled.
 pub fn device(name: &str, scale: f64) -> DeviceConfig {
-    Profile::builtin(name).unwrap().lower(scale).unwrap()
+    changed_device(name, &[], scale)
+}
+
+/// A built-in device with other settings, scaled.
+pub fn changed_device(name: &str, settings: &[&str], scale: f64) -> DeviceConfig {
+    let mut profile = Profile::builtin(name).unwrap();
+    settings.iter().for_each(|setting| profile.set(setting).unwrap());
+    profile.lower(scale).unwrap()
 }
 
 /// A share of the device in whole MiB.
