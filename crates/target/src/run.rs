@@ -250,6 +250,9 @@ impl Mark {
     }
 }
 
+/// Longest warm-up of a run of stated length, virtual seconds; short runs warm up for a tenth of their length.
+const WARM_UP_SECONDS: f64 = 10.0;
+
 /// Fills queues and buffer before measuring; nothing of it is reported.
 fn warm_up(
     spec: &RunSpec,
@@ -262,7 +265,9 @@ fn warm_up(
         return StopReason::Reached;
     }
     let reason = match spec.measure {
-        Measure::Seconds(s) => machine.run_until_or(Stop::At(machine.now() + (s * 1e8) as u64), &cancelled),
+        Measure::Seconds(s) => {
+            machine.run_until_or(Stop::At(machine.now() + ((s * 0.1).min(WARM_UP_SECONDS) * 1e9) as u64), &cancelled)
+        }
         _ => machine.run_until_or(Stop::Finished(round_requests.div_ceil(2)), &cancelled),
     };
     let fill_caches = cache_filling_requests(spec);
