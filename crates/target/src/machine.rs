@@ -245,6 +245,9 @@ impl<'a, D: Device> Machine<'a, D> {
         process.then = then;
         if cpu_ns == 0 {
             process.state = State::Moving;
+            if matches!(then, Then::Submit) {
+                process.asked = self.now;
+            }
             return self.burst_over(p, has_core);
         }
         process.cpu_ns = cpu_ns;
@@ -320,9 +323,6 @@ impl<'a, D: Device> Machine<'a, D> {
                 let process = &mut self.processes[p.0 as usize];
                 process.state = State::InDevice;
                 process.submitted = self.now;
-                if !has_core {
-                    process.asked = self.now;
-                }
                 self.device.submit(self.now, RequestId(p.0), process.request, &mut self.done);
             }
         }

@@ -108,26 +108,22 @@ impl Recorder {
         (self.read.summary(elapsed_s), self.write.summary(elapsed_s), self.sync.summary(elapsed_s))
     }
 
-    /// A row a second until `now`; the last may be shorter.
+    /// A row a second until `now`, of seconds without requests too; the last may be shorter.
     pub fn series(&self, now: Time) -> Vec<SeriesRow> {
         let elapsed_ns = now - self.since;
-        let mut series = Vec::with_capacity(self.rows.len());
-        for (i, row) in self.rows.iter().enumerate() {
-            let start_ns = i as u64 * ROW_NS;
-            let end_ns = (start_ns + ROW_NS).min(elapsed_ns);
-            let seconds = end_ns.saturating_sub(start_ns) as f64 / 1e9;
-            if seconds <= 0.0 {
-                continue;
-            }
-            series.push(SeriesRow {
+        let row = |i: u64| {
+            let row = self.rows.get(i as usize).copied().unwrap_or_default();
+            let end_ns = ((i + 1) * ROW_NS).min(elapsed_ns);
+            let seconds = (end_ns - i * ROW_NS) as f64 / 1e9;
+            SeriesRow {
                 t_s: end_ns as f64 / 1e9,
                 read_bw_bytes: row.read_bytes as f64 / seconds,
                 write_bw_bytes: row.write_bytes as f64 / seconds,
                 iops: row.ios as f64 / seconds,
                 lat_max_ns: row.lat_max_ns,
-            });
-        }
-        series
+            }
+        };
+        (0..elapsed_ns.div_ceil(ROW_NS)).map(row).collect()
     }
 
     /// Where the time went, if that was kept.

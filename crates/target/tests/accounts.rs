@@ -135,3 +135,13 @@ fn a_request_that_ends_with_the_last_second_is_in_the_series() {
     let ios: f64 = seen.series.iter().map(|row| row.iops).sum();
     assert_near(ios, seen.reads.total_ios as f64, 1e-9);
 }
+
+#[test]
+fn a_second_without_requests_has_a_row_of_its_own() {
+    // A request every three seconds; the last two seconds see none.
+    let config = FileioConfig { think_ns: 3 * SECOND, ..reads(1) };
+    let seen = closed(config, HostConfig::UNLIMITED, 100_000, 8 * SECOND);
+    let ios: Vec<f64> = seen.series.iter().map(|row| row.iops).collect();
+    assert_eq!(ios, [0.0, 0.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
+    assert_eq!(seen.series.last().unwrap().t_s, 8.0);
+}

@@ -103,3 +103,17 @@ fn a_flush_costs_the_driver_but_no_session_time() {
     let cycle_s = cpu_s(&HOST) + DELAY_NS as f64 / 1e9 + flush_s;
     assert_near(seen.writes.iops, 2.0 / cycle_s, 0.01);
 }
+
+#[test]
+fn latency_begins_with_its_own_request_where_asking_takes_no_cpu() {
+    // Only completing takes CPU: the next request is submitted in the same breath.
+    let host = HostConfig { session_ns: 0, submit_ns: 0, ..HOST };
+    let seen = closed(reads(3), host, DELAY_NS, SECOND);
+    let expected = DELAY_NS + host.complete_ns;
+    assert_eq!((seen.reads.lat_ns.min, seen.reads.lat_ns.max), (expected, expected));
+    // A flush costs no session time; without a driver it is asked for at once, too.
+    let host = HostConfig { submit_ns: 0, ..HOST };
+    let config = FileioConfig { mode: FileioMode::RndWr, fsync_all: true, ..reads(3) };
+    let seen = closed(config, host, DELAY_NS, SECOND);
+    assert_eq!((seen.flushes.lat_ns.min, seen.flushes.lat_ns.max), (expected, expected));
+}

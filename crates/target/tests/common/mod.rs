@@ -58,6 +58,7 @@ pub fn reads(threads: u32) -> FileioConfig {
 pub struct Seen {
     pub reads: results::IoClass,
     pub writes: results::IoClass,
+    pub flushes: results::IoClass,
     pub series: Vec<results::SeriesRow>,
 }
 
@@ -69,8 +70,8 @@ pub fn closed(config: FileioConfig, host: HostConfig, delay_ns: u64, measured_ns
     machine.start_measurement();
     machine.run_until(Stop::At(Time(SECOND / 5 + measured_ns)));
     let recorder = machine.recorder().unwrap();
-    let (reads, writes, _) = recorder.classes(machine.now());
-    Seen { reads, writes, series: recorder.series(machine.now()) }
+    let (reads, writes, flushes) = recorder.classes(machine.now());
+    Seen { reads, writes, flushes, series: recorder.series(machine.now()) }
 }
 
 #[track_caller]
