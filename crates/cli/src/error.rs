@@ -3,10 +3,10 @@
 use crate::units::{self, capacity};
 use load::LoadError;
 use profile::ProfileError;
-use review::{PointError, ValidateError};
+use review::{PlanError, PointError, ResumeError, ValidateError};
 use std::io;
 use std::path::PathBuf;
-use target::RunError;
+use target::{RunError, TargetError};
 use thiserror::Error;
 
 /// Why a command did not do what was asked.
@@ -44,9 +44,141 @@ pub enum Failure {
         /// What the card has.
         user_bytes: u64,
     },
-    /// A point of a review.
+    /// A point of a comparison.
     #[error(transparent)]
     Point(#[from] PointError),
+    /// Neither a card nor a file.
+    #[error("{source}; a file is named with a slash (./{name}), a new one with --size")]
+    NoTarget {
+        /// As typed.
+        name: String,
+        /// What the cards say.
+        source: Box<Failure>,
+    },
+    /// An option that this kind of target has no use for.
+    #[error("{option} has no effect on {what}")]
+    OptionWithout {
+        /// Which.
+        option: &'static str,
+        /// On what.
+        what: &'static str,
+    },
+    /// No plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A result of a real device would be lost.
+    #[error("{} is there already: name another with --out, go on with --resume, or replace it with --overwrite", .path.display())]
+    ResultExists {
+        /// Which.
+        path: PathBuf,
+    },
+    /// Something else would be lost.
+    #[error("{} is there and is no review: name another with --out", .path.display())]
+    NoResult {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A result that can't be gone on from.
+    #[error("can't resume {}: {source}", .path.display())]
+    Resume {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: ResumeError,
+    },
+    /// What is there can't be found out.
+    #[error(transparent)]
+    Identify(#[from] identify::IdentifyError),
+    /// It is in use, or holds something.
+    #[error(transparent)]
+    Refused(#[from] identify::Refusal),
+    /// A file or a device can't be opened.
+    #[error(transparent)]
+    Drive(#[from] drive::DriveError),
+    /// Nobody said that it may be destroyed.
+    #[error(
+        "{} ({title}): a review destroys everything on it; if that is meant, add --destroy-data and type its {what}, \
+         or give it: --serial '{value}'", .path.display()
+    )]
+    NotAllowed {
+        /// Which.
+        path: PathBuf,
+        /// What it is.
+        title: String,
+        /// What is to be typed.
+        what: String,
+        /// Its value.
+        value: String,
+    },
+    /// It is another device than was meant.
+    #[error("{}: '{typed}' is not its {what}: nothing was written", .path.display())]
+    NotConfirmed {
+        /// Which.
+        path: PathBuf,
+        /// What was to be typed.
+        what: String,
+        /// What was.
+        typed: String,
+    },
+    /// No terminal to type at.
+    #[error("{}: nobody is there to type its {what}: give it with --serial", .path.display())]
+    NobodyToAsk {
+        /// Which.
+        path: PathBuf,
+        /// What is to be typed.
+        what: String,
+    },
+    /// Standard input.
+    #[error("can't read from standard input: {0}")]
+    Stdin(io::Error),
+    /// A file that is not there.
+    #[error("{}: there is no such file or device; --size makes a new file", .path.display())]
+    NoSize {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A file of another size.
+    #[error("{} is there and holds {}: leave out --size, or name a new file", .path.display(), capacity(*.size_bytes))]
+    OtherSize {
+        /// Which.
+        path: PathBuf,
+        /// Its size.
+        size_bytes: u64,
+    },
+    /// Somebody else's file.
+    #[error(
+        "{} is there and was not made by flashrig: name a new file with --size, or give this one away with \
+         --destroy-data", .path.display()
+    )]
+    ForeignFile {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A result of another tool.
+    #[error(transparent)]
+    Import(#[from] import::ImportError),
+    /// More devices than a page can show.
+    #[error("{given} results are too many to compare: at most {most}")]
+    TooMany {
+        /// As given.
+        given: usize,
+        /// Most.
+        most: usize,
+    },
+    /// A page would take the place of something else.
+    #[error("{}: a page's name ends in .html, and it is none of the results", .path.display())]
+    NoPage {
+        /// As asked.
+        path: PathBuf,
+    },
+    /// The device ended the review.
+    #[error("{source}; what was measured until then is in {}, --resume goes on", .partial.display())]
+    Target {
+        /// The partial result.
+        partial: PathBuf,
+        /// What happened.
+        source: TargetError,
+    },
     /// A comparison.
     #[error(transparent)]
     Validate(#[from] ValidateError),

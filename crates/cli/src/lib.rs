@@ -6,12 +6,16 @@
 pub mod args;
 mod cancel;
 mod cards_cmd;
+mod compare_cmd;
 mod error;
 mod generate_cmd;
 mod opening;
 mod output;
 mod progress;
+mod real_target;
 mod review_cmd;
+mod review_output;
+mod review_target;
 mod run_cmd;
 mod show_cmd;
 mod table;
@@ -71,6 +75,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Show(args) => show_cmd::show(&args),
         Command::Run(args) => run_cmd::run(&args),
         Command::Review(args) => review_cmd::review(&args),
+        Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),

@@ -15,6 +15,11 @@ pub fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
+/// A line about something that went wrong and changes no result.
+pub fn print_error(message: &str) {
+    eprintln!("flashrig: {}", crate::error::one_line(message));
+}
+
 /// JSON as it is printed and written.
 pub fn pretty(value: &Value) -> String {
     let mut text = serde_json::to_string_pretty(value).expect("JSON values have text keys");
@@ -85,6 +90,26 @@ impl JsonSink {
             }
         };
         written.map_err(|source| Failure::Unwritable { path, source })
+    }
+}
+
+/// Text files that are there whole or not at all.
+pub struct TextSink;
+
+impl TextSink {
+    /// Finds out whether a file can be written, and leaves nothing behind.
+    pub fn probe(path: &Path) -> Result<(), Failure> {
+        JsonSink::open(path).map(|_| ())
+    }
+
+    /// Puts a file in its place.
+    pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
+        let unwritable = |source| Failure::Unwritable { path: path.to_owned(), source };
+        match JsonSink::open(path)? {
+            JsonSink::Stdout => print(text),
+            JsonSink::File(place) => replace(&place, text).map_err(unwritable),
+            JsonSink::Stream(_, mut stream) => stream.write_all(text.as_bytes()).map_err(unwritable),
+        }
     }
 }
 

@@ -84,6 +84,10 @@ impl Progress for Watch {
         *current = Phase { number, name: phase.to_owned(), total, began, over: false };
     }
 
+    fn step(&self, what: &str) {
+        what.clone_into(&mut self.shared.phase.lock().expect("the painter does not panic").name);
+    }
+
     fn at(&self, done: u64) {
         self.shared.done.store(done, Ordering::Relaxed);
     }
@@ -125,8 +129,9 @@ fn paint(shared: &Shared) {
             if let Some((_, bar)) = &bar {
                 let done = shared.done.load(Ordering::Relaxed).min(phase.total);
                 bar.set_position(done);
-                let left = phase.time_left(done).map(|left| format!(", {} s left", left.as_secs_f64().ceil()));
+                let left = phase.time_left(done).map(|left| format!(", {} left", rough(left)));
                 bar.set_prefix(left.unwrap_or_default());
+                bar.set_message(phase.name.clone());
             }
         }
         let Ok((next, _)) = shared.over.wait_timeout(phase, REPAINT) else { return };
@@ -134,6 +139,15 @@ fn paint(shared: &Shared) {
     }
     if let Some((_, bar)) = bar {
         bar.finish_and_clear();
+    }
+}
+
+/// `40 s`, `7 min`, `2 h 5 min`: nobody wants the seconds of hours.
+fn rough(left: Duration) -> String {
+    match left.as_secs_f64().ceil() as u64 {
+        s @ 0..120 => format!("{s} s"),
+        s @ 120..7200 => format!("{} min", s.div_ceil(60)),
+        s => format!("{} h {} min", s / 3600, s % 3600 / 60),
     }
 }
 

@@ -1,34 +1,121 @@
-//! `flashrig review`: the method, on one card.
+//! `flashrig review`: the method, on a modelled card, a file or a block device.
 
 use crate::args::ReviewArgs;
 use crate::cancel;
 use crate::error::Failure;
-use crate::opening::open;
-use crate::output::{JsonSink, print};
+use crate::output::{pretty, print};
 use crate::progress::Watch;
+use crate::real_target;
+use crate::review_output::{Existing, Files, short_name};
+use crate::review_target::{Named, named};
 use crate::view;
-use review::ReviewOptions;
+use profile::{Host, Profile};
+use results::{Price, ReviewResult};
+use review::{Options, Plan, Review, Start, Subject};
 use std::process::ExitCode;
+use target::{ModelTarget, Progress, Target};
 
 pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.host, &args.settings)?;
-    let options = ReviewOptions { scale: args.scale.0, seed: args.seed, fill: args.fill.0, quick: args.quick };
-    // A card that can't be built is an error before anything is written or measured.
-    profile.lower(options.scale)?;
-    let sink = args.json.as_deref().map(JsonSink::open).transpose()?;
+    match named(args)? {
+        Named::Model { profile, host, scale } => model(args, &profile, &host, scale),
+        Named::BlockDevice(path) => real_target::block_device(args, &path),
+        Named::File(path) => real_target::file(args, &path),
+    }
+}
+
+fn model(args: &ReviewArgs, profile: &Profile, host: &Host, scale: f64) -> Result<ExitCode, Failure> {
+    let target = ModelTarget::new(profile, host, scale, args.seed)?;
+    let plan = review::plan(&Subject::of(&target), &options(args, scale))?;
+    let files = Files::of(args.out.as_deref(), &args.target);
+    if args.plan {
+        return show_plan(args, &target.info().title, &plan, &files);
+    }
+    files.check(if args.resume { Existing::Resumed } else { Existing::Replaced })?;
+    let mut start = start(args, &files, profile.price_usd())?;
+    start.prior = prior(args, &files, &target, &plan)?;
     cancel::listen()?;
-    let result = {
+    let (mut done, comparing) = {
         let watch = Watch::new();
-        review::review(&profile, &host, &options, &watch)?
+        let mut done = review::review(Box::new(target), &plan, start, &watch, &|_| {});
+        watch.begin("compare with what was published", 1);
+        let compared = if args.quick || !args.only.is_empty() {
+            Ok(())
+        } else {
+            review::lay_over_published(&mut done.result, profile, scale, args.seed, &watch)
+        };
+        (done, compared)
     };
-    let json_only = sink.as_ref().is_some_and(JsonSink::is_stdout);
-    if let Some(sink) = sink {
-        sink.write(&serde_json::to_value(&result).expect("results have text keys"))?;
+    if let Err(error) = comparing {
+        done.result.partial.get_or_insert_with(|| error.to_string());
     }
-    if !json_only {
-        let heading = view::device_words(&profile, profile.lower(options.scale)?.user_bytes(), options.scale);
-        let heading = format!("{heading}; host {}, seed {}", host.name(), options.seed);
-        print(&view::review(&heading, &result))?;
+    deliver(args, &files, done)
+}
+
+/// What the method is to do.
+pub fn options(args: &ReviewArgs, scale: f64) -> Options {
+    Options {
+        seed: args.seed,
+        scale,
+        fill: args.fill.0,
+        quick: args.quick,
+        budget_s: args.real.budget.map(|budget| budget.0.as_secs_f64()),
+        only: args.only.clone(),
     }
-    Ok(if result.partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
+}
+
+/// Name, version, price.
+pub fn start(args: &ReviewArgs, files: &Files, known_usd: Option<f64>) -> Result<Start, Failure> {
+    let price = |amount, source: &str| Price { amount, currency: "USD".into(), source: source.into() };
+    Ok(Start {
+        name: short_name(&files.json.with_extension("").to_string_lossy()),
+        generator: format!("flashrig {}", env!("CARGO_PKG_VERSION")),
+        started: None,
+        price: args.price.map(|p| price(p.0, "--price")).or(known_usd.map(|usd| price(usd, "the card's profile"))),
+        prior: None,
+    })
+}
+
+/// The partial result that `--resume` goes on from, if it is a part of this review.
+pub fn prior(
+    args: &ReviewArgs,
+    files: &Files,
+    target: &dyn Target,
+    plan: &Plan,
+) -> Result<Option<ReviewResult>, Failure> {
+    if !args.resume {
+        return Ok(None);
+    }
+    let prior = files.read()?;
+    review::check_resumable(&prior, target, plan)
+        .map_err(|source| Failure::Resume { path: files.json.clone(), source })?;
+    Ok(Some(prior))
+}
+
+/// `--plan`.
+pub fn show_plan(args: &ReviewArgs, title: &str, plan: &Plan, files: &Files) -> Result<ExitCode, Failure> {
+    if args.json {
+        let phases = serde_json::to_value(plan.phases()).expect("results have text keys");
+        print(&pretty(&serde_json::json!({ "expected_s": plan.expected_s(), "phases": phases })))?;
+    } else {
+        print(&view::plan(title, plan, files))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Writes the files, prints the tables, and says how it ended.
+pub fn deliver(args: &ReviewArgs, files: &Files, review: Review) -> Result<ExitCode, Failure> {
+    let Review { result, error } = review;
+    // The files first: what took long to measure must not be lost because the reader of the tables went away.
+    files.write(&result)?;
+    if args.json {
+        print(&pretty(&serde_json::to_value(&result).expect("results have text keys")))?;
+    } else {
+        print(&view::review(&result, files))?;
+    }
+    match error {
+        Some(target::TargetError::Cancelled) => Ok(ExitCode::from(cancel::EXIT_CODE)),
+        Some(error) => Err(Failure::Target { partial: files.json.clone(), source: error }),
+        None if result.partial.is_some() => Ok(ExitCode::from(cancel::EXIT_CODE)),
+        None => Ok(ExitCode::SUCCESS),
+    }
 }

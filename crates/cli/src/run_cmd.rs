@@ -35,6 +35,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         measure: measure(&args.measure),
         fresh: args.device.fresh,
         explain_tail: args.output.explain_tail,
+        histograms: false,
     };
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     cancel::listen()?;
@@ -69,6 +70,7 @@ fn fill_bytes(device: &DeviceConfig, fill: f64) -> u64 {
 fn load(args: &RunArgs, fill_bytes: u64) -> LoadConfig {
     match args.load.fileio() {
         Some(mode) => LoadConfig::Fileio(args.fileio.config(mode, fill_bytes)),
+        None if args.load == LoadName::Redo => LoadConfig::Redo(args.redo.config(fill_bytes)),
         None if args.load == LoadName::Slob => LoadConfig::Slob(args.slob.config()),
         None => LoadConfig::Oltp(args.oltp.config(fill_bytes)),
     }
@@ -76,11 +78,7 @@ fn load(args: &RunArgs, fill_bytes: u64) -> LoadConfig {
 
 /// Says at which scale the load would fit; the run itself knows only the model.
 fn check_size(load: &LoadConfig, profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<(), Failure> {
-    let needed_bytes = match load {
-        LoadConfig::Fileio(config) => config.file_bytes,
-        LoadConfig::Slob(config) => config.footprint_bytes(),
-        LoadConfig::Oltp(config) => config.footprint_bytes(),
-    };
+    let needed_bytes = load.footprint_bytes();
     let scaled_bytes = device.user_bytes();
     if needed_bytes <= scaled_bytes {
         return Ok(());

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 7] = ["cards", "show", "run", "review", "validate", "completions", "man"];
+const COMMANDS: [&str; 8] = ["cards", "show", "run", "review", "compare", "validate", "completions", "man"];
 
 /// Lines of a text that begin with the program's name, a prompt or not, as words.
 fn command_lines(text: &str) -> Vec<Vec<String>> {
@@ -61,7 +61,7 @@ fn every_example_of_a_help_text_runs() {
     for words in lines {
         cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         // Reviews and comparisons take long and have tests of their own.
-        if ["review", "validate"].contains(&words[1].as_str()) {
+        if ["review", "compare", "validate"].contains(&words[1].as_str()) {
             continue;
         }
         let output = command().current_dir(dir.path()).args(&words[1..]).output().unwrap();

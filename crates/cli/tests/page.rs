@@ -35,7 +35,9 @@ fn every_table_is_at_most_eighty_columns_wide() {
 
 #[test]
 fn a_quick_review_is_at_most_eighty_columns_wide() {
-    let arguments = ["review", "tachion-400", "--quick", "--scale", "1/256"];
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("page");
+    let arguments = ["review", "tachion-400", "--quick", "--scale", "1/256", "--out", page.to_str().unwrap()];
     let text = succeed(&arguments);
     assert_fits(&arguments, &text);
     assert!(text.contains("random write") && text.contains("second by second"), "{text}");
@@ -43,7 +45,7 @@ fn a_quick_review_is_at_most_eighty_columns_wide() {
 
 #[test]
 fn every_help_is_at_most_eighty_columns_wide() {
-    for command in ["cards", "show", "run", "review", "validate", "completions", "man"] {
+    for command in ["cards", "show", "run", "review", "compare", "validate", "completions", "man"] {
         for flag in ["-h", "--help"] {
             let help = succeed(&[command, flag]);
             assert_fits(&[command, flag], &help);

@@ -46,7 +46,9 @@ fn print_now(command: &str) -> String {
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("flashrig"), "only this program's output can be checked: {command}");
     let program = std::env::var_os("FLASHRIG").unwrap_or(env!("CARGO_BIN_EXE_flashrig").into());
-    let output = Command::new(program).args(words).output().expect("the command starts");
+    // What a command writes stays out of the tree.
+    let dir = tempfile::tempdir().unwrap();
+    let output = Command::new(program).args(words).current_dir(dir.path()).output().expect("the command starts");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }

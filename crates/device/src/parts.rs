@@ -6,6 +6,8 @@
 pub enum Cause {
     /// Host CPU: waiting for a core, and the driver's work.
     HostCpu,
+    /// The request was due, and the session that was to ask for it still waited for another one.
+    Late,
     /// Waiting for the card to take the command.
     CommandQueue,
     /// Transfer over the host link, and waiting for it.
@@ -56,6 +58,7 @@ impl Cause {
     /// All causes, in the order of tables.
     pub const ALL: [Cause; Cause::COUNT] = [
         Cause::HostCpu,
+        Cause::Late,
         Cause::CommandQueue,
         Cause::Link,
         Cause::BufferHostProgram,
@@ -80,12 +83,13 @@ impl Cause {
         Cause::DiskTransfer,
     ];
     /// How many causes there are.
-    pub const COUNT: usize = 23;
+    pub const COUNT: usize = 24;
 
     /// The name in JSON.
     pub fn key(self) -> &'static str {
         match self {
             Cause::HostCpu => "host_cpu",
+            Cause::Late => "late",
             Cause::CommandQueue => "command_queue",
             Cause::Link => "link",
             Cause::BufferHostProgram => "buffer_full_host_program",
@@ -115,6 +119,7 @@ impl Cause {
     pub fn label(self) -> &'static str {
         match self {
             Cause::HostCpu => "host CPU",
+            Cause::Late => "asked late",
             Cause::CommandQueue => "command queue",
             Cause::Link => "host link",
             Cause::BufferHostProgram => "buffer full: host programs",

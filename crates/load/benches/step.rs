@@ -1,7 +1,7 @@
 //! Nanoseconds for one step of each load, without a device: `cargo bench -p load`. The loop around it is in the figure: about 3 ns.
 
 use device::Time;
-use load::{CacheConfig, FileioConfig, FileioMode, LoadConfig, OltpConfig, ProcessId, SlobConfig, Step};
+use load::{CacheConfig, FileioConfig, FileioMode, LoadConfig, OltpConfig, ProcessId, RedoConfig, SlobConfig, Step};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -38,6 +38,8 @@ fn main() {
     FileioMode::ALL.into_iter().for_each(|mode| fileio(mode, "uniform"));
     fileio(FileioMode::RndWr, "zipf:0.99");
     fileio(FileioMode::RndWr, "hot-cold:20/80");
+
+    measure("redo", LoadConfig::Redo(RedoConfig::default()));
 
     for hit_ratio in [None, Some(0.2)] {
         let cache = CacheConfig { bytes: 256 << 20, hit_ratio, ..CacheConfig::default() };

@@ -215,7 +215,7 @@ impl GroupCommit {
             Writing::Write { cursor, end } if cursor < end => return self.write(cursor, end),
             Writing::Write { .. } if self.config.sync == LogSync::Flush => {
                 self.writing = Writing::Flush;
-                return Step::Io { cpu_ns: 0, request: Request::flush() };
+                return Step::io(Request::flush());
             }
             Writing::Write { .. } | Writing::Flush => self.group_is_durable(wake),
         }
@@ -270,7 +270,7 @@ impl GroupCommit {
         self.counts.written_bytes += len;
         let request =
             Request { fua: self.config.sync == LogSync::Fua, ..Request::write(self.start_bytes + in_area, len as u32) };
-        Step::Io { cpu_ns: 0, request }
+        Step::io(request)
     }
 
     fn group_is_durable(&mut self, wake: &mut Vec<ProcessId>) {

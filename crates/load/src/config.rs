@@ -1,6 +1,8 @@
 //! Any load: its configuration, as one value that builds it and describes it in results.
 
-use crate::{CacheConfig, Fileio, FileioConfig, Load, LoadError, LogConfig, Oltp, OltpConfig, Slob, SlobConfig};
+use crate::{
+    CacheConfig, Fileio, FileioConfig, Load, LoadError, LogConfig, Oltp, OltpConfig, Redo, RedoConfig, Slob, SlobConfig,
+};
 use serde_json::{Value, json};
 
 /// A configuration of any load.
@@ -8,6 +10,8 @@ use serde_json::{Value, json};
 pub enum LoadConfig {
     /// sysbench fileio.
     Fileio(FileioConfig),
+    /// Commits beside random reads.
+    Redo(RedoConfig),
     /// SLOB.
     Slob(SlobConfig),
     /// OLTP 80/20.
@@ -19,6 +23,7 @@ impl LoadConfig {
     pub fn validate(&self) -> Result<(), LoadError> {
         match self {
             LoadConfig::Fileio(config) => config.validate(),
+            LoadConfig::Redo(config) => config.validate(),
             LoadConfig::Slob(config) => config.validate(),
             LoadConfig::Oltp(config) => config.validate(),
         }
@@ -28,15 +33,37 @@ impl LoadConfig {
     pub fn build(&self, seed: u64) -> Result<Box<dyn Load>, LoadError> {
         Ok(match *self {
             LoadConfig::Fileio(config) => Box::new(Fileio::new(config, seed)?),
+            LoadConfig::Redo(config) => Box::new(Redo::new(config, seed)?),
             LoadConfig::Slob(config) => Box::new(Slob::new(config, seed)?),
             LoadConfig::Oltp(config) => Box::new(Oltp::new(config, seed)?),
         })
+    }
+
+    /// Bytes from the start of the device that requests of a valid load may touch.
+    pub fn footprint_bytes(&self) -> u64 {
+        match self {
+            LoadConfig::Fileio(config) => config.footprint_bytes(),
+            LoadConfig::Redo(config) => config.footprint_bytes(),
+            LoadConfig::Slob(config) => config.footprint_bytes(),
+            LoadConfig::Oltp(config) => config.footprint_bytes(),
+        }
+    }
+
+    /// Whether it ever writes: whether it destroys what a real device holds, and changes the state of a modelled one.
+    pub fn writes(&self) -> bool {
+        match self {
+            LoadConfig::Fileio(config) => config.mode.writes(),
+            LoadConfig::Redo(_) => true,
+            LoadConfig::Slob(config) => config.writers > 0 && config.update_percent > 0.0,
+            LoadConfig::Oltp(config) => config.select_percent < 100.0,
+        }
     }
 
     /// What a result says of its load: `kind`, and every parameter under its own name.
     pub fn describe(&self) -> Value {
         match self {
             LoadConfig::Fileio(config) => describe_fileio(config),
+            LoadConfig::Redo(config) => describe_redo(config),
             LoadConfig::Slob(config) => describe_slob(config),
             LoadConfig::Oltp(config) => describe_oltp(config),
         }
@@ -60,6 +87,7 @@ fn describe_fileio(config: &FileioConfig) -> Value {
         access,
         think_ns,
         rate_iops,
+        own_regions,
     } = *config;
     json!({
         "kind": "fileio",
@@ -76,6 +104,35 @@ fn describe_fileio(config: &FileioConfig) -> Value {
         "access": access.to_string(),
         "think_ns": think_ns,
         "rate_iops": rate_iops,
+        "own_regions": own_regions,
+    })
+}
+
+fn describe_redo(config: &RedoConfig) -> Value {
+    let RedoConfig {
+        log_writers,
+        log_block_bytes,
+        log_area_bytes,
+        sync,
+        log_rate_iops,
+        readers,
+        read_block_bytes,
+        access,
+        data_bytes,
+        start_bytes,
+    } = *config;
+    json!({
+        "kind": "redo",
+        "log_writers": log_writers,
+        "log_block_bytes": log_block_bytes,
+        "log_area_bytes": log_area_bytes,
+        "sync": sync,
+        "log_rate_iops": log_rate_iops,
+        "readers": readers,
+        "read_block_bytes": read_block_bytes,
+        "access": access.to_string(),
+        "data_bytes": data_bytes,
+        "start_bytes": start_bytes,
     })
 }
 
@@ -193,10 +250,14 @@ fn describe_log(config: &LogConfig) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::FileioMode;
+    use crate::testing::{Machine, run};
+    use device::Op;
 
-    fn all() -> [LoadConfig; 3] {
+    fn all() -> [LoadConfig; 4] {
         [
             LoadConfig::Fileio(FileioConfig::default()),
+            LoadConfig::Redo(RedoConfig::default()),
             LoadConfig::Slob(SlobConfig::default()),
             LoadConfig::Oltp(OltpConfig::default()),
         ]
@@ -204,10 +265,42 @@ mod tests {
 
     #[test]
     fn every_default_is_valid_and_says_what_it_is() {
-        for (config, kind) in all().into_iter().zip(["fileio", "slob", "oltp"]) {
+        for (config, kind) in all().into_iter().zip(["fileio", "redo", "slob", "oltp"]) {
             config.validate().unwrap();
             assert!(config.build(1).unwrap().processes() > 0);
             assert_eq!(config.describe()["kind"], kind);
+        }
+    }
+
+    #[test]
+    fn a_footprint_is_known_without_building() {
+        for config in all() {
+            assert_eq!(config.footprint_bytes(), config.build(1).unwrap().footprint_bytes());
+        }
+        let shifted = FileioConfig { start_bytes: 1 << 20, ..FileioConfig::default() };
+        assert_eq!(LoadConfig::Fileio(shifted).footprint_bytes(), (1 << 20) + shifted.file_bytes);
+    }
+
+    #[test]
+    fn a_load_says_that_it_writes_exactly_if_it_does() {
+        let small = CacheConfig { bytes: 100 * 8192, dirty_start: 0.0, ..CacheConfig::default() };
+        let slob = SlobConfig { readers: 1, writers: 1, scale_blocks: 50, cache: small, ..SlobConfig::default() };
+        let oltp = OltpConfig { db_bytes: 1 << 20, cache: small, ..OltpConfig::default() };
+        let fileio = FileioMode::ALL.map(|mode| LoadConfig::Fileio(FileioConfig { mode, ..FileioConfig::default() }));
+        let others = [
+            LoadConfig::Redo(RedoConfig::default()),
+            LoadConfig::Redo(RedoConfig { readers: 0, ..RedoConfig::default() }),
+            LoadConfig::Slob(slob),
+            LoadConfig::Slob(SlobConfig { writers: 0, ..slob }),
+            LoadConfig::Slob(SlobConfig { update_percent: 0.0, ..slob }),
+            LoadConfig::Oltp(oltp),
+            LoadConfig::Oltp(OltpConfig { select_percent: 100.0, insert_percent: 0.0, ..oltp }),
+        ];
+        let machine = Machine { read_ns: 100_000, write_ns: 50_000, flush_ns: 10_000, cores: None };
+        for config in fileio.into_iter().chain(others) {
+            let trace = run(config.build(1).unwrap().as_mut(), machine, 0, 100_000_000);
+            let wrote = trace.requests.iter().any(|r| r.request.op == Op::Write);
+            assert_eq!(config.writes(), wrote, "{config:?}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What does the host ask?
 //!
-//! Deterministic generators: sysbench fileio, SLOB, OLTP. A load is a set of *processes* (sessions, and the database's
-//! background writers); each runs a script of steps, and whoever drives it (virtual time or a wall clock) tells it when
-//! a step is done. A load owns no clock.
+//! Deterministic generators: sysbench fileio, a database's commits beside its reads, SLOB, OLTP. A load is a set of
+//! *processes* (sessions, and the database's background writers); each runs a script of steps, and whoever drives it
+//! (virtual time or a wall clock) tells it when a step is done. A load owns no clock.
 //!
 //! Invariants:
 //! - the same configuration and seed give the same steps, as long as the steps' outcomes come at the same times;
@@ -16,7 +16,10 @@ mod commit;
 mod config;
 mod error;
 mod fileio;
+mod instance;
 mod oltp;
+mod pace;
+mod redo;
 mod slob;
 #[cfg(test)]
 mod testing;
@@ -29,6 +32,7 @@ pub use config::LoadConfig;
 pub use error::LoadError;
 pub use fileio::{Fileio, FileioConfig, FileioMode};
 pub use oltp::{Oltp, OltpConfig};
+pub use redo::{Redo, RedoConfig};
 pub use slob::{Slob, SlobConfig, format_slob_table};
 pub use zipf::{Scramble, Zipf};
 
@@ -62,6 +66,9 @@ pub enum Step {
         cpu_ns: u64,
         /// The request.
         request: Request,
+        /// When it was due, if a schedule (a limited rate) says so. Its latency begins there when that is before it was
+        /// asked for: a device that stalls must not be spared the requests that it holds up.
+        due: Option<Time>,
     },
     /// Computes.
     Cpu {
@@ -79,8 +86,16 @@ pub enum Step {
     End,
 }
 
+impl Step {
+    /// Asks at once, on no schedule.
+    #[inline]
+    fn io(request: Request) -> Step {
+        Step::Io { cpu_ns: 0, request, due: None }
+    }
+}
+
 /// A load in action.
-pub trait Load {
+pub trait Load: Send {
     /// How many processes there are; all start at once.
     fn processes(&self) -> u32;
 

@@ -69,7 +69,7 @@ pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64
             trace.requests.push(TracedRequest { process, request, end: now });
         }
         match load.step(process, now, &mut wake) {
-            Step::Io { cpu_ns, request } => {
+            Step::Io { cpu_ns, request, .. } => {
                 assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512));
                 assert!(request.offset_bytes + u64::from(request.len_bytes) <= load.footprint_bytes());
                 let latency_ns = match request.op {

@@ -1,13 +1,14 @@
 //! Latency histograms, recorded in nanoseconds.
 
-use hdrhistogram::Histogram;
+use crate::Histogram;
+use hdrhistogram::Histogram as Hdr;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Records latencies; three significant digits, exact minimum, maximum, mean and standard deviation.
 #[derive(Clone, Debug)]
 pub struct LatencyRecorder {
-    histogram: Histogram<u64>,
+    histogram: Hdr<u64>,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
@@ -23,7 +24,7 @@ impl Default for LatencyRecorder {
 impl LatencyRecorder {
     /// An empty recorder.
     pub fn new() -> LatencyRecorder {
-        let histogram = Histogram::new(3).expect("3 significant digits are valid");
+        let histogram = Hdr::new(3).expect("3 significant digits are valid");
         LatencyRecorder { histogram, min_ns: u64::MAX, max_ns: 0, sum_ns: 0, sum_squares: 0.0 }
     }
 
@@ -65,6 +66,13 @@ impl LatencyRecorder {
     /// Latency below which `percent` of the values lie.
     pub fn percentile_ns(&self, percent: f64) -> u64 {
         if self.count() == 0 { 0 } else { self.histogram.value_at_percentile(percent).min(self.max_ns) }
+    }
+
+    /// All latencies, in coarser buckets than those recorded.
+    pub fn histogram(&self) -> Histogram {
+        Histogram::from_counts(
+            self.histogram.iter_recorded().map(|v| (v.value_iterated_to().min(self.max_ns), v.count_at_value())),
+        )
     }
 
     /// fio's `lat_ns` object.

@@ -2,12 +2,19 @@
 //!
 //! The result of a run as JSON. Keys of `read`, `write` and `sync` are fio's. Knows nothing of how it was obtained.
 
+mod comparison;
+mod histogram;
 mod latency;
 mod review;
 mod run;
 
+pub use comparison::{Comparison, ComparisonPoint, Published};
+pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
-pub use review::{Axis, Comparison, ComparisonPoint, Published, ReviewResult, Sweep, SweepPoint, Timeline};
+pub use review::{
+    Axis, Claim, Fact, GeneratorLoad, HostInfo, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Purge,
+    ReviewOptions, ReviewResult, Stall, Sweep, SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline, Tone,
+};
 pub use run::{
     Application, Flash, IoClass, OltpReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport,
     TransactionReport, Wear,

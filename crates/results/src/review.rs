@@ -1,81 +1,314 @@
-//! The result of a review, and of a comparison with published measurements.
+//! The result of a review: everything that is needed to draw its page again.
+//!
+//! Real device or model, measured here or imported from another tool: the same structure. What a target can't say is
+//! absent (`null` in JSON), never made up.
 
+use crate::{Comparison, IoClass, SeriesRow, SteadyState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// A review of one device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewResult {
+    /// [`ReviewResult::KIND`]: what tells this file from other JSON.
+    pub kind: String,
     /// Version of this schema.
     pub schema: u32,
+    /// Version of the program that wrote it, or the tool that was imported (`fio 3.33`).
+    pub generator: String,
+    /// What it is called in a comparison.
+    pub name: String,
     /// What was reviewed.
-    pub target: Value,
-    /// Who asked.
-    pub host: Value,
-    /// Root seed.
-    pub seed: u64,
-    /// Throughput and latency against one thing that was varied.
+    pub target: TargetInfo,
+    /// Who asked: the modelled host, or this machine.
+    pub host: HostInfo,
+    /// How it was asked.
+    pub options: ReviewOptions,
+    /// When it began, RFC 3339 in UTC; absent for a model, which lives outside time.
+    pub started: Option<String>,
+    /// What the device costs.
+    pub price: Option<Price>,
+    /// What was to be done, and what became of it, in order.
+    pub phases: Vec<PhaseReport>,
+    /// How the device was emptied.
+    pub purge: Option<Purge>,
+    /// How it was brought to the states in which it was measured.
+    pub preconditioning: Vec<Preconditioning>,
+    /// Measured points, each sweep against one thing that was varied.
     pub sweeps: Vec<Sweep>,
     /// Random writes second by second.
-    pub timeline: Timeline,
+    pub timeline: Option<Timeline>,
+    /// Whether flushes are what they claim to be.
+    pub sync: Option<SyncVerdict>,
     /// Against what others measured on the device, where anybody published.
     pub comparisons: Vec<Comparison>,
-    /// The person stopped it before it was complete.
-    pub partial: bool,
+    /// The review in words, the most important first.
+    pub verdict: Vec<Claim>,
+    /// Why it isn't complete: `stopped by Ctrl-C`, or the error that ended it. Absent when it is.
+    pub partial: Option<String>,
     /// Wall-clock seconds.
     pub wall_seconds: f64,
 }
 
-/// What varies in a sweep.
+impl ReviewResult {
+    /// Tells the file from other JSON.
+    pub const KIND: &str = "flashrig-review";
+    /// Version of the schema that this program writes.
+    pub const SCHEMA: u32 = 2;
+
+    /// A sweep by its name.
+    pub fn sweep(&self, name: &str) -> Option<&Sweep> {
+        self.sweeps.iter().find(|sweep| sweep.name == name)
+    }
+}
+
+/// What kind of target it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TargetKind {
+    /// A modelled card, in virtual time.
+    Model,
+    /// A file on a mounted file system.
+    File,
+    /// A block device.
+    BlockDevice,
+    /// Results of another tool; all that is known of the device is what it wrote down.
+    Imported,
+}
+
+/// What was reviewed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TargetInfo {
+    /// Kind.
+    pub kind: TargetKind,
+    /// As it was named: `tachion-400`, `/dev/nvme0n1`, `./somefile`.
+    pub name: String,
+    /// For people: `Virident tachIOn 400 GB SLC`, `Samsung SSD 980 PRO 1TB`.
+    pub title: String,
+    /// Bytes that were under test: the device, the file, the scaled model. 0: not known.
+    pub capacity_bytes: u64,
+    /// Bytes that a buyer gets: of the card at full scale, of the device. Prices are divided by this.
+    pub sold_bytes: Option<u64>,
+    /// What identifies it, in the order in which people want to read it.
+    pub facts: Vec<Fact>,
+    /// Acknowledged writes survive a power cut without a flush: known for models, seldom for drives.
+    pub power_loss_protection: Option<bool>,
+    /// The device has a cache that a flush must empty (`write back`); absent when nobody says.
+    pub volatile_write_cache: Option<bool>,
+    /// A model's profile, with what was changed.
+    pub profile: Option<Value>,
+}
+
+/// One thing that is known about a device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fact {
+    /// Key for programs: `model`, `serial`, `firmware`, `logical_sector_bytes`, `scheduler` …
+    pub key: String,
+    /// For people: `Firmware`.
+    pub label: String,
+    /// As text, with its unit.
+    pub value: String,
+}
+
+/// Who asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostInfo {
+    /// Of the modelled host, or of this machine.
+    pub name: String,
+    /// Processors that could be used.
+    pub cores: u32,
+    /// What else is known: kernel, processor, memory.
+    pub facts: Vec<Fact>,
+}
+
+/// How it was asked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReviewOptions {
+    /// Root seed.
+    pub seed: u64,
+    /// Share of the device's size that was modelled; 1 for real ones.
+    pub scale: f64,
+    /// Share of the device in use in all phases but the fill sweep, 0 to 1.
+    pub fill: f64,
+    /// Fewer and shorter points.
+    pub quick: bool,
+    /// Time that the review was to take, seconds; absent: as long as it takes.
+    pub budget_s: Option<f64>,
+    /// Phases that were asked for; empty: all.
+    pub only: Vec<String>,
+    /// Measured seconds of a point; absent: until the rule says steady (models).
+    pub point_s: Option<f64>,
+}
+
+/// What the device costs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Price {
+    /// Amount.
+    pub amount: f64,
+    /// `USD`.
+    pub currency: String,
+    /// Where the figure is from.
+    pub source: String,
+}
+
+/// What became of a phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseStatus {
+    /// All its points are there.
+    Done,
+    /// Some are.
+    Partial,
+    /// Nothing was measured.
+    NotBegun,
+    /// Not asked for, or not possible on this target.
+    Skipped,
+}
+
+/// A phase of the review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PhaseReport {
+    /// Key, as `--only` takes it: `threads`, `fill` …
+    pub name: String,
+    /// For people.
+    pub title: String,
+    /// What became of it.
+    pub status: PhaseStatus,
+    /// Points that it was to have.
+    pub points: u32,
+    /// Wall-clock seconds that it was expected to take.
+    pub expected_s: f64,
+    /// Wall-clock seconds that it took.
+    pub took_s: f64,
+    /// Why it was skipped, or what a reader should know.
+    pub note: String,
+}
+
+/// How a device was emptied before the review.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Purge {
+    /// What was done, in words: `discarded 480 GB`, `holes punched in the file`, `not supported: …`.
+    pub what: String,
+    /// Bytes discarded.
+    pub discarded_bytes: u64,
+    /// Seconds.
+    pub took_s: f64,
+}
+
+/// How a device was brought to a state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Preconditioning {
+    /// Share of the device in use, 0 to 1.
+    pub fill: f64,
+    /// How it was overwritten: `random 16 KiB`.
+    pub pattern: String,
+    /// Bytes written front to back.
+    pub sequential_bytes: u64,
+    /// Bytes overwritten in the pattern.
+    pub overwritten_bytes: u64,
+    /// What `steady.rounds` counts: `bytes a second` or `write amplification`.
+    pub metric: String,
+    /// The rounds, and whether the rule was attained.
+    pub steady: SteadyState,
+    /// Seconds by the target's own clock; 0 for models, which are preconditioned without time.
+    pub took_s: f64,
+}
+
+/// What varies in a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
     /// Share of the user capacity in use, percent.
     FillPercent,
     /// Threads with one request each.
     Threads,
+    /// Bytes of a request.
+    BlockBytes,
+    /// Share of the requests that read, percent.
+    ReadPercent,
+    /// Offered load, percent of the most that the device took of it.
+    RatePercent,
+    /// Requests outstanding, where a tool has queue depths and no threads.
+    QueueDepth,
 }
 
 /// One sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
-    /// Key: `fill`, `rndrd` …
+    /// Key: `fill`, `threads-rndrd`, `blocks-rndwr`, `rate`, `sync`, `mix`, `redo` …
     pub name: String,
+    /// Phase that it belongs to.
+    pub phase: String,
     /// For people.
     pub title: String,
+    /// What a reader must know to compare it; may be empty.
+    pub note: String,
     /// What varies.
     pub axis: Axis,
-    /// Its points.
-    pub points: Vec<SweepPoint>,
+    /// Its points, by rising x.
+    pub points: Vec<Point>,
 }
 
-/// One point of a sweep.
+/// One measured point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct SweepPoint {
-    /// On the axis.
+pub struct Point {
+    /// On the sweep's axis.
     pub x: f64,
-    /// Bytes read a second.
-    pub read_bw_bytes: f64,
-    /// Bytes written a second.
-    pub write_bw_bytes: f64,
-    /// Requests a second.
-    pub iops: f64,
-    /// Latencies of the kind of request that the sweep is about (writes of a mix), nanoseconds.
-    pub lat_mean_ns: f64,
-    /// 95th percentile.
-    pub lat_p95_ns: u64,
-    /// 99th percentile.
-    pub lat_p99_ns: u64,
-    /// 99.9th percentile.
-    pub lat_p999_ns: u64,
-    /// Longest.
-    pub lat_max_ns: u64,
-    /// Write amplification; absent for disks, 0 where nothing was written.
+    /// What was asked, every parameter under its own name.
+    pub load: Value,
+    /// Share of the device in use, 0 to 1.
+    pub fill: f64,
+    /// Seconds measured, by the target's own clock.
+    pub seconds: f64,
+    /// Reads.
+    pub read: IoClass,
+    /// Writes.
+    pub write: IoClass,
+    /// Flushes.
+    pub sync: IoClass,
+    /// A row a second.
+    pub series: Vec<SeriesRow>,
+    /// How steady the measured time was.
+    pub steady: Option<SteadyState>,
+    /// Write amplification, where it is known; 0 where nothing was written.
     pub waf: Option<f64>,
-    /// Steady by the rule.
-    pub steady: bool,
-    /// Measured on the real device at this point, bytes a second.
-    pub measured_bw_bytes: Option<f64>,
+    /// What asking cost this machine; absent for models, whose host is part of the model.
+    pub generator: Option<GeneratorLoad>,
+    /// The host and not the device set the figure.
+    pub limited_by_host: bool,
+    /// Measured by others on the real device at this point, bytes a second (models of published devices).
+    pub published_bw_bytes: Option<f64>,
+}
+
+impl Point {
+    /// Bytes moved a second, both ways.
+    pub fn bw_bytes(&self) -> f64 {
+        self.read.bw_bytes + self.write.bw_bytes
+    }
+
+    /// Reads and writes a second.
+    pub fn iops(&self) -> f64 {
+        self.read.iops + self.write.iops
+    }
+}
+
+/// What asking cost the machine that asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorLoad {
+    /// Threads of the operating system that asked.
+    pub os_threads: u32,
+    /// CPU time of the busiest of them over elapsed time, 0 to 1.
+    pub busiest_thread: f64,
+    /// CPU time of this process, user and system, over elapsed time: 2.0 is two processors.
+    pub cpu: f64,
+    /// Time that all processors of the machine were not idle, this process included, over elapsed time × processors.
+    pub machine_busy: f64,
+    /// Mean of processes that were runnable, sampled.
+    pub run_queue_mean: f64,
+    /// Most processes that were runnable, sampled.
+    pub run_queue_max: u32,
+    /// Why the point is taken to be limited by the host; empty when it isn't.
+    pub limit: String,
 }
 
 /// Random writes over time.
@@ -83,147 +316,71 @@ pub struct SweepPoint {
 pub struct Timeline {
     /// What was run.
     pub title: String,
-    /// A row a second.
-    pub rows: Vec<crate::SeriesRow>,
-    /// Longest response of all, nanoseconds.
-    pub lat_max_ns: u64,
+    /// The point, with a row a second.
+    pub point: Point,
     /// Slowest second over the mean of all.
     pub slowest_second: f64,
+    /// Seconds below half of the mean, or with a response above a hundred times the median: when, how slow, how long.
+    pub stalls: Vec<Stall>,
 }
 
-/// Model against a published table.
+/// A second that stands out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stall {
+    /// End of the second, from the beginning of the timeline.
+    pub t_s: f64,
+    /// Throughput of that second over the mean.
+    pub share_of_mean: f64,
+    /// Longest response in it, nanoseconds.
+    pub lat_max_ns: u64,
+}
+
+/// Whether flushes are what they claim to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
-    /// Key, the published file's name without its ending, with the device where a file has several.
-    pub name: String,
-    /// For people.
-    pub title: String,
-    /// The card's name.
-    pub card: String,
-    /// Point by point.
-    pub points: Vec<ComparisonPoint>,
-    /// Mean of the absolute errors of the points that have one.
-    pub mean_error: Option<f64>,
-    /// Bound on that mean.
-    pub mean_error_bound: Option<f64>,
-    /// Every bound holds.
-    pub holds: bool,
-    /// What a reader should know.
-    pub note: String,
+pub struct SyncVerdict {
+    /// In one word.
+    pub judgement: SyncJudgement,
+    /// In words, with the figures that led to it.
+    pub text: String,
 }
 
-/// One point.
+/// In one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SyncJudgement {
+    /// As slow as a flush to this medium must be.
+    Plausible,
+    /// Nothing to flush: writes are durable when they are acknowledged.
+    NothingToFlush,
+    /// Faster than a program of flash or a turn of a disk, by a device that says its cache is volatile.
+    TooFast,
+    /// Can't be told.
+    Unknown,
+}
+
+/// How good news a claim is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tone {
+    /// Good.
+    Good,
+    /// Worth knowing.
+    Neutral,
+    /// A reason to look twice.
+    Warning,
+    /// A reason not to buy.
+    Bad,
+}
+
+/// A sentence of the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ComparisonPoint {
-    /// What it is: `20 % in use`, `random read, 16 threads`.
-    pub label: String,
-    /// Unit of both figures.
-    pub unit: String,
-    /// As published.
-    pub published: Published,
-    /// By the model.
-    pub model: f64,
-    /// model / published - 1, where a figure was published.
-    pub error: Option<f64>,
-    /// The bound on the point holds.
-    pub holds: bool,
-}
-
-/// What was published about a point.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Published {
-    /// A figure; the model must come within `bound` of it.
-    Figure {
-        /// The figure.
-        value: f64,
-        /// Largest |error|.
-        bound: f64,
-    },
-    /// At least this.
-    AtLeast {
-        /// The bound.
-        value: f64,
-    },
-    /// At most this.
-    AtMost {
-        /// The bound.
-        value: f64,
-    },
-    /// Between both.
-    Between {
-        /// Lower bound.
-        low: f64,
-        /// Upper bound.
-        high: f64,
-    },
-}
-
-impl Published {
-    /// Whether the model's figure satisfies it, and the error where there is one.
-    pub fn judge(&self, model: f64) -> (bool, Option<f64>) {
-        match *self {
-            Published::Figure { value, bound } => {
-                let error = model / value - 1.0;
-                (error.abs() <= bound, Some(error))
-            }
-            Published::AtLeast { value } => (model >= value, None),
-            Published::AtMost { value } => (model <= value, None),
-            Published::Between { low, high } => ((low..=high).contains(&model), None),
-        }
-    }
-}
-
-impl ComparisonPoint {
-    /// Compares.
-    pub fn new(label: impl Into<String>, unit: &str, published: Published, model: f64) -> ComparisonPoint {
-        let (holds, error) = published.judge(model);
-        ComparisonPoint { label: label.into(), unit: unit.into(), published, model, error, holds }
-    }
-}
-
-impl Comparison {
-    /// Judges all points, and their mean error where that is bounded too.
-    pub fn new(
-        name: &str,
-        title: &str,
-        card: &str,
-        points: Vec<ComparisonPoint>,
-        mean_error_bound: Option<f64>,
-        note: &str,
-    ) -> Comparison {
-        let errors: Vec<f64> = points.iter().filter_map(|p| p.error).map(f64::abs).collect();
-        let mean_error = (!errors.is_empty()).then(|| errors.iter().sum::<f64>() / errors.len() as f64);
-        let mean_holds = match (mean_error, mean_error_bound) {
-            (Some(mean), Some(bound)) => mean <= bound,
-            _ => true,
-        };
-        Comparison {
-            name: name.into(),
-            title: title.into(),
-            card: card.into(),
-            holds: mean_holds && points.iter().all(|p| p.holds),
-            points,
-            mean_error,
-            mean_error_bound,
-            note: note.into(),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_comparison_holds_when_every_point_and_the_mean_do() {
-        let figure = |model| ComparisonPoint::new("p", "MB/s", Published::Figure { value: 100.0, bound: 0.12 }, model);
-        let compare = |points| Comparison::new("t", "t", "c", points, Some(0.07), "");
-        assert!(compare(vec![figure(111.0), figure(98.0)]).holds);
-        assert!(!compare(vec![figure(113.0), figure(100.0)]).holds, "a point is out");
-        assert!(!compare(vec![figure(111.0), figure(91.0)]).holds, "the mean is out");
-        assert!(!compare(vec![figure(f64::NAN)]).holds, "no figure is no success");
-        let bound = ComparisonPoint::new("p", "ms", Published::AtMost { value: 3.1 }, 3.2);
-        assert!(!bound.holds && bound.error.is_none());
-    }
+pub struct Claim {
+    /// What it is about: `steady`, `full`, `stall`, `use`, `sync`, `host`, `price` …
+    pub topic: String,
+    /// How good news it is.
+    pub tone: Tone,
+    /// The sentence, figures included.
+    pub text: String,
+    /// The sweep that shows it (`fill`, `threads-rndrd` …, or `timeline`, `sync`, `price`); empty: none.
+    pub chart: String,
 }

@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use crate::LatencySummary;
+use crate::{GeneratorLoad, Histogram, LatencySummary};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -34,8 +34,12 @@ pub struct RunResult {
     pub application: Option<Application>,
     /// Where the time of slow requests went; with `--explain-tail`.
     pub tail: Option<TailReport>,
-    /// The simulation itself.
-    pub sim: Sim,
+    /// The simulation itself; absent for a real device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sim: Option<Sim>,
+    /// What asking cost this machine; absent for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generator: Option<GeneratorLoad>,
 }
 
 /// One kind of request, with fio's keys.
@@ -51,6 +55,9 @@ pub struct IoClass {
     pub bw_bytes: f64,
     /// Latencies, nanoseconds.
     pub lat_ns: LatencySummary,
+    /// All latencies; reviews carry it, single runs leave it out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Histogram>,
 }
 
 /// One second of a run.

@@ -1,18 +1,30 @@
 //! What is the method?
 //!
-//! A review of a device: throughput against space in use, threads, a timeline that shows stalls; and the comparison of
-//! the model with what others published, point by point.
+//! A review of a device, whatever it is: a plan of states and points, carried out on a [`target::Target`]; judgements and a
+//! verdict in words. And the comparison of the models with what others published, point by point.
 //!
-//! Invariant: the figures of a review depend on the card, the host, the scale and the seed, not on how many threads
-//! worked on it.
+//! Invariants:
+//! - nothing here knows what kind of device it measures, but for how its time passes and whether it can be copied;
+//! - the figures of a model's review depend on the card, the host, the scale and the seed, not on how many threads
+//!   worked on it.
 
+mod execute;
+mod overlay;
 mod parallel;
+mod phase;
+mod plan;
 mod point;
-mod published;
-mod review;
+mod resume;
 mod setups;
+mod timeline;
 mod validate;
+mod verdict;
+mod words;
 
+pub use execute::{Review, Start, review};
+pub use overlay::lay_over_published;
+pub use phase::{Phase, UnknownPhase};
+pub use plan::{Options, Plan, PlanError, Subject, plan};
 pub use point::PointError;
-pub use review::{ReviewOptions, review};
+pub use resume::{ResumeError, check_resumable};
 pub use validate::{TABLES, ValidateError, tables_of_card, validate, validate_table};

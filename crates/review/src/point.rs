@@ -71,6 +71,7 @@ impl Bench {
             measure,
             fresh: false,
             explain_tail: false,
+            histograms: false,
         };
         run(&spec, progress)
     }

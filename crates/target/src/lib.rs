@@ -8,6 +8,7 @@
 //! - a device that has work in flight and no event to come has lost a request: the run panics instead of hanging.
 
 mod machine;
+mod model;
 mod modelled;
 mod precondition;
 mod progress;
@@ -16,8 +17,10 @@ mod run;
 mod steady;
 mod striped;
 mod tail;
+mod target;
 
 pub use machine::{Machine, Stop, StopReason};
+pub use model::ModelTarget;
 pub use modelled::Modelled;
 pub use precondition::{Pattern, precondition};
 pub use progress::{Progress, Silent};
@@ -25,3 +28,4 @@ pub use recorder::Recorder;
 pub use run::{Measure, RunError, RunSpec, measure, prepare, run};
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
+pub use target::{Ask, Clock, Effort, State, Target, TargetError};

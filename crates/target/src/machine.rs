@@ -2,6 +2,9 @@
 //!
 //! A process that has CPU work waits for a core, first come first served, and keeps it until it blocks: completing an
 //! I/O, computing and submitting the next one are one stay. Work of no time needs no core.
+//!
+//! A request's latency begins when the session hands it to the driver, so computing before it is not in it. A request
+//! that was due by a schedule before that has its latency from then on, with all that kept the session from asking.
 
 use crate::recorder::Recorder;
 use device::{Cause, Completion, Device, EventTable, HostConfig, Op, Request, RequestId, Time};
@@ -62,7 +65,11 @@ struct Process {
     /// CPU time that it waits to spend.
     cpu_ns: u64,
     request: Request,
-    /// When the session handed the request to the driver.
+    /// When the request was due by the load's schedule; `NEVER`: it has none.
+    due: Time,
+    /// How late the session was to ask for it.
+    late_ns: u64,
+    /// When the session handed the request to the driver, or when it was due if that was before.
     asked: Time,
     /// When the device had it, and when it gave it back.
     submitted: Time,
@@ -98,6 +105,8 @@ impl<'a, D: Device> Machine<'a, D> {
             then: Then::NextStep,
             cpu_ns: 0,
             request: Request::flush(),
+            due: Time::NEVER,
+            late_ns: 0,
             asked: Time::ZERO,
             submitted: Time::ZERO,
             returned: Time::ZERO,
@@ -246,7 +255,7 @@ impl<'a, D: Device> Machine<'a, D> {
         if cpu_ns == 0 {
             process.state = State::Moving;
             if matches!(then, Then::Submit) {
-                process.asked = self.now;
+                process.asked = self.now.min(process.due);
             }
             return self.burst_over(p, has_core);
         }
@@ -274,7 +283,7 @@ impl<'a, D: Device> Machine<'a, D> {
         if matches!(process.then, Then::Submit) {
             // The driver's share comes last: the request's latency begins with it.
             let driver_ns = (self.host.submit_ns as f64 * slowdown).round() as u64;
-            process.asked = self.now + ns.saturating_sub(driver_ns);
+            process.asked = (self.now + ns.saturating_sub(driver_ns)).min(process.due);
         }
         self.events.set(p.0 as usize, self.now + ns);
     }
@@ -306,9 +315,10 @@ impl<'a, D: Device> Machine<'a, D> {
                     // A request asked for before measurement began has its whole latency all the same.
                     recorder.record(process.request.op, process.request.len_bytes, process.asked, now, || {
                         let mut parts = process.parts;
-                        let driver = (process.submitted - process.asked) + (now - process.returned);
+                        let before_ns = process.submitted - process.asked;
                         if explain {
-                            parts.add(Cause::HostCpu, driver);
+                            parts.add(Cause::Late, process.late_ns);
+                            parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
                         }
                         parts
                     });
@@ -335,8 +345,10 @@ impl<'a, D: Device> Machine<'a, D> {
         let process = &mut self.processes[p.0 as usize];
         process.state = State::Moving;
         let blocks = match step {
-            Step::Io { cpu_ns, request } => {
+            Step::Io { cpu_ns, request, due } => {
                 process.request = request;
+                process.due = due.unwrap_or(Time::NEVER);
+                process.late_ns = self.now.since_ns(process.due);
                 self.generated += 1;
                 let session_ns = if request.op == Op::Flush { 0 } else { self.host.session_ns };
                 self.compute(p, session_ns + cpu_ns + self.host.submit_ns, Then::Submit, has_core);

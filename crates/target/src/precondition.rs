@@ -27,6 +27,19 @@ pub enum Pattern {
     },
 }
 
+impl std::fmt::Display for Pattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Pattern::None => f.write_str("not overwritten"),
+            Pattern::Sequential => f.write_str("sequential"),
+            Pattern::Random { block_bytes, access, .. } if *access == Access::Uniform => {
+                write!(f, "random {} KiB", block_bytes / 1024)
+            }
+            Pattern::Random { block_bytes, access, .. } => write!(f, "random {} KiB, {access}", block_bytes / 1024),
+        }
+    }
+}
+
 /// Share of the card's data capacity that one round writes.
 const ROUND_SHARE: f64 = 0.25;
 /// Shares of the data capacity that are written at least before steady state may be declared: free space must be used

@@ -6,6 +6,8 @@ pub trait Progress: Sync {
     fn begin(&self, phase: &str, total: u64);
     /// So much of it is done.
     fn at(&self, done: u64);
+    /// What is being done right now, where one piece of work is made of many.
+    fn step(&self, _what: &str) {}
     /// The person asked to stop; what was measured so far is still wanted.
     fn cancelled(&self) -> bool {
         false

@@ -15,7 +15,7 @@ struct Class {
 }
 
 impl Class {
-    fn summary(&self, elapsed_s: f64) -> IoClass {
+    fn summary(&self, elapsed_s: f64, histogram: bool) -> IoClass {
         let ios = self.latency.count();
         let rate = |n: u64| if elapsed_s > 0.0 { n as f64 / elapsed_s } else { 0.0 };
         IoClass {
@@ -24,6 +24,7 @@ impl Class {
             iops: rate(ios),
             bw_bytes: rate(self.bytes),
             lat_ns: self.latency.summary(),
+            histogram: (histogram && ios > 0).then(|| self.latency.histogram()),
         }
     }
 }
@@ -97,15 +98,34 @@ impl Recorder {
         }
     }
 
+    /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Where the time went
+    /// is not merged: only models know it, and they have one recorder.
+    pub fn merge(&mut self, other: &Recorder) {
+        debug_assert_eq!(self.since, other.since);
+        let classes = [(&mut self.read, &other.read), (&mut self.write, &other.write), (&mut self.sync, &other.sync)];
+        for (class, other) in classes {
+            class.latency.merge(&other.latency);
+            class.bytes += other.bytes;
+        }
+        self.rows.resize(self.rows.len().max(other.rows.len()), Row::default());
+        for (row, other) in self.rows.iter_mut().zip(&other.rows) {
+            row.read_bytes += other.read_bytes;
+            row.write_bytes += other.write_bytes;
+            row.ios += other.ios;
+            row.lat_max_ns = row.lat_max_ns.max(other.lat_max_ns);
+        }
+    }
+
     /// Bytes moved so far.
     pub fn bytes(&self) -> u64 {
         self.read.bytes + self.write.bytes
     }
 
-    /// Reads, writes and syncs until `now`.
-    pub fn classes(&self, now: Time) -> (IoClass, IoClass, IoClass) {
+    /// Reads, writes and syncs until `now`; with their histograms where asked for.
+    pub fn classes(&self, now: Time, histograms: bool) -> (IoClass, IoClass, IoClass) {
         let elapsed_s = (now - self.since) as f64 / 1e9;
-        (self.read.summary(elapsed_s), self.write.summary(elapsed_s), self.sync.summary(elapsed_s))
+        let summary = |class: &Class| class.summary(elapsed_s, histograms);
+        (summary(&self.read), summary(&self.write), summary(&self.sync))
     }
 
     /// A row a second until `now`, of seconds without requests too; the last may be shorter.

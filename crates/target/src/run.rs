@@ -47,6 +47,8 @@ pub struct RunSpec<'a> {
     pub fresh: bool,
     /// Keep where the time of requests went.
     pub explain_tail: bool,
+    /// Put whole histograms of latency into the result.
+    pub histograms: bool,
 }
 
 /// Why a run can't be done.
@@ -118,6 +120,12 @@ fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
         LoadConfig::Fileio(config) => {
             Pattern::Random { block_bytes: config.block_bytes.into(), access: config.access, footprint_bytes }
         }
+        // Behind the log lies data, which its database once wrote a block at a time, all over.
+        LoadConfig::Redo(config) => Pattern::Random {
+            block_bytes: config.read_block_bytes.into(),
+            access: load::Access::Uniform,
+            footprint_bytes,
+        },
         // Databases write blocks of 8 KiB all over.
         LoadConfig::Slob(_) | LoadConfig::Oltp(_) => {
             Pattern::Random { block_bytes: 8192, access: load::Access::Uniform, footprint_bytes }
@@ -131,8 +139,9 @@ pub fn run(spec: &RunSpec, progress: &dyn Progress) -> Result<RunResult, RunErro
     let device = prepare(spec, progress)?;
     let precondition_wall_seconds = began.elapsed().as_secs_f64();
     let mut result = measure(spec, device, progress)?;
-    result.sim.wall_seconds = began.elapsed().as_secs_f64();
-    result.sim.precondition_wall_seconds = precondition_wall_seconds;
+    let sim = result.sim.as_mut().expect("a model's result");
+    sim.wall_seconds = began.elapsed().as_secs_f64();
+    sim.precondition_wall_seconds = precondition_wall_seconds;
     Ok(result)
 }
 
@@ -158,7 +167,7 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
             let per_request = f64::from(config.block_bytes).max(SECTOR_BYTES as f64);
             ((bytes / per_request) as u64).clamp(2_000, 400_000)
         }
-        LoadConfig::Fileio(_) => 20_000,
+        LoadConfig::Fileio(_) | LoadConfig::Redo(_) => 20_000,
         LoadConfig::Slob(_) | LoadConfig::Oltp(_) => 50_000,
     }
 }
@@ -294,7 +303,7 @@ fn cache_filling_requests(spec: &RunSpec) -> u64 {
 fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: SteadyState) -> RunResult {
     let now = machine.now();
     let recorder: &Recorder = machine.recorder().expect("measuring");
-    let (read, write, sync) = recorder.classes(now);
+    let (read, write, sync) = recorder.classes(now, spec.histograms);
     let device = machine.device();
     RunResult {
         schema: SCHEMA,
@@ -310,7 +319,7 @@ fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: Ste
         steady_state: (!spec.fresh).then_some(steady),
         application: machine.application(),
         tail: recorder.tail(),
-        sim: Sim {
+        sim: Some(Sim {
             virtual_seconds: (now - start.at) as f64 / 1e9,
             wall_seconds: 0.0,
             precondition_wall_seconds: 0.0,
@@ -318,6 +327,7 @@ fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: Ste
             requests_generated: machine.generated(),
             requests_finished: machine.finished(),
             requests_in_flight: machine.generated() - machine.finished(),
-        },
+        }),
+        generator: None,
     }
 }

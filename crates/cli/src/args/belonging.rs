@@ -25,8 +25,10 @@ fn belongs(id: &str, load: LoadName) -> bool {
         "block" | "threads" | "depth" | "file_size" | "offset_shift" | "think" | "rate" => fileio.is_some(),
         "rw_ratio" => load == LoadName::Rndrw,
         "fsync_freq" | "fsync_all" => fileio.is_some_and(|mode| mode.writes()),
+        "own_regions" => fileio.is_some_and(|mode| mode.is_sequential()),
         "access" => fileio.is_some_and(|mode| !mode.is_sequential()),
         "writes" => fileio.is_some_and(|mode| !mode.reads()),
+        _ if id.starts_with("redo_") => load == LoadName::Redo,
         _ if id.starts_with("slob_") => load == LoadName::Slob,
         _ if id.starts_with("oltp_") => load == LoadName::Oltp,
         _ => true,
@@ -47,6 +49,8 @@ mod tests {
         for (stray, words) in [
             ("--slob-readers", "--load rndwr --slob-readers 4"),
             ("--oltp-sessions", "--load slob --oltp-sessions 4"),
+            ("--own-regions", "--load rndwr --own-regions"),
+            ("--redo-readers", "--load slob --redo-readers 4"),
             ("--block", "--load slob --block 8k"),
             ("--rw-ratio", "--load rndwr --rw-ratio 2"),
             ("--access", "--load seqwr --access uniform"),
@@ -66,6 +70,8 @@ mod tests {
         for words in [
             "--load rndwr --fsync-all --access zipf:0.99 --writes 100",
             "--load rndrw --rw-ratio 2 --fsync-freq 100",
+            "--load seqrd --own-regions",
+            "--load redo --redo-readers 4 --redo-no-sync",
             "--load slob --slob-readers 4 --seconds 10",
             "--load oltp --oltp-sessions 4 --requests 100",
         ] {

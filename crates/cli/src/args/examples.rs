@@ -35,9 +35,29 @@ Examples:
   flashrig run tachion-400 --load rndrd --threads 64 --json -";
 
 pub(super) const REVIEW: &str = "\
+NAME.json has everything that was measured, NAME.html is the page to read.
+
 Examples:
+  A modelled card, in seconds:
   flashrig review tachion-400
-  flashrig review tachion-400 --quick --json review.json";
+
+  The disk under a file, in ten minutes; the file is new and removed afterwards:
+  flashrig review ./somefile --size 8g --budget 10m
+
+  A drive, first the plan, then the review that destroys what is on it:
+  flashrig review /dev/nvme1n1 --plan
+  flashrig review /dev/nvme1n1 --destroy-data --budget 2h --price 299
+
+  Two phases only; the rest of a review that was stopped:
+  flashrig review tachion-400 --only fill,threads --out fills
+  flashrig review ./somefile --size 8g --resume";
+
+pub(super) const COMPARE: &str = "\
+Examples:
+  flashrig compare tachion-400.json iodrive-160-slc.json -o page.html
+  flashrig compare old=monday.json new=friday.json
+  flashrig compare nvme1n1.json fio.json sysbench.txt -o page.html
+  flashrig compare tachion-400.json published:tachion-400-fill -o page.html";
 
 pub(super) const VALIDATE: &str = "\
 Exit status: 0 when every bound holds, 1 when one is missed, 2 for errors.

@@ -22,6 +22,9 @@ pub struct FileioArgs {
     /// Reads for each write, in rndrw
     #[arg(long, value_name = "R", default_value_t = 1.5, value_parser = ratio)]
     pub rw_ratio: f64,
+    /// Each thread goes through a region of its own, in the sequential loads; without it they share one position
+    #[arg(long)]
+    pub own_regions: bool,
     /// Flush after so many requests of all threads; 0: never
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub fsync_freq: u32,
@@ -54,6 +57,7 @@ impl FileioArgs {
             start_bytes: 0,
             misalign_bytes: self.offset_shift.0,
             rw_ratio: self.rw_ratio,
+            own_regions: self.own_regions,
             fsync_every: self.fsync_freq,
             fsync_all: self.fsync_all,
             access: self.access,

@@ -6,26 +6,30 @@ mod belonging;
 mod examples;
 mod fileio;
 mod oltp;
+mod redo;
+mod review;
 mod run;
 mod slob;
 pub mod values;
 
 pub use fileio::FileioArgs;
 pub use oltp::OltpArgs;
+pub use redo::RedoArgs;
+pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
 pub use slob::SlobArgs;
 
+use ::review::TABLES;
 use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
-use review::TABLES;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use values::{Scale, Share};
+use values::Scale;
 
-/// Flash storage in software: review a card, model it, hold the model against published measurements.
+/// Flash storage in software: review a device, model a card, hold the model against published measurements.
 ///
-/// Everything happens in virtual time on one core. The same command with the same seed gives the same figures.
+/// Models live in virtual time: the same command with the same seed gives the same figures.
 #[derive(Debug, Parser)]
 #[command(name = "flashrig", version, max_term_width = 80, arg_required_else_help = true)]
 #[command(disable_help_flag = true)]
@@ -52,9 +56,12 @@ pub enum Command {
     /// Run one load on a card and print what it did
     #[command(after_help = examples::RUN, allow_negative_numbers = true)]
     Run(Box<RunArgs>),
-    /// Review a card as a database engineer does: how full, how many threads, a real database
+    /// Review a device as a database engineer does: a modelled card, a real drive, a file
     #[command(after_help = examples::REVIEW, allow_negative_numbers = true)]
-    Review(ReviewArgs),
+    Review(Box<ReviewArgs>),
+    /// Put results side by side: reviews, other tools' results, published measurements
+    #[command(after_help = examples::COMPARE)]
+    Compare(CompareArgs),
     /// Hold the models against measurements that other people published
     #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
@@ -89,35 +96,6 @@ pub struct ShowArgs {
     /// Print JSON in place of text
     #[arg(long, conflicts_with = "sources")]
     pub json: bool,
-}
-
-/// `flashrig review`.
-#[derive(Debug, Args)]
-pub struct ReviewArgs {
-    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub card: String,
-    /// Model the card at this part of its size; spare factor, dies and latencies are kept
-    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
-    pub scale: Scale,
-    /// Root seed; the same seed gives the same figures
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// Share of the user capacity in use in the sweeps over threads and in the timeline
-    #[arg(long, value_name = "SHARE", default_value_t = Share(1.0))]
-    pub fill: Share,
-    /// Override a number of the card or the host: table.key=value; may be given again
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub settings: Vec<String>,
-    /// The machine in front of the card: a built-in host or a TOML file
-    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
-    pub host: String,
-    /// Leave out every second point and the comparisons
-    #[arg(long)]
-    pub quick: bool,
-    /// Write all results as JSON; - for standard output
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub json: Option<PathBuf>,
 }
 
 /// `flashrig validate`.

@@ -1,7 +1,7 @@
 //! The options of `flashrig run`.
 
 use super::values::{Scale, Share, seconds};
-use super::{FileioArgs, OltpArgs, SlobArgs};
+use super::{FileioArgs, OltpArgs, RedoArgs, SlobArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ pub struct RunArgs {
     /// The loads of sysbench fileio.
     #[command(flatten, next_help_heading = "fileio (seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw)")]
     pub fileio: FileioArgs,
+    /// A redo log.
+    #[command(flatten, next_help_heading = "redo")]
+    pub redo: RedoArgs,
     /// SLOB.
     #[command(flatten, next_help_heading = "slob")]
     pub slob: SlobArgs,
@@ -50,6 +53,8 @@ pub enum LoadName {
     Rndwr,
     /// Random reads and writes
     Rndrw,
+    /// A redo log, a flush after each write, beside random reads
+    Redo,
     /// SLOB: readers and updaters of database blocks through a buffer cache
     Slob,
     /// Transactions of a PostgreSQL-like database, 80 % reads
@@ -66,13 +71,14 @@ impl LoadName {
             LoadName::Rndrd => Some(FileioMode::RndRd),
             LoadName::Rndwr => Some(FileioMode::RndWr),
             LoadName::Rndrw => Some(FileioMode::RndRw),
-            LoadName::Slob | LoadName::Oltp => None,
+            LoadName::Redo | LoadName::Slob | LoadName::Oltp => None,
         }
     }
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
+            LoadName::Redo => "redo",
             LoadName::Slob => "slob",
             LoadName::Oltp => "oltp",
             _ => self.fileio().map_or("", FileioMode::name),

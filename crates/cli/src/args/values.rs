@@ -5,6 +5,7 @@
 use profile::{UnitError, parse_bytes, parse_share};
 use std::fmt;
 use std::str::FromStr;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Why a value is none. clap puts the option's name and the value in front.
@@ -36,6 +37,12 @@ pub enum ValueError {
     /// A time beyond the limit.
     #[error("must be at most an hour")]
     TooLong,
+    /// Not a time for a review.
+    #[error("write a time with its unit: 90s, 20m, 2h")]
+    NotABudget,
+    /// Not an amount of money.
+    #[error("must be a number above 0, in dollars")]
+    NotAPrice,
     /// Not a number of seconds.
     #[error("must be a number of seconds from 0.001 to 1000000000")]
     NotSeconds,
@@ -159,6 +166,30 @@ impl FromStr for Scale {
 impl fmt::Display for Scale {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&crate::units::scale(self.0))
+    }
+}
+
+/// Time that a review may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget(pub Duration);
+
+impl FromStr for Budget {
+    type Err = ValueError;
+    fn from_str(text: &str) -> Result<Budget, ValueError> {
+        let duration = humantime::parse_duration(text.trim()).map_err(|_| ValueError::NotABudget)?;
+        if duration.is_zero() { Err(ValueError::NotABudget) } else { Ok(Budget(duration)) }
+    }
+}
+
+/// What a device costs, in dollars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price(pub f64);
+
+impl FromStr for Price {
+    type Err = ValueError;
+    fn from_str(text: &str) -> Result<Price, ValueError> {
+        let price: f64 = text.trim().trim_start_matches('$').parse().map_err(|_| ValueError::NotAPrice)?;
+        if price > 0.0 && price < 1e12 { Ok(Price(price)) } else { Err(ValueError::NotAPrice) }
     }
 }
 

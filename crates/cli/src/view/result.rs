@@ -21,7 +21,7 @@ pub struct Asked {
 pub fn result(asked: &Asked, result: &RunResult) -> String {
     let mut out = format!("{}{}", wrap("", 2, &asked.device), wrap("", 2, &asked.load));
     if asked.partial {
-        let measured = three_digits(result.sim.virtual_seconds);
+        let measured = three_digits(sim(result).virtual_seconds);
         out.push_str(&format!("PARTIAL: stopped by Ctrl-C after {measured} virtual seconds of measurement\n"));
     }
     let mut block = |text: String| {
@@ -40,11 +40,16 @@ pub fn result(asked: &Asked, result: &RunResult) -> String {
     if let Some(flash_report) = &result.flash {
         block(flash(flash_report));
     }
-    block(steady(result.steady_state.as_ref()) + &speed(&result.sim));
+    block(steady(result.steady_state.as_ref()) + &speed(&sim(result)));
     if let Some(report) = &result.tail {
         block(tail::report(report));
     }
     out
+}
+
+/// Of a model's result, which is all that `run` makes.
+fn sim(result: &RunResult) -> Sim {
+    result.sim.expect("a model's result says how it was simulated")
 }
 
 /// Kinds of request that there were.

@@ -1,7 +1,7 @@
 //! What was asked, in words.
 
 use crate::units::{self, capacity, counted, io_size};
-use load::{Access, FileioConfig, LoadConfig, OltpConfig, SlobConfig};
+use load::{Access, FileioConfig, LoadConfig, OltpConfig, RedoConfig, SlobConfig};
 use profile::Profile;
 
 /// The card, its size, and what was changed of it.
@@ -15,6 +15,7 @@ pub fn device_words(profile: &Profile, user_bytes: u64, scale: f64) -> String {
 pub fn load_words(load: &LoadConfig) -> String {
     match load {
         LoadConfig::Fileio(config) => fileio_words(config),
+        LoadConfig::Redo(config) => redo_words(config),
         LoadConfig::Slob(config) => slob_words(config),
         LoadConfig::Oltp(config) => oltp_words(config),
     }
@@ -31,6 +32,9 @@ fn fileio_words(config: &FileioConfig) -> String {
         words.push_str(&format!(" with {} requests each", config.queue_depth));
     }
     words.push_str(&format!(", {} file", capacity(config.file_bytes)));
+    if config.own_regions {
+        words.push_str(", a region for each thread");
+    }
     if !config.mode.is_sequential() && config.access != Access::Uniform {
         words.push_str(&format!(", {}", config.access));
     }
@@ -40,6 +44,18 @@ fn fileio_words(config: &FileioConfig) -> String {
         words.push_str(&format!(", flush every {}", counted(config.fsync_every.into(), "request")));
     }
     words
+}
+
+fn redo_words(config: &RedoConfig) -> String {
+    let sync = if config.sync { "a flush after each" } else { "no flushes" };
+    format!(
+        "redo, {} of {} with {sync}, {} of {} in {}",
+        counted(config.log_writers.into(), "log writer"),
+        io_size(config.log_block_bytes.into()),
+        counted(config.readers.into(), "reader"),
+        io_size(config.read_block_bytes.into()),
+        capacity(config.data_bytes),
+    )
 }
 
 fn slob_words(config: &SlobConfig) -> String {

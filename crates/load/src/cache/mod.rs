@@ -44,6 +44,11 @@ impl DataArea {
         Request::read(self.offset_bytes(block), self.block_bytes)
     }
 
+    /// Where it ends.
+    pub fn end_bytes(&self) -> u64 {
+        self.offset_bytes(self.blocks)
+    }
+
     fn offset_bytes(&self, block: u32) -> u64 {
         self.start_bytes + u64::from(block) * u64::from(self.block_bytes)
     }
@@ -239,7 +244,7 @@ impl BufferCache {
             }
             taken.push(block);
         }
-        Step::Io { cpu_ns: 0, request: self.area.write(taken[0], taken.len() as u32) }
+        Step::io(self.area.write(taken[0], taken.len() as u32))
     }
 
     /// What was counted since the last [`BufferCache::reset_counts`].

@@ -108,8 +108,13 @@ pub struct FileioConfig {
     /// Sleep of a thread between the end of a request and its next one; a flush follows at once.
     pub think_ns: u64,
     /// Requests a second of the whole load, flushes not counted; `None`: as fast as it goes. The schedule is fixed: a
-    /// load that fell behind catches up, but never by more than one second's worth of requests.
+    /// load that fell behind catches up, but never by more than one second's worth of requests. A request's latency
+    /// counts from when it was due, even if its thread still waited for another one (or thought) at that time.
     pub rate_iops: Option<f64>,
+    /// Each thread of a sequential mode goes through its own, equally large region of the file, front to back and
+    /// around: as many interleaved streams as there are threads. A remainder of less than a block for each thread
+    /// stays untouched. Without: all share one position (sysbench). Without meaning for random modes.
+    pub own_regions: bool,
 }
 
 impl Default for FileioConfig {
@@ -129,6 +134,7 @@ impl Default for FileioConfig {
             access: Access::Uniform,
             think_ns: 0,
             rate_iops: None,
+            own_regions: false,
         }
     }
 }
@@ -146,6 +152,9 @@ impl FileioConfig {
             let FileioConfig { file_bytes, block_bytes, misalign_bytes, .. } = *self;
             return Err(LoadError::FileTooSmall { file_bytes, block_bytes, misalign_bytes });
         }
+        if self.regions() > 1 {
+            in_range("threads with own_regions", self.threads.into(), 1, self.blocks())?;
+        }
         real_in_range("rw_ratio", self.rw_ratio, 0.0, 1e9)?;
         self.access.validate()?;
         in_range("think_ns", self.think_ns, 0, MAX_THINK_NS)?;
@@ -153,6 +162,16 @@ impl FileioConfig {
             real_in_range("rate_iops", rate, 0.001, 1e9)?;
         }
         footprint_fits(self.start_bytes, &[self.file_bytes])
+    }
+
+    /// Bytes from the start of the device that requests may touch.
+    pub fn footprint_bytes(&self) -> u64 {
+        self.start_bytes + self.file_bytes
+    }
+
+    /// Into how many regions the file is divided.
+    pub(super) fn regions(&self) -> u32 {
+        if self.own_regions && self.mode.is_sequential() { self.threads } else { 1 }
     }
 
     /// Whole blocks in the file.

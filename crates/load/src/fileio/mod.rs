@@ -1,12 +1,13 @@
 //! sysbench's fileio, with its modes and their meaning, over one file.
 //!
 //! The file is a range of the device. Requests are direct: what sysbench asks is what the device gets. Sequential modes
-//! share one position between all threads and wrap around at the file's end. In `rndrw` each thread reads while
-//! (reads + 1) / (writes + 1) of its own requests is below the ratio, and else writes.
+//! share one position between all threads and wrap around at the file's end (or, with `own_regions`, each thread goes
+//! around in a region of its own). In `rndrw` each thread reads while (reads + 1) / (writes + 1) of its own requests is
+//! below the ratio, and else writes.
 //!
 //! Where this differs from sysbench: there is one file, so that a periodic fsync is one flush and not one for each of
 //! 128 files; only whole blocks are asked for (a shorter piece at the file's end stays untouched); each request in
-//! flight of a thread has its own random stream.
+//! flight of a thread has its own random stream; `own_regions` and a limited rate are not sysbench's.
 //!
 //! Invariants:
 //! - no thread has more than `queue_depth` requests outstanding;
@@ -14,13 +15,16 @@
 //! - requests lie in `start_bytes .. start_bytes + file_bytes`.
 
 mod config;
-mod schedule;
+mod fsync;
+mod sequence;
 
 pub use config::{FileioConfig, FileioMode};
 
+use crate::pace::Pace;
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
 use device::{Request, Rng, Time};
-use schedule::{Pace, PeriodicFsync};
+use fsync::PeriodicFsync;
+use sequence::Sequence;
 
 /// fileio in action.
 #[derive(Clone, Debug)]
@@ -32,8 +36,8 @@ pub struct Fileio {
     processes: Vec<Process>,
     /// What each thread asked for, for `rndrw`.
     threads: Vec<Asked>,
-    /// Next block of the sequential modes.
-    position: u64,
+    /// Next blocks of the sequential modes.
+    sequence: Sequence,
     fsync: Option<PeriodicFsync>,
     pace: Option<Pace>,
     /// A process sleeps between requests: only then is a request a matter of two steps.
@@ -49,6 +53,8 @@ struct Process {
     started: bool,
     /// It has slept, the request is due.
     slept: bool,
+    /// When its request is due by the rate's schedule.
+    due: Option<Time>,
     /// `fsync_all`: its last request was a write.
     flush_due: bool,
 }
@@ -68,6 +74,7 @@ impl Fileio {
             thread: number / config.queue_depth,
             started: false,
             slept: false,
+            due: None,
             flush_due: false,
         };
         Ok(Fileio {
@@ -75,7 +82,7 @@ impl Fileio {
             base_bytes: config.start_bytes + u64::from(config.misalign_bytes),
             processes: (0..config.threads * config.queue_depth).map(process).collect(),
             threads: vec![Asked::default(); config.threads as usize],
-            position: 0,
+            sequence: Sequence::new(config.blocks(), config.regions()),
             fsync: (config.fsync_every > 0 && !config.fsync_all).then(|| PeriodicFsync::new(config.fsync_every)),
             pace: config.rate_iops.map(Pace::new),
             sleeps: config.think_ns > 0 || config.rate_iops.is_some(),
@@ -96,9 +103,7 @@ impl Fileio {
                 (read, self.sampler.draw(&mut process.rng))
             }
             FileioMode::SeqRd | FileioMode::SeqWr | FileioMode::SeqRewr => {
-                let block = self.position;
-                self.position = if block + 1 == self.sampler.blocks() { 0 } else { block + 1 };
-                (self.config.mode == FileioMode::SeqRd, block)
+                (self.config.mode == FileioMode::SeqRd, self.sequence.next(process.thread))
             }
         };
         if let Some(fsync) = &mut self.fsync {
@@ -122,7 +127,8 @@ impl Fileio {
         }
         let thought = if process.started { now + self.config.think_ns } else { now };
         process.started = true;
-        let until = self.pace.as_mut().map_or(thought, |pace| pace.ticket(now).max(thought));
+        process.due = self.pace.as_mut().map(|pace| pace.ticket(now));
+        let until = process.due.map_or(thought, |due| due.max(thought));
         process.slept = until > now;
         process.slept.then_some(until)
     }
@@ -140,18 +146,18 @@ impl Load for Fileio {
         if std::mem::take(&mut self.processes[index].flush_due)
             || self.fsync.as_mut().is_some_and(PeriodicFsync::is_due)
         {
-            return Step::Io { cpu_ns: 0, request: Request::flush() };
+            return Step::io(Request::flush());
         }
         if self.sleeps
             && let Some(until) = self.sleep(index, now)
         {
             return Step::Sleep { until };
         }
-        Step::Io { cpu_ns: 0, request: self.request(index) }
+        Step::Io { cpu_ns: 0, request: self.request(index), due: self.processes[index].due }
     }
 
     fn footprint_bytes(&self) -> u64 {
-        self.config.start_bytes + self.config.file_bytes
+        self.config.footprint_bytes()
     }
 
     fn start_measurement(&mut self, _now: Time) {}

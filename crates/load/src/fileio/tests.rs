@@ -6,7 +6,7 @@ use device::Op;
 fn take(load: &mut Fileio, process: u32, requests: usize) -> Vec<Request> {
     let mut wake = Vec::new();
     let mut next = || match load.step(ProcessId(process), Time::ZERO, &mut wake) {
-        Step::Io { cpu_ns: 0, request } => request,
+        Step::Io { cpu_ns: 0, request, due: None } => request,
         other => panic!("{other:?}"),
     };
     (0..requests).map(|_| next()).collect()
@@ -27,6 +27,42 @@ fn sequential_threads_share_one_position_and_wrap_around() {
             assert_eq!(request.offset_bytes, block % 64 * (16 << 10), "{mode}");
             assert_eq!(request.op, if mode == FileioMode::SeqRd { Op::Read } else { Op::Write });
         }
+    }
+}
+
+#[test]
+fn own_regions_are_disjoint_and_each_thread_goes_around_in_its_own() {
+    for mode in [FileioMode::SeqRd, FileioMode::SeqWr, FileioMode::SeqRewr] {
+        // Of 64 blocks, five threads have twelve each, and four are left over.
+        for (threads, queue_depth) in [(5, 1), (5, 3), (1, 2), (64, 1)] {
+            let config = FileioConfig { threads, queue_depth, own_regions: true, ..config(mode) };
+            let region = 64 / u64::from(threads);
+            let mut load = Fileio::new(config, 1).unwrap();
+            let mut touched = std::collections::BTreeSet::new();
+            // Threads at different speeds: a thread's position is nobody else's business.
+            for thread in 0..threads {
+                for turn in 0..region * u64::from(2 + thread % 3) {
+                    let process = thread * queue_depth + turn as u32 % queue_depth;
+                    let block = take(&mut load, process, 1)[0].offset_bytes / (16 << 10);
+                    assert_eq!(block, u64::from(thread) * region + turn % region, "{mode} thread {thread}");
+                    touched.insert(block);
+                }
+            }
+            assert_eq!(touched.len() as u64, region * u64::from(threads));
+            assert!(64 - touched.len() < threads as usize, "the remainder is less than a block for each thread");
+        }
+    }
+}
+
+#[test]
+fn own_regions_change_nothing_for_random_modes_and_single_threads() {
+    let cases = [(FileioMode::RndRw, 100), (FileioMode::RndWr, 4), (FileioMode::SeqRd, 1)];
+    for (mode, threads) in cases {
+        let requests = |own_regions| {
+            let config = FileioConfig { threads, own_regions, ..config(mode) };
+            take(&mut Fileio::new(config, 1).unwrap(), threads - 1, 200)
+        };
+        assert_eq!(requests(true), requests(false), "{mode}");
     }
 }
 
@@ -152,6 +188,42 @@ fn the_rate_holds_for_all_threads_together() {
 }
 
 #[test]
+fn a_request_says_when_it_was_due_by_the_rate_however_late_it_is_asked_for() {
+    let config = FileioConfig { threads: 2, rate_iops: Some(1e6), fsync_every: 3, ..config(FileioMode::RndWr) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    let mut wake = Vec::new();
+    let mut due = |process, now| match load.step(ProcessId(process), Time(now), &mut wake) {
+        Step::Io { due, .. } => due,
+        Step::Sleep { until } => {
+            assert!(matches!(load.step(ProcessId(1 - process), until, &mut wake), Step::Io { .. }));
+            match load.step(ProcessId(process), until, &mut wake) {
+                Step::Io { due, .. } => due,
+                other => panic!("{other:?}"),
+            }
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(due(0, 0), Some(Time(0)));
+    // The device took 5.5 µs: the schedule went on without it.
+    assert_eq!(due(0, 5_500), Some(Time(1_000)));
+    assert_eq!(due(1, 5_600), Some(Time(2_000)));
+    assert_eq!(due(0, 5_700), None, "a flush is on no schedule");
+    for expected in [3_000, 4_000, 5_000] {
+        assert_eq!(due(0, 5_800), Some(Time(expected)));
+    }
+}
+
+#[test]
+fn without_a_rate_nothing_is_due() {
+    let config = FileioConfig { think_ns: 500, ..config(FileioMode::RndRd) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    for now in [0, 600, 700, 1_300] {
+        let step = load.step(ProcessId(0), Time(now), &mut Vec::new());
+        assert!(matches!(step, Step::Io { due: None, .. } | Step::Sleep { .. }), "{step:?}");
+    }
+}
+
+#[test]
 fn flushes_take_no_place_in_the_rates_schedule() {
     let config = FileioConfig { rate_iops: Some(1e6), fsync_every: 2, ..config(FileioMode::RndWr) };
     let mut load = Fileio::new(config, 1).unwrap();
@@ -179,6 +251,10 @@ fn a_wrong_parameter_is_named_with_its_value_and_range() {
         (
             FileioConfig { file_bytes: 16_384, misalign_bytes: 512, ..good },
             "file_bytes is 16384: must be at least block_bytes + misalign_bytes, 16384 + 512",
+        ),
+        (
+            FileioConfig { mode: FileioMode::SeqWr, threads: 65, own_regions: true, file_bytes: 1 << 20, ..good },
+            "threads with own_regions is 65: must be 1 to 64",
         ),
         (FileioConfig { rw_ratio: -1.0, ..good }, "rw_ratio is -1: must be 0 to 1000000000"),
         (FileioConfig { rate_iops: Some(0.0), ..good }, "rate_iops is 0: must be 0.001 to 1000000000"),

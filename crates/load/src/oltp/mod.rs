@@ -23,8 +23,7 @@ mod session;
 
 pub use config::OltpConfig;
 
-use crate::cache::BufferCache;
-use crate::commit::GroupCommit;
+use crate::instance::{Instance, per_second};
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
 use device::{Rng, Time};
 use results::{Application, LatencyRecorder, OltpReport, TransactionReport};
@@ -35,8 +34,6 @@ use session::Session;
 pub struct Oltp {
     sessions: Vec<Session>,
     database: Database,
-    log_writer: ProcessId,
-    measured_from: Time,
 }
 
 /// What the sessions share.
@@ -44,8 +41,7 @@ pub struct Oltp {
 struct Database {
     config: OltpConfig,
     sampler: BlockSampler,
-    cache: BufferCache,
-    log: GroupCommit,
+    instance: Instance,
     counts: Counts,
 }
 
@@ -86,33 +82,25 @@ impl Oltp {
         config.validate()?;
         let area = config.area();
         let sampler = BlockSampler::new(config.access, area.blocks.into(), seed)?;
-        let first_writer = ProcessId(config.sessions);
-        let log_writer = ProcessId(config.sessions + config.cache.writer_processes());
         let mut warm_rng = Rng::stream(seed, "oltp warm cache");
         let draw = || sampler.draw(&mut warm_rng) as u32;
-        let cache = BufferCache::new(&config.cache, area, first_writer, seed, draw);
-        let log = GroupCommit::new(config.log, config.start_bytes + config.db_bytes, log_writer);
+        let instance = Instance::new(&config.cache, config.log, area, config.sessions, seed, draw);
         Ok(Oltp {
             sessions: (0..config.sessions).map(|number| Session::new(number, seed)).collect(),
-            database: Database { config, sampler, cache, log, counts: Counts::default() },
-            log_writer,
-            measured_from: Time::ZERO,
+            database: Database { config, sampler, instance, counts: Counts::default() },
         })
     }
 }
 
 impl Load for Oltp {
     fn processes(&self) -> u32 {
-        self.log_writer.0 + 1
+        self.database.instance.processes()
     }
 
     fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
-        if let Some(session) = self.sessions.get_mut(process.index()) {
-            session.step(process, &mut self.database, now, wake)
-        } else if process == self.log_writer {
-            self.database.log.step_writer(wake)
-        } else {
-            self.database.cache.step_writer(process, wake)
+        match self.sessions.get_mut(process.index()) {
+            Some(session) => session.step(process, &mut self.database, now, wake),
+            None => self.database.instance.step_writer(process, wake),
         }
     }
 
@@ -121,16 +109,14 @@ impl Load for Oltp {
     }
 
     fn start_measurement(&mut self, now: Time) {
-        self.measured_from = now;
         self.database.counts = Counts::default();
-        self.database.cache.reset_counts();
-        self.database.log.reset_counts();
+        self.database.instance.start_measurement(now);
     }
 
     fn report(&self, now: Time) -> Option<Application> {
-        let Database { config, cache, log, counts, .. } = &self.database;
-        let elapsed_s = now.since_ns(self.measured_from) as f64 / 1e9;
-        let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+        let Database { config, instance, counts, .. } = &self.database;
+        let elapsed_s = instance.elapsed_s(now);
+        let per_s = |count| per_second(count, elapsed_s);
         let transaction = |kind: Kind| {
             let latencies = &counts.latencies[kind as usize];
             (kind.name().to_owned(), TransactionReport { tps: per_s(latencies.count()), lat_ns: latencies.summary() })
@@ -142,8 +128,8 @@ impl Load for Oltp {
             transactions: Kind::ALL.into_iter().map(transaction).collect(),
             buffer_hit_ratio: if counts.pages_touched == 0 { 0.0 } else { hits as f64 / counts.pages_touched as f64 },
             physical_reads_s: per_s(counts.physical_reads),
-            physical_writes_s: per_s(cache.counts().blocks),
-            wal_bytes_s: per_s(log.counts().record_bytes),
+            physical_writes_s: per_s(instance.cache.counts().blocks),
+            wal_bytes_s: per_s(instance.log.counts().record_bytes),
         }))
     }
 }

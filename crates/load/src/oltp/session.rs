@@ -71,16 +71,16 @@ impl Session {
                 At::Reading { page, change } => {
                     db.counts.physical_reads += 1;
                     if change {
-                        db.cache.finish_update(page, wake);
+                        db.instance.cache.finish_update(page, wake);
                     }
                     self.at = At::Touch;
                 }
-                At::Change(page) => match db.cache.update(page, &mut self.rng, wake) {
+                At::Change(page) => match db.instance.cache.update(page, &mut self.rng, wake) {
                     Update::Done => self.at = At::Touch,
                     Update::Miss => return self.read(page, true, db),
                     Update::NoBuffer => {
                         // Comes back to this place when it is woken.
-                        db.cache.wait_for_buffer(me);
+                        db.instance.cache.wait_for_buffer(me);
                         return Step::Park;
                     }
                 },
@@ -91,13 +91,13 @@ impl Session {
                     self.at = At::CheckLogRoom;
                 }
                 At::CheckLogRoom => {
-                    if db.log.is_full() {
-                        db.log.wait_for_room(me, wake);
+                    if db.instance.log.is_full() {
+                        db.instance.log.wait_for_room(me, wake);
                         return Step::Park;
                     }
-                    db.log.append(db.config.wal_bytes_per_write.into(), wake);
+                    db.instance.log.append(db.config.wal_bytes_per_write.into(), wake);
                     self.at = At::Committing;
-                    if db.log.commit(me, wake) {
+                    if db.instance.log.commit(me, wake) {
                         return Step::Park;
                     }
                 }
@@ -137,7 +137,7 @@ impl Session {
                 self.at = At::Change(page);
                 return None;
             }
-            if !db.cache.read(page, &mut self.rng) {
+            if !db.instance.cache.read(page, &mut self.rng) {
                 return Some(self.read(page, false, db));
             }
         }
@@ -148,7 +148,7 @@ impl Session {
     fn read(&mut self, page: u32, change: bool, db: &mut Database) -> Step {
         db.counts.pages_missed += 1;
         self.at = At::Reading { page, change };
-        Step::Io { cpu_ns: 0, request: db.cache.area().read(page) }
+        Step::io(db.instance.cache.area().read(page))
     }
 
     fn finish(&mut self, db: &mut Database, now: Time) -> Step {

@@ -22,8 +22,7 @@ mod table;
 pub use config::SlobConfig;
 pub use table::format_slob_table;
 
-use crate::cache::BufferCache;
-use crate::commit::GroupCommit;
+use crate::instance::{Instance, per_second};
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
 use device::{Rng, Time};
 use results::{Application, SlobReport};
@@ -34,8 +33,6 @@ use session::Session;
 pub struct Slob {
     sessions: Vec<Session>,
     database: Database,
-    log_writer: ProcessId,
-    measured_from: Time,
 }
 
 /// What the sessions share.
@@ -44,8 +41,7 @@ struct Database {
     config: SlobConfig,
     /// Draws a block of a session's range.
     sampler: BlockSampler,
-    cache: BufferCache,
-    log: GroupCommit,
+    instance: Instance,
     counts: Counts,
 }
 
@@ -99,37 +95,26 @@ impl Slob {
         config.validate()?;
         let sampler = BlockSampler::new(config.access, config.scale_blocks.into(), seed)?;
         let sessions: Vec<Session> = (0..config.sessions()).map(|number| Session::new(&config, number, seed)).collect();
-        let first_writer = ProcessId(config.sessions());
-        let log_writer = ProcessId(config.sessions() + config.cache.writer_processes());
         let mut warm_rng = Rng::stream(seed, "slob warm cache");
         let mut turn = 0;
         let draw = || {
             turn = (turn + 1) % config.sessions();
             turn * config.scale_blocks + sampler.draw(&mut warm_rng) as u32
         };
-        let cache = BufferCache::new(&config.cache, config.area(), first_writer, seed, draw);
-        let log = GroupCommit::new(config.log, config.start_bytes + config.data_bytes(), log_writer);
-        Ok(Slob {
-            sessions,
-            database: Database { config, sampler, cache, log, counts: Counts::default() },
-            log_writer,
-            measured_from: Time::ZERO,
-        })
+        let instance = Instance::new(&config.cache, config.log, config.area(), config.sessions(), seed, draw);
+        Ok(Slob { sessions, database: Database { config, sampler, instance, counts: Counts::default() } })
     }
 }
 
 impl Load for Slob {
     fn processes(&self) -> u32 {
-        self.log_writer.0 + 1
+        self.database.instance.processes()
     }
 
     fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
-        if let Some(session) = self.sessions.get_mut(process.index()) {
-            session.step(process, &mut self.database, now, wake)
-        } else if process == self.log_writer {
-            self.database.log.step_writer(wake)
-        } else {
-            self.database.cache.step_writer(process, wake)
+        match self.sessions.get_mut(process.index()) {
+            Some(session) => session.step(process, &mut self.database, now, wake),
+            None => self.database.instance.step_writer(process, wake),
         }
     }
 
@@ -138,17 +123,15 @@ impl Load for Slob {
     }
 
     fn start_measurement(&mut self, now: Time) {
-        self.measured_from = now;
         self.database.counts = Counts::default();
-        self.database.cache.reset_counts();
-        self.database.log.reset_counts();
+        self.database.instance.start_measurement(now);
     }
 
     fn report(&self, now: Time) -> Option<Application> {
-        let Database { config, cache, log, counts, .. } = &self.database;
-        let (data, redo) = (cache.counts(), log.counts());
-        let elapsed_s = now.since_ns(self.measured_from) as f64 / 1e9;
-        let per_s = |count: u64| if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 };
+        let Database { config, instance, counts, .. } = &self.database;
+        let (data, redo) = (instance.cache.counts(), instance.log.counts());
+        let elapsed_s = instance.elapsed_s(now);
+        let per_s = |count| per_second(count, elapsed_s);
         let block_bytes = u64::from(config.block_bytes);
         let reads = counts.single_block_read.waits;
         Some(Application::Slob(SlobReport {

@@ -87,24 +87,24 @@ impl Session {
                 }
                 At::AskBlock(block) => {
                     self.at = At::Reading { block, since: now };
-                    return Step::Io { cpu_ns: 0, request: db.cache.area().read(block) };
+                    return Step::io(db.instance.cache.area().read(block));
                 }
                 At::Reading { block, since } => {
                     db.counts.single_block_read.add(since, now);
                     self.at = At::Run;
                     if self.updating {
-                        db.cache.finish_update(block, wake);
+                        db.instance.cache.finish_update(block, wake);
                         self.changed(db, wake);
                     }
                 }
-                At::Change(block) => match db.cache.update(block, &mut self.rng, wake) {
+                At::Change(block) => match db.instance.cache.update(block, &mut self.rng, wake) {
                     Update::Done => {
                         self.at = At::Run;
                         self.changed(db, wake);
                     }
                     Update::Miss => self.at = At::AskBlock(block),
                     Update::NoBuffer => {
-                        db.cache.wait_for_buffer(me);
+                        db.instance.cache.wait_for_buffer(me);
                         self.at = At::NoBuffer { block, since: now };
                         return Step::Park;
                     }
@@ -114,8 +114,8 @@ impl Session {
                     self.at = At::Change(block);
                 }
                 At::CheckLogRoom => {
-                    if db.log.is_full() {
-                        db.log.wait_for_room(me, wake);
+                    if db.instance.log.is_full() {
+                        db.instance.log.wait_for_room(me, wake);
                         self.at = At::NoLogRoom { since: now };
                         return Step::Park;
                     }
@@ -127,7 +127,7 @@ impl Session {
                 }
                 At::Commit => {
                     self.at = At::Run;
-                    if db.log.commit(me, wake) {
+                    if db.instance.log.commit(me, wake) {
                         self.at = At::Committing { since: now };
                         return Step::Park;
                     }
@@ -154,7 +154,7 @@ impl Session {
             db.counts.logical_reads += 1;
             let block = self.base_block + db.sampler.draw(&mut self.rng) as u32;
             if self.updating {
-                self.at = match db.cache.update(block, &mut self.rng, wake) {
+                self.at = match db.instance.cache.update(block, &mut self.rng, wake) {
                     Update::Done => {
                         self.changed(db, wake);
                         self.at
@@ -163,7 +163,7 @@ impl Session {
                     // Tried again after its CPU time: by then there may be a buffer.
                     Update::NoBuffer => At::Change(block),
                 };
-            } else if !db.cache.read(block, &mut self.rng) {
+            } else if !db.instance.cache.read(block, &mut self.rng) {
                 self.at = At::AskBlock(block);
             }
             if !matches!(self.at, At::Run) {
@@ -185,8 +185,8 @@ impl Session {
     /// A block was changed.
     fn changed(&mut self, db: &mut Database, wake: &mut Vec<ProcessId>) {
         self.cpu_ns += db.config.cpu_per_update_ns;
-        db.log.append(db.config.redo_bytes_per_update.into(), wake);
-        if db.log.is_full() {
+        db.instance.log.append(db.config.redo_bytes_per_update.into(), wake);
+        if db.instance.log.is_full() {
             self.at = At::CheckLogRoom;
         }
     }

@@ -3,8 +3,8 @@
 use super::Context;
 use crate::parallel;
 use crate::point::{Bench, OnlyCancel, PointError};
-use crate::published::Table;
 use crate::setups::Setup;
+use import::Table;
 use load::{CacheConfig, LoadConfig, SlobConfig};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
 use target::Measure;

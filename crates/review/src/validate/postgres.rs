@@ -92,6 +92,7 @@ impl Server<'_> {
             measure: Measure::Seconds(self.measured_s),
             fresh: false,
             explain_tail: false,
+            histograms: false,
         };
         prepare(&spec, context.progress)
     }

@@ -27,6 +27,7 @@ pub fn prepare(mode: FileioMode, scale: f64) -> Result<(Modelled, LoadConfig), B
         measure: Measure::Auto,
         fresh: false,
         explain_tail: false,
+        histograms: false,
     };
     Ok((target::prepare(&spec, &Silent)?, load))
 }

@@ -70,7 +70,7 @@ pub fn closed(config: FileioConfig, host: HostConfig, delay_ns: u64, measured_ns
     machine.start_measurement();
     machine.run_until(Stop::At(Time(SECOND / 5 + measured_ns)));
     let recorder = machine.recorder().unwrap();
-    let (reads, writes, flushes) = recorder.classes(machine.now());
+    let (reads, writes, flushes) = recorder.classes(machine.now(), false);
     Seen { reads, writes, flushes, series: recorder.series(machine.now()) }
 }
 
@@ -138,6 +138,7 @@ impl Setup {
             measure: self.measure,
             fresh: self.fresh,
             explain_tail: self.explain,
+            histograms: false,
         };
         target::run(&spec, &Silent).unwrap()
     }

@@ -1,40 +1,10 @@
-//! What fileio does besides blocks: periodic flushes, and the pace of a limited rate.
+//! The pace of a limited rate: when each request of a load is due.
 
 use device::Time;
 
-/// `fsync_every`: a flush when so many requests were asked for, if any was a write since the last flush.
+/// Request k of the load is due k / rate after the first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PeriodicFsync {
-    every: u32,
-    /// Requests until the next multiple of `every`.
-    left: u32,
-    dirty: bool,
-}
-
-impl PeriodicFsync {
-    pub fn new(every: u32) -> PeriodicFsync {
-        PeriodicFsync { every, left: every, dirty: false }
-    }
-
-    #[inline]
-    pub fn is_due(&mut self) -> bool {
-        if self.left > 0 {
-            return false;
-        }
-        self.left = self.every;
-        std::mem::take(&mut self.dirty)
-    }
-
-    #[inline]
-    pub fn count(&mut self, write: bool) {
-        self.left -= 1;
-        self.dirty |= write;
-    }
-}
-
-/// `rate_iops`: request k of the load is due k / rate after the first.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     interval_ns: f64,
     /// Time of ticket 0; set by the first.
     start: Option<Time>,

@@ -1,4 +1,4 @@
-//! The published tables, as they stand in `published/`.
+//! A published table, as it stands in `published/`.
 
 /// A table: a header and rows of cells.
 pub struct Table {
@@ -22,6 +22,7 @@ tables!(
     "flashmax-n800-slob",
     "violin-3205-slob",
     "iodrive-320-mlc-postgres",
+    "prices",
 );
 
 impl Table {

@@ -1,0 +1,181 @@
+//! A file or a block device on the command line: what must be true before anything is written, and cleaning up.
+
+use crate::args::ReviewArgs;
+use crate::cancel;
+use crate::error::Failure;
+use crate::output::print_error;
+use crate::progress::Watch;
+use crate::review_cmd::{deliver, options, prior, show_plan, start};
+use crate::review_output::{Existing, Files};
+use crate::view;
+use drive::{Drive, DriveOptions};
+use humantime::format_rfc3339_seconds;
+use identify::{Confirmation, Identity};
+use results::ReviewResult;
+use review::{Plan, Start, Subject};
+use std::io::{self, BufRead, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::SystemTime;
+use target::{Clock, Target};
+
+/// Reviews a block device.
+pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let identity = identify::block_device(path)?;
+    let plan = plan(args, &identity, identity.size_bytes)?;
+    let files = Files::of(args.out.as_deref(), &args.target);
+    let title = format!("{}: {}", path.display(), identity.title());
+    if args.plan {
+        return show_plan(args, &title, &plan, &files);
+    }
+    files.check(existing(args))?;
+    // The reasons against it come before the question for permission: who is refused need not be asked.
+    let permit = identify::may_be_overwritten(&identity)?;
+    let confirmation = identity.confirmation();
+    if !args.real.destroy_data {
+        return Err(Failure::NotAllowed {
+            path: path.to_owned(),
+            title: identity.title(),
+            what: confirmation.what.to_string(),
+            value: confirmation.value,
+        });
+    }
+    confirm(args, path, &identity, &confirmation)?;
+    let info = identity.target_info(identity.size_bytes);
+    let drive = Drive::block_device(permit.into_file(), path, info, identify::host(), drive_options(args, &identity))?;
+    carry_out(args, Box::new(drive), &title, &plan, &files)
+}
+
+/// Reviews what lies under a file.
+pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
+    let identity = identify::file(path)?;
+    let found = path.symlink_metadata().is_ok();
+    let ours = found && Drive::is_ours(path);
+    let size_bytes = match (args.real.size, found) {
+        (Some(size), false) => size.0,
+        (None, false) => return Err(Failure::NoSize { path: path.to_owned() }),
+        (Some(size), true) if ours => size.0,
+        (Some(size), true) if size.0 != identity.size_bytes => {
+            return Err(Failure::OtherSize { path: path.to_owned(), size_bytes: identity.size_bytes });
+        }
+        _ => identity.size_bytes,
+    };
+    let plan = plan(args, &identity, size_bytes)?;
+    let files = Files::of(args.out.as_deref(), &args.target);
+    let title = format!("{}: {}", path.display(), identity.title());
+    if args.plan {
+        return show_plan(args, &title, &plan, &files);
+    }
+    if found && !ours && !args.real.destroy_data {
+        return Err(Failure::ForeignFile { path: path.to_owned() });
+    }
+    for written in [&files.json, &files.html] {
+        if written == path {
+            return Err(Failure::NoResult { path: written.clone() });
+        }
+    }
+    files.check(existing(args))?;
+    let info = identity.target_info(size_bytes);
+    let (host, options) = (identify::host(), drive_options(args, &identity));
+    let mut made = None;
+    let drive = if found && !ours {
+        Drive::open_file(path, info, host, options)?
+    } else {
+        if ours && identity.size_bytes > size_bytes {
+            // A larger one of an earlier review: its end would be measured with it.
+            Drive::remove_file(path)?;
+        }
+        let again = ours && identity.size_bytes <= size_bytes;
+        let drive = if again {
+            Drive::adopt_file(path, size_bytes, info, host, options)?
+        } else {
+            Drive::create_file(path, size_bytes, info, host, options)?
+        };
+        made = (!args.real.keep).then(|| Made(path.to_owned()));
+        drive
+    };
+    let done = carry_out(args, Box::new(drive), &title, &plan, &files);
+    drop(made);
+    done
+}
+
+/// A file that goes when the review ends, however it ends.
+struct Made(PathBuf);
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if let Err(error) = Drive::remove_file(&self.0) {
+            print_error(&format!("{} is left behind: {error}", self.0.display()));
+        }
+    }
+}
+
+fn existing(args: &ReviewArgs) -> Existing {
+    match (args.resume, args.overwrite) {
+        (true, _) => Existing::Resumed,
+        (_, true) => Existing::Replaced,
+        _ => Existing::Refused,
+    }
+}
+
+fn rotational(identity: &Identity) -> bool {
+    identity.disks.iter().any(|disk| disk.queue.rotational == Some(true))
+}
+
+fn drive_options(args: &ReviewArgs, identity: &Identity) -> DriveOptions {
+    DriveOptions { rotational: rotational(identity), seed: args.seed, ..DriveOptions::default() }
+}
+
+/// Nothing is opened for a plan: it must be safe to ask for one.
+fn plan(args: &ReviewArgs, identity: &Identity, capacity_bytes: u64) -> Result<Plan, Failure> {
+    let write_bw_bytes = drive::assumed_write_bw_bytes(rotational(identity));
+    let subject = Subject { capacity_bytes, clock: Clock::Wall, write_bw_bytes };
+    Ok(review::plan(&subject, &options(args, 1.0))?)
+}
+
+/// The person says which device is meant, in its own words.
+fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &Confirmation) -> Result<(), Failure> {
+    let wrong = |typed: &str| Failure::NotConfirmed {
+        path: path.to_owned(),
+        what: confirmation.what.to_string(),
+        typed: typed.to_owned(),
+    };
+    if let Some(serial) = &args.real.serial {
+        return if confirmation.matches(serial) { Ok(()) } else { Err(wrong(serial)) };
+    }
+    if !io::stdin().is_terminal() {
+        return Err(Failure::NobodyToAsk { path: path.to_owned(), what: confirmation.what.to_string() });
+    }
+    eprintln!("{}: {}", path.display(), identity.title());
+    for fact in identity.facts() {
+        eprintln!("  {}: {}", fact.label, fact.value);
+    }
+    eprintln!("Everything on it will be destroyed. Type its {} ({}) to go on:", confirmation.what, confirmation.value);
+    let mut typed = String::new();
+    io::stdin().lock().read_line(&mut typed).map_err(Failure::Stdin)?;
+    if confirmation.matches(&typed) { Ok(()) } else { Err(wrong(typed.trim())) }
+}
+
+fn carry_out(
+    args: &ReviewArgs,
+    target: Box<dyn Target>,
+    title: &str,
+    plan: &Plan,
+    files: &Files,
+) -> Result<ExitCode, Failure> {
+    let start = Start {
+        started: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
+        prior: prior(args, files, target.as_ref(), plan)?,
+        ..start(args, files, None)?
+    };
+    // It takes long: a person who is there sees what is coming, and can stop it before it begins.
+    eprintln!("{}", view::plan(title, plan, files));
+    cancel::listen()?;
+    // What can't be saved on the way is tried again at the end, and an error then.
+    let save = |result: &ReviewResult| drop(files.write_json(result));
+    let done = {
+        let watch = Watch::new();
+        review::review(target, plan, start, &watch, &save)
+    };
+    deliver(args, files, done)
+}

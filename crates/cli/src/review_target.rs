@@ -1,0 +1,93 @@
+//! Which kind of target a word names, and opening it.
+
+use crate::args::{ReviewArgs, values::Scale};
+use crate::error::Failure;
+use crate::opening;
+use profile::{Host, Profile};
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// A word on the command line, understood.
+pub enum Named {
+    /// A card and the host in front of it.
+    Model {
+        /// The card.
+        profile: Box<Profile>,
+        /// The host.
+        host: Host,
+        /// Share of its size.
+        scale: f64,
+    },
+    /// A block device.
+    BlockDevice(PathBuf),
+    /// A file, there or not.
+    File(PathBuf),
+}
+
+/// Default share of a card's size.
+const SCALE: Scale = Scale(1.0 / 64.0);
+
+/// Understands the target, and refuses options that it has no use for.
+pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
+    let path = Path::new(&args.target);
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let is_card = Profile::builtin_names().any(|name| name == args.target);
+    let found = fs::metadata(path);
+    // A name without a slash is a card's, unless something says that a file is meant.
+    let is_file = args.target.contains('/') || found.is_ok() || args.real.size.is_some();
+    if is_toml || is_card || !is_file {
+        refuse_real_options(args)?;
+        let host = args.model.host.as_deref().unwrap_or("default");
+        let (profile, host) = opening::open(&args.target, host, &args.model.settings).map_err(|e| match found {
+            Err(_) if !is_toml => Failure::NoTarget { name: args.target.clone(), source: Box::new(e) },
+            _ => e,
+        })?;
+        let scale = args.model.scale.unwrap_or(SCALE).0;
+        return Ok(Named::Model { profile: Box::new(profile), host, scale });
+    }
+    refuse_model_options(args)?;
+    match found {
+        Ok(found) if found.file_type().is_block_device() => {
+            if args.real.size.is_some() {
+                return Err(Failure::OptionWithout { option: "--size", what: "a block device, which has its size" });
+            }
+            if args.real.keep {
+                return Err(Failure::OptionWithout { option: "--keep", what: "a block device" });
+            }
+            Ok(Named::BlockDevice(path.to_owned()))
+        }
+        _ => {
+            if args.real.serial.is_some() {
+                return Err(Failure::OptionWithout { option: "--serial", what: "a file" });
+            }
+            Ok(Named::File(path.to_owned()))
+        }
+    }
+}
+
+fn refuse_real_options(args: &ReviewArgs) -> Result<(), Failure> {
+    let real = &args.real;
+    let given = [
+        (real.size.is_some(), "--size"),
+        (real.budget.is_some(), "--budget"),
+        (real.destroy_data, "--destroy-data"),
+        (real.serial.is_some(), "--serial"),
+        (real.keep, "--keep"),
+    ];
+    refuse(&given, "a modelled card")
+}
+
+fn refuse_model_options(args: &ReviewArgs) -> Result<(), Failure> {
+    let model = &args.model;
+    let given =
+        [(model.scale.is_some(), "--scale"), (!model.settings.is_empty(), "--set"), (model.host.is_some(), "--host")];
+    refuse(&given, "a real device")
+}
+
+fn refuse(given: &[(bool, &'static str)], what: &'static str) -> Result<(), Failure> {
+    match given.iter().find(|(given, _)| *given) {
+        Some(&(_, option)) => Err(Failure::OptionWithout { option, what }),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,26 @@
+//! How is a real drive asked?
+//!
+//! An I/O engine on io_uring that drives any [`load::Load`] against a file or a block device in real time, with direct
+//! I/O, and [`Drive`], which puts it behind the one trait of everything that can be reviewed ([`target::Target`]).
+//!
+//! Invariants:
+//! - whatever is returned, nothing is in flight any more, and rings and buffers are gone;
+//! - all that is written is payload ([`payload`]): it can't be compressed or deduplicated, and it proves itself;
+//! - a request's latency begins when its session asked for it, or was due to;
+//! - `unsafe` is in `ring` alone.
+
+mod arena;
+mod drive;
+mod engine;
+mod error;
+mod file;
+mod host;
+pub mod payload;
+mod prepare;
+mod ring;
+mod sequence;
+mod size;
+mod worker;
+
+pub use drive::{Drive, DriveOptions, assumed_write_bw_bytes};
+pub use error::DriveError;

@@ -1,0 +1,63 @@
+//! What is this device, and may it be overwritten?
+//!
+//! Knows Linux's `/sys` and `/proc`, and what lies in a device's first and last sectors. It writes nothing, ever; what it
+//! hands out for writing is a [`Permit`].
+//!
+//! Invariants:
+//! - What can't be found out is absent, never made up.
+//! - A [`Permit`] exists only while the kernel gives this process the device for itself (`O_EXCL`), and everything that
+//!   could speak against overwriting was looked at after the kernel gave it.
+//! - A [`Refusal`] has all reasons that could be found, each with its remedy.
+//! - No byte on media and no file in `/sys` or `/proc` makes this crate panic.
+
+mod confirmation;
+mod device;
+mod error;
+mod facts;
+mod file;
+mod host;
+mod identity;
+mod model;
+mod mounts;
+mod queue;
+mod safety;
+pub mod signatures;
+mod stack;
+mod system;
+mod text;
+
+#[cfg(test)]
+mod fake;
+
+pub use confirmation::{Confirmation, ConfirmationKind};
+pub use device::Device;
+pub use error::IdentifyError;
+pub use file::FileSystem;
+pub use identity::Identity;
+pub use model::Model;
+pub use queue::Queue;
+pub use safety::{HolderKind, Permit, Reason, Refusal};
+pub use system::{DeviceNumber, System};
+
+use std::path::Path;
+
+/// What a block device is.
+pub fn block_device(path: impl AsRef<Path>) -> Result<Identity, IdentifyError> {
+    System::default().block_device(path.as_ref())
+}
+
+/// What lies under a file: its file system and, where it can be found, the device. A file that doesn't exist yet is
+/// judged by its directory.
+pub fn file(path: impl AsRef<Path>) -> Result<Identity, IdentifyError> {
+    System::default().file(path.as_ref())
+}
+
+/// This machine, without its name, which is private.
+pub fn host() -> results::HostInfo {
+    System::default().host()
+}
+
+/// The right to overwrite a block device, or everything that speaks against it.
+pub fn may_be_overwritten(identity: &Identity) -> Result<Permit, Refusal> {
+    System::default().may_be_overwritten(identity)
+}

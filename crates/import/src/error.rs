@@ -1,0 +1,181 @@
+//! What can be wrong with a file, where, and what to do about it. Every message is one line.
+
+use crate::published::PUBLISHED;
+use crate::text::{excerpt, grouped, one_line};
+use results::ReviewResult;
+use thiserror::Error;
+
+/// Why a file can't be imported.
+#[derive(Debug, Error)]
+#[error("{}{}: {problem}", one_line(.file), .line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct ImportError {
+    /// The file.
+    pub file: String,
+    /// The line, from 1, where there is one.
+    pub line: Option<u64>,
+    /// What is wrong.
+    pub problem: Problem,
+}
+
+impl ImportError {
+    pub(crate) fn new(file: &str, line: Option<u64>, problem: Problem) -> ImportError {
+        ImportError { file: file.into(), line, problem }
+    }
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Error)]
+pub enum Problem {
+    /// The operating system refuses.
+    #[error("can't be read: {source}")]
+    Unreadable {
+        /// Why.
+        source: std::io::Error,
+    },
+    /// More than is read.
+    #[error("is longer than {} bytes, the most that is read of {what}: import it in parts", grouped(*.limit))]
+    TooLong {
+        /// Of what kind of file.
+        what: &'static str,
+        /// The limit.
+        limit: u64,
+    },
+    /// Nothing in it.
+    #[error("is empty: was the tool stopped before it wrote its results?")]
+    Empty,
+    /// Not of a kind that is known.
+    #[error(
+        "is not a result of Flashrig, fio's JSON (--output-format=json+), the output of sysbench fileio or a log of pgbench --log"
+    )]
+    Unrecognised,
+    /// JSON, but not ours.
+    #[error("not a Flashrig review, nor fio's JSON")]
+    NotOurs,
+    /// Not JSON, or not as it must be.
+    #[error("column {column}: {}: write it again, it is broken", json_message(.source))]
+    Json {
+        /// The column, from 1.
+        column: usize,
+        /// What the parser says.
+        source: serde_json::Error,
+    },
+    /// From the future.
+    #[error("written by a newer Flashrig (schema {schema}, this one reads up to {reads}): update flashrig")]
+    NewerSchema {
+        /// What the file says.
+        schema: u64,
+        /// What is understood.
+        reads: u32,
+    },
+    /// From the past.
+    #[error(
+        "a review by an older Flashrig (schema {schema}, this one reads {}): review the device again",
+        ReviewResult::SCHEMA
+    )]
+    OlderReview {
+        /// What the file says.
+        schema: u64,
+    },
+    /// A load that no run has.
+    #[error("a run of a load that is not known, '{}': update flashrig", excerpt(.kind))]
+    UnknownLoad {
+        /// Its name.
+        kind: String,
+    },
+    /// A histogram that can't be one.
+    #[error("the {what} of '{}' are no histogram (counts for rising latencies): write it again, it is broken", excerpt(.place))]
+    BadHistogram {
+        /// Which.
+        what: &'static str,
+        /// The sweep's or the timeline's name.
+        place: String,
+    },
+    /// fio ran nothing, or its server did.
+    #[error("fio's JSON without jobs: of fio --client, import what each machine wrote itself")]
+    NoJobs,
+    /// fio before 2.12.
+    #[error(
+        "{} did not write what it had asked (\"job options\"): measure again with fio 2.12 or newer", excerpt(.version)
+    )]
+    NoOptions {
+        /// What wrote it.
+        version: String,
+    },
+    /// Reads and writes in one sum.
+    #[error("job '{}' has reads and writes in one sum: measure again without unified_rw_reporting", excerpt(.job))]
+    Unified {
+        /// The job.
+        job: String,
+    },
+    /// An option that is no number.
+    #[error("job '{}' has {option}={}, which is not a number from 1 to {}", excerpt(.job), excerpt(.value), grouped(u64::from(crate::number::COUNT_LIMIT)))]
+    BadOption {
+        /// The job.
+        job: String,
+        /// The option.
+        option: &'static str,
+        /// What stands there.
+        value: String,
+    },
+    /// No job and no run that read or wrote.
+    #[error("nothing was read or written in it: was the tool stopped before its end?")]
+    NothingMeasured,
+    /// Another test of sysbench.
+    #[error("is the output of another test of sysbench: only that of fileio can be compared")]
+    OtherTest,
+    /// A figure that every run has.
+    #[error("the run that begins here does not say its {what}: import all that sysbench printed")]
+    Missing {
+        /// Which.
+        what: &'static str,
+    },
+    /// A figure that is none.
+    #[error("{what} is '{}', must be a number: write it again, it is broken", excerpt(.found))]
+    BadNumber {
+        /// Which figure.
+        what: &'static str,
+        /// What stands there.
+        found: String,
+    },
+    /// A line of no log.
+    #[error("the line is longer than {} bytes: write it again, it is broken", grouped(*.limit))]
+    LineTooLong {
+        /// The limit.
+        limit: u64,
+    },
+    /// A line of another form.
+    #[error("'{}' is not a line of {form}: is the file whole, and all of it by one pgbench?", excerpt(.found))]
+    NotALogLine {
+        /// What it should be.
+        form: &'static str,
+        /// The line.
+        found: String,
+    },
+    /// Times of different runs.
+    #[error("lies {} s from other lines, a run is taken to last at most {}: are all of one run?", grouped(*.seconds), grouped(*.limit))]
+    FarAway {
+        /// How far.
+        seconds: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// More clients than pgbench can have.
+    #[error("has more than {} clients: are all lines of one run?", grouped(*.limit as u64))]
+    TooManyClients {
+        /// The limit.
+        limit: usize,
+    },
+    /// Several files that don't belong together.
+    #[error("is no log of pgbench --log: only such logs, of one run, are read together; import others one by one")]
+    NotTogether,
+    /// No published table of that name.
+    #[error("no published table has this name: one of {}", PUBLISHED.join(", "))]
+    UnknownPublished,
+}
+
+/// What serde_json says, without its place, which counts from where its text began.
+fn json_message(source: &serde_json::Error) -> String {
+    let message = source.to_string();
+    let end = message.rfind(" at line ").unwrap_or(message.len());
+    excerpt(&message[..end])
+}

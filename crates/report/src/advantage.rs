@@ -1,0 +1,272 @@
+//! Each figure, each device, and what one has over the other: `B over A: +37 %`.
+//!
+//! For the page and for the terminal. A row never mixes points whose x differ, nor, where both say so, points of another
+//! block size or another share in use.
+
+use crate::devices::{Devices, positive};
+use crate::figures::{FULL, THREADS, best_iops, kept, price_per_gb, worst_response_ns};
+use crate::sections::x_axis;
+use crate::unit::Unit;
+use results::{Axis, IoClass, Point, ReviewResult};
+
+/// Which direction is good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Better {
+    /// Throughput.
+    Higher,
+    /// Response times, prices.
+    Lower,
+}
+
+/// What a row's values count.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowUnit {
+    /// As charts show it.
+    Known(Unit),
+    /// An amount of money for something: `USD per GB`.
+    Other(String),
+}
+
+/// A figure of all devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvantageRow {
+    /// What it belongs to: `Random reads`, `Price`.
+    pub group: String,
+    /// Which figure: `16 threads, p99 of reads`.
+    pub label: String,
+    /// Of the values.
+    pub unit: RowUnit,
+    /// Which direction is good.
+    pub better: Better,
+    /// One of the handful that a summary shows.
+    pub key: bool,
+    /// Of each device; none where it has no such figure.
+    pub values: Vec<Option<f64>>,
+}
+
+/// All figures that at least one device has.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvantageTable {
+    /// Names, each once.
+    pub devices: Vec<String>,
+    /// In the order of the page.
+    pub rows: Vec<AdvantageRow>,
+}
+
+impl AdvantageRow {
+    /// How much better than the first device, percent: of throughput, B / A - 1; of times and prices, A / B - 1. So
+    /// `+100` is always twice as good. None for the first device, or where either has no figure.
+    pub fn advantage(&self, device: usize) -> Option<f64> {
+        let (first, this) = (positive(self.values[0]?)?, positive(self.values[device]?)?);
+        let ratio = match self.better {
+            Better::Higher => this / first,
+            Better::Lower => first / this,
+        };
+        (device > 0).then_some((ratio - 1.0) * 100.0)
+    }
+
+    /// A value with its unit; a dash where there is none.
+    pub fn show(&self, device: usize) -> String {
+        match (self.values[device], &self.unit) {
+            (None, _) => "–".into(),
+            (Some(value), RowUnit::Known(unit)) => unit.show(value),
+            (Some(value), RowUnit::Other(unit)) => format!("{} {unit}", crate::unit::three_digits(value)),
+        }
+    }
+
+    /// `+37 %`; a dash where nothing can be said.
+    pub fn show_advantage(&self, device: usize) -> String {
+        match self.advantage(device) {
+            None => "–".into(),
+            Some(percent) if percent.abs() < 0.05 => "0 %".into(),
+            Some(percent) if percent.abs() < 9.95 => format!("{percent:+.1} %").replace('-', "−"),
+            Some(percent) if percent >= 999.5 => format!("× {}", crate::unit::three_digits(percent / 100.0 + 1.0)),
+            Some(percent) => format!("{percent:+.0} %").replace('-', "−"),
+        }
+    }
+}
+
+/// A figure of a point.
+type Metric = (&'static str, Unit, Better, fn(&Point) -> Option<f64>);
+
+const BANDWIDTH: Metric = ("throughput", Unit::BytesPerSecond, Better::Higher, |p| positive(p.bw_bytes()));
+const REQUESTS: Metric = ("requests", Unit::Iops, Better::Higher, |p| positive(p.iops()));
+const READ_P50: Metric = ("p50 of reads", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.read, 50.0));
+const READ_P99: Metric = ("p99 of reads", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.read, 99.0));
+const READ_P999: Metric = ("p99.9 of reads", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.read, 99.9));
+const WRITE_P99: Metric = ("p99 of writes", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.write, 99.0));
+const WRITE_P999: Metric = ("p99.9 of writes", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.write, 99.9));
+const SYNC_P99: Metric = ("p99 of syncs", Unit::Nanoseconds, Better::Lower, |p| percentile(&p.sync, 99.0));
+const SYNCS: Metric = ("syncs", Unit::Iops, Better::Higher, |p| positive(p.sync.iops));
+const READS: Metric = ("reads", Unit::Iops, Better::Higher, |p| positive(p.read.iops));
+const LOG: Metric = ("log writes", Unit::BytesPerSecond, Better::Higher, |p| positive(p.write.bw_bytes));
+const WAF: Metric = ("write amplification", Unit::Ratio, Better::Lower, |p| p.waf.and_then(positive));
+
+fn percentile(class: &IoClass, percent: f64) -> Option<f64> {
+    positive(class.lat_ns.at(percent) as f64)
+}
+
+/// What a sweep is called, and which of its figures count.
+fn metrics(sweep: &str) -> (Option<&'static str>, &'static [Metric]) {
+    match sweep {
+        "threads-rndrd" => (Some("Random reads"), &[REQUESTS, READ_P99]),
+        "threads-rndwr" => (Some("Random writes"), &[REQUESTS, WRITE_P99]),
+        "threads-rndrw" => (Some("Random reads and writes"), &[REQUESTS, READ_P99, WRITE_P99]),
+        "threads-seqrd" => (Some("Sequential reads"), &[BANDWIDTH, READ_P99]),
+        "threads-seqrewr" => (Some("Sequential overwrites"), &[BANDWIDTH, WRITE_P99]),
+        "fill" => (Some("Random writes by space in use"), &[BANDWIDTH, WRITE_P99, WAF]),
+        "blocks-rndrd" => (Some("Random reads by block size"), &[BANDWIDTH, READ_P99]),
+        "blocks-rndwr" => (Some("Random writes by block size"), &[BANDWIDTH, WRITE_P99]),
+        "mix" => (Some("Mix of reads and writes"), &[REQUESTS, READ_P99, WRITE_P99]),
+        "rate" => (Some("At a fixed rate, each of its own most"), &[READ_P50, READ_P999, WRITE_P999]),
+        "sync" => (Some("Writes with syncs"), &[SYNCS, SYNC_P99]),
+        "redo" => (Some("Redo log beside random reads"), &[LOG, SYNC_P99, READS, READ_P99]),
+        _ => (None, &[BANDWIDTH, READ_P99, WRITE_P99]),
+    }
+}
+
+/// What tells points at the same x apart: bytes of a block, share in use. None: not known.
+#[derive(Clone, Copy, PartialEq)]
+struct State {
+    block: Option<u64>,
+    fill: Option<f64>,
+}
+
+impl State {
+    fn of(point: &Point, axis: Axis) -> State {
+        let block = point.load.get("block_bytes").and_then(|b| b.as_u64());
+        State {
+            block: block.filter(|_| axis != Axis::BlockBytes),
+            fill: positive(point.fill).filter(|_| axis != Axis::FillPercent),
+        }
+    }
+
+    /// Nothing that both say contradicts.
+    fn agrees(self, other: State) -> bool {
+        let blocks = self.block.zip(other.block).is_none_or(|(a, b)| a == b);
+        blocks && self.fill.zip(other.fill).is_none_or(|(a, b)| (a - b).abs() <= 0.02)
+    }
+
+    fn words(self) -> String {
+        let block = self.block.map(|b| format!(", {} blocks", Unit::BlockBytes.show(b as f64)));
+        let fill = self.fill.map(|f| format!(", {} full", Unit::Percent.show(f * 100.0)));
+        block.into_iter().chain(fill).collect()
+    }
+}
+
+/// The points at one x in groups that may be compared, with what tells the groups apart.
+fn groups<'a>(points: &[Option<&'a Point>], axis: Axis) -> Vec<(String, Vec<Option<&'a Point>>)> {
+    let states: Vec<Option<State>> = points.iter().map(|p| p.map(|p| State::of(p, axis))).collect();
+    let known = || states.iter().flatten();
+    if known().all(|a| known().all(|b| a.agrees(*b))) {
+        return vec![(String::new(), points.to_vec())];
+    }
+    // Who does not say in which state it was measured is on its own: it agrees with everybody, and they do not.
+    let mut distinct: Vec<State> = Vec::new();
+    for state in known() {
+        if !distinct.iter().any(|d| {
+            d.agrees(*state) && d.block.is_some() == state.block.is_some() && d.fill.is_some() == state.fill.is_some()
+        }) {
+            distinct.push(*state);
+        }
+    }
+    let mut taken = vec![false; points.len()];
+    let mut of = |state: &State| {
+        let same = |s: &State| {
+            s.agrees(*state) && s.block.is_some() == state.block.is_some() && s.fill.is_some() == state.fill.is_some()
+        };
+        let member = |i: usize| states[i].as_ref().is_some_and(same) && !std::mem::replace(&mut taken[i], true);
+        let members: Vec<bool> = (0..points.len()).map(member).collect();
+        (state.words(), points.iter().zip(members).map(|(p, m)| p.filter(|_| m)).collect())
+    };
+    distinct.iter().map(&mut of).collect()
+}
+
+/// Compares devices, the first being what the others are held against.
+pub fn table(results: &[&ReviewResult]) -> AdvantageTable {
+    let devices = Devices::new(results.to_vec());
+    let mut rows = Vec::new();
+    for name in devices.sweep_names() {
+        let Some(lines) = devices.lines(name) else { continue };
+        let first = lines.first();
+        let (group, metrics) = metrics(name);
+        let group = group.map_or_else(
+            || crate::devices::clip(if first.title.trim().is_empty() { name } else { &first.title }, 120),
+            String::from,
+        );
+        let axis = x_axis(first.axis);
+        for &x in &lines.xs {
+            let mut points = vec![None; results.len()];
+            for &(i, sweep) in &lines.sweeps {
+                points[i] = crate::devices::at(sweep, x);
+            }
+            for (state, points) in groups(&points, first.axis) {
+                for &(metric, unit, better, value) in metrics {
+                    let values: Vec<Option<f64>> = points.iter().map(|p| p.and_then(value)).collect();
+                    if values.iter().any(Option::is_some) {
+                        rows.push(AdvantageRow {
+                            group: group.clone(),
+                            label: format!("{} {}{state}, {metric}", axis.unit.show(x), axis.suffix),
+                            unit: RowUnit::Known(unit),
+                            better,
+                            key: is_key(name, x, metric),
+                            values,
+                        });
+                    }
+                }
+            }
+        }
+    }
+    rows.extend(summary_rows(results));
+    AdvantageTable { devices: devices.iter().map(|(_, name, _)| name.to_string()).collect(), rows }
+}
+
+fn is_key(sweep: &str, x: f64, metric: &str) -> bool {
+    match sweep {
+        "threads-rndrd" | "threads-rndwr" | "threads-rndrw" => x == THREADS,
+        "threads-seqrd" | "threads-seqrewr" => x == THREADS && metric == "throughput",
+        "fill" => x >= FULL && metric != "write amplification",
+        _ => false,
+    }
+}
+
+/// Figures that belong to no point.
+fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
+    let mut rows = Vec::new();
+    let mut push = |group: &str, label: String, unit, better, values: Vec<Option<f64>>| {
+        if values.iter().any(Option::is_some) {
+            rows.push(AdvantageRow { group: group.into(), label, unit, better, key: true, values });
+        }
+    };
+    // What is left is a ratio of two points: both must be the same for all.
+    let mut ends: Vec<(f64, f64)> = results.iter().filter_map(|r| kept(r)).map(|(from, to, _)| (from, to)).collect();
+    ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    ends.dedup();
+    for (from, to) in ends {
+        let of = |r: &&ReviewResult| kept(r).filter(|k| (k.0, k.1) == (from, to)).map(|k| k.2 * 100.0);
+        let label = format!("kept at {} of what it does at {}", Unit::Percent.show(to), Unit::Percent.show(from));
+        let values = results.iter().map(of).collect();
+        push("Random writes by space in use", label, RowUnit::Known(Unit::Percent), Better::Higher, values);
+    }
+    let timelines: Vec<Option<&Point>> = results.iter().map(|r| r.timeline.as_ref().map(|t| &t.point)).collect();
+    for (state, points) in groups(&timelines, Axis::Threads) {
+        let values = points.iter().zip(results).map(|(point, r)| point.and_then(|_| worst_response_ns(r))).collect();
+        let label = format!("longest response{state}");
+        push("Random writes over time", label, RowUnit::Known(Unit::Nanoseconds), Better::Lower, values);
+    }
+    let mut currencies: Vec<&str> = results.iter().filter_map(|r| Some(r.price.as_ref()?.currency.as_str())).collect();
+    currencies.sort_unstable();
+    currencies.dedup();
+    for currency in currencies {
+        let short = crate::devices::clip(currency, 12);
+        let priced = |r: &ReviewResult| r.price.as_ref().filter(|p| p.currency == currency).map(|p| p.amount);
+        let per_gb = results.iter().map(|r| priced(r).and_then(|_| price_per_gb(r))).collect();
+        push("Price", "per GB".into(), RowUnit::Other(short.clone()), Better::Lower, per_gb);
+        for (sweep, what) in [("threads-rndrd", "random reads"), ("threads-rndwr", "random writes")] {
+            let per = |r: &&ReviewResult| positive(priced(r)? / best_iops(r, sweep)?.0 * 1e3);
+            let label = format!("per 1,000 {what} a second, at the best number of threads");
+            push("Price", label, RowUnit::Other(short.clone()), Better::Lower, results.iter().map(per).collect());
+        }
+    }
+    rows
+}

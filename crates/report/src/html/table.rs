@@ -1,0 +1,38 @@
+//! Tables.
+
+use crate::plot::Table;
+use maud::{Markup, html};
+
+/// A table that scrolls on its own where it is wider than the page.
+pub fn table(table: &Table) -> Markup {
+    let words_from = table.columns.len() - table.text_columns.min(table.columns.len());
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(format!("Table: {}", table.caption)) {
+            table {
+                caption { (table.caption) }
+                thead {
+                    tr { @for (i, column) in table.columns.iter().enumerate() {
+                        th scope="col" .words[i >= words_from] { (column) }
+                    } }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr { @for (i, cell) in row.iter().enumerate() {
+                            @if i == 0 { th scope="row" { (cell) } }
+                            @else { td .words[i >= words_from] { (cell) } }
+                        } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Pairs of label and value.
+pub fn facts(pairs: &[(String, String)]) -> Markup {
+    html! {
+        dl.facts { @for (label, value) in pairs {
+            div { dt { (label) } dd { (value) } }
+        } }
+    }
+}

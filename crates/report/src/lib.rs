@@ -1,0 +1,40 @@
+//! How does a person see it?
+//!
+//! Reviews in, one HTML page out: no file beside it, no network, no build step. All that is decided about a figure is
+//! decided here, in Rust, and tested without a browser; the script in `page/` draws what it is given.
+//!
+//! - All text of a file goes through maud, which escapes it, or through [`embed::json`], which can't end its element.
+//! - A page has at most [`MAX_PAGE_BYTES`], whatever a file holds: `embed::Detail` says what is left out first.
+//! - Nothing runs or styles the page but what the content security policy names by its hash.
+
+pub mod advantage;
+mod anchor;
+mod assets;
+mod devices;
+mod embed;
+mod figures;
+mod html;
+mod plot;
+mod ratios;
+mod sections;
+mod unit;
+
+use results::ReviewResult;
+
+pub use unit::Unit;
+
+/// The largest page.
+pub const MAX_PAGE_BYTES: usize = 2_000_000;
+/// The most devices that a page compares; more than that, no chart can tell apart.
+pub const MAX_DEVICES: usize = 12;
+
+/// The page of one device.
+pub fn review_page(result: &ReviewResult) -> String {
+    html::fitting_page(&[result])
+}
+
+/// The page of several devices: the same charts with a line for each, and what they have over the first. Those beyond
+/// [`MAX_DEVICES`] are left out.
+pub fn compare_page(results: &[ReviewResult]) -> String {
+    html::fitting_page(&results.iter().collect::<Vec<_>>())
+}

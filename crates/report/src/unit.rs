@@ -1,0 +1,177 @@
+//! Numbers for people: three significant digits, a unit, thin separators.
+//!
+//! `page/format.js` does the same for what is shown while somebody points at a chart; a browser test holds both against
+//! each other.
+
+use serde::Serialize;
+
+/// What a number counts. The stored value is always in the base unit that the variant names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unit {
+    /// Bytes a second, shown as MB/s of 10^6.
+    BytesPerSecond,
+    /// Requests a second.
+    Iops,
+    /// Nanoseconds, shown as ns, µs, ms or s.
+    Nanoseconds,
+    /// Percent, 0 to 100.
+    Percent,
+    /// A plain number of things, exact.
+    Count,
+    /// A ratio: write amplification, one throughput over another.
+    Ratio,
+    /// Bytes of a request, in powers of two.
+    BlockBytes,
+    /// Seconds.
+    Seconds,
+}
+
+/// Narrow no-break space: between groups of digits, and between a number and its unit.
+pub const THIN: char = '\u{202f}';
+
+/// Three significant digits.
+pub fn three_digits(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return if value == 0.0 { "0".into() } else { "–".into() };
+    }
+    let scientific = format!("{:.2e}", nudged(value).abs());
+    let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
+    let exponent: i32 = exponent.parse().expect("an exponent is a number");
+    let sign = if value < 0.0 { "−" } else { "" };
+    if exponent > 2 {
+        let digits: u64 = mantissa.replace('.', "").parse().expect("a mantissa is digits");
+        // Above 10^18 nobody reads digits.
+        return match exponent {
+            ..=18 => format!("{sign}{}", grouped(digits * 10u64.pow(exponent as u32 - 2))),
+            _ => format!("{sign}{scientific}"),
+        };
+    }
+    // Below 10^-6 too.
+    match exponent {
+        -6.. => format!("{sign}{:.*}", (2 - exponent) as usize, nudged(value).abs()),
+        _ => format!("{sign}{scientific}"),
+    }
+}
+
+/// A little larger, so that no number lies between two: there Rust rounds to even, and JavaScript up.
+fn nudged(value: f64) -> f64 {
+    value * (1.0 + 4.0 * f64::EPSILON)
+}
+
+/// All digits, in groups of three.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(THIN);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// Up to `decimals` decimals, without zeros at the end.
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", nudged(value));
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    text.replace('-', "−")
+}
+
+impl Unit {
+    /// A number and the unit it is shown in.
+    pub fn parts(self, value: f64) -> (String, &'static str) {
+        match self {
+            Unit::BytesPerSecond => (three_digits(value / 1e6), "MB/s"),
+            Unit::Iops => (three_digits(value), "IOPS"),
+            Unit::Nanoseconds => {
+                let (scale, unit) = match value.abs() {
+                    ..999.5 => (1.0, "ns"),
+                    ..999.5e3 => (1e3, "µs"),
+                    ..999.5e6 => (1e6, "ms"),
+                    _ => (1e9, "s"),
+                };
+                let scaled = value / scale;
+                // Whole nanoseconds: a clock knows no more.
+                (if unit == "ns" { trimmed(scaled, 0) } else { three_digits(scaled) }, unit)
+            }
+            Unit::Percent => (trimmed(value, if value > 99.0 && value < 100.0 { 4 } else { 1 }), "%"),
+            Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => (grouped(value as u64), ""),
+            Unit::Count | Unit::Ratio => (three_digits(value), ""),
+            Unit::BlockBytes => match value {
+                ..1024.0 => (trimmed(value, 0), "B"),
+                ..1_048_576.0 => (trimmed(value / 1024.0, 1), "KiB"),
+                _ => (trimmed(value / 1_048_576.0, 1), "MiB"),
+            },
+            Unit::Seconds => (trimmed(value, if value < 10.0 { 2 } else { 1 }), "s"),
+        }
+    }
+
+    /// For a cell or a sentence.
+    pub fn show(self, value: f64) -> String {
+        match self.parts(value) {
+            (number, "") => number,
+            (number, unit) => format!("{number}{THIN}{unit}"),
+        }
+    }
+
+    /// The unit in which a CSV file has it.
+    pub fn csv(self) -> &'static str {
+        match self {
+            Unit::BytesPerSecond => "MB/s",
+            Unit::Iops => "1/s",
+            Unit::Nanoseconds => "µs",
+            Unit::Percent => "%",
+            Unit::Count | Unit::Ratio => "",
+            Unit::BlockBytes => "bytes",
+            Unit::Seconds => "s",
+        }
+    }
+}
+
+/// A capacity as it is sold: powers of ten.
+pub fn capacity(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    let (scale, unit) = match bytes {
+        ..1e6 => (1e3, "kB"),
+        ..1e9 => (1e6, "MB"),
+        ..1e12 => (1e9, "GB"),
+        _ => (1e12, "TB"),
+    };
+    format!("{}{THIN}{unit}", three_digits(bytes / scale))
+}
+
+/// A wall-clock duration.
+pub fn duration(seconds: f64) -> String {
+    match seconds {
+        s if !s.is_finite() || s < 0.0 => "–".into(),
+        ..120.0 => format!("{}{THIN}s", three_digits(seconds)),
+        ..7200.0 => format!("{:.0}{THIN}min", seconds / 60.0),
+        _ => format!("{:.1}{THIN}h", seconds / 3600.0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_and_a_unit() {
+        let plain = |unit: Unit, value| unit.show(value).replace(THIN, " ");
+        assert_eq!(plain(Unit::BytesPerSecond, 1_234_567_890.0), "1 230 MB/s");
+        assert_eq!(plain(Unit::Iops, 123_456.0), "123 000 IOPS");
+        assert_eq!(plain(Unit::Nanoseconds, 251_400.0), "251 µs");
+        assert_eq!(plain(Unit::Nanoseconds, 999_900.0), "1.00 ms");
+        assert_eq!(plain(Unit::Nanoseconds, 90.0), "90 ns");
+        assert_eq!(plain(Unit::Percent, 99.99), "99.99 %");
+        assert_eq!(plain(Unit::Percent, 33.333), "33.3 %");
+        assert_eq!(plain(Unit::Count, 1024.0), "1 024");
+        assert_eq!(plain(Unit::Ratio, 2.4), "2.40");
+        assert_eq!(plain(Unit::BlockBytes, 16_384.0), "16 KiB");
+        assert_eq!(plain(Unit::Ratio, 0.0), "0");
+        assert_eq!(plain(Unit::Ratio, 0.012345), "0.0123");
+        assert_eq!(plain(Unit::Ratio, f64::NAN), "–");
+        assert_eq!(capacity(400_000_000_000).replace(THIN, " "), "400 GB");
+    }
+}

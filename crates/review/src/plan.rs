@@ -1,0 +1,455 @@
+//! What is to be done, and how long it will take, before anything is done.
+
+use crate::phase::{Asks, Phase, SWEEPS, SweepSpec, TIMELINE_THREADS, file_bytes};
+use load::{Access, FileioConfig, FileioMode, LoadConfig};
+use results::{PhaseReport, PhaseStatus, ReviewOptions};
+use target::{Clock, Effort, Pattern, State, SteadyRule, Target};
+
+/// How a review is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// Root seed.
+    pub seed: u64,
+    /// Share of the device's size that is modelled; 1 for real ones.
+    pub scale: f64,
+    /// Share of the device in use in all phases but the fill sweep.
+    pub fill: f64,
+    /// Fewer and shorter points.
+    pub quick: bool,
+    /// Seconds that the review may take; real devices only.
+    pub budget_s: Option<f64>,
+    /// Phases; empty: all.
+    pub only: Vec<Phase>,
+}
+
+impl Options {
+    fn asks_for(&self, phase: Phase) -> bool {
+        self.only.is_empty() || self.only.contains(&phase)
+    }
+}
+
+/// Why there is no plan.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// It can't be done in that time.
+    #[error(
+        "a budget of {budget_s:.0} s is too short: the plan takes at least {least_s:.0} s; \
+         give more time, --quick, or fewer phases with --only"
+    )]
+    Budget {
+        /// As asked.
+        budget_s: f64,
+        /// What it takes at least.
+        least_s: f64,
+    },
+    /// The target is too small for the loads.
+    #[error("a target of {capacity_bytes} bytes is too small to review: at least {least_bytes} bytes are needed")]
+    TooSmall {
+        /// Of the target.
+        capacity_bytes: u64,
+        /// Least.
+        least_bytes: u64,
+    },
+    /// A share of the device that is none.
+    #[error("fill {fill} is not above 0 and at most 1 (100 %)")]
+    Fill {
+        /// As asked.
+        fill: f64,
+    },
+}
+
+/// One point to measure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PlannedPoint {
+    /// Index into [`SWEEPS`]; `None`: the timeline.
+    pub sweep: Option<usize>,
+    pub x: f64,
+    pub fill: f64,
+    pub load: LoadConfig,
+    /// The rate is this share of what the point at 100 % got.
+    pub rate_share: Option<f64>,
+    /// Seconds by the target's clock; `None`: until steady.
+    pub seconds: Option<f64>,
+}
+
+impl PlannedPoint {
+    pub fn spec(&self) -> Option<&'static SweepSpec> {
+        self.sweep.map(|i| &SWEEPS[i])
+    }
+
+    pub fn phase(&self) -> Phase {
+        self.spec().map_or(Phase::Timeline, |spec| spec.phase)
+    }
+
+    /// Wall-clock seconds, warm-up included.
+    pub(crate) fn expected_s(&self) -> f64 {
+        // A tenth of the time warms up, at most two seconds; the rest is opening and closing.
+        self.seconds.map_or(MODEL_POINT_S, |s| s + (s * 0.1).min(2.0) + 0.1)
+    }
+}
+
+/// Points that are measured one after the other, from one state of the device.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Group {
+    pub state: State,
+    pub points: Vec<PlannedPoint>,
+    /// Wall-clock seconds to reach the state.
+    pub expected_s: f64,
+}
+
+/// The plan of a review.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    pub(crate) groups: Vec<Group>,
+    pub(crate) options: Options,
+    pub(crate) purges: bool,
+    pub(crate) point_s: Option<f64>,
+}
+
+/// Seconds of a point on a real device, and in a quick review.
+const POINT_S: f64 = 30.0;
+const QUICK_POINT_S: f64 = 5.0;
+/// The shortest point that says anything, and a longest that says no more.
+const LEAST_POINT_S: f64 = 1.0;
+const MOST_POINT_S: f64 = 120.0;
+/// The timeline is as long as so many points.
+const TIMELINE_POINTS: f64 = 10.0;
+/// Virtual seconds of a model's timeline.
+const MODEL_TIMELINE_S: f64 = 30.0;
+/// Wall-clock seconds that a modelled point takes, about: for the progress bar.
+const MODEL_POINT_S: f64 = 0.3;
+/// A round of preconditioning is a third of a point long: SNIA's rounds are a minute, its points too.
+const ROUND_POINTS: f64 = 1.0 / 3.0;
+/// Rounds that are expected before a device is steady; what the rule's five need and some to settle.
+const EXPECTED_ROUNDS: f64 = 8.0;
+/// Least bytes that a review can be done on.
+const LEAST_BYTES: u64 = 16 << 20;
+
+/// What a plan must know of its target: so that there can be a plan of a file that is not there yet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Subject {
+    /// Bytes that may be used.
+    pub capacity_bytes: u64,
+    /// Whose time its seconds are.
+    pub clock: Clock,
+    /// Bytes a second that it can be expected to write front to back.
+    pub write_bw_bytes: f64,
+}
+
+impl Subject {
+    /// Of a target that is there.
+    pub fn of(target: &dyn Target) -> Subject {
+        Subject {
+            capacity_bytes: target.capacity_bytes(),
+            clock: target.clock(),
+            write_bw_bytes: target.expected_write_bw_bytes(),
+        }
+    }
+}
+
+/// Makes the plan.
+pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
+    let capacity_bytes = subject.capacity_bytes;
+    if !(options.fill > 0.0 && options.fill <= 1.0) {
+        return Err(PlanError::Fill { fill: options.fill });
+    }
+    if capacity_bytes < LEAST_BYTES {
+        return Err(PlanError::TooSmall { capacity_bytes, least_bytes: LEAST_BYTES });
+    }
+    match subject.clock {
+        Clock::Virtual => Ok(Plan {
+            groups: model_groups(capacity_bytes, options),
+            options: options.clone(),
+            purges: false,
+            point_s: None,
+        }),
+        Clock::Wall => {
+            let at = |point_s| real_groups(capacity_bytes, subject.write_bw_bytes, options, point_s);
+            let total = |groups: &[Group]| groups.iter().map(Group::total_s).sum::<f64>();
+            let point_s = match options.budget_s {
+                None if options.quick => QUICK_POINT_S,
+                None => POINT_S,
+                Some(budget_s) => {
+                    // Linear in the length of a point: two plans give it.
+                    let (least_s, more_s) = (total(&at(LEAST_POINT_S)), total(&at(2.0 * LEAST_POINT_S)));
+                    if budget_s < least_s {
+                        return Err(PlanError::Budget { budget_s, least_s: least_s.ceil() });
+                    }
+                    let per_second = (more_s - least_s) / LEAST_POINT_S;
+                    (LEAST_POINT_S + (budget_s - least_s) / per_second).min(MOST_POINT_S)
+                }
+            };
+            let mut groups = at(point_s);
+            // The warm-up of a point does not grow without limit, so the first guess may be a little off.
+            if let Some(budget_s) = options.budget_s {
+                let share = (budget_s / total(&groups)).min(1.0);
+                groups = at((point_s * share).max(LEAST_POINT_S));
+            }
+            let point_s = groups.iter().flat_map(|g| &g.points).find_map(|p| p.sweep.and(p.seconds));
+            Ok(Plan { groups, options: options.clone(), purges: true, point_s })
+        }
+    }
+}
+
+impl Group {
+    fn total_s(&self) -> f64 {
+        self.expected_s + self.points.iter().map(PlannedPoint::expected_s).sum::<f64>()
+    }
+}
+
+fn random(file_bytes: u64) -> Pattern {
+    Pattern::Random { block_bytes: 16 << 10, access: Access::Uniform, footprint_bytes: file_bytes }
+}
+
+fn points_of(index: usize, capacity_bytes: u64, options: &Options, seconds: Option<f64>) -> Vec<PlannedPoint> {
+    let spec = &SWEEPS[index];
+    let fill = options.fill;
+    let mut points: Vec<PlannedPoint> = spec
+        .xs(options.quick)
+        .iter()
+        .map(|&x| {
+            let fill = if spec.phase == Phase::Fill { x / 100.0 } else { fill };
+            let rate_share = (matches!(spec.asks, Asks::Rate { .. }) && x < 100.0).then_some(x / 100.0);
+            let load = spec.load(x, file_bytes(capacity_bytes, fill));
+            PlannedPoint { sweep: Some(index), x, fill, load, rate_share, seconds }
+        })
+        .collect();
+    if matches!(spec.asks, Asks::Rate { .. }) {
+        // The shares are of what it gets without a limit: that comes first.
+        points.reverse();
+    }
+    points
+}
+
+fn timeline_point(capacity_bytes: u64, options: &Options, seconds: f64) -> PlannedPoint {
+    let load = LoadConfig::Fileio(FileioConfig {
+        mode: FileioMode::RndWr,
+        threads: TIMELINE_THREADS,
+        file_bytes: file_bytes(capacity_bytes, options.fill),
+        ..FileioConfig::default()
+    });
+    let x = TIMELINE_THREADS.into();
+    PlannedPoint { sweep: None, x, fill: options.fill, load, rate_share: None, seconds: Some(seconds) }
+}
+
+/// Sweeps that were asked for, by index, without the fill sweep.
+fn sweeps(options: &Options, sequential: bool) -> impl Iterator<Item = usize> + use<'_> {
+    (0..SWEEPS.len()).filter(move |&i| {
+        let spec = &SWEEPS[i];
+        spec.phase != Phase::Fill && spec.sequential == sequential && options.asks_for(spec.phase)
+    })
+}
+
+/// A model is exact and can be copied: every point of the fill sweep and every other sweep is a group of its own, the
+/// longest first, so that cores finish together.
+fn model_groups(capacity_bytes: u64, options: &Options) -> Vec<Group> {
+    let effort = Effort { sequential_passes: 1, round_s: 0.0, max_rounds: SteadyRule::SNIA.max_rounds as u32 };
+    let group = |fill: f64, pattern, points| Group {
+        state: State { fill, pattern, effort },
+        points,
+        expected_s: MODEL_POINT_S,
+    };
+    let full_bytes = file_bytes(capacity_bytes, options.fill);
+    let mut groups = Vec::new();
+    if options.asks_for(Phase::Timeline) {
+        let point = timeline_point(capacity_bytes, options, MODEL_TIMELINE_S);
+        groups.push(group(options.fill, random(full_bytes), vec![point]));
+    }
+    for i in sweeps(options, false) {
+        groups.push(group(options.fill, random(full_bytes), points_of(i, capacity_bytes, options, None)));
+    }
+    for i in sweeps(options, true) {
+        groups.push(group(options.fill, Pattern::Sequential, points_of(i, capacity_bytes, options, None)));
+    }
+    if options.asks_for(Phase::Fill) {
+        for point in points_of(0, capacity_bytes, options, None).into_iter().rev() {
+            groups.push(group(point.fill, random(file_bytes(capacity_bytes, point.fill)), vec![point]));
+        }
+    }
+    groups
+}
+
+/// A real device goes through its states once, and never back: emptied, filled step by step; full, written over twice
+/// and at random until steady, for everything that is measured full; what changes the pattern last.
+fn real_groups(capacity_bytes: u64, write_bw_bytes: f64, options: &Options, point_s: f64) -> Vec<Group> {
+    let round_s = point_s * ROUND_POINTS;
+    let max_rounds = SteadyRule::SNIA.max_rounds as u32;
+    let expected_rounds_s = EXPECTED_ROUNDS * round_s;
+    let bytes = |fill: f64| file_bytes(capacity_bytes, fill) as f64;
+    let mut groups = Vec::new();
+    let mut in_use = 0.0;
+    if options.asks_for(Phase::Fill) {
+        for point in points_of(0, capacity_bytes, options, Some(point_s)) {
+            let effort = Effort { sequential_passes: 0, round_s, max_rounds };
+            let pattern = random(file_bytes(capacity_bytes, point.fill));
+            let new_bytes = bytes(point.fill) - bytes(in_use);
+            in_use = point.fill;
+            let state = State { fill: point.fill, pattern, effort };
+            let expected_s = new_bytes / write_bw_bytes + expected_rounds_s;
+            groups.push(Group { state, points: vec![point], expected_s });
+        }
+    }
+    let full_bytes = file_bytes(capacity_bytes, options.fill);
+    let mut points = Vec::new();
+    if options.asks_for(Phase::Timeline) {
+        points.push(timeline_point(capacity_bytes, options, TIMELINE_POINTS * point_s));
+    }
+    points.extend(sweeps(options, false).flat_map(|i| points_of(i, capacity_bytes, options, Some(point_s))));
+    if !points.is_empty() {
+        let effort = Effort { sequential_passes: 2, round_s, max_rounds };
+        let state = State { fill: options.fill, pattern: random(full_bytes), effort };
+        let expected_s = 2.0 * full_bytes as f64 / write_bw_bytes + expected_rounds_s;
+        groups.push(Group { state, points, expected_s });
+    }
+    let points: Vec<_> =
+        sweeps(options, true).flat_map(|i| points_of(i, capacity_bytes, options, Some(point_s))).collect();
+    if !points.is_empty() {
+        let effort = Effort { sequential_passes: 1, round_s, max_rounds: 0 };
+        let state = State { fill: options.fill, pattern: Pattern::None, effort };
+        groups.push(Group { state, points, expected_s: full_bytes as f64 / write_bw_bytes });
+    }
+    groups
+}
+
+impl Plan {
+    /// Points to be measured.
+    pub fn points(&self) -> usize {
+        self.groups.iter().map(|group| group.points.len()).sum()
+    }
+
+    /// Wall-clock seconds that it is expected to take.
+    pub fn expected_s(&self) -> f64 {
+        self.groups.iter().map(Group::total_s).sum()
+    }
+
+    /// What is to be done, for people and for the result: every phase, those that were not asked for too.
+    pub fn phases(&self) -> Vec<PhaseReport> {
+        let report = |name: &str, title: &str, status, points, expected_s, note: &str| PhaseReport {
+            name: name.into(),
+            title: title.into(),
+            status,
+            points,
+            expected_s,
+            took_s: 0.0,
+            note: note.into(),
+        };
+        let mut phases = Vec::new();
+        if self.purges {
+            phases.push(report("purge", "Empty the device", PhaseStatus::NotBegun, 0, 0.0, ""));
+        }
+        let expected_s = self.groups.iter().map(|group| group.expected_s).sum();
+        phases.push(report("precondition", "Bring it to steady state", PhaseStatus::NotBegun, 0, expected_s, ""));
+        for phase in Phase::ALL {
+            let points = self.groups.iter().flat_map(|g| &g.points).filter(|point| point.phase() == phase);
+            let (count, expected_s) = points.fold((0, 0.0), |(n, s), point| (n + 1, s + point.expected_s()));
+            let (status, note) =
+                if count > 0 { (PhaseStatus::NotBegun, "") } else { (PhaseStatus::Skipped, "not asked for") };
+            phases.push(report(phase.name(), phase.title(), status, count, expected_s, note));
+        }
+        phases
+    }
+
+    /// The options, for the result.
+    pub(crate) fn options_report(&self) -> ReviewOptions {
+        let o = &self.options;
+        ReviewOptions {
+            seed: o.seed,
+            scale: o.scale,
+            fill: o.fill,
+            quick: o.quick,
+            budget_s: o.budget_s,
+            only: o.only.iter().map(|phase| phase.name().to_owned()).collect(),
+            point_s: self.point_s,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options() -> Options {
+        Options { seed: 1, scale: 1.0, fill: 1.0, quick: false, budget_s: None, only: Vec::new() }
+    }
+
+    fn disk(capacity_bytes: u64) -> Subject {
+        Subject { capacity_bytes, clock: Clock::Wall, write_bw_bytes: 1e9 }
+    }
+
+    fn names(plan: &Plan) -> Vec<&'static str> {
+        plan.groups.iter().flat_map(|g| &g.points).map(|p| p.spec().map_or("timeline", |spec| spec.name)).collect()
+    }
+
+    #[test]
+    fn model_and_disk_have_the_same_points() {
+        let model = Subject { clock: Clock::Virtual, ..disk(8 << 30) };
+        for quick in [false, true] {
+            let options = Options { quick, ..options() };
+            let points = |subject| {
+                let plan = plan(&subject, &options).unwrap();
+                let mut points: Vec<String> = plan
+                    .groups
+                    .iter()
+                    .flat_map(|g| &g.points)
+                    .map(|p| format!("{:?} {} {} {:?}", p.sweep, p.x, p.fill, p.load))
+                    .collect();
+                points.sort();
+                points
+            };
+            assert_eq!(points(model), points(disk(8 << 30)));
+        }
+    }
+
+    #[test]
+    fn a_real_device_fills_up_and_is_written_sequentially_last() {
+        let plan = plan(&disk(8 << 30), &options()).unwrap();
+        let fills: Vec<f64> = plan.groups.iter().map(|g| g.state.fill).collect();
+        assert!(fills.is_sorted(), "{fills:?}");
+        let names = names(&plan);
+        assert_eq!(names.first(), Some(&"fill"));
+        assert_eq!(names.last(), Some(&"threads-seqrd"));
+        let first_sequential = names.iter().position(|n| n.contains("seq")).unwrap();
+        assert!(names[first_sequential..].iter().all(|n| n.contains("seq")));
+    }
+
+    #[test]
+    fn a_budget_is_used_and_not_passed() {
+        for budget_s in [300.0, 600.0, 1200.0, 7200.0] {
+            let options = Options { budget_s: Some(budget_s), ..options() };
+            let plan = plan(&disk(8 << 30), &options).unwrap();
+            let share = plan.expected_s() / budget_s;
+            assert!(share <= 1.0 + 1e-9, "{budget_s}: {share}");
+            assert!(share > 0.95 || plan.point_s >= Some(MOST_POINT_S - 1.0), "{budget_s}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_budget_that_cannot_be_kept_says_what_would_do() {
+        let least = |options: &Options| match plan(&disk(1 << 40), options).unwrap_err() {
+            PlanError::Budget { least_s, .. } => least_s,
+            other => panic!("{other}"),
+        };
+        let short = Options { budget_s: Some(60.0), ..options() };
+        let least_s = least(&short);
+        assert!(least_s > 1000.0, "a terabyte takes its time: {least_s}");
+        assert!(plan(&disk(1 << 40), &Options { budget_s: Some(least_s), ..options() }).is_ok());
+    }
+
+    #[test]
+    fn only_what_was_asked_for_is_planned_and_the_rest_is_said() {
+        let options = Options { only: vec![Phase::Fill, Phase::Sync], ..options() };
+        let plan = plan(&disk(8 << 30), &options).unwrap();
+        assert!(names(&plan).iter().all(|n| ["fill", "sync"].contains(n)));
+        for report in plan.phases() {
+            let wanted = ["purge", "precondition", "fill", "sync"].contains(&report.name.as_str());
+            assert_eq!(report.status == PhaseStatus::Skipped, !wanted, "{}", report.name);
+        }
+    }
+
+    #[test]
+    fn a_target_without_room_is_refused() {
+        assert!(matches!(plan(&disk(1 << 20), &options()), Err(PlanError::TooSmall { .. })));
+        let none = Options { fill: 0.0, ..options() };
+        assert!(matches!(plan(&disk(1 << 30), &none), Err(PlanError::Fill { .. })));
+    }
+}

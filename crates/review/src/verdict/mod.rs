@@ -1,0 +1,302 @@
+//! The review in words, for somebody who has to decide.
+//!
+//! Every sentence has its figures in it and names the chart that shows them. A sentence that needs a point which was not
+//! measured is left out. Bounds of "good" and "bad" stand here as constants: a reader may disagree with them, the
+//! figures stay.
+
+mod sync;
+
+use crate::words::{axis_value, digits, mb_s, time};
+use results::{Axis, Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
+pub(crate) use sync::sync;
+
+/// Slowest second over the mean of the timeline: steady, and not.
+const STEADY_SECOND: f64 = 0.8;
+const UNSTEADY_SECOND: f64 = 0.5;
+/// Throughput that is left when full: little is lost, much is.
+const KEEPS_WHEN_FULL: f64 = 0.8;
+const LOSES_WHEN_FULL: f64 = 0.5;
+const COLLAPSES_WHEN_FULL: f64 = 0.3;
+/// A response that somebody notices, and one that makes timeouts.
+const NOTICED_NS: u64 = 20_000_000;
+const TIMEOUT_NS: u64 = 200_000_000;
+/// Reads beside writes: the 99.9th percentile of an OLTP database's patience, and the end of it.
+const PATIENT_NS: u64 = 2_000_000;
+const IMPATIENT_NS: u64 = 10_000_000;
+/// A commit that nobody waits for, and one that everybody does.
+const FAST_COMMIT_NS: f64 = 500e3;
+const SLOW_COMMIT_NS: f64 = 5e6;
+
+/// All claims, the most important first.
+pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
+    let mut claims: Vec<Claim> =
+        [steady(result), full(result), stall(result), tails(result), scaling(result), log(result)]
+            .into_iter()
+            .flatten()
+            .collect();
+    claims.extend(result.sync.as_ref().map(|verdict| {
+        let tone = match verdict.judgement {
+            SyncJudgement::Plausible | SyncJudgement::NothingToFlush => Tone::Good,
+            SyncJudgement::TooFast => Tone::Warning,
+            SyncJudgement::Unknown => Tone::Neutral,
+        };
+        claim("sync", tone, verdict.text.clone(), "sync")
+    }));
+    claims.extend(good_for(result));
+    claims.extend(price(result));
+    claims.extend(host(result));
+    claims.extend(unsteady_points(result));
+    claims
+}
+
+fn claim(topic: &str, tone: Tone, text: String, chart: &str) -> Claim {
+    Claim { topic: topic.into(), tone, text, chart: chart.into() }
+}
+
+fn steady(result: &ReviewResult) -> Option<Claim> {
+    let line = result.timeline.as_ref()?;
+    let seconds = line.point.series.len();
+    if seconds < 2 {
+        return None;
+    }
+    let share = line.slowest_second;
+    let (tone, word) = match share {
+        s if s >= STEADY_SECOND => (Tone::Good, "Steady"),
+        s if s >= UNSTEADY_SECOND => (Tone::Warning, "Uneven"),
+        _ => (Tone::Bad, "Not steady"),
+    };
+    let text = format!(
+        "{word}: in {seconds} s of random writes with {:.0} % in use, the slowest second did {:.0} % of the mean of {}.",
+        line.point.fill * 100.0,
+        share * 100.0,
+        mb_s(line.point.write.bw_bytes),
+    );
+    Some(claim("steady", tone, text, "timeline"))
+}
+
+fn full(result: &ReviewResult) -> Option<Claim> {
+    let points = &result.sweep("fill")?.points;
+    let (first, last) = (points.first()?, points.last()?);
+    if last.x < 99.0 || first.x > 50.0 || first.write.bw_bytes <= 0.0 {
+        return None;
+    }
+    let left = last.write.bw_bytes / first.write.bw_bytes;
+    let tone = match left {
+        l if l >= KEEPS_WHEN_FULL => Tone::Good,
+        l if l >= LOSES_WHEN_FULL => Tone::Neutral,
+        l if l >= COLLAPSES_WHEN_FULL => Tone::Warning,
+        _ => Tone::Bad,
+    };
+    let two_thirds = points.iter().find(|p| (p.x - 200.0 / 3.0).abs() < 1.0);
+    let middle = two_thirds
+        .map_or(String::new(), |p| format!(", {:.0} % at two thirds", p.write.bw_bytes / first.write.bw_bytes * 100.0));
+    let change = if left < 0.995 {
+        format!("Loses {:.0} % of its random writes when full", (1.0 - left) * 100.0)
+    } else {
+        "Loses no random writes when full".to_owned()
+    };
+    let text = format!(
+        "{change}: {} at {:.0} % in use, {} at 100 %{middle}.",
+        mb_s(first.write.bw_bytes),
+        first.x,
+        mb_s(last.write.bw_bytes),
+    );
+    Some(claim("full", tone, text, "fill"))
+}
+
+fn stall(result: &ReviewResult) -> Option<Claim> {
+    let line = result.timeline.as_ref()?;
+    let worst_ns = line.point.write.lat_ns.max;
+    if worst_ns == 0 {
+        return None;
+    }
+    let tone = match worst_ns {
+        n if n >= TIMEOUT_NS => Tone::Bad,
+        n if n >= NOTICED_NS => Tone::Warning,
+        _ => Tone::Good,
+    };
+    let median_ns = line.point.write.lat_ns.at(50.0);
+    let stalls = match line.stalls.len() {
+        0 => "no second stands out".to_owned(),
+        1 => "1 second stands out".to_owned(),
+        n => format!("{n} seconds stand out"),
+    };
+    let text = format!(
+        "Worst stall: {} for one write where the median is {}; {stalls}.",
+        time(worst_ns as f64),
+        time(median_ns as f64),
+    );
+    Some(claim("stall", tone, text, "timeline"))
+}
+
+/// Reads of the mix: what a query waits for while others write.
+fn tails(result: &ReviewResult) -> Option<Claim> {
+    let mix = result.sweep("mix")?;
+    let point =
+        mix.points.iter().filter(|p| p.read.total_ios > 0 && p.write.total_ios > 0).max_by_key(|p| p.x as u64)?;
+    let p999_ns = point.read.lat_ns.at(99.9);
+    let tone = match p999_ns {
+        n if n >= IMPATIENT_NS => Tone::Bad,
+        n if n >= PATIENT_NS => Tone::Warning,
+        _ => Tone::Good,
+    };
+    let text = format!(
+        "Reads beside writes: at {} one read in a thousand takes {} or more, one in two {}.",
+        axis_value(mix.axis, point.x),
+        time(p999_ns as f64),
+        time(point.read.lat_ns.at(50.0) as f64),
+    );
+    Some(claim("tails", tone, text, "mix"))
+}
+
+/// How many threads it takes to get nearly all of it.
+fn scaling(result: &ReviewResult) -> Option<Claim> {
+    let knee = |name: &str| -> Option<(&Point, &Point)> {
+        let points = &result.sweep(name)?.points;
+        let best = points.iter().max_by(|a, b| a.iops().total_cmp(&b.iops()))?;
+        let knee = points.iter().find(|p| p.iops() >= 0.9 * best.iops())?;
+        (points.len() > 1).then_some((knee, best))
+    };
+    let (reads, writes) = (knee("threads-rndrd"), knee("threads-rndwr"));
+    let words = |(knee, best): (&Point, &Point), what: &str| {
+        format!(
+            "{} {what} a second, nine tenths of it from {} on",
+            digits(best.iops()),
+            axis_value(Axis::Threads, knee.x)
+        )
+    };
+    let parts: Vec<String> = [reads.map(|k| words(k, "random reads")), writes.map(|k| words(k, "random writes"))]
+        .into_iter()
+        .flatten()
+        .collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let chart = if reads.is_some() { "threads-rndrd" } else { "threads-rndwr" };
+    Some(claim("threads", Tone::Neutral, format!("Speed in 16 KiB: {}.", parts.join("; ")), chart))
+}
+
+/// The log beside readers.
+fn log(result: &ReviewResult) -> Option<Claim> {
+    let redo = result.sweep("redo")?;
+    let alone = redo.points.first().filter(|p| p.x == 0.0)?;
+    let beside = redo.points.iter().rfind(|p| p.x >= 16.0)?;
+    let commit = |p: &Point| p.write.lat_ns.mean + p.sync.lat_ns.mean;
+    let (alone_ns, beside_ns) = (commit(alone), commit(beside));
+    if alone_ns <= 0.0 {
+        return None;
+    }
+    let tone = match beside_ns {
+        n if n >= SLOW_COMMIT_NS => Tone::Bad,
+        n if n >= FAST_COMMIT_NS => Tone::Neutral,
+        _ => Tone::Good,
+    };
+    let text = format!(
+        "Commits: a 16 KiB log write with its flush takes {} alone and {} beside {:.0} readers.",
+        time(alone_ns),
+        time(beside_ns),
+        beside.x,
+    );
+    Some(claim("redo", tone, text, "redo"))
+}
+
+/// What it is good for, from what was measured; only when enough was.
+fn good_for(result: &ReviewResult) -> Option<Claim> {
+    let line = result.timeline.as_ref()?;
+    let redo = result.sweep("redo")?;
+    let mix = result.sweep("mix")?;
+    let beside = redo.points.last()?;
+    let mixed = mix.points.iter().rfind(|p| p.read.total_ios > 0 && p.write.total_ios > 0)?;
+    let commit_ns = beside.write.lat_ns.mean + beside.sync.lat_ns.mean;
+    let reads_ok = mixed.read.lat_ns.at(99.9) < PATIENT_NS;
+    let commits_ok = commit_ns < FAST_COMMIT_NS;
+    let steady = line.slowest_second >= STEADY_SECOND && line.point.write.lat_ns.max < NOTICED_NS;
+    let (tone, text) = match (reads_ok, commits_ok, steady) {
+        (true, true, true) => (
+            Tone::Good,
+            "Fit for a busy OLTP database, data and log on the same device, as full as it was measured.".to_owned(),
+        ),
+        (true, false, _) => (
+            Tone::Neutral,
+            "Fit for the data of a read-mostly database; the log deserves another device or a commit delay.".to_owned(),
+        ),
+        (_, true, false) => (
+            Tone::Warning,
+            "Fit for commits and for bulk work; a latency-critical database needs it less full or with more reserve."
+                .to_owned(),
+        ),
+        (false, true, true) => (
+            Tone::Neutral,
+            "Fit for steady writing and for logs; queries that must answer at once wait behind writes.".to_owned(),
+        ),
+        (false, false, _) => (
+            Tone::Bad,
+            "Not fit for a database that people wait for; for backups, archives and scans it is.".to_owned(),
+        ),
+    };
+    // What a device is fit for when empty is no use to whoever fills it.
+    let collapsed = full(result).filter(|claim| matches!(claim.tone, Tone::Warning | Tone::Bad));
+    let (tone, text) = match (collapsed, tone) {
+        (Some(_), Tone::Good | Tone::Neutral) => (
+            Tone::Warning,
+            format!(
+                "{text} Plan with the {} of random writes that it does when full, or keep it emptier.",
+                mb_s(line.point.write.bw_bytes)
+            ),
+        ),
+        _ => (tone, text),
+    };
+    Some(claim("use", tone, text, "mix"))
+}
+
+fn price(result: &ReviewResult) -> Option<Claim> {
+    let price = result.price.as_ref()?;
+    let gb = result.target.sold_bytes? as f64 / 1e9;
+    let mut text = format!("Price: {:.2} {} a GB", price.amount / gb, price.currency);
+    let best = |name: &str| -> Option<f64> {
+        let best = result.sweep(name)?.points.iter().map(Point::iops).fold(0.0, f64::max);
+        (best > 0.0).then_some(best)
+    };
+    for (name, what) in [("threads-rndrd", "random reads"), ("threads-rndwr", "random writes")] {
+        if let Some(iops) = best(name) {
+            text.push_str(&format!(
+                "; {:.4} {} for each of {} {what} a second",
+                price.amount / iops,
+                price.currency,
+                digits(iops)
+            ));
+        }
+    }
+    text.push('.');
+    Some(claim("price", Tone::Neutral, text, "price"))
+}
+
+fn host(result: &ReviewResult) -> Option<Claim> {
+    let all = || result.sweeps.iter().flat_map(|sweep| sweep.points.iter().map(move |point| (sweep, point)));
+    let limited: Vec<(&Sweep, &Point)> = all().filter(|(_, point)| point.limited_by_host).collect();
+    let (sweep, point) = limited.first()?;
+    let text = format!(
+        "At {} of {} points the machine that asked was the limit, not the device; the first is {} at {}.",
+        limited.len(),
+        all().count(),
+        sweep.name,
+        axis_value(sweep.axis, point.x),
+    );
+    Some(claim("host", Tone::Warning, text, &sweep.name))
+}
+
+fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
+    let not_reached = result.preconditioning.iter().filter(|p| !p.steady.attained && !p.steady.rounds.is_empty());
+    let fills: Vec<String> = not_reached.map(|p| format!("{:.0} %", p.fill * 100.0)).collect();
+    if fills.is_empty() {
+        return None;
+    }
+    let text = format!(
+        "Steady state was not reached before measuring at {} in use (SNIA's rule: the last five rounds within 20 %, \
+         their slope within 10 %): figures there may flatter the device.",
+        fills.join(", ")
+    );
+    // A model's rounds are exact; a real device that does not settle is news.
+    let tone = if result.target.kind == TargetKind::Model { Tone::Neutral } else { Tone::Warning };
+    Some(claim("precondition", tone, text, "precondition"))
+}

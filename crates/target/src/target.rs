@@ -1,0 +1,106 @@
+//! The one trait of everything that can be reviewed.
+
+use crate::{Pattern, Progress, RunError};
+use load::LoadConfig;
+use results::{HostInfo, Preconditioning, Purge, RunResult, TargetInfo};
+
+/// Whose time a target's seconds are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// A model's: measuring longer costs computing, not waiting.
+    Virtual,
+    /// The wall's.
+    Wall,
+}
+
+/// A state in which a device is to be measured: so much of it in use, overwritten in this pattern.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State {
+    /// Share of the capacity in use, from its start, 0 to 1. The rest holds nothing (discarded, never written).
+    pub fill: f64,
+    /// How the part in use was last overwritten.
+    pub pattern: Pattern,
+    /// How much may be spent on getting there. Models are exact and need no limit.
+    pub effort: Effort,
+}
+
+/// How a real device is brought to a state.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Effort {
+    /// Times that the part in use is written front to back before it is overwritten in the pattern. 0: it holds data
+    /// already, only what is newly in use is written, once.
+    pub sequential_passes: u32,
+    /// Seconds of a round of overwriting.
+    pub round_s: f64,
+    /// Rounds until it is given up: the result then says that steady state was not reached.
+    pub max_rounds: u32,
+}
+
+/// One measurement.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// What is asked of the device.
+    pub load: LoadConfig,
+    /// Share of the capacity that is in use meanwhile, as in [`State`]; for the result.
+    pub fill: f64,
+    /// Seconds to measure, by the target's clock; `None`: until the steady-state rule is satisfied (models only).
+    pub seconds: Option<f64>,
+    /// Seed of the load's random streams.
+    pub seed: u64,
+}
+
+/// Why a target could not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetError {
+    /// A person asked to stop.
+    #[error("stopped")]
+    Cancelled,
+    /// The model.
+    #[error(transparent)]
+    Model(RunError),
+    /// A real device, its file system or the kernel. The error names the device and says what to do.
+    #[error(transparent)]
+    Real(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<RunError> for TargetError {
+    fn from(error: RunError) -> TargetError {
+        match error {
+            RunError::Cancelled => TargetError::Cancelled,
+            other => TargetError::Model(other),
+        }
+    }
+}
+
+/// A modelled card, a file, a block device. The method of a review knows nothing else of it.
+///
+/// Whoever calls keeps the order: identify, purge, bring to a state, measure. Measuring leaves a real device in the
+/// state in which the load left it; a model is measured on a copy.
+pub trait Target: Send {
+    /// What it is.
+    fn info(&self) -> TargetInfo;
+
+    /// Who asks it.
+    fn host(&self) -> HostInfo;
+
+    /// Bytes that may be used.
+    fn capacity_bytes(&self) -> u64;
+
+    /// Whose time its seconds are.
+    fn clock(&self) -> Clock;
+
+    /// Empties it, as far as it can; says what was done.
+    fn purge(&mut self, progress: &dyn Progress) -> Result<Purge, TargetError>;
+
+    /// Brings it to a state. Discards what is in use beyond `state.fill`.
+    fn bring_to(&mut self, state: &State, progress: &dyn Progress) -> Result<Preconditioning, TargetError>;
+
+    /// Measures one load. `series`, `steady_state` and the histograms of `read`, `write` and `sync` are filled in.
+    fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError>;
+
+    /// Another one like it that can be measured at the same time without disturbing it; `None`: there is only one.
+    fn fork(&self) -> Option<Box<dyn Target>>;
+
+    /// Bytes a second that it can be expected to write front to back, to say how long a plan will take.
+    fn expected_write_bw_bytes(&self) -> f64;
+}
