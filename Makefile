@@ -52,6 +52,9 @@ test: tools format lint unit validate same-in-debug-and-release fuzz-short summa
 .PHONY: tools
 tools:
 	@$(call need,cc,gcc libc6-dev)
+	@$(call need,chromium,chromium)
+	@$(call need,fio,fio)
+	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call component,fmt,rustfmt)
 	@$(call component,clippy,clippy)
 
@@ -84,8 +87,10 @@ fuzz:
 	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
 	@for target in $$($(FUZZ) list); do \
 		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
-		$(FUZZ) run --sanitizer none $$target -- \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=4096 -verbosity=0 -print_final_stats=1; \
+		seeds=; [ $$target != import ] || seeds=crates/import/tests/fixtures; \
+		mkdir -p fuzz/corpus/$$target; \
+		$(FUZZ) run --sanitizer none $$target fuzz/corpus/$$target $$seeds -- \
+			-max_total_time=$(FUZZ_SECONDS) -max_len=16384 -verbosity=0 -print_final_stats=1; \
 	done
 
 # The same seed gives the same figures in a debug and in a release build.

@@ -70,6 +70,8 @@ pub(crate) struct PlannedPoint {
     pub rate_share: Option<f64>,
     /// Seconds by the target's clock; `None`: until steady.
     pub seconds: Option<f64>,
+    /// Whose seconds they are.
+    pub clock: Clock,
 }
 
 impl PlannedPoint {
@@ -83,8 +85,12 @@ impl PlannedPoint {
 
     /// Wall-clock seconds, warm-up included.
     pub(crate) fn expected_s(&self) -> f64 {
-        // A tenth of the time warms up, at most two seconds; the rest is opening and closing.
-        self.seconds.map_or(MODEL_POINT_S, |s| s + (s * 0.1).min(2.0) + 0.1)
+        match (self.seconds, self.clock) {
+            // A tenth of the time warms up, at most two seconds; the rest is opening and closing.
+            (Some(s), Clock::Wall) => s + (s * 0.1).min(2.0) + 0.1,
+            (Some(_), Clock::Virtual) => MODEL_TIMELINE_WALL_S,
+            (None, _) => MODEL_POINT_S,
+        }
     }
 }
 
@@ -116,8 +122,9 @@ const MOST_POINT_S: f64 = 120.0;
 const TIMELINE_POINTS: f64 = 10.0;
 /// Virtual seconds of a model's timeline.
 const MODEL_TIMELINE_S: f64 = 30.0;
-/// Wall-clock seconds that a modelled point takes, about: for the progress bar.
-const MODEL_POINT_S: f64 = 0.3;
+/// Wall-clock seconds that a modelled point takes, about, and a modelled timeline: for the progress bar.
+const MODEL_POINT_S: f64 = 0.15;
+const MODEL_TIMELINE_WALL_S: f64 = 1.0;
 /// A round of preconditioning is a third of a point long: SNIA's rounds are a minute, its points too.
 const ROUND_POINTS: f64 = 1.0 / 3.0;
 /// Rounds that are expected before a device is steady; what the rule's five need and some to settle.
@@ -202,6 +209,8 @@ fn random(file_bytes: u64) -> Pattern {
 }
 
 fn points_of(index: usize, capacity_bytes: u64, options: &Options, seconds: Option<f64>) -> Vec<PlannedPoint> {
+    // Only models measure until they are steady.
+    let clock = if seconds.is_some() { Clock::Wall } else { Clock::Virtual };
     let spec = &SWEEPS[index];
     let fill = options.fill;
     let mut points: Vec<PlannedPoint> = spec
@@ -211,7 +220,7 @@ fn points_of(index: usize, capacity_bytes: u64, options: &Options, seconds: Opti
             let fill = if spec.phase == Phase::Fill { x / 100.0 } else { fill };
             let rate_share = (matches!(spec.asks, Asks::Rate { .. }) && x < 100.0).then_some(x / 100.0);
             let load = spec.load(x, file_bytes(capacity_bytes, fill));
-            PlannedPoint { sweep: Some(index), x, fill, load, rate_share, seconds }
+            PlannedPoint { sweep: Some(index), x, fill, load, rate_share, seconds, clock }
         })
         .collect();
     if matches!(spec.asks, Asks::Rate { .. }) {
@@ -221,7 +230,7 @@ fn points_of(index: usize, capacity_bytes: u64, options: &Options, seconds: Opti
     points
 }
 
-fn timeline_point(capacity_bytes: u64, options: &Options, seconds: f64) -> PlannedPoint {
+fn timeline_point(capacity_bytes: u64, options: &Options, clock: Clock, seconds: f64) -> PlannedPoint {
     let load = LoadConfig::Fileio(FileioConfig {
         mode: FileioMode::RndWr,
         threads: TIMELINE_THREADS,
@@ -229,7 +238,7 @@ fn timeline_point(capacity_bytes: u64, options: &Options, seconds: f64) -> Plann
         ..FileioConfig::default()
     });
     let x = TIMELINE_THREADS.into();
-    PlannedPoint { sweep: None, x, fill: options.fill, load, rate_share: None, seconds: Some(seconds) }
+    PlannedPoint { sweep: None, x, fill: options.fill, load, rate_share: None, seconds: Some(seconds), clock }
 }
 
 /// Sweeps that were asked for, by index, without the fill sweep.
@@ -252,7 +261,7 @@ fn model_groups(capacity_bytes: u64, options: &Options) -> Vec<Group> {
     let full_bytes = file_bytes(capacity_bytes, options.fill);
     let mut groups = Vec::new();
     if options.asks_for(Phase::Timeline) {
-        let point = timeline_point(capacity_bytes, options, MODEL_TIMELINE_S);
+        let point = timeline_point(capacity_bytes, options, Clock::Virtual, MODEL_TIMELINE_S);
         groups.push(group(options.fill, random(full_bytes), vec![point]));
     }
     for i in sweeps(options, false) {
@@ -292,7 +301,7 @@ fn real_groups(capacity_bytes: u64, write_bw_bytes: f64, options: &Options, poin
     let full_bytes = file_bytes(capacity_bytes, options.fill);
     let mut points = Vec::new();
     if options.asks_for(Phase::Timeline) {
-        points.push(timeline_point(capacity_bytes, options, TIMELINE_POINTS * point_s));
+        points.push(timeline_point(capacity_bytes, options, Clock::Wall, TIMELINE_POINTS * point_s));
     }
     points.extend(sweeps(options, false).flat_map(|i| points_of(i, capacity_bytes, options, Some(point_s))));
     if !points.is_empty() {
