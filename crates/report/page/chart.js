@@ -70,7 +70,7 @@ function yAxis(axis, i, k) {
     labelGap: i ? 4 * k : 0,
     gap: 4 * k,
     // As wide as its longest number needs.
-    size: (_, values) => k * Math.max(30, ...(values ?? []).map((v) => v.length * 7 + 12)),
+    size: (_, values) => k * Math.max(30, ...(values ?? []).map((v) => v.length * 7 + 15)),
     grid: { show: i === 0, stroke: () => colour("--grid"), width: k },
     ticks: { stroke: () => colour("--grid"), width: k, size: 4 * k },
     splits: (u, _, min, max) => yTicks(axis.scale, min, max, u.bbox.height / devicePixelRatio / k),
@@ -94,7 +94,8 @@ function seriesOptions(series, shown, k) {
     points: {
       show: !series.thin || series.values.filter((y) => y !== null).length === 1,
       stroke,
-      fill: stroke,
+      // What others measured is hollow.
+      fill: series.dots ? () => colour("--paper") : stroke,
       width: 1.5 * k,
       paths: (u, i, from, to) => markerPaths(u, i, from, to, style.marker, k * devicePixelRatio),
     },

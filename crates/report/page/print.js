@@ -1,4 +1,4 @@
-// On paper: light colours whatever the screen has, charts as wide as a page, tables open.
+// On paper: light colours whatever the screen has, charts as wide as a page, tables open but for those of many pages.
 
 /** What A4 and Letter have between their margins, in CSS pixels. */
 const PRINT_WIDTH = 640;
@@ -10,7 +10,7 @@ function bindPrint(figures, theme) {
     if (printing) return;
     printing = true;
     applyTheme("light");
-    opened = [...document.querySelectorAll("details:not([open])")];
+    opened = [...document.querySelectorAll("details:not([open], .long)")];
     opened.forEach((details) => (details.open = true));
     figures.forEach((figure) => figure.draw());
   };

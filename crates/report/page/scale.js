@@ -26,7 +26,7 @@ function yBackward(scale, y) {
 function roundSteps(from, to, count) {
   const rough = (to - from) / Math.max(count, 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999) ?? rough;
+  const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => s >= rough * 0.999) ?? rough;
   const ticks = [];
   for (let i = Math.ceil(from / step - 1e-9); i * step <= to + step * 1e-9 && ticks.length < 50; i++) {
     ticks.push(i * step);

@@ -85,7 +85,7 @@ function swatch(series) {
   if (!series.thin) {
     const d = new SvgPath();
     addMarker(d, style.marker, 17, 7, 3.6);
-    add(d.d, { fill: "currentColor", "stroke-width": "1.5" });
+    add(d.d, { fill: series.dots ? "none" : "currentColor", "stroke-width": "1.5" });
   }
   return svg;
 }

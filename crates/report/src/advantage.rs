@@ -159,7 +159,10 @@ fn groups<'a>(points: &[Option<&'a Point>], axis: Axis) -> Vec<(String, Vec<Opti
     let states: Vec<Option<State>> = points.iter().map(|p| p.map(|p| State::of(p, axis))).collect();
     let known = || states.iter().flatten();
     if known().all(|a| known().all(|b| a.agrees(*b))) {
-        return vec![(String::new(), points.to_vec())];
+        let all = |says: fn(&State) -> bool| known().all(says) || !known().any(says);
+        let told = all(|s| s.block.is_some()) && all(|s| s.fill.is_some());
+        let words = if told { "" } else { " (block size or fill not known of all)" };
+        return vec![(words.into(), points.to_vec())];
     }
     // Who does not say in which state it was measured is on its own: it agrees with everybody, and they do not.
     let mut distinct: Vec<State> = Vec::new();

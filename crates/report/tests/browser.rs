@@ -426,7 +426,7 @@ fn paper_has_light_charts_and_open_tables() {
     page.eval::<Value>(&format!(
         "(() => {{ addEventListener('beforeprint', () => queueMicrotask(() => setTimeout(() => {{}}, 0)));
            addEventListener('beforeprint', () => Promise.resolve().then(() => {{
-             window.printed = [...{EXTREMES}, document.querySelectorAll('details:not([open])').length,
+             window.printed = [...{EXTREMES}, document.querySelectorAll('details:not([open], .long)').length,
                Math.max(...[...document.querySelectorAll('.uplot')].map(u => u.getBoundingClientRect().width))];
            }})); }})()"
     ));

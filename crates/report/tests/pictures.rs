@@ -29,6 +29,10 @@ fn the_page_can_be_seen_light_dark_small_and_on_paper() {
     keep("page.html", || html.clone().into_bytes());
     let page = Page::open(&html, 1280, false);
     take(&page, "light");
+    let [left, top, width, height] = page.place("#plot-threads-rndrd-response .u-over");
+    page.mouse("mouseMoved", left + width * 0.8, top + height / 2.0, 0);
+    page.settle();
+    keep("hover.png", || page.picture(None));
     page.dark(true);
     page.settle();
     take(&page, "dark");

@@ -95,15 +95,19 @@ fn section(anchor: &str, section: &Section) -> Markup {
     }
 }
 
+/// Tables with more rows than this stay closed on paper.
+const ROWS_ON_PAPER: usize = 60;
+
 /// The script puts buttons and the chart itself into `.drawing`, which says nothing without it.
 fn figure(plot: &Plot) -> Markup {
+    let rows = plot.to_table();
     html! {
         figure.plot id=(plot.id) {
             figcaption { (plot.title) }
             div.drawing {}
-            details {
+            details .long[rows.rows.len() > ROWS_ON_PAPER] {
                 summary { "Table" span.hidden { ": " (plot.title) } }
-                (table(&plot.to_table()))
+                (table(&rows))
             }
         }
     }

@@ -65,13 +65,13 @@ pub fn sync(devices: &Devices) -> Option<Section> {
     let mut section = Section::new("sync", "Writes with a sync behind each");
     for (i, _, result) in devices.iter() {
         if let Some(verdict) = &result.sync {
-            let word = match verdict.judgement {
-                SyncJudgement::Plausible => "plausible",
-                SyncJudgement::NothingToFlush => "nothing to flush",
-                SyncJudgement::TooFast => "too fast to be true",
-                SyncJudgement::Unknown => "can’t be told",
+            let words = match verdict.judgement {
+                SyncJudgement::Plausible => "Syncs take as long as they must.",
+                SyncJudgement::NothingToFlush => "There is nothing to flush.",
+                SyncJudgement::TooFast => "Syncs are too fast to be true.",
+                SyncJudgement::Unknown => "Whether syncs do what they claim can’t be told.",
             };
-            section.note(devices.labelled(i, &format!("Syncs are {word}. {}", clip(&verdict.text, 600))));
+            section.note(devices.labelled(i, &format!("{words} {}", clip(&verdict.text, 600))));
         }
     }
     if let Some(lines) = devices.lines("sync") {
