@@ -36,6 +36,8 @@ run_flashrig() {
                 (if .read.total_ios > 0 then .read else .write end).lat_ns.percentile["99.000000"] / 1000,
                 .generator.limit] | @tsv'
 }
+# The time of a run over $1, for fio, which takes no fractions of a second.
+milliseconds() { awk "BEGIN { printf \"%d\", $seconds * 1000 / $1 }"; }
 run_fio() {
     local rw size=$bytes increment=0
     case $1 in
@@ -45,7 +47,7 @@ run_fio() {
     # shellcheck disable=SC2086
     fio --name=against --filename="$file" --rw=$rw --bs="$block" --ioengine=io_uring --direct=1 --registerfiles \
         --fixedbufs --numjobs="$2" --iodepth=1 --thread --norandommap --randrepeat=0 --time_based \
-        --runtime="$seconds" --ramp_time="$(awk "BEGIN { print $seconds / 10 }")" --size="$size" \
+        --runtime="$(milliseconds 1)ms" --ramp_time="$(milliseconds 10)ms" --size="$size" \
         --offset_increment="$increment" --group_reporting --lat_percentiles=1 --clat_percentiles=0 \
         --output-format=json |
         jq -r '.jobs[0] | [.read.iops + .write.iops,

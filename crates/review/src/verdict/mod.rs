@@ -49,6 +49,15 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
     claims
 }
 
+/// A claim about one point. What a busy machine measured says nothing against the device, and is said to be so.
+fn claim_at(topic: &str, tone: Tone, text: String, chart: &str, point: &Point) -> Claim {
+    if !point.limited_by_host {
+        return claim(topic, tone, text, chart);
+    }
+    let tone = if tone == Tone::Good { Tone::Good } else { Tone::Neutral };
+    claim(topic, tone, format!("{text} The machine that asked was the limit here, not the device."), chart)
+}
+
 fn claim(topic: &str, tone: Tone, text: String, chart: &str) -> Claim {
     Claim { topic: topic.into(), tone, text, chart: chart.into() }
 }
@@ -71,7 +80,7 @@ fn steady(result: &ReviewResult) -> Option<Claim> {
         share * 100.0,
         mb_s(line.point.write.bw_bytes),
     );
-    Some(claim("steady", tone, text, "timeline"))
+    Some(claim_at("steady", tone, text, "timeline", &line.point))
 }
 
 fn full(result: &ReviewResult) -> Option<Claim> {
@@ -126,7 +135,7 @@ fn stall(result: &ReviewResult) -> Option<Claim> {
         time(worst_ns as f64),
         time(median_ns as f64),
     );
-    Some(claim("stall", tone, text, "timeline"))
+    Some(claim_at("stall", tone, text, "timeline", &line.point))
 }
 
 /// Reads of the mix: what a query waits for while others write.
@@ -146,7 +155,7 @@ fn tails(result: &ReviewResult) -> Option<Claim> {
         time(p999_ns as f64),
         time(point.read.lat_ns.at(50.0) as f64),
     );
-    Some(claim("tails", tone, text, "mix"))
+    Some(claim_at("tails", tone, text, "mix", point))
 }
 
 /// How many threads it takes to get nearly all of it.
@@ -197,7 +206,7 @@ fn log(result: &ReviewResult) -> Option<Claim> {
         time(beside_ns),
         beside.x,
     );
-    Some(claim("redo", tone, text, "redo"))
+    Some(claim_at("redo", tone, text, "redo", beside))
 }
 
 /// What it is good for, from what was measured; only when enough was.
@@ -207,6 +216,7 @@ fn good_for(result: &ReviewResult) -> Option<Claim> {
     let mix = result.sweep("mix")?;
     let beside = redo.points.last()?;
     let mixed = mix.points.iter().rfind(|p| p.read.total_ios > 0 && p.write.total_ios > 0)?;
+    let on_this_machine = [&line.point, beside, mixed].iter().any(|point| point.limited_by_host);
     let commit_ns = beside.write.lat_ns.mean + beside.sync.lat_ns.mean;
     let reads_ok = mixed.read.lat_ns.at(99.9) < PATIENT_NS;
     let commits_ok = commit_ns < FAST_COMMIT_NS;
@@ -246,6 +256,12 @@ fn good_for(result: &ReviewResult) -> Option<Claim> {
         ),
         _ => (tone, text),
     };
+    if on_this_machine && tone != Tone::Good {
+        // The device may be better than what could be asked of it.
+        let text = "What it is fit for can't be told from here: the machine that asked was the limit where it counts."
+            .to_owned();
+        return Some(claim("use", Tone::Neutral, text, "mix"));
+    }
     Some(claim("use", tone, text, "mix"))
 }
 
@@ -299,4 +315,20 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
     // A model's rounds are exact; a real device that does not settle is news.
     let tone = if result.target.kind == TargetKind::Model { Tone::Neutral } else { Tone::Warning };
     Some(claim("precondition", tone, text, "precondition"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_machine_is_no_fault_of_the_device() {
+        let point = |limited_by_host| Point { limited_by_host, ..Point::default() };
+        let own = claim_at("stall", Tone::Bad, "Worst stall: 1 s.".into(), "timeline", &point(false));
+        let hosts = claim_at("stall", Tone::Bad, "Worst stall: 1 s.".into(), "timeline", &point(true));
+        assert_eq!((own.tone, hosts.tone), (Tone::Bad, Tone::Neutral));
+        assert!(hosts.text.contains("the limit here, not the device"));
+        // What is good in spite of it stays good.
+        assert_eq!(claim_at("stall", Tone::Good, String::new(), "timeline", &point(true)).tone, Tone::Good);
+    }
 }
