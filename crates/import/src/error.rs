@@ -1,8 +1,9 @@
 //! What can be wrong with a file, where, and what to do about it. Every message is one line.
 
 use crate::published::PUBLISHED;
-use crate::text::{excerpt, grouped, one_line};
+use crate::text::{excerpt, one_line};
 use results::ReviewResult;
+use results::words::grouped;
 use thiserror::Error;
 
 /// Why a file can't be imported.

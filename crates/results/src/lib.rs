@@ -7,6 +7,7 @@ mod histogram;
 mod latency;
 mod review;
 mod run;
+pub mod words;
 
 pub use comparison::{Comparison, ComparisonPoint, Published};
 pub use histogram::Histogram;

@@ -6,7 +6,8 @@
 
 mod sync;
 
-use crate::words::{axis_value, digits, mb_s, time};
+use crate::words::{axis_value, mb_s};
+use results::words::{duration, three_digits};
 use results::{Axis, Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
 pub(crate) use sync::sync;
 
@@ -132,8 +133,8 @@ fn stall(result: &ReviewResult) -> Option<Claim> {
     };
     let text = format!(
         "Worst stall: {} for one write where the median is {}; {stalls}.",
-        time(worst_ns as f64),
-        time(median_ns as f64),
+        duration(worst_ns as f64),
+        duration(median_ns as f64),
     );
     Some(claim_at("stall", tone, text, "timeline", &line.point))
 }
@@ -152,8 +153,8 @@ fn tails(result: &ReviewResult) -> Option<Claim> {
     let text = format!(
         "Reads beside writes: at {} one read in a thousand takes {} or more, one in two {}.",
         axis_value(mix.axis, point.x),
-        time(p999_ns as f64),
-        time(point.read.lat_ns.at(50.0) as f64),
+        duration(p999_ns as f64),
+        duration(point.read.lat_ns.at(50.0) as f64),
     );
     Some(claim_at("tails", tone, text, "mix", point))
 }
@@ -170,7 +171,7 @@ fn scaling(result: &ReviewResult) -> Option<Claim> {
     let words = |(knee, best): (&Point, &Point), what: &str| {
         format!(
             "{} {what} a second, nine tenths of it from {} on",
-            digits(best.iops()),
+            three_digits(best.iops()),
             axis_value(Axis::Threads, knee.x)
         )
     };
@@ -202,8 +203,8 @@ fn log(result: &ReviewResult) -> Option<Claim> {
     };
     let text = format!(
         "Commits: a 16 KiB log write with its flush takes {} alone and {} beside {:.0} readers.",
-        time(alone_ns),
-        time(beside_ns),
+        duration(alone_ns),
+        duration(beside_ns),
         beside.x,
     );
     Some(claim_at("redo", tone, text, "redo", beside))
@@ -279,7 +280,7 @@ fn price(result: &ReviewResult) -> Option<Claim> {
                 "; {:.4} {} for each of {} {what} a second",
                 price.amount / iops,
                 price.currency,
-                digits(iops)
+                three_digits(iops)
             ));
         }
     }

@@ -1,6 +1,6 @@
 //! Are flushes what they claim to be?
 
-use crate::words::time;
+use results::words::duration;
 use results::{ReviewResult, SyncJudgement, SyncVerdict};
 
 /// A flush that puts anything on flash programs at least one page. The fastest programs of flash that is sold: about
@@ -22,8 +22,11 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
     } else {
         (FASTEST_FLASH_NS, "the fastest program of flash")
     };
-    let figures =
-        format!("a flush takes {} in the median, write and flush {}", time(median_ns as f64), time(together_ns as f64));
+    let figures = format!(
+        "a flush takes {} in the median, write and flush {}",
+        duration(median_ns as f64),
+        duration(together_ns as f64)
+    );
     let fast = together_ns < fastest_ns;
     let (judgement, text) = match (target.power_loss_protection, target.volatile_write_cache) {
         (Some(true), _) => (
@@ -42,7 +45,7 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
                 "Flushes are too fast to be true: {figures}, less than {event} ({}), by a device that says its write \
                  cache is volatile. Either something below protects the cache or acknowledged commits can be lost; ask \
                  for proof by a power cut.",
-                time(fastest_ns as f64)
+                duration(fastest_ns as f64)
             ),
         ),
         (_, None) if fast => (
@@ -50,7 +53,7 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
             format!(
                 "Flushes: {figures}, less than {event} ({}). The device does not say whether its write cache is \
                  volatile: only a power cut tells.",
-                time(fastest_ns as f64)
+                duration(fastest_ns as f64)
             ),
         ),
         _ => (SyncJudgement::Plausible, format!("Flushes look honest: {figures}, no faster than {event} allows.")),

@@ -1,0 +1,95 @@
+//! Figures as people read them, in a terminal and in sentences.
+
+/// `1234567` as `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Three significant digits, all digits before the point: `0.0123`, `1.23`, `12.3`, `1,234`.
+pub fn three_digits(value: f64) -> String {
+    if !value.is_finite() {
+        return "-".to_owned();
+    }
+    let magnitude = value.abs();
+    // The bounds are where rounding to fewer places begins to print the next power of ten.
+    let places = match magnitude {
+        m if m == 0.0 || m >= 99.95 => return grouped_rounded(value),
+        m if m >= 9.995 => 1,
+        m if m >= 0.9995 => 2,
+        m if m >= 0.09995 => 3,
+        _ => 4,
+    };
+    format!("{value:.places$}")
+}
+
+fn grouped_rounded(value: f64) -> String {
+    let sign = if value <= -0.5 { "-" } else { "" };
+    format!("{sign}{}", grouped(value.abs().round() as u64))
+}
+
+/// A time in the unit that suits it: `850 ns`, `107 µs`, `3.12 ms`, `12.0 s`.
+pub fn duration(ns: f64) -> String {
+    let (divisor, unit) = match ns {
+        n if n < 999.5 => return format!("{} ns", n.round()),
+        n if n < 999.5e3 => (1e3, "µs"),
+        n if n < 999.5e6 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {unit}", three_digits(ns / divisor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_are_grouped_in_threes() {
+        for (number, text) in [(0, "0"), (999, "999"), (1_000, "1,000"), (u64::MAX, "18,446,744,073,709,551,615")] {
+            assert_eq!(grouped(number), text);
+        }
+    }
+
+    #[test]
+    fn three_digits_never_become_four_by_rounding() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.0123, "0.0123"),
+            (0.9994, "0.999"),
+            (0.9996, "1.00"),
+            (9.994, "9.99"),
+            (9.996, "10.0"),
+            (99.94, "99.9"),
+            (99.96, "100"),
+            (417.33, "417"),
+            (12_345.6, "12,346"),
+            (f64::NAN, "-"),
+        ] {
+            assert_eq!(three_digits(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_time_has_the_unit_that_suits_it() {
+        for (ns, text) in [
+            (0.0, "0 ns"),
+            (999.0, "999 ns"),
+            (999.6, "1.00 µs"),
+            (107_000.0, "107 µs"),
+            (999_600.0, "1.00 ms"),
+            (3_120_000.0, "3.12 ms"),
+            (300_000_000.0, "300 ms"),
+            (12e9, "12.0 s"),
+            (5_000e9, "5,000 s"),
+        ] {
+            assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+}
