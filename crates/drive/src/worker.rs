@@ -287,22 +287,18 @@ impl<'a, 'b> Worker<'a, 'b> {
         self.asking.push(slot);
     }
 
-    /// Hands the requests that were asked for to the ring.
+    /// Hands the requests that were asked for to the kernel, one by one, as sessions on their own would.
     ///
-    /// Neighbours go out one by one: the kernel merges adjacent requests of a batch into one, and then the device would
-    /// be asked for less than what is counted.
+    /// In batches it costs fewer system calls, but the kernel holds a batch back until its last request is there, and
+    /// the device runs dry meanwhile: at 64 threads of random writes a tenth of the throughput was lost. And it merges
+    /// adjacent requests of a batch into one, so that the device is asked for less than what is counted.
     fn send(&mut self) -> Result<(), DriveError> {
-        let mut last: Option<Request> = None;
         for i in 0..self.asking.len() {
-            let slot = self.asking[i];
-            let request = self.slots[slot as usize].request;
-            let adjacent =
-                last.is_some_and(|last| last.offset_bytes + u64::from(last.len_bytes) == request.offset_bytes);
-            last = Some(request);
-            let submitted = if adjacent { self.submit() } else { Ok(()) };
-            if let Err(error) = submitted.and_then(|()| self.send_one(slot)) {
-                // What does not go out was not asked.
-                self.share.asked -= (self.asking.len() - i) as u64;
+            let sent = self.send_one(self.asking[i]);
+            // What does not go out was not asked; what is in the ring was, even if the kernel would not take it yet.
+            let left = self.asking.len() - i - usize::from(sent.is_ok());
+            if let Err(error) = sent.and_then(|()| self.submit()) {
+                self.share.asked -= left as u64;
                 self.asking.clear();
                 return Err(error);
             }

@@ -46,6 +46,8 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
     claims.extend(good_for(result));
     claims.extend(price(result));
     claims.extend(host(result));
+    claims.extend(scope(result));
+    claims.extend(not_emptied(result));
     claims.extend(unsteady_points(result));
     claims
 }
@@ -111,7 +113,37 @@ fn full(result: &ReviewResult) -> Option<Claim> {
         first.x,
         mb_s(last.write.bw_bytes),
     );
-    Some(claim("full", tone, text, "fill"))
+    // What is left of a file when it is full says little about the device under it.
+    let tone = if result.target.kind == TargetKind::File { Tone::Neutral } else { tone };
+    Some(claim_at("full", tone, text, "fill", last))
+}
+
+/// A file is a part of a device, and the rest of it is not under test.
+fn scope(result: &ReviewResult) -> Option<Claim> {
+    let target = &result.target;
+    if target.kind != TargetKind::File {
+        return None;
+    }
+    let text = format!(
+        "A file of {:.2} GB was reviewed, not the device under it: \"in use\" is within the file, and how the device \
+         behaves when it is full can't be seen from here.",
+        target.capacity_bytes as f64 / 1e9,
+    );
+    Some(claim("scope", Tone::Neutral, text, ""))
+}
+
+/// A device that kept what it held was never empty, and its fill sweep is one of a full device.
+fn not_emptied(result: &ReviewResult) -> Option<Claim> {
+    let purge = result.purge.as_ref()?;
+    if result.target.kind != TargetKind::BlockDevice || purge.discarded_bytes > 0 || result.sweep("fill").is_none() {
+        return None;
+    }
+    let text = format!(
+        "The device could not be emptied ({}): to its flash management it may have been full all the time, and so \
+         its figures against space in use may be those of a full one.",
+        purge.what
+    );
+    Some(claim("purge", Tone::Warning, text, "fill"))
 }
 
 fn stall(result: &ReviewResult) -> Option<Claim> {
@@ -315,7 +347,7 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
     );
     // A model's rounds are exact; a real device that does not settle is news.
     let tone = if result.target.kind == TargetKind::Model { Tone::Neutral } else { Tone::Warning };
-    Some(claim("precondition", tone, text, "precondition"))
+    Some(claim("precondition", tone, text, "preconditioning"))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
     let median_ns = point.sync.lat_ns.at(50.0);
     let together_ns = point.write.lat_ns.at(50.0) + median_ns;
     let target = &result.target;
-    let rotational = target.facts.iter().any(|fact| fact.key == "rotational" && fact.value.starts_with("yes"));
+    let rotational = target.facts.iter().any(|fact| fact.key == "rotation" && fact.value.starts_with("it turns"));
     let (fastest_ns, event) = if rotational {
         (FASTEST_DISK_NS, "half a turn of a disk")
     } else {
