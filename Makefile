@@ -31,6 +31,7 @@ help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
 	@echo 'make test                format, lints, tests, published tables, a little fuzzing'
 	@echo 'make bench               benchmarks, by the clock'
+	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make soak                the tests that take long'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -39,7 +40,7 @@ help:
 
 .PHONY: review
 review: release
-	$(FLASHRIG) review $(CARD)
+	$(FLASHRIG) review $(CARD) --out $(BUILD)/$(CARD)
 
 .PHONY: release
 release:
@@ -128,6 +129,16 @@ bench: release
 	cargo bench --workspace --locked
 	$(FLASHRIG) run $(CARD) --load rndwr --block 4k --requests 2000000
 	$(FLASHRIG) run $(CARD) --load rndrd --block 4k --requests 2000000
+
+# Takes twelve minutes, on a machine that does nothing else. The file is removed afterwards.
+.PHONY: bench-drive
+bench-drive:
+	@$(call need,fio,fio)
+	@$(call need,sysbench,sysbench)
+	@$(call need,jq,jq)
+	@mkdir -p $(BUILD)/bench-drive
+	benches/against-fio.sh $(BUILD)/bench-drive/test_file.0
+	rm -r $(BUILD)/bench-drive
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

@@ -3,6 +3,7 @@
 use crate::args::CompareArgs;
 use crate::error::Failure;
 use crate::output::{TextSink, pretty, print};
+use crate::review_output::is_page_or_empty;
 use crate::view;
 use report::advantage::{self, AdvantageTable, Better, RowUnit};
 use results::ReviewResult;
@@ -22,9 +23,12 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
     let results = args.results.iter().map(|word| read(word)).collect::<Result<Vec<_>, _>>()?;
     if let Some(page) = &args.out {
         // A page takes the place of a page, of nothing else: a slip must not cost a result.
-        let inputs = args.results.iter().map(|word| Path::new(split(word).1));
-        if page.extension().is_none_or(|e| e != "html") || inputs.into_iter().any(|input| input == page) {
+        let mut inputs = args.results.iter().map(|word| Path::new(split(word).1));
+        if page.extension().is_none_or(|e| e != "html") || inputs.any(|input| input == page) {
             return Err(Failure::NoPage { path: page.clone() });
+        }
+        if !is_page_or_empty(page) {
+            return Err(Failure::NoResult { path: page.clone() });
         }
         TextSink::replace(page, &report::compare_page(&results))?;
     }

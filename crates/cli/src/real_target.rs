@@ -29,6 +29,9 @@ pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure>
         return show_plan(args, &title, &plan, &files);
     }
     files.check(existing(args))?;
+    let host = identify::host();
+    let info = identity.target_info(identity.size_bytes);
+    let prior = prior(args, &files, &info, &host, &plan)?;
     // The reasons against it come before the question for permission: who is refused need not be asked.
     let permit = identify::may_be_overwritten(&identity)?;
     let confirmation = identity.confirmation();
@@ -41,9 +44,8 @@ pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure>
         });
     }
     confirm(args, path, &identity, &confirmation)?;
-    let info = identity.target_info(identity.size_bytes);
-    let drive = Drive::block_device(permit.into_file(), path, info, identify::host(), drive_options(args, &identity))?;
-    carry_out(args, Box::new(drive), &title, &plan, &files)
+    let drive = Drive::block_device(permit.into_file(), path, info, host, drive_options(args, &identity))?;
+    carry_out(args, Box::new(drive), prior, &title, &plan, &files)
 }
 
 /// Reviews what lies under a file.
@@ -70,13 +72,14 @@ pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
         return Err(Failure::ForeignFile { path: path.to_owned() });
     }
     for written in [&files.json, &files.html] {
-        if written == path {
+        if same_file(written, &identity.path) {
             return Err(Failure::NoResult { path: written.clone() });
         }
     }
     files.check(existing(args))?;
     let info = identity.target_info(size_bytes);
     let (host, options) = (identify::host(), drive_options(args, &identity));
+    let prior = prior(args, &files, &info, &host, &plan)?;
     let mut made = None;
     let drive = if found && !ours {
         Drive::open_file(path, info, host, options)?
@@ -94,7 +97,7 @@ pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
         made = (!args.real.keep).then(|| Made(path.to_owned()));
         drive
     };
-    let done = carry_out(args, Box::new(drive), &title, &plan, &files);
+    let done = carry_out(args, Box::new(drive), prior, &title, &plan, &files);
     drop(made);
     done
 }
@@ -104,10 +107,21 @@ struct Made(PathBuf);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        if let Err(error) = Drive::remove_file(&self.0) {
+        // Who removed it meanwhile has done what was to be done.
+        if let Err(error) = Drive::remove_file(&self.0)
+            && self.0.symlink_metadata().is_ok()
+        {
             print_error(&format!("{} is left behind: {error}", self.0.display()));
         }
     }
+}
+
+/// Whether a file that is to be written is, or would be, the one at a path whose links are resolved.
+fn same_file(written: &Path, resolved: &Path) -> bool {
+    let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return false };
+    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+    let would_be = || parent.canonicalize().map(|parent| parent.join(name));
+    written.canonicalize().or_else(|_| would_be()).is_ok_and(|written| written == resolved)
 }
 
 fn existing(args: &ReviewArgs) -> Existing {
@@ -146,7 +160,7 @@ fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &C
     if !io::stdin().is_terminal() {
         return Err(Failure::NobodyToAsk { path: path.to_owned(), what: confirmation.what.to_string() });
     }
-    eprintln!("{}: {}", path.display(), identity.title());
+    eprintln!("{}", view::printable(&format!("{}: {}", path.display(), identity.title())));
     for fact in identity.facts() {
         eprintln!("  {}: {}", fact.label, fact.value);
     }
@@ -159,14 +173,15 @@ fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &C
 fn carry_out(
     args: &ReviewArgs,
     target: Box<dyn Target>,
+    prior: Option<ReviewResult>,
     title: &str,
     plan: &Plan,
     files: &Files,
 ) -> Result<ExitCode, Failure> {
     let start = Start {
         started: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
-        prior: prior(args, files, target.as_ref(), plan)?,
-        ..start(args, files, None)?
+        prior,
+        ..start(args, files, None)
     };
     // It takes long: a person who is there sees what is coming, and can stop it before it begins.
     eprintln!("{}", view::plan(title, plan, files));

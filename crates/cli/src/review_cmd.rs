@@ -10,7 +10,7 @@ use crate::review_output::{Existing, Files, short_name};
 use crate::review_target::{Named, named};
 use crate::view;
 use profile::{Host, Profile};
-use results::{Price, ReviewResult};
+use results::{HostInfo, Price, ReviewResult, TargetInfo};
 use review::{Options, Plan, Review, Start, Subject};
 use std::process::ExitCode;
 use target::{ModelTarget, Progress, Target};
@@ -30,9 +30,13 @@ fn model(args: &ReviewArgs, profile: &Profile, host: &Host, scale: f64) -> Resul
     if args.plan {
         return show_plan(args, &target.info().title, &plan, &files);
     }
-    files.check(if args.resume { Existing::Resumed } else { Existing::Replaced })?;
-    let mut start = start(args, &files, profile.price_usd())?;
-    start.prior = prior(args, &files, &target, &plan)?;
+    files.check(match (args.resume, args.overwrite) {
+        (true, _) => Existing::Resumed,
+        (_, true) => Existing::Replaced,
+        _ => Existing::ReplacedIfModelled,
+    })?;
+    let prior = prior(args, &files, &target.info(), &target.host(), &plan)?;
+    let start = Start { prior, ..start(args, &files, profile.price_usd()) };
     cancel::listen()?;
     let (mut done, comparing) = {
         let watch = Watch::new();
@@ -64,29 +68,31 @@ pub fn options(args: &ReviewArgs, scale: f64) -> Options {
 }
 
 /// Name, version, price.
-pub fn start(args: &ReviewArgs, files: &Files, known_usd: Option<f64>) -> Result<Start, Failure> {
+pub fn start(args: &ReviewArgs, files: &Files, known_usd: Option<f64>) -> Start {
     let price = |amount, source: &str| Price { amount, currency: "USD".into(), source: source.into() };
-    Ok(Start {
+    Start {
         name: short_name(&files.json.with_extension("").to_string_lossy()),
         generator: format!("flashrig {}", env!("CARGO_PKG_VERSION")),
         started: None,
         price: args.price.map(|p| price(p.0, "--price")).or(known_usd.map(|usd| price(usd, "the card's profile"))),
         prior: None,
-    })
+    }
 }
 
-/// The partial result that `--resume` goes on from, if it is a part of this review.
+/// The partial result that `--resume` goes on from, if it is a part of this review. To be asked before anything of the
+/// target is touched.
 pub fn prior(
     args: &ReviewArgs,
     files: &Files,
-    target: &dyn Target,
+    info: &TargetInfo,
+    host: &HostInfo,
     plan: &Plan,
 ) -> Result<Option<ReviewResult>, Failure> {
     if !args.resume {
         return Ok(None);
     }
     let prior = files.read()?;
-    review::check_resumable(&prior, target, plan)
+    review::check_resumable(&prior, info, host, plan)
         .map_err(|source| Failure::Resume { path: files.json.clone(), source })?;
     Ok(Some(prior))
 }
@@ -105,13 +111,15 @@ pub fn show_plan(args: &ReviewArgs, title: &str, plan: &Plan, files: &Files) -> 
 /// Writes the files, prints the tables, and says how it ended.
 pub fn deliver(args: &ReviewArgs, files: &Files, review: Review) -> Result<ExitCode, Failure> {
     let Review { result, error } = review;
-    // The files first: what took long to measure must not be lost because the reader of the tables went away.
-    files.write(&result)?;
+    // The files first: what took long to measure must not be lost because the reader of the tables went away. Nor must it
+    // be because there is no room for files: then there are the tables.
+    let written = files.write(&result);
     if args.json {
         print(&pretty(&serde_json::to_value(&result).expect("results have text keys")))?;
     } else {
-        print(&view::review(&result, files))?;
+        print(&view::review(&result, written.is_ok().then_some(files)))?;
     }
+    written?;
     match error {
         Some(target::TargetError::Cancelled) => Ok(ExitCode::from(cancel::EXIT_CODE)),
         Some(error) => Err(Failure::Target { partial: files.json.clone(), source: error }),

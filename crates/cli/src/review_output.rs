@@ -3,6 +3,10 @@
 use crate::error::Failure;
 use crate::output::{JsonSink, TextSink};
 use results::{ReviewResult, TargetKind};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// The two files of a review.
@@ -16,21 +20,25 @@ pub struct Files {
 /// What may happen to files that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// They can be made again: models.
+    /// Reviews are.
     Replaced,
-    /// They can't: real devices.
+    /// Reviews of models are: they can be made again.
+    ReplacedIfModelled,
+    /// None is.
     Refused,
     /// They are gone on with.
     Resumed,
 }
 
 impl Files {
-    /// For a name; an ending that belongs to one of the files is no part of it.
+    /// For a name; an ending that belongs to one of the files is no part of it. In a directory they are called after the
+    /// target.
     pub fn of(out: Option<&Path>, target: &str) -> Files {
         let name = match out {
+            Some(out) if out.is_dir() || out.as_os_str().as_bytes().ends_with(b"/") => out.join(short_name(target)),
             Some(out) if out.extension().is_some_and(|e| e == "json" || e == "html") => out.with_extension(""),
-            Some(out) => out.to_owned(),
-            None => PathBuf::from(short_name(target)),
+            Some(out) if !out.as_os_str().is_empty() => out.to_owned(),
+            _ => PathBuf::from(short_name(target)),
         };
         let with = |ending: &str| {
             let mut path = name.clone().into_os_string();
@@ -45,18 +53,34 @@ impl Files {
         for path in [&self.json, &self.html] {
             TextSink::probe(path)?;
         }
+        if !is_page_or_empty(&self.html) {
+            return Err(Failure::NoResult { path: self.html.clone() });
+        }
         if existing == Existing::Resumed {
             return Ok(());
         }
         if self.json.exists() {
-            if existing == Existing::Refused {
+            let there = self.review_there()?;
+            if existing != Existing::Replaced
+                && (existing == Existing::Refused || there.target.kind != TargetKind::Model)
+            {
                 return Err(Failure::ResultExists { path: self.json.clone() });
             }
-            import::read(&self.json).map_err(|_| Failure::NoResult { path: self.json.clone() })?;
         } else if self.html.exists() && existing == Existing::Refused {
             return Err(Failure::ResultExists { path: self.html.clone() });
         }
         Ok(())
+    }
+
+    /// The review in NAME.json. Results of other tools and of single runs can be read as reviews too, and are none.
+    fn review_there(&self) -> Result<ReviewResult, Failure> {
+        let none = || Failure::NoResult { path: self.json.clone() };
+        let read = fs::read(&self.json).map_err(|_| none())?;
+        let json: Value = serde_json::from_slice(&read).map_err(|_| none())?;
+        if json["kind"] != ReviewResult::KIND {
+            return Err(none());
+        }
+        Ok(import::parse(&self.json.display().to_string(), &read)?)
     }
 
     /// Writes both, each whole or not at all.
@@ -72,13 +96,28 @@ impl Files {
 
     /// The partial result that is to be gone on with.
     pub fn read(&self) -> Result<ReviewResult, Failure> {
-        let result = import::read(&self.json)?;
-        if result.target.kind == TargetKind::Imported {
-            return Err(Failure::NoResult { path: self.json.clone() });
-        }
-        Ok(result)
+        // What can't be read at all says why.
+        import::read(&self.json)?;
+        self.review_there()
     }
 }
+
+/// Whether a file is a page of ours, or has nothing in it, or is not there: then a page may take its place.
+pub fn is_page_or_empty(path: &Path) -> bool {
+    // Pipes and devices are written to and hold nothing; reading one would wait.
+    if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        return true;
+    }
+    let mut head = Vec::new();
+    let Ok(_) = File::open(path).and_then(|file| file.take(PAGE_HEAD_BYTES).read_to_end(&mut head)) else {
+        return false;
+    };
+    head.is_empty() || head.windows(PAGE_MARK.len()).any(|part| part == PAGE_MARK)
+}
+
+/// How the title of each page ends, and where it does at the latest.
+const PAGE_MARK: &[u8] = " · Flashrig</title>".as_bytes();
+const PAGE_HEAD_BYTES: u64 = 64 << 10;
 
 /// `/dev/nvme1n1` → `nvme1n1`, `./cards/mine.toml` → `mine`.
 pub fn short_name(target: &str) -> String {
@@ -104,5 +143,8 @@ mod tests {
         assert_eq!(names(Some("a/b"), "x"), pair("a/b"));
         assert_eq!(names(Some("b.json"), "x"), pair("b"));
         assert_eq!(names(Some("v1.2"), "x"), pair("v1.2"));
+        assert_eq!(names(Some(""), "x"), pair("x"));
+        assert_eq!(names(Some("/"), "./y"), pair("/y"));
+        assert_eq!(names(Some("no-such-directory/"), "y"), pair("no-such-directory/y"));
     }
 }

@@ -8,7 +8,7 @@ use crate::verdict;
 use load::LoadConfig;
 use results::{PhaseStatus, Point, Preconditioning, Price, ReviewResult, RunResult, Sweep};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use target::{Ask, Progress, Target, TargetError};
 
@@ -131,6 +131,10 @@ impl Work<'_> {
                 let forks = Mutex::new(target);
                 parallel::map(&all, |&i| {
                     let group = &self.plan.groups[i];
+                    if self.has_all(group) {
+                        self.add_done(group.total_s());
+                        return Ok(());
+                    }
                     let mut fork = {
                         let target = forks.lock().expect("no worker panics with the lock");
                         target.fork().expect("it forked before")
@@ -151,10 +155,8 @@ impl Work<'_> {
                 // After an interruption nobody knows what the device holds.
                 let mut known = !resumed;
                 for group in &self.plan.groups {
-                    if group.points.iter().all(|point| self.has(point)) {
-                        self.add_done(
-                            group.expected_s + group.points.iter().map(PlannedPoint::expected_s).sum::<f64>(),
-                        );
+                    if self.has_all(group) {
+                        self.add_done(group.total_s());
                         continue;
                     }
                     let mut state = group.state;
@@ -205,7 +207,12 @@ impl Work<'_> {
         let clock = Instant::now();
         let load = self.with(|result| paced(planned, result));
         let ask = Ask { load, fill: planned.fill, seconds: planned.seconds, seed: self.plan.options.seed };
-        let measured = target.measure(&ask, &Within::of(self, planned.expected_s()))?;
+        let within = Within::of(self, planned.expected_s());
+        let measured = target.measure(&ask, &within)?;
+        // A model that is told to stop hands out what it has: a part of a point, which is none.
+        if within.stopped.load(Ordering::Relaxed) {
+            return Err(TargetError::Cancelled);
+        }
         self.took(planned.phase().name(), clock);
         let point = point(planned, &load, measured);
         self.with(|result| match planned.spec() {
@@ -240,6 +247,10 @@ impl Work<'_> {
         })
     }
 
+    fn has_all(&self, group: &Group) -> bool {
+        group.points.iter().all(|point| self.has(point))
+    }
+
     fn with<R>(&self, f: impl FnOnce(&mut ReviewResult) -> R) -> R {
         f(&mut self.result.lock().expect("no worker panics with the lock"))
     }
@@ -272,11 +283,13 @@ struct Within<'a> {
     work: &'a Work<'a>,
     expected_ms: f64,
     total: AtomicU64,
+    /// The target was told to stop.
+    stopped: AtomicBool,
 }
 
 impl<'a> Within<'a> {
     fn of(work: &'a Work<'a>, expected_s: f64) -> Within<'a> {
-        Within { work, expected_ms: expected_s * 1e3, total: AtomicU64::new(0) }
+        Within { work, expected_ms: expected_s * 1e3, total: AtomicU64::new(0), stopped: AtomicBool::new(false) }
     }
 }
 
@@ -295,7 +308,11 @@ impl Progress for Within<'_> {
     }
 
     fn cancelled(&self) -> bool {
-        self.work.progress.cancelled()
+        let cancelled = self.work.progress.cancelled();
+        if cancelled {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
+        cancelled
     }
 }
 
@@ -355,7 +372,9 @@ fn point(planned: &PlannedPoint, load: &LoadConfig, measured: RunResult) -> Poin
 fn finish(result: &mut ReviewResult, plan: &Plan) {
     let order = |name: &str| SWEEPS.iter().position(|spec| spec.name == name).unwrap_or(SWEEPS.len());
     result.sweeps.sort_by_key(|sweep| order(&sweep.name));
-    result.preconditioning.sort_by(|a, b| a.fill.total_cmp(&b.fill));
+    // States of a real device keep their order; a model's are reached at the same time.
+    let pattern = |p: &Preconditioning| if plan.purges { String::new() } else { p.pattern.clone() };
+    result.preconditioning.sort_by(|a, b| a.fill.total_cmp(&b.fill).then_with(|| pattern(a).cmp(&pattern(b))));
     let points_of = |phase: Phase| -> u32 {
         let timeline = u32::from(phase == Phase::Timeline && result.timeline.is_some());
         let in_sweeps = result.sweeps.iter().filter(|sweep| sweep.phase == phase.name());

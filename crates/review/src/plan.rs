@@ -199,7 +199,7 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
 }
 
 impl Group {
-    fn total_s(&self) -> f64 {
+    pub(crate) fn total_s(&self) -> f64 {
         self.expected_s + self.points.iter().map(PlannedPoint::expected_s).sum::<f64>()
     }
 }

@@ -256,19 +256,42 @@ fn ctrl_c_keeps_what_was_measured() {
 }
 
 #[test]
+fn a_modelled_point_that_is_cut_off_is_no_point() {
+    let only = [Phase::Sync];
+    let whole = model("tachion-400", &only);
+    let mut kept = Vec::new();
+    for looks in [1, 20, 100, 200, 400, 800, 1600, 3200] {
+        let profile = Profile::builtin("tachion-400").unwrap();
+        let target = ModelTarget::new(&profile, &Host::builtin("default").unwrap(), 1.0 / 256.0, 1).unwrap();
+        let options = Options { scale: 1.0 / 256.0, ..options(&only) };
+        let plan = plan(&Subject::of(&target), &options).unwrap();
+        let done = review(Box::new(target), &plan, Start::default(), &Impatient(Mutex::new(looks)), &|_| {});
+        let points = done.result.sweep("sync").map_or(&[][..], |sweep| &sweep.points[..]);
+        assert_eq!(points, &whole.sweep("sync").unwrap().points[..points.len()], "after {looks} looks");
+        kept.push((points.len(), done.error.is_some()));
+    }
+    assert!(kept.contains(&(0, true)) && kept.iter().any(|(points, _)| *points > 0), "{kept:?}");
+}
+
+#[test]
 fn another_device_or_other_options_are_not_resumed() {
     let (part, _) = run(Some(5), &[Phase::Fill], None);
     let (whole, _) = run(None, &[Phase::Fill], None);
     let check = |prior: &ReviewResult, options: &Options| {
         let (fake, _) = fake(None);
         let plan: Plan = plan(&Subject::of(&fake), options).unwrap();
-        check_resumable(prior, &fake, &plan).map_err(|e| e.to_string())
+        check_resumable(prior, &fake.info(), &fake.host(), &plan).map_err(|e| e.to_string())
     };
     let asked = options(&[Phase::Fill]);
     assert_eq!(check(&part.result, &asked), Ok(()));
     assert!(check(&whole.result, &asked).unwrap_err().contains("complete"));
     assert!(check(&part.result, &Options { seed: 2, ..asked.clone() }).unwrap_err().contains("--seed 1"));
     assert!(check(&part.result, &Options { quick: false, ..asked.clone() }).unwrap_err().contains("--quick"));
+    let other = Options { only: vec![Phase::Fill, Phase::Sync], ..asked.clone() };
+    assert!(check(&part.result, &other).unwrap_err().contains("--only fill"));
+    assert!(
+        check(&part.result, &Options { budget_s: Some(1e5), ..asked.clone() }).unwrap_err().contains("no --budget")
+    );
     let mut other = part.result.clone();
     other.target.name = "/dev/other".into();
     assert!(check(&other, &asked).unwrap_err().contains("/dev/other"));

@@ -1,5 +1,6 @@
 //! Devices side by side, and what each has over the first.
 
+use super::{is_unprintable, printable};
 use crate::table::{Align, COLUMNS, Table, wrap};
 use crate::units::counted;
 use report::advantage::{AdvantageRow, AdvantageTable};
@@ -21,7 +22,7 @@ pub fn advantage(table: &AdvantageTable, all: bool, page: Option<&Path>) -> Stri
         end.push_str(&format!("{} more with --all\n", counted(left_out as u64, "figure")));
     }
     if let Some(page) = page {
-        end.push_str(&wrap("page:   ", 8, &page.display().to_string()));
+        end.push_str(&printable(&wrap("page:   ", 8, &page.display().to_string())));
     }
     blocks.push(end);
     blocks.retain(|block| !block.is_empty());
@@ -31,7 +32,7 @@ pub fn advantage(table: &AdvantageTable, all: bool, page: Option<&Path>) -> Stri
 fn pair(table: &AdvantageTable, rows: &[&AdvantageRow], other: usize) -> String {
     let alone = other == 0;
     let columns = if alone { 2 } else { 4 };
-    let name = |i: usize| short(&table.devices[i], NAME);
+    let name = |i: usize| short(&plain(&table.devices[i]), NAME);
     let mut cells: Vec<Vec<String>> = vec![vec![String::new(), name(0)]];
     if !alone {
         cells[0].extend([name(other), "advantage".to_owned()]);
@@ -44,30 +45,33 @@ fn pair(table: &AdvantageTable, rows: &[&AdvantageRow], other: usize) -> String 
         }
         if row.group != group {
             group = &row.group;
-            cells.push(vec![short(group, COLUMNS)]);
+            cells.push(vec![short(&plain(group), COLUMNS)]);
         }
-        let mut line = vec![plain(&format!("  {}", row.label)), plain(&row.show(0))];
+        let figure = |cell: String| short(&plain(&cell), NAME);
+        let mut line = vec![plain(&format!("  {}", row.label)), figure(row.show(0))];
         if !alone {
-            line.extend([row.show(other), row.show_advantage(other)].map(|cell| plain(&cell)));
+            line.extend([row.show(other), row.show_advantage(other)].map(figure));
         }
         cells.push(line);
     }
-    // Labels get what the figures leave.
-    let width =
-        |c: usize| cells.iter().filter_map(|row| row.get(c)).map(|cell| cell.chars().count()).max().unwrap_or(0);
-    let room = COLUMNS - (1..columns).map(|c| width(c) + 2).sum::<usize>();
+    // Labels get what the figures leave; the name of a group has its line for itself.
+    let of_table = || cells.iter().filter(|row| row.len() > 1);
+    let width = |c: usize| of_table().map(|row| row[c].chars().count()).max().unwrap_or(0);
+    let room = COLUMNS.saturating_sub((1..columns).map(|c| width(c) + 2).sum::<usize>());
     let mut align = vec![Align::Right; columns];
     align[0] = Align::Left;
     let mut table = Table::new(align);
-    for row in cells {
-        let only = row.len() == 1;
-        table.row(
-            row.into_iter()
-                .enumerate()
-                .map(|(c, cell)| if c == 0 && !only { short(&cell, room) } else { short(&cell, room.max(NAME)) }),
-        );
+    for row in of_table() {
+        table.row(row.iter().enumerate().map(|(c, cell)| if c == 0 { short(cell, room) } else { cell.clone() }));
     }
-    table.render()
+    let rendered = table.render();
+    let mut lines = rendered.lines();
+    let mut out = String::new();
+    for row in &cells {
+        out.push_str(if let [group] = &row[..] { group } else { lines.next().unwrap_or_default() });
+        out.push('\n');
+    }
+    out
 }
 
 /// Cut with an ellipsis where it is too long.
@@ -78,7 +82,8 @@ fn short(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// As the rest of a terminal's output is written: the page's thin separators and typographic minus are for paper.
+/// As the rest of a terminal's output is written: the page's thin separators and typographic minus are for paper. What
+/// would move the cursor is shown as a mark.
 fn plain(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let digit = |i: usize| chars.get(i).is_some_and(char::is_ascii_digit);
@@ -86,6 +91,7 @@ fn plain(text: &str) -> String {
         '\u{202f}' if i > 0 && digit(i - 1) && digit(i + 1) => ',',
         '\u{202f}' => ' ',
         '\u{2212}' | '\u{2013}' => '-',
+        c if is_unprintable(c) => '\u{fffd}',
         c => c,
     };
     chars.iter().enumerate().map(plain).collect()
@@ -100,5 +106,6 @@ mod tests {
         assert_eq!(plain("19\u{202f}500\u{202f}IOPS"), "19,500 IOPS");
         assert_eq!(plain("\u{2212}37\u{202f}%"), "-37 %");
         assert_eq!(short("a long name", 6), "a lon…");
+        assert_eq!(plain("a\u{1b}[2J\nb"), "a\u{fffd}[2J\u{fffd}b");
     }
 }

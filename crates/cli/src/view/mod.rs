@@ -14,3 +14,14 @@ pub use comparison::comparisons;
 pub use result::{Asked, result};
 pub use review::{plan, review};
 pub use words::{device_words, load_words};
+
+/// Text of a file or a device, without what moves a terminal's cursor or turns its direction of writing: whoever wrote
+/// the file chose these characters.
+pub fn printable(text: &str) -> String {
+    text.chars().map(|c| if c != '\n' && is_unprintable(c) { '\u{fffd}' } else { c }).collect()
+}
+
+fn is_unprintable(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}

@@ -1,6 +1,6 @@
 //! A review in the terminal: the verdict, then a table for each sweep.
 
-use super::comparison;
+use super::{comparison, printable};
 use crate::review_output::Files;
 use crate::table::{Align, COLUMNS, Table, wrap};
 use crate::units::{capacity, counted, duration, io_size, mb_per_s, mib_per_s, percent, three_digits};
@@ -11,8 +11,8 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// Widest bar of a table's row.
 const BAR: usize = 12;
 
-/// The whole review.
-pub fn review(result: &ReviewResult, files: &Files) -> String {
+/// The whole review. Without `files` it could not be written.
+pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     let mut blocks = vec![heading(result)];
     if !result.verdict.is_empty() {
         blocks.push(verdict(result));
@@ -33,13 +33,14 @@ pub fn review(result: &ReviewResult, files: &Files) -> String {
     blocks.extend(result.comparisons.iter().map(comparison::table));
     let points =
         result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>() + usize::from(result.timeline.is_some());
-    blocks.push(format!(
-        "speed:  {} in {}\n{}",
-        counted(points as u64, "point"),
-        seconds(result.wall_seconds),
-        wrap("page:   ", 8, &format!("{} (figures: {})", files.html.display(), files.json.display())),
-    ));
-    blocks.join("\n")
+    let mut end = format!("speed:  {} in {}\n", counted(points as u64, "point"), seconds(result.wall_seconds));
+    if let Some(files) = files {
+        let words = format!("{} (figures: {})", files.html.display(), files.json.display());
+        end.push_str(&wrap("page:   ", 8, &words));
+    }
+    blocks.push(end);
+    // A review that was gone on with has text of a file in it, and a drive chose its own name.
+    printable(&blocks.join("\n"))
 }
 
 /// What would be done.
@@ -59,7 +60,7 @@ pub fn plan(title: &str, plan: &Plan, files: &Files) -> String {
     out.push_str(&table.render());
     out.push_str(&format!("{} in about {}\n", counted(plan.points() as u64, "point"), seconds(plan.expected_s())));
     out.push_str(&wrap("", 2, &format!("writes {} and {}", files.html.display(), files.json.display())));
-    out
+    printable(&out)
 }
 
 fn heading(result: &ReviewResult) -> String {

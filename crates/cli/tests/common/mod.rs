@@ -1,6 +1,9 @@
 //! Runs the command as a person does, without a terminal.
 #![allow(dead_code, reason = "each test file uses a part")]
 
+pub mod disks;
+pub mod reviews;
+
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
