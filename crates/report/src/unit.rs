@@ -96,7 +96,11 @@ impl Unit {
                 // Whole nanoseconds: a clock knows no more.
                 (if unit == "ns" { trimmed(scaled, 0) } else { three_digits(scaled) }, unit)
             }
-            Unit::Percent => (trimmed(value, if value > 99.0 && value < 100.0 { 4 } else { 1 }), "%"),
+            Unit::Percent => {
+                // Close to 100 what is missing counts: 99.99 is not 100.
+                let decimals = if value < 100.0 { (-(100.0 - value).log10()).ceil().clamp(1.0, 6.0) } else { 1.0 };
+                (trimmed(value, decimals as usize), "%")
+            }
             Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => (grouped(value as u64), ""),
             Unit::Count | Unit::Ratio => (three_digits(value), ""),
             Unit::BlockBytes => match value {
@@ -165,6 +169,8 @@ mod tests {
         assert_eq!(plain(Unit::Nanoseconds, 999_900.0), "1.00 ms");
         assert_eq!(plain(Unit::Nanoseconds, 90.0), "90 ns");
         assert_eq!(plain(Unit::Percent, 99.99), "99.99 %");
+        assert_eq!(plain(Unit::Percent, 99.2749), "99.3 %");
+        assert_eq!(plain(Unit::Percent, 99.999), "99.999 %");
         assert_eq!(plain(Unit::Percent, 33.333), "33.3 %");
         assert_eq!(plain(Unit::Count, 1024.0), "1 024");
         assert_eq!(plain(Unit::Ratio, 2.4), "2.40");
