@@ -4,6 +4,7 @@ use super::reviews::disk_folder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
@@ -17,18 +18,23 @@ fn succeeds(program: &str, words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// A loop device over a file of its own.
+/// `losetup --find` opens all devices for a moment, and a device that somebody has open is refused: one test at a time.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A loop device over a file of its own. A test may have one.
 pub struct Loop {
     /// `/dev/loop3`.
     pub device: String,
     backing: PathBuf,
     size_bytes: u64,
     _folder: TempDir,
+    _alone: MutexGuard<'static, ()>,
 }
 
 impl Loop {
     /// `None`, and a line that says so, where there are no loop devices or no right to them.
     pub fn new(size_bytes: u64) -> Option<Loop> {
+        let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let folder = disk_folder();
         let backing = folder.path().join("backing");
         File::create_new(&backing).unwrap().set_len(size_bytes).unwrap();
@@ -39,7 +45,7 @@ impl Loop {
             eprintln!("skipped: no loop device (not root, or not permitted)");
             return None;
         };
-        Some(Loop { device, backing, size_bytes, _folder: folder })
+        Some(Loop { device, backing, size_bytes, _folder: folder, _alone: alone })
     }
 
     /// `loop3`: it has neither serial number nor model.
