@@ -5,6 +5,8 @@ use crate::explain::{Activity, Record};
 use crate::host_side::{HostRequest, Stage};
 use crate::link::Link;
 use crate::relocation::Relocations;
+use crate::repair::Repair;
+use crate::store::Store;
 use crate::{CardConfig, RelocationPath};
 use device::{Cause, Completion, Device, EventTable, Request, RequestId, Time};
 use ftl::{BandId, Ftl, FtlError, SealedStripe, StreamId};
@@ -31,14 +33,24 @@ impl MediaCounters {
 
 /// A stripe being programmed.
 #[derive(Clone, Copy, Debug)]
-struct StripeInFlight {
-    stream: StreamId,
-    sequence: u64,
-    units_left: u32,
+pub(crate) struct StripeInFlight {
+    pub stream: StreamId,
+    pub sequence: u64,
+    pub units_left: u32,
     /// Sectors of the host: room in the buffer that comes free with it.
-    host_sectors: u32,
+    pub host_sectors: u32,
     /// Relocated sectors that are on flash with it.
-    relocated_sectors: u32,
+    pub relocated_sectors: u32,
+}
+
+/// A band being erased.
+#[derive(Clone, Debug)]
+pub(crate) struct Erasing {
+    pub band: BandId,
+    /// Dies that are not done.
+    pub left: u32,
+    /// Dies whose block can't be used again.
+    pub failed: Vec<u32>,
 }
 
 /// Without requests for so long, a card makes room in its SLC cache. Pauses between the requests of a busy host are
@@ -51,15 +63,14 @@ pub struct Card {
     pub(crate) config: CardConfig,
     pub(crate) ftl: Ftl,
     pub(crate) link: Link,
-    dies: Dies,
+    pub(crate) dies: Dies,
     /// Slots: dies, then requests, then relocations on their way through the host, then the end of [`IDLE_NS`].
     pub(crate) events: EventTable,
     pub(crate) die_count: usize,
     pub(crate) requests: Vec<HostRequest>,
-    stripes: Slab<StripeInFlight>,
+    pub(crate) stripes: Slab<StripeInFlight>,
     pub(crate) relocations: Relocations,
-    /// Bands being erased, with the dies that are not done yet.
-    erasing: Vec<(BandId, u32)>,
+    pub(crate) erasing: Vec<Erasing>,
     pub(crate) buffer_free_sectors: u32,
     /// Writes that wait for room, first come first served; at most one entry a request.
     pub(crate) waiting_writes: VecDeque<RequestId>,
@@ -76,6 +87,18 @@ pub struct Card {
     stopped_since: Option<Time>,
     /// By request, when the card explains where time went; else empty.
     pub(crate) records: Vec<Record>,
+    /// What it holds; without, it has only times and amounts.
+    pub(crate) store: Option<Box<Store>>,
+    /// Units being rebuilt from their stripes.
+    pub(crate) repairs: Slab<Repair>,
+    /// Stripes of which a program failed, with how many of their sectors are not yet on flash elsewhere.
+    pub(crate) failed_stripes: Slab<(StripeInFlight, u32)>,
+    /// Its media answer no more: there is no power, or another controller has them.
+    pub(crate) halted: bool,
+    /// Power is failing: only what is in the buffer matters.
+    pub(crate) draining: bool,
+    /// Trims that have to be durable before what they made stale is erased.
+    pub(crate) trims: crate::holes::TrimsBeforeErase,
 }
 
 impl Card {
@@ -107,6 +130,12 @@ impl Card {
             activity: Activity::default(),
             stopped_since: None,
             records: if explain { vec![Record::default(); requests] } else { Vec::new() },
+            store: None,
+            repairs: Slab::new(),
+            failed_stripes: Slab::new(),
+            halted: false,
+            draining: false,
+            trims: Default::default(),
         })
     }
 
@@ -152,14 +181,14 @@ impl Card {
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
-        if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) {
+        if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) && self.store.is_none() {
             self.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
         }
         match started.work {
             Work::HostRead(_) => {
                 self.media.reads += 1;
             }
-            Work::RelocationRead(_) => {
+            Work::RelocationRead(_) | Work::RepairRead(_) => {
                 self.media.reads += 1;
                 self.activity.relocation_ns += started.busy_ns;
             }
@@ -201,6 +230,9 @@ impl Card {
             host_sectors: sealed.host_sectors,
             relocated_sectors: sealed.relocated_sectors,
         }) as u32;
+        if let Some(store) = &mut self.store {
+            store.build(&self.ftl, sealed, stripe);
+        }
         let collection = sealed.stream == StreamId::Relocation;
         let data_cause = match sealed.stream {
             StreamId::Host => Cause::DieHostProgram,
@@ -231,11 +263,18 @@ impl Card {
                     parts.add(Cause::Bus, at - op.started - array);
                     record.flash = parts;
                 }
+                if self.store.is_some() && !self.host_read_arrived(now, id, op.unit, done) {
+                    return;
+                }
                 self.flash_read_done(now, id, done);
             }
             Work::RelocationRead(index) => self.relocation_read(now, index, done),
+            Work::RepairRead(index) => self.repair_read(now, index, op.unit, done),
             Work::Program { stripe, .. } => {
                 self.ftl.unit_programmed(op.unit);
+                if self.store.is_some() {
+                    self.program_contents(now, stripe, op.unit);
+                }
                 let s = &mut self.stripes[stripe as usize];
                 s.units_left -= 1;
                 if s.units_left == 0 {
@@ -243,19 +282,33 @@ impl Card {
                 }
             }
             Work::Erase(band) => {
-                let i = self.erasing.iter().position(|e| e.0 == band).expect("the band is being erased");
-                self.erasing[i].1 -= 1;
-                if self.erasing[i].1 == 0 {
-                    self.erasing.swap_remove(i);
-                    self.ftl.erased(band);
+                let i = self.erasing.iter().position(|e| e.band == band).expect("the band is being erased");
+                if self.store.is_some() {
+                    self.erase_contents(now, i, op.unit.die);
+                }
+                self.erasing[i].left -= 1;
+                if self.erasing[i].left == 0 {
+                    let Erasing { failed, .. } = self.erasing.swap_remove(i);
+                    match self.store {
+                        Some(_) => self.ftl.erased_on_medium(band, |die| !failed.contains(&die)),
+                        None => self.ftl.erased(band),
+                    }
                     self.go_on(now, done);
                 }
             }
         }
     }
 
-    fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
+    pub(crate) fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let s = self.stripes.remove(index as usize);
+        if self.store.is_some() && !self.stripe_contents_safe(now, index, s, done) {
+            return;
+        }
+        self.stripe_safe(now, s, done);
+    }
+
+    /// All of a stripe is on flash, there or elsewhere.
+    pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Vec<Completion>) {
         self.ftl.stripe_durable(s.stream, s.sequence);
         self.buffer_free_sectors += s.host_sectors;
         assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
@@ -269,12 +322,19 @@ impl Card {
 
     /// Begins the erases that may begin.
     pub(crate) fn erase_stale(&mut self, now: Time) {
-        while let Some(band) = self.ftl.next_erase() {
+        if self.draining || self.halted {
+            return;
+        }
+        while let Some(band) = self.next_erase(now) {
             let dies = self.ftl.layout().dies;
             let mode = self.ftl.cell_mode(band);
-            let good = |card: &Card, die: u32| !card.ftl.blocks().is_bad(band.0, die);
-            let count = (0..dies).filter(|&d| good(self, d)).count() as u32;
-            self.erasing.push((band, count));
+            let good = |card: &Card, die: u32| card.ftl.blocks().is_usable(band.0, die);
+            let left = (0..dies).filter(|&d| good(self, d)).count() as u32;
+            if left == 0 {
+                self.ftl.erased_on_medium(band, |_| true);
+                continue;
+            }
+            self.erasing.push(Erasing { band, left, failed: Vec::new() });
             for die in 0..dies {
                 if good(self, die) {
                     self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
@@ -290,7 +350,10 @@ impl Card {
         }
         self.relocate_due(now);
         self.note_stopped(now);
-        if !self.waiting_writes.is_empty() || self.in_flight == 0 {
+        if !self.waiting_durable.is_empty() {
+            self.wake_durable(now, done);
+        }
+        if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() || self.in_flight == 0 {
             self.unblock(now);
         }
     }
@@ -298,9 +361,9 @@ impl Card {
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
     fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
-        if !at_work && self.ftl.stale_bands_wait() {
-            self.ftl.seal_early(StreamId::Relocation);
-            self.ftl.seal_early(StreamId::Host);
+        if !at_work && !self.draining && !self.halted && self.ftl.stale_bands_wait() {
+            self.ftl.seal_for_durability(StreamId::Relocation);
+            self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);
             self.erase_stale(now);
         }

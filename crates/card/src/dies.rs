@@ -26,6 +26,8 @@ pub enum Work {
         /// The stripe belongs to garbage collection's stream.
         collection: bool,
     },
+    /// Reads a unit of a stripe that another unit of it is rebuilt from: index of the repair.
+    RepairRead(u32),
     /// Erases its share of a band.
     Erase(BandId),
 }
@@ -35,7 +37,7 @@ impl Work {
     pub fn cause(self) -> Cause {
         match self {
             Work::HostRead(_) => Cause::DieHostRead,
-            Work::RelocationRead(_) => Cause::DieRelocationRead,
+            Work::RelocationRead(_) | Work::RepairRead(_) => Cause::DieRelocationRead,
             Work::Program { cause, .. } => cause,
             Work::Erase(_) => Cause::DieErase,
         }
@@ -154,6 +156,12 @@ impl Dies {
         }
     }
 
+    /// Operations that have begun and are not done, suspended ones among them.
+    pub fn under_way(&self) -> impl Iterator<Item = &DieOp> {
+        let begun = self.dies.iter().flat_map(|die| [die.current, die.suspended]);
+        begun.filter(|&id| id != NONE).map(|id| &self.ops[id as usize])
+    }
+
     /// Operations queued or under way.
     pub fn in_flight(&self) -> usize {
         self.ops.len()
@@ -171,7 +179,7 @@ impl Dies {
         events: &mut EventTable,
     ) -> Option<Started> {
         let bytes = match work {
-            Work::HostRead(_) | Work::RelocationRead(_) => sectors * self.sector_bus_bytes,
+            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => sectors * self.sector_bus_bytes,
             Work::Program { .. } => self.unit_bus_bytes,
             Work::Erase(_) => 0,
         };
@@ -185,7 +193,7 @@ impl Dies {
         let die = &mut self.dies[d];
         let queue = match work {
             Work::HostRead(_) if self.reads_first => &mut die.reads,
-            Work::RelocationRead(_) => &mut die.relocation_reads,
+            Work::RelocationRead(_) | Work::RepairRead(_) => &mut die.relocation_reads,
             Work::Program { collection: true, .. } | Work::Erase(_) => &mut die.collection,
             Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
         };
@@ -291,7 +299,9 @@ impl Dies {
         let op = &mut self.ops[id as usize];
         let times = self.timing.of(op.mode);
         let (array_start, end) = match op.work {
-            Work::HostRead(_) | Work::RelocationRead(_) => return Some(self.begin_read(now, now, d, id, events)),
+            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+                return Some(self.begin_read(now, now, d, id, events));
+            }
             Work::Program { .. } => {
                 let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
                 let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;

@@ -2,6 +2,7 @@
 
 use crate::card::Card;
 use crate::dies::Work;
+use crate::store::SectorData;
 use device::{Cause, Completion, Op, Parts, Request, RequestId, SECTOR_BYTES, Time};
 use ftl::{Lba, StreamId};
 
@@ -38,6 +39,8 @@ pub struct HostRequest {
     partial_first: bool,
     partial_last: bool,
     reads_left: u32,
+    /// A flush that has to tell the media of holes once everything before it is durable; as of which version.
+    holes_as_of: Option<u64>,
 }
 
 impl Default for HostRequest {
@@ -53,6 +56,7 @@ impl Default for HostRequest {
             partial_first: false,
             partial_last: false,
             reads_left: 0,
+            holes_as_of: None,
         }
     }
 }
@@ -87,7 +91,11 @@ impl Card {
             partial_first: sectors > 0 && (ragged_start || (sectors == 1 && ragged_end)),
             partial_last: sectors > 1 && ragged_end,
             reads_left: 0,
+            holes_as_of: None,
         };
+        if let Some(store) = &mut self.store {
+            store.requests[id.0 as usize].begin(first as u32, sectors as usize, request.op == Op::Write);
+        }
         if self.in_flight == 0 {
             self.pause_ends();
         }
@@ -141,6 +149,10 @@ impl Card {
             Op::Flush => self.make_durable(now, id, done),
             Op::Trim => {
                 self.trim(&request);
+                self.limit_owed_holes(now);
+                if request.fua {
+                    return self.make_durable(now, id, done);
+                }
                 self.complete(now, id, done);
             }
         }
@@ -150,17 +162,23 @@ impl Card {
         // Sectors at the edges that are covered in part stay.
         let first = request.sector + u32::from(request.partial_first);
         for sector in first..request.sector + request.sectors_left - u32::from(request.partial_last) {
-            self.ftl.trim(Lba(sector));
+            if self.ftl.lookup(Lba(sector)).is_some() {
+                self.ftl.trim(Lba(sector));
+                self.trimmed(Lba(sector));
+            }
         }
     }
 
     /// Starts the reads of sectors that lie on flash; unwritten sectors and those in the buffer need none.
-    fn read_sectors(&mut self, now: Time, id: RequestId, first: u32, count: u32) {
+    pub(crate) fn read_sectors(&mut self, now: Time, id: RequestId, first: u32, count: u32) {
         let unit_sectors = self.ftl.layout().unit_sectors;
         let mut sector = first;
         let end = first + count;
         while sector < end {
             let Some(ppa) = self.ftl.lookup(Lba(sector)) else {
+                if let Some(store) = &mut self.store {
+                    store.requests[id.0 as usize].set(Lba(sector), SectorData::Zero);
+                }
                 sector += 1;
                 continue;
             };
@@ -174,8 +192,13 @@ impl Card {
             {
                 run += 1;
             }
+            let first_lba = Lba(sector);
             sector += run;
-            if !self.ftl.is_programmed(unit) {
+            let on_flash = match self.store {
+                Some(_) => self.begin_read_part(id, unit, first_lba, ppa, run),
+                None => self.ftl.is_programmed(unit),
+            };
+            if !on_flash {
                 continue;
             }
             self.requests[id.0 as usize].reads_left += 1;
@@ -249,7 +272,12 @@ impl Card {
         };
         while left > 0 && self.buffer_free_sectors > 0 && self.ftl.can_write() {
             self.buffer_free_sectors -= 1;
-            self.ftl.write(Lba(sector));
+            let over_hole = self.store.is_some() && self.ftl.lookup(Lba(sector)).is_none();
+            let ppa = self.ftl.write(Lba(sector));
+            self.put_host_sector(id, Lba(sector), ppa);
+            if over_hole {
+                self.written_over_hole(Lba(sector));
+            }
             sector += 1;
             left -= 1;
             self.program_sealed(now);
@@ -295,17 +323,21 @@ impl Card {
         if self.config.power_loss_protection {
             return self.complete(now, id, done);
         }
-        self.ftl.seal_early(StreamId::Host);
+        self.ftl.seal_for_durability(StreamId::Host);
         self.program_sealed(now);
         let barrier = self.ftl.host_barrier();
-        if self.ftl.host_is_durable(barrier) {
+        let owed = self.store.as_ref().filter(|store| !store.dirty_holes.is_empty());
+        let holes_as_of = owed.map(|store| store.next_version - 1);
+        if self.ftl.host_is_durable(barrier) && holes_as_of.is_none() {
             return self.complete(now, id, done);
         }
+        self.requests[id.0 as usize].holes_as_of = holes_as_of;
         self.requests[id.0 as usize].stage = Stage::Durable;
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             record.wait_since = now;
         }
         self.waiting_durable.push_back((barrier, id));
+        self.wake_durable(now, done);
     }
 
     /// Completes the flushes whose barrier is durable now.
@@ -313,7 +345,19 @@ impl Card {
         while let Some(&(barrier, id)) = self.waiting_durable.front()
             && self.ftl.host_is_durable(barrier)
         {
+            if self.requests[id.0 as usize].holes_as_of.is_some() && !self.ftl.can_write() {
+                // Collection makes room first.
+                return;
+            }
             self.waiting_durable.pop_front();
+            if let Some(as_of) = self.requests[id.0 as usize].holes_as_of.take() {
+                self.durable_up_to(as_of);
+                self.write_owed_holes(now, as_of);
+                self.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.waiting_durable.push_back((self.ftl.host_barrier(), id));
+                continue;
+            }
             if let Some(record) = self.records.get_mut(id.0 as usize) {
                 let waited = now - record.wait_since;
                 record.settled.add(Cause::Durable, waited);

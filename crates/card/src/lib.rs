@@ -14,12 +14,20 @@
 mod bus;
 mod card;
 mod config;
+mod contents;
 mod dies;
 mod explain;
+mod holes;
 mod host_side;
 mod link;
 mod occupancy;
+mod open;
+mod power;
 mod relocation;
+mod repair;
+mod store;
 
 pub use card::{Card, MediaCounters};
 pub use config::{CardConfig, LinkConfig, RelocationPath};
+pub use open::{OpenError, shape};
+pub use store::{SectorData, StoreCounters};

@@ -12,6 +12,8 @@ use std::collections::VecDeque;
 pub struct Relocations {
     /// Being read.
     reading: Slab<Relocation>,
+    /// Read, while what could not be read of them is rebuilt.
+    filling: usize,
     /// Read, and on their way through the host; times do not fall.
     through_host: VecDeque<(Time, Relocation)>,
     /// Sectors read or waiting to be on flash.
@@ -20,12 +22,12 @@ pub struct Relocations {
 
 impl Relocations {
     pub fn new() -> Relocations {
-        Relocations { reading: Slab::new(), through_host: VecDeque::new(), sectors_in_flight: 0 }
+        Relocations { reading: Slab::new(), filling: 0, through_host: VecDeque::new(), sectors_in_flight: 0 }
     }
 
     /// Relocations that are read or carried.
     pub fn on_their_way(&self) -> usize {
-        self.reading.len() + self.through_host.len()
+        self.reading.len() + self.filling + self.through_host.len()
     }
 }
 
@@ -36,6 +38,9 @@ impl Card {
         // An idle card collects freely, but never more at once than a unit for each die: the next request of the host
         // must not find a queue.
         let idle = self.in_flight == 0;
+        if self.draining || self.halted {
+            return;
+        }
         let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;
         while self.relocations.sectors_in_flight < self.config.relocation_sectors
             && self.relocation_is_due(idle && self.relocations.sectors_in_flight < idle_sectors)
@@ -61,6 +66,23 @@ impl Card {
     /// Sectors to relocate were read from flash.
     pub(crate) fn relocation_read(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let relocation = self.relocations.reading.remove(index as usize);
+        if self.store.is_some() {
+            self.relocations.filling += 1;
+            if !self.relocation_arrived(now, relocation, done) {
+                return;
+            }
+            return self.relocation_complete(now, relocation, done);
+        }
+        self.relocation_came(now, relocation, done);
+    }
+
+    /// The contents of a relocation are all there.
+    pub(crate) fn relocation_complete(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
+        self.relocations.filling -= 1;
+        self.relocation_came(now, relocation, done);
+    }
+
+    fn relocation_came(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
         match self.host_path_sector_ns() {
             None => self.move_sectors(now, relocation, done),
             Some(sector_ns) => {
@@ -83,7 +105,10 @@ impl Card {
 
     fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
         let before = self.ftl.counters().relocated_sectors;
-        self.ftl.relocate(relocation);
+        match self.store {
+            Some(_) => self.relocate_contents(relocation),
+            None => self.ftl.relocate(relocation, |_, _| {}),
+        }
         let moved = (self.ftl.counters().relocated_sectors - before) as u32;
         // What the host overwrote meanwhile needs no program.
         self.relocations.sectors_in_flight -= relocation.sectors() - moved;

@@ -2,7 +2,7 @@
 
 use crate::layout::{BandId, Layout};
 use nand::{Blocks, CellMode};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a band is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +34,8 @@ pub struct Band {
     pub data_sectors: u32,
     /// Times it was erased.
     pub cycles: u32,
+    /// Number of its last opening: 1, 2, 3 … over all bands.
+    pub sequence: u64,
 }
 
 /// All bands and the pool of free ones.
@@ -52,6 +54,11 @@ pub struct Bands {
     slc_in_use: u32,
     /// Sum of `data_sectors` over bands that are not retired.
     data_sectors: u64,
+    /// Of bands with `has_bad`: for each group of dies, which units were usable when the band was last put into service,
+    /// as bits. What goes bad later narrows no stripe that is written.
+    narrow: BTreeMap<BandId, Box<[u64]>>,
+    /// Openings so far.
+    pub last_sequence: u64,
 }
 
 impl Bands {
@@ -63,9 +70,11 @@ impl Bands {
             free: BTreeSet::new(),
             free_sectors: 0,
             free_worth: 0,
-            full_sectors: layout.data_sectors(layout.rows, (0..layout.groups).map(|_| layout.width)),
+            full_sectors: layout.band_data_sectors(|_| layout.all_units()),
             slc_in_use: 0,
             data_sectors: 0,
+            narrow: BTreeMap::new(),
+            last_sequence: 0,
         };
         for b in 0..count {
             all.bands.push(Band {
@@ -74,6 +83,7 @@ impl Bands {
                 has_bad: false,
                 data_sectors: 0,
                 cycles: 0,
+                sequence: 0,
             });
             all.put_into_service(BandId(b), layout, blocks);
         }
@@ -84,13 +94,13 @@ impl Bands {
     fn put_into_service(&mut self, id: BandId, layout: &Layout, blocks: &Blocks) {
         let good = |group: u32| {
             let first = group * layout.width;
-            (first..first + layout.width).filter(|&die| !blocks.is_bad(id.0, die)).count() as u32
+            (0..layout.width)
+                .filter(|unit| blocks.is_usable(id.0, first + unit))
+                .fold(0, |mask, unit| mask | 1u64 << unit)
         };
+        let masks: Box<[u64]> = (0..layout.groups).map(good).collect();
+        self.set_units(id, layout, masks);
         let band = &mut self.bands[id.0 as usize];
-        self.data_sectors -= u64::from(band.data_sectors);
-        band.has_bad = (0..layout.groups).any(|g| good(g) < layout.width);
-        band.data_sectors = layout.data_sectors(layout.rows, (0..layout.groups).map(good));
-        self.data_sectors += u64::from(band.data_sectors);
         band.mode = CellMode::Native;
         if band.data_sectors == 0 {
             band.state = BandState::Retired;
@@ -99,6 +109,41 @@ impl Bands {
             self.free.insert((band.cycles, id));
             let sectors = u64::from(band.data_sectors);
             self.set_free_sectors(self.free_sectors + sectors);
+        }
+    }
+
+    /// Says which units of each group of dies a band uses.
+    fn set_units(&mut self, id: BandId, layout: &Layout, masks: Box<[u64]>) {
+        let band = &mut self.bands[id.0 as usize];
+        self.data_sectors -= u64::from(band.data_sectors);
+        band.has_bad = masks.iter().any(|&mask| mask != layout.all_units());
+        band.data_sectors = layout.band_data_sectors(|group| masks[group as usize]);
+        self.data_sectors += u64::from(band.data_sectors);
+        if band.has_bad {
+            self.narrow.insert(id, masks);
+        } else {
+            self.narrow.remove(&id);
+        }
+    }
+
+    /// Which units of a stripe are in use, parity's among them, as bits.
+    #[inline]
+    pub fn units_in_use(&self, id: BandId, group: u32, layout: &Layout) -> u64 {
+        if !self.bands[id.0 as usize].has_bad {
+            return layout.all_units();
+        }
+        self.narrow[&id][group as usize]
+    }
+
+    /// Dies died or came back: what free bands hold is counted anew.
+    pub fn recount_free(&mut self, layout: &Layout, blocks: &Blocks) {
+        let free: Vec<BandId> = self.free.iter().map(|&(_, id)| id).collect();
+        let retired = (0..self.count()).map(BandId).filter(|id| self.get(*id).state == BandState::Retired);
+        let again: Vec<BandId> = free.into_iter().chain(retired).collect();
+        self.free.clear();
+        self.set_free_sectors(0);
+        for id in again {
+            self.put_into_service(id, layout, blocks);
         }
     }
 
@@ -150,13 +195,46 @@ impl Bands {
     /// Opens the least worn free band, or the most worn one for data that is known to be cold.
     pub fn open(&mut self, mode: CellMode, cold: bool) -> Option<BandId> {
         let (_, id) = if cold { self.free.pop_last() } else { self.free.pop_first() }?;
+        self.last_sequence += 1;
         let band = &mut self.bands[id.0 as usize];
         band.state = BandState::Open;
         band.mode = mode;
+        band.sequence = self.last_sequence;
         self.slc_in_use += u32::from(mode == CellMode::Slc);
         let sectors = u64::from(band.data_sectors);
         self.set_free_sectors(self.free_sectors - sectors);
         Some(id)
+    }
+
+    /// A band was found in use, or not known to be erased: takes it out of the free pool, as closed. False when it is
+    /// retired.
+    pub fn take_out(
+        &mut self,
+        id: BandId,
+        cycles: u32,
+        sequence: u64,
+        mode: CellMode,
+        units: Option<Box<[u64]>>,
+        layout: &Layout,
+    ) -> bool {
+        let band = &self.bands[id.0 as usize];
+        if band.state == BandState::Free {
+            self.free.remove(&(band.cycles, id));
+            let sectors = u64::from(band.data_sectors);
+            self.set_free_sectors(self.free_sectors - sectors);
+        } else if units.is_none() {
+            return false;
+        }
+        if let Some(units) = units {
+            self.set_units(id, layout, units);
+        }
+        let band = &mut self.bands[id.0 as usize];
+        band.state = BandState::Closed;
+        band.cycles = cycles;
+        band.sequence = sequence;
+        band.mode = mode;
+        self.slc_in_use += u32::from(mode == CellMode::Slc);
+        true
     }
 
     /// Changes the state along Open, Closed, Victim, Stale.

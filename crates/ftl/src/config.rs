@@ -1,5 +1,10 @@
 //! What can be chosen about flash management.
 
+use crate::content::HOLES_HEAD_BYTES;
+use crate::layout::Layout;
+use format::SUMMARY_ENTRY_BYTES;
+use nand::Geometry;
+
 /// Which band garbage collection cleans next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VictimPolicy {
@@ -39,6 +44,16 @@ pub struct SlcCache {
     pub bits_per_cell: u32,
 }
 
+/// What is kept on the media so that the card can be found again after its power went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Persistence {
+    /// Bytes of a sector's payload, for what the card itself writes: 4,096, less in simulations.
+    pub payload_bytes: u32,
+    /// Rows of a block that share cells: a cut program spoils earlier ones of its group, so all of them are programmed
+    /// before one counts as durable. 1 where cuts never meet a program (capacitors) or cells hold one bit.
+    pub cell_rows: u32,
+}
+
 /// Flash management of one card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FtlConfig {
@@ -60,9 +75,32 @@ pub struct FtlConfig {
     pub static_wear_spread_cycles: u32,
     /// SLC cache, if any.
     pub slc_cache: Option<SlcCache>,
+    /// What is kept on the media beside the host's sectors; `None` for studies of write amplification alone.
+    pub persistence: Option<Persistence>,
 }
 
 impl FtlConfig {
+    /// LBAs whose holes one sector describes.
+    pub fn hole_segment_lbas(&self) -> u32 {
+        self.persistence.map_or(u32::MAX, |p| (p.payload_bytes - HOLES_HEAD_BYTES) * 8)
+    }
+
+    /// Entries of the map: the sectors of the host, and those that describe holes.
+    pub fn map_entries(&self) -> u64 {
+        let holes = if self.persistence.is_some() {
+            self.user_sectors.div_ceil(u64::from(self.hole_segment_lbas()))
+        } else {
+            0
+        };
+        self.user_sectors + holes
+    }
+
+    /// How addresses relate on a card of this geometry.
+    pub fn layout(&self, geometry: &Geometry) -> Layout {
+        let entries = self.persistence.map_or(0, |p| p.payload_bytes / SUMMARY_ENTRY_BYTES as u32);
+        Layout::new(geometry, self.stripe_width, self.parity_units, entries)
+    }
+
     /// Bands' worth of space that never holds valid data in steady state, so that garbage collection has no use of it:
     /// the reserve, what the control holds free, and one for the victim under way, whose stale space is not free yet,
     /// and the relocations in flight. Measured on bands of 128 dies: with it, write amplification with 33, 126 and

@@ -77,6 +77,8 @@ pub struct Counters {
     pub parity_sectors: u64,
     /// Sectors of padding.
     pub padding_sectors: u64,
+    /// Sectors of band summaries and checkpoints.
+    pub metadata_sectors: u64,
     /// Erase blocks erased (a die's share of a band counts once).
     pub erases: u64,
     /// Erase blocks retired.
@@ -91,6 +93,7 @@ impl Counters {
             relocated_sectors: self.relocated_sectors - earlier.relocated_sectors,
             parity_sectors: self.parity_sectors - earlier.parity_sectors,
             padding_sectors: self.padding_sectors - earlier.padding_sectors,
+            metadata_sectors: self.metadata_sectors - earlier.metadata_sectors,
             erases: self.erases - earlier.erases,
             retired_blocks: self.retired_blocks - earlier.retired_blocks,
         }
@@ -122,6 +125,8 @@ pub struct Ftl {
     pub(crate) streams: [Stream; 2],
     pub(crate) gc: Gc,
     pub(crate) counters: Counters,
+    /// The card holds contents: it has to write sectors of its own.
+    pub(crate) holds_contents: bool,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream: drivers drain it after each call.
@@ -162,14 +167,14 @@ impl Ftl {
         if sectors >= u64::from(NONE) || config.user_sectors >= u64::from(NONE) {
             return Err(FtlError::TooLarge { sectors: sectors.max(config.user_sectors) });
         }
-        let layout = Layout::new(geometry, width, config.parity_units);
+        let layout = config.layout(geometry);
         let blocks = Blocks::new(nand, bands, seed);
         let bands = Bands::new(&layout, bands, &blocks);
-        let full_band_sectors = layout.data_sectors(layout.rows, (0..layout.groups).map(|_| width));
+        let full_band_sectors = layout.band_data_sectors(|_| layout.all_units());
         let ftl = Ftl {
             config: *config,
             layout,
-            map: Table::new(config.user_sectors as usize, NONE),
+            map: Table::new(config.map_entries() as usize, NONE),
             reverse: Table::new(sectors as usize, NONE),
             valid: ValidMap::new(sectors as u32),
             blocks,
@@ -178,6 +183,7 @@ impl Ftl {
             streams: [Stream::new(StreamId::Host), Stream::new(StreamId::Relocation)],
             gc: Gc::new(config),
             counters: Counters::default(),
+            holds_contents: false,
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: [VecDeque::new(), VecDeque::new()],
@@ -301,16 +307,17 @@ impl Ftl {
         !self.can_write() && !moves && !self.gc_demand(false)
     }
 
-    /// The host writes a sector. [`Ftl::can_write`] said that there is room.
+    /// The host writes a sector; returns where it will lie. [`Ftl::can_write`] said that there is room.
     #[inline]
-    pub fn write(&mut self, lba: Lba) {
+    pub fn write(&mut self, lba: Lba) -> Ppa {
         let old = self.map[lba.0 as usize];
         if old != NONE {
             self.invalidate(old);
         }
-        self.append(StreamId::Host, lba, false);
+        let ppa = self.append(StreamId::Host, lba, false);
         self.counters.host_sectors += 1;
         self.gc.pacing.earn();
+        ppa
     }
 
     /// The host needs a sector no more.
@@ -332,13 +339,13 @@ impl Ftl {
 
     /// Gives a sector the next place of a stream.
     #[inline]
-    pub(crate) fn append(&mut self, stream: StreamId, lba: Lba, relocated: bool) {
+    pub(crate) fn append(&mut self, stream: StreamId, lba: Lba, relocated: bool) -> Ppa {
         if self.streams[stream as usize].needs_band() {
             self.open_band(stream);
         }
         let s = &mut self.streams[stream as usize];
         let band = s.band().expect("just opened");
-        let taken = s.take(relocated, &self.layout, &self.bands, &self.blocks);
+        let taken = s.take(relocated, &self.layout, &self.bands);
         self.reverse[taken.ppa as usize] = lba.0;
         self.valid.set(taken.ppa);
         self.map[lba.0 as usize] = taken.ppa;
@@ -346,6 +353,7 @@ impl Ftl {
         if let Some(sealed) = taken.sealed {
             self.seal(sealed, taken.closed);
         }
+        Ppa(taken.ppa)
     }
 
     #[cold]
@@ -362,11 +370,13 @@ impl Ftl {
         };
         let cold = stream == StreamId::Relocation && self.moves_cold_data();
         let band = self.bands.open(mode, cold).expect("collection never runs out of bands: the reserve is its own");
-        let rows = match (mode, self.config.slc_cache) {
-            (CellMode::Slc, Some(cache)) => self.layout.rows / cache.bits_per_cell,
-            _ => self.layout.rows,
+        let (stripes, data_stripes) = self.band_stripes(band);
+        let cell_rows = match (mode, self.config.persistence) {
+            (CellMode::Native, Some(persistence)) => persistence.cell_rows,
+            _ => 1,
         };
-        self.streams[stream as usize].start_band(band, mode, rows * self.layout.groups);
+        let cell_stripes = if cell_rows > 1 { cell_rows * self.layout.groups } else { 1 };
+        self.streams[stream as usize].start_band(band, mode, stripes, data_stripes, cell_stripes);
         self.update_collecting();
     }
 
@@ -376,19 +386,54 @@ impl Ftl {
         self.counters.padding_sectors += u64::from(sealed.padding_sectors);
         self.sealed.push_back(sealed);
         if let Some(band) = closed {
-            self.bands.set_state(band, BandState::Open, BandState::Closed);
             let stream = sealed.stream as usize;
-            self.closing[stream].push_back((band, self.streams[stream].barrier()));
+            while let Some(summary) = self.streams[stream].next_summary(&self.layout, &self.bands) {
+                let units = self.stripe_units(summary.stripe);
+                self.counters.metadata_sectors += u64::from(units.data.count_ones() * self.layout.unit_sectors);
+                self.counters.parity_sectors += u64::from(units.parity.count_ones() * self.layout.unit_sectors);
+                self.sealed.push_back(summary);
+            }
+            self.close(sealed.stream, band);
         }
         if sealed.stream == StreamId::Host {
             self.adjust_pace();
         }
     }
 
+    /// A band takes no more: it is a victim like others as soon as all of it is on flash.
+    fn close(&mut self, stream: StreamId, band: BandId) {
+        self.bands.set_state(band, BandState::Open, BandState::Closed);
+        let barrier = self.streams[stream as usize].barrier();
+        self.closing[stream as usize].push_back((band, barrier));
+    }
+
+    /// A block of a stream's open band failed: the band takes no more.
+    pub fn abandon_band(&mut self, stream: StreamId) {
+        self.seal_early(stream);
+        if let Some(band) = self.streams[stream as usize].abandon_band() {
+            self.close(stream, band);
+        }
+    }
+
+    /// The band that a stream is filling.
+    pub fn open_band_of(&self, stream: StreamId) -> Option<BandId> {
+        self.streams[stream as usize].band()
+    }
+
+    /// Closes the open stripe of a stream, and pads those that share its cells and come later: what the stream holds is
+    /// safe once they are on flash.
+    pub fn seal_for_durability(&mut self, stream: StreamId) {
+        self.seal_early(stream);
+        while self.streams[stream as usize].shares_cells_with_later() {
+            self.streams[stream as usize].open_padding(&self.layout, &self.bands);
+            self.seal_early(stream);
+        }
+    }
+
     /// Closes the open stripe of a stream with padding, so that what it holds can be programmed.
     pub fn seal_early(&mut self, stream: StreamId) {
         let s = &mut self.streams[stream as usize];
-        if let Some((sealed, closed)) = s.seal_early(&self.layout, &self.bands, &self.blocks) {
+        if let Some((sealed, closed)) = s.seal_early(&self.layout, &self.bands) {
             self.seal(sealed, closed);
         }
     }
@@ -402,7 +447,7 @@ impl Ftl {
     /// Which units of a stripe are used.
     #[inline]
     pub fn stripe_units(&self, stripe: StripeId) -> StripeUnits {
-        units_of(stripe, &self.layout, &self.bands, &self.blocks)
+        units_of(stripe, &self.layout, &self.bands)
     }
 
     /// A program of a unit has begun; units of a die's share of a band come in order.

@@ -44,6 +44,8 @@ struct Victim {
     gain: u32,
     /// Chosen to level wear: its data are cold.
     cold: bool,
+    /// To be emptied whatever the pace.
+    urgent: bool,
 }
 
 /// Bands that may be in cleaning at once; more than a driver keeps reads of under way.
@@ -69,6 +71,8 @@ pub struct Gc {
     erased_since_wear_check: u32,
     /// The band that wear levelling wants moved.
     wear_candidate: Option<BandId>,
+    /// Bands to be emptied whatever the pace: a block of them failed, or what they hold fades. At most all bands.
+    urgent: VecDeque<BandId>,
 }
 
 impl Gc {
@@ -84,6 +88,7 @@ impl Gc {
             collecting: false,
             erased_since_wear_check: 0,
             wear_candidate: None,
+            urgent: VecDeque::new(),
         }
     }
 
@@ -109,6 +114,46 @@ impl Ftl {
 
     /// Whether relocation is due. `idle`: the host asks for nothing right now, so collection may run ahead.
     pub fn gc_demand(&mut self, idle: bool) -> bool {
+        if !self.gc.urgent.is_empty() || self.gc.scanning().is_some_and(|v| v.urgent) {
+            return self.urgent_demand() || self.ordinary_demand(idle);
+        }
+        self.ordinary_demand(idle)
+    }
+
+    /// A band that has to be emptied is being scanned, or can be from now on.
+    fn urgent_demand(&mut self) -> bool {
+        if let Some(v) = self.gc.scanning() {
+            return v.urgent;
+        }
+        for _ in 0..self.gc.urgent.len() {
+            let band = self.gc.urgent.pop_front().expect("counted");
+            if self.bands.get(band).state != BandState::Closed {
+                continue;
+            }
+            if self.victims.contains(band) && self.gc.victims.len() < MAX_VICTIMS && self.has_room_for(band) {
+                self.begin_victim(band, false);
+                self.gc.victims.back_mut().expect("just begun").urgent = true;
+                return true;
+            }
+            // Not all of it is on flash yet, or there is no room yet.
+            self.gc.urgent.push_back(band);
+        }
+        false
+    }
+
+    /// Bands that have to be emptied whatever the pace, and are not yet.
+    pub(crate) fn has_urgent(&self) -> bool {
+        !self.gc.urgent.is_empty() || self.gc.victims.iter().any(|v| v.urgent)
+    }
+
+    /// A band is to be emptied whatever the pace.
+    pub fn evacuate(&mut self, band: BandId) {
+        if !self.gc.urgent.contains(&band) {
+            self.gc.urgent.push_back(band);
+        }
+    }
+
+    fn ordinary_demand(&mut self, idle: bool) -> bool {
         match self.config.gc {
             GcMode::Paced { .. } => {
                 let starved = self.bands.free_worth() <= self.config.reserve_bands;
@@ -186,6 +231,7 @@ impl Ftl {
             valid_at_start: valid,
             gain,
             cold,
+            urgent: false,
         });
         self.adjust_pace();
     }
@@ -225,12 +271,17 @@ impl Ftl {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
         let full = u64::from(self.full_band_sectors);
-        let reserve = self.bands.free_sectors().min(u64::from(self.config.reserve_bands) * full);
+        // One band of it is for what the card itself has to write before anything can be erased.
+        let reserve_bands = self.config.reserve_bands - u32::from(self.holds_contents);
+        let own = if self.holds_contents { full } else { 0 };
+        let reserve = self.bands.free_sectors().saturating_sub(own).min(u64::from(reserve_bands) * full);
         // As long as others come free, a band stays in hand.
-        let in_hand = if self.gc.victims.is_empty() && self.gc.stale.is_empty() { 0 } else { full };
+        // So does it where stripes have to be closed early to be durable: padding takes room that nobody counted.
+        let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty() && !self.holds_contents;
+        let in_hand = if alone { 0 } else { full };
         let room = match self.relocation_stream() {
             StreamId::Host => 0,
-            stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands, &self.blocks),
+            stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands),
         };
         needed <= reserve.saturating_sub(in_hand) + u64::from(room)
     }
@@ -242,7 +293,8 @@ impl Ftl {
 
     fn choose_victim(&mut self) -> Option<(BandId, bool)> {
         if let Some(band) = self.gc.wear_candidate.take()
-            && self.bands.get(band).state == BandState::Closed
+            // It may have been cleaned since, and be closing again.
+            && self.victims.contains(band)
         {
             return Some((band, true));
         }
@@ -298,8 +350,9 @@ impl Ftl {
         })
     }
 
-    /// The sectors of a relocation were read: moves those that are still valid to the relocation stream.
-    pub fn relocate(&mut self, relocation: Relocation) {
+    /// The sectors of a relocation were read: moves those that are still valid to the relocation stream. `moved` is told
+    /// where each came from and where it goes.
+    pub fn relocate(&mut self, relocation: Relocation, mut moved: impl FnMut(Ppa, Ppa)) {
         let stream = self.relocation_stream();
         let moved_before = self.counters.relocated_sectors;
         let mut mask = relocation.mask & self.valid.mask(relocation.first.0, self.layout.unit_sectors);
@@ -309,7 +362,8 @@ impl Ftl {
             let lba = self.reverse[ppa as usize];
             debug_assert_ne!(lba, NONE);
             self.invalidate(ppa);
-            self.append(stream, Lba(lba), true);
+            let to = self.append(stream, Lba(lba), true);
+            moved(Ppa(ppa), to);
             self.counters.relocated_sectors += 1;
         }
         let band = relocation.unit.band;
@@ -345,10 +399,20 @@ impl Ftl {
 
     /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
     pub fn next_erase(&mut self) -> Option<BandId> {
+        self.next_erase_among(usize::MAX)
+    }
+
+    /// As [`Ftl::next_erase`], of the first `count` bands that wait.
+    pub fn next_erase_among(&mut self, count: usize) -> Option<BandId> {
         let [host, relocation] = &self.streams;
         let is_ready = |s: &StaleBand| host.is_durable(s.host_barrier) && relocation.is_durable(s.relocation_barrier);
-        let first = self.gc.stale.iter().position(is_ready)?;
+        let first = self.gc.stale.iter().take(count).position(is_ready)?;
         self.gc.stale.remove(first).map(|s| s.band)
+    }
+
+    /// Bands that wait to be erased.
+    pub fn stale_bands(&self) -> usize {
+        self.gc.stale.len()
     }
 
     /// Stale bands wait for stripes that are not full: without more writes they would wait for ever.
@@ -361,16 +425,43 @@ impl Ftl {
         self.gc.victims.is_empty()
     }
 
+    /// A band without valid data is to be erased; nothing that is under way matters to it.
+    pub(crate) fn put_aside_stale(&mut self, band: BandId) {
+        self.gc.stale.push_back(StaleBand { band, host_barrier: 0, relocation_barrier: 0 });
+    }
+
+    /// All blocks of a band were erased on their medium, which says of each whether it can be used again; the band is
+    /// free.
+    pub fn erased_on_medium(&mut self, band: BandId, usable: impl Fn(u32) -> bool) {
+        for die in 0..self.layout.dies {
+            if !self.blocks.is_usable(band.0, die) {
+                continue;
+            }
+            self.counters.erases += 1;
+            let cycles = self.blocks.cycles(band.0, die) + 1;
+            self.blocks.set(band.0, die, 0, cycles);
+            if !usable(die) {
+                self.blocks.retire(band.0, die);
+                self.counters.retired_blocks += 1;
+            }
+        }
+        self.freed(band);
+    }
+
     /// All blocks of a band were erased (those whose erase fails are retired); it is free again.
     pub fn erased(&mut self, band: BandId) {
         for die in 0..self.layout.dies {
-            if !self.blocks.is_bad(band.0, die) {
+            if self.blocks.is_usable(band.0, die) {
                 self.counters.erases += 1;
                 if !self.blocks.erase(band.0, die) {
                     self.counters.retired_blocks += 1;
                 }
             }
         }
+        self.freed(band);
+    }
+
+    fn freed(&mut self, band: BandId) {
         self.bands.erased(band, &self.layout, &self.blocks);
         self.update_collecting();
         self.gc.erased_since_wear_check += 1;

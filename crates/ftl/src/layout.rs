@@ -63,11 +63,13 @@ pub struct Layout {
     pub stripe_sectors: u32,
     /// Sectors of a band, parity included.
     pub band_sectors: u32,
+    /// Entries of a band's summary that a sector holds; 0: bands have no summary.
+    pub summary_entries: u32,
 }
 
 impl Layout {
     /// From a geometry whose dies are a multiple of `width`.
-    pub fn new(geometry: &Geometry, width: u32, parity_units: u32) -> Layout {
+    pub fn new(geometry: &Geometry, width: u32, parity_units: u32, summary_entries: u32) -> Layout {
         let (dies, rows, unit_sectors) = (geometry.dies(), geometry.units_per_band(), geometry.sectors_per_unit());
         Layout {
             dies,
@@ -78,6 +80,7 @@ impl Layout {
             groups: dies / width,
             stripe_sectors: width * unit_sectors,
             band_sectors: dies * rows * unit_sectors,
+            summary_entries,
         }
     }
 
@@ -128,10 +131,43 @@ impl Layout {
         }
     }
 
-    /// Sectors of data in a band when the group `g` of dies has `good[g]` usable ones; `rows` rows are used.
-    pub fn data_sectors(&self, rows: u32, good: impl Iterator<Item = u32>) -> u32 {
-        let units: u32 = good.map(|n| n.saturating_sub(self.parity_units)).sum();
-        units * rows * self.unit_sectors
+    /// All units of a stripe, as bits.
+    #[inline]
+    pub fn all_units(&self) -> u64 {
+        u64::MAX >> (64 - self.width)
+    }
+
+    /// Sectors of data of a stripe whose units `in_use` are usable.
+    pub fn stripe_data_sectors(&self, in_use: u64) -> u32 {
+        in_use.count_ones().saturating_sub(self.parity_units) * self.unit_sectors
+    }
+
+    /// Stripes of a band of `stripes` that take data; the rest, at its end, holds the summary of what they hold.
+    /// `in_use` says which units of a group of dies are usable.
+    pub fn data_stripes(&self, stripes: u32, in_use: impl Fn(u32) -> u64) -> u32 {
+        if self.summary_entries == 0 {
+            return stripes;
+        }
+        let sectors = |stripe: u32| u64::from(self.stripe_data_sectors(in_use(self.group_of(stripe))));
+        let mut data: u64 = (0..self.groups.min(stripes))
+            .map(|group| sectors(group) * u64::from((stripes - group).div_ceil(self.groups)))
+            .sum();
+        let (mut left, mut room) = (stripes, 0);
+        while left > 0 && room < data {
+            left -= 1;
+            data -= sectors(left);
+            room += sectors(left) * u64::from(self.summary_entries);
+        }
+        left
+    }
+
+    /// Sectors of data in a band, in native mode.
+    pub fn band_data_sectors(&self, in_use: impl Fn(u32) -> u64) -> u32 {
+        let stripes = self.rows * self.groups;
+        let data_stripes = self.data_stripes(stripes, &in_use);
+        (0..self.groups.min(data_stripes))
+            .map(|group| self.stripe_data_sectors(in_use(group)) * (data_stripes - group).div_ceil(self.groups))
+            .sum()
     }
 }
 
@@ -150,6 +186,7 @@ mod tests {
             groups: 3,
             stripe_sectors: 12,
             band_sectors: 180,
+            summary_entries: 0,
         };
         for band in 0..3 {
             for index in 0..15 {

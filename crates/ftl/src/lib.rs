@@ -17,25 +17,30 @@
 //! - a band is erased only when nothing in it is valid and everything that made its sectors stale is durable;
 //! - the host never opens a band of the reserve, so collection can always go on.
 
+mod adopt;
 mod bands;
 mod check;
 mod config;
+mod content;
 mod ftl;
 mod gc;
 mod layout;
 mod now;
 mod pacing;
 mod prefetch;
+pub mod recover;
 mod stream;
 mod table;
 mod valid;
 mod victims;
 
+pub use adopt::FoundBlock;
 pub use bands::BandState;
 pub use check::Inconsistency;
-pub use config::{FtlConfig, GcMode, SlcCache, VictimPolicy};
+pub use config::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
+pub use content::HOLES_HEAD_BYTES;
 pub use ftl::{Counters, Ftl, FtlError, StripeUnits};
 pub use gc::Relocation;
 pub use layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 pub use now::ReadOnly;
-pub use stream::{SealedStripe, StreamId};
+pub use stream::{SealedStripe, StreamId, StripeKind};

@@ -27,7 +27,7 @@ impl Ftl {
     fn gc_step_now(&mut self) -> bool {
         if self.gc_demand(false) {
             if let Some(relocation) = self.next_relocation() {
-                self.relocate(relocation);
+                self.relocate(relocation, |_, _| {});
             }
             self.program_sealed_now();
             self.erase_stale_now();

@@ -2,7 +2,7 @@
 
 use crate::bands::{BandState, Bands};
 use crate::layout::{BandId, Layout, StripeId};
-use nand::{Blocks, CellMode};
+use nand::CellMode;
 use std::collections::VecDeque;
 
 /// Who writes: host and relocated sectors go to different bands, so that hot and cold data part.
@@ -15,6 +15,15 @@ pub enum StreamId {
     Relocation,
 }
 
+/// What a stripe holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StripeKind {
+    /// Sectors of the host.
+    Data,
+    /// What the data stripes of the band hold.
+    Summary,
+}
+
 /// A stripe whose data is complete and waits to be programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealedStripe {
@@ -24,6 +33,8 @@ pub struct SealedStripe {
     pub stream: StreamId,
     /// Its number in the stream: 0, 1, 2 …
     pub sequence: u64,
+    /// What it holds.
+    pub kind: StripeKind,
     /// How the band's cells are used.
     pub mode: CellMode,
     /// Sectors that the host wrote.
@@ -44,8 +55,11 @@ pub struct Stream {
     mode: CellMode,
     /// Stripe to open next, while none is open; else the open one.
     stripe: u32,
-    /// Stripes of the open band in its mode.
+    /// Stripes of the open band in its mode, and how many of them take data.
     stripes: u32,
+    data_stripes: u32,
+    /// Consecutive stripes that share cells, and are safe from a cut only together.
+    cell_stripes: u32,
     stripe_is_open: bool,
     /// Next address to fill, and the end of the run of addresses that follow it without a gap.
     next: u32,
@@ -82,6 +96,8 @@ impl Stream {
             mode: CellMode::Native,
             stripe: 0,
             stripes: 0,
+            data_stripes: 0,
+            cell_stripes: 1,
             stripe_is_open: false,
             next: 0,
             run_end: 0,
@@ -114,33 +130,35 @@ impl Stream {
     }
 
     /// Sectors of data in the stripes of the open band that are not open yet.
-    pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands, blocks: &Blocks) -> u32 {
+    pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
         let Some(band) = self.band else { return 0 };
         let from = self.stripe + u32::from(self.stripe_is_open);
+        let stripes = self.data_stripes;
         // Stripes of one group of dies are equally wide.
         let sectors = |group: u32| {
-            let stripes =
-                (from..self.stripes).skip_while(|s| layout.group_of(*s) != group).step_by(layout.groups as usize);
-            let units = units_of(StripeId { band, index: group }, layout, bands, blocks).data.count_ones();
+            let stripes = (from..stripes).skip_while(|s| layout.group_of(*s) != group).step_by(layout.groups as usize);
+            let units = units_of(StripeId { band, index: group }, layout, bands).data.count_ones();
             stripes.count() as u32 * units * layout.unit_sectors
         };
         (0..layout.groups).map(sectors).sum()
     }
 
     /// Starts to fill a band that was just opened.
-    pub fn start_band(&mut self, band: BandId, mode: CellMode, stripes: u32) {
+    pub fn start_band(&mut self, band: BandId, mode: CellMode, stripes: u32, data_stripes: u32, cell_stripes: u32) {
         assert!(self.band.is_none());
         self.band = Some(band);
         self.mode = mode;
         self.stripes = stripes;
+        self.data_stripes = data_stripes;
+        self.cell_stripes = cell_stripes;
         self.stripe = 0;
     }
 
     /// Takes the next address for a sector of the host or a relocated one. The stream has a band.
     #[inline]
-    pub fn take(&mut self, relocated: bool, layout: &Layout, bands: &Bands, blocks: &Blocks) -> Taken {
+    pub fn take(&mut self, relocated: bool, layout: &Layout, bands: &Bands) -> Taken {
         if self.next == self.run_end {
-            self.open_stripe(layout, bands, blocks);
+            self.open_stripe(layout, bands);
         }
         *(if relocated { &mut self.relocated_sectors } else { &mut self.host_sectors }) += 1;
         let ppa = self.next;
@@ -152,29 +170,72 @@ impl Stream {
             self.next_run(layout);
             return Taken { ppa, sealed: None, closed: None };
         }
-        let (sealed, closed) = self.seal(0, layout, bands, blocks);
+        let (sealed, closed) = self.seal(0, layout, bands);
         Taken { ppa, sealed: Some(sealed), closed }
     }
 
+    /// Opens the next stripe, to be nothing but padding.
+    pub fn open_padding(&mut self, layout: &Layout, bands: &Bands) {
+        self.open_stripe(layout, bands);
+    }
+
     /// Closes the open stripe early; what is left of it becomes padding.
-    pub fn seal_early(
-        &mut self,
-        layout: &Layout,
-        bands: &Bands,
-        blocks: &Blocks,
-    ) -> Option<(SealedStripe, Option<BandId>)> {
+    pub fn seal_early(&mut self, layout: &Layout, bands: &Bands) -> Option<(SealedStripe, Option<BandId>)> {
         if !self.stripe_is_open {
             return None;
         }
         let padding = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
         self.units_left = 0;
         self.next = self.run_end;
-        Some(self.seal(padding, layout, bands, blocks))
+        Some(self.seal(padding, layout, bands))
     }
 
-    /// The number that [`Stream::is_durable`] must be asked for everything written so far.
+    /// The next stripe of the open band's summary, after the last of its data. `None`: the band is full, and none is
+    /// open any more.
+    pub fn next_summary(&mut self, layout: &Layout, bands: &Bands) -> Option<SealedStripe> {
+        assert!(!self.stripe_is_open && self.stripe >= self.data_stripes);
+        let band = self.band.expect("a band is open");
+        self.skip_unusable(layout, bands);
+        if self.stripe == self.stripes {
+            self.band = None;
+            return None;
+        }
+        self.opened += 1;
+        self.in_flight.push_back(false);
+        let stripe = StripeId { band, index: self.stripe };
+        self.stripe += 1;
+        Some(SealedStripe {
+            stripe,
+            stream: self.id,
+            sequence: self.opened - 1,
+            kind: StripeKind::Summary,
+            mode: self.mode,
+            host_sectors: 0,
+            relocated_sectors: 0,
+            padding_sectors: 0,
+        })
+    }
+
+    /// The open band takes nothing more: a block of it failed. No stripe is open.
+    pub fn abandon_band(&mut self) -> Option<BandId> {
+        assert!(!self.stripe_is_open);
+        self.band.take()
+    }
+
+    /// The open stripe, or else the next, shares its cells with ones that come later.
+    pub fn shares_cells_with_later(&self) -> bool {
+        self.band.is_some() && !(self.stripe.is_multiple_of(self.cell_stripes))
+    }
+
+    /// The number that [`Stream::is_durable`] must be asked for everything written so far. Where stripes share cells,
+    /// the ones that come after it and share its cells count too.
     pub fn barrier(&self) -> u64 {
-        self.opened
+        if self.cell_stripes == 1 || self.band.is_none() {
+            return self.opened;
+        }
+        // An open stripe is counted in `opened` already; the stripes of its group that follow it are not.
+        let done = self.stripe + u32::from(self.stripe_is_open);
+        self.opened + u64::from(done.next_multiple_of(self.cell_stripes).min(self.stripes) - done)
     }
 
     /// All stripes below `barrier` are on flash.
@@ -193,18 +254,13 @@ impl Stream {
         }
     }
 
-    fn seal(
-        &mut self,
-        padding_sectors: u32,
-        layout: &Layout,
-        bands: &Bands,
-        blocks: &Blocks,
-    ) -> (SealedStripe, Option<BandId>) {
+    fn seal(&mut self, padding_sectors: u32, layout: &Layout, bands: &Bands) -> (SealedStripe, Option<BandId>) {
         let band = self.band.expect("a stripe is open");
         let sealed = SealedStripe {
             stripe: StripeId { band, index: self.stripe },
             stream: self.id,
             sequence: self.opened - 1,
+            kind: StripeKind::Data,
             mode: self.mode,
             host_sectors: std::mem::take(&mut self.host_sectors),
             relocated_sectors: std::mem::take(&mut self.relocated_sectors),
@@ -212,21 +268,18 @@ impl Stream {
         };
         self.stripe_is_open = false;
         self.stripe += 1;
-        self.skip_unusable(layout, bands, blocks);
-        let closed = (self.stripe == self.stripes).then(|| {
-            self.band = None;
-            band
-        });
+        self.skip_unusable(layout, bands);
+        let closed = (self.stripe >= self.data_stripes).then_some(band);
         (sealed, closed)
     }
 
-    fn open_stripe(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) {
+    fn open_stripe(&mut self, layout: &Layout, bands: &Bands) {
         assert!(!self.stripe_is_open);
-        self.skip_unusable(layout, bands, blocks);
+        self.skip_unusable(layout, bands);
         let band = self.band.expect("the caller opened a band");
         debug_assert_eq!(bands.get(band).state, BandState::Open);
         let stripe = StripeId { band, index: self.stripe };
-        let units = units_of(stripe, layout, bands, blocks);
+        let units = units_of(stripe, layout, bands);
         self.units_left = units.data;
         self.stripe_is_open = true;
         self.opened += 1;
@@ -235,14 +288,12 @@ impl Stream {
     }
 
     /// Goes past stripes that have too few good blocks. A band that has none is retired and never opened.
-    fn skip_unusable(&mut self, layout: &Layout, bands: &Bands, blocks: &Blocks) {
+    fn skip_unusable(&mut self, layout: &Layout, bands: &Bands) {
         let band = self.band.expect("a band is open");
         if !bands.get(band).has_bad {
             return;
         }
-        while self.stripe < self.stripes
-            && units_of(StripeId { band, index: self.stripe }, layout, bands, blocks).data == 0
-        {
+        while self.stripe < self.stripes && units_of(StripeId { band, index: self.stripe }, layout, bands).data == 0 {
             self.stripe += 1;
         }
     }
@@ -271,25 +322,23 @@ pub struct StripeUnits {
 /// Parity rotates over the units from stripe to stripe; bad blocks are left out, and so are stripes that would be
 /// nothing but parity.
 #[inline]
-pub fn units_of(stripe: StripeId, layout: &Layout, bands: &Bands, blocks: &Blocks) -> StripeUnits {
+pub fn units_of(stripe: StripeId, layout: &Layout, bands: &Bands) -> StripeUnits {
+    let good = bands.units_in_use(stripe.band, layout.group_of(stripe.index), layout);
+    split_units(stripe.index, good, layout)
+}
+
+/// Which of the units in use take data, and which is parity.
+#[inline]
+pub fn split_units(stripe_index: u32, good: u64, layout: &Layout) -> StripeUnits {
     let width = layout.width;
-    let mut good = u64::MAX >> (64 - width);
-    if bands.get(stripe.band).has_bad {
-        let first = layout.group_of(stripe.index) * width;
-        for unit in 0..width {
-            if blocks.is_bad(stripe.band.0, first + unit) {
-                good &= !(1 << unit);
-            }
-        }
-    }
     if layout.parity_units == 0 {
         return StripeUnits { data: good, parity: 0 };
     }
     if good.count_ones() <= layout.parity_units {
         return StripeUnits { data: 0, parity: 0 };
     }
-    let row = stripe.index / layout.groups;
-    let wanted = (row + layout.group_of(stripe.index)) % width;
+    let row = stripe_index / layout.groups;
+    let wanted = (row + layout.group_of(stripe_index)) % width;
     // The first good unit from the wanted one on, around the end.
     let from_wanted = good & (u64::MAX << wanted);
     let unit = if from_wanted != 0 { from_wanted } else { good }.trailing_zeros();

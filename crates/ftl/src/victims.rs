@@ -56,6 +56,11 @@ impl Victims {
         }
     }
 
+    /// The band is among the closed ones.
+    pub fn contains(&self, band: BandId) -> bool {
+        self.place[band.0 as usize] != NOT_CLOSED
+    }
+
     /// Closed bands.
     pub fn closed(&self) -> &[BandId] {
         &self.closed

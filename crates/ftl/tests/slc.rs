@@ -74,7 +74,7 @@ fn folding_moves_everything_out_of_the_cache_and_nothing_else() {
         if let Some(relocation) = ftl.next_relocation() {
             assert_eq!(relocation.mode, CellMode::Slc);
             moved += relocation.sectors();
-            ftl.relocate(relocation);
+            ftl.relocate(relocation, |_, _| {});
         }
         ftl.settle_now();
     }
@@ -98,7 +98,7 @@ fn what_is_overwritten_or_trimmed_need_not_be_folded() {
     (CACHE_SECTORS / 2..CACHE_SECTORS).for_each(|lba| ftl.trim(Lba(lba)));
     while ftl.fold_demand() {
         if let Some(relocation) = ftl.next_relocation() {
-            ftl.relocate(relocation);
+            ftl.relocate(relocation, |_, _| {});
         }
         ftl.settle_now();
     }

@@ -125,7 +125,7 @@ fn random_writes_and_trims_leave_exactly_what_was_written_last() {
 fn fold(ftl: &mut Ftl) {
     while ftl.fold_demand() {
         if let Some(relocation) = ftl.next_relocation() {
-            ftl.relocate(relocation);
+            ftl.relocate(relocation, |_, _| {});
         }
         while let Some(sealed) = ftl.pop_sealed() {
             let StripeUnits { data, parity } = ftl.stripe_units(sealed.stripe);

@@ -83,6 +83,7 @@ impl Card {
             separate_streams: self.separate_streams,
             static_wear_spread_cycles: 0,
             slc_cache: None,
+            persistence: None,
         };
         let usable_sectors = (self.bands - config.overhead_bands()) * self.band_sectors();
         config.user_sectors = (u * f64::from(usable_sectors)).round() as u64;

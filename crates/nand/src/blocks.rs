@@ -22,6 +22,8 @@ pub struct Blocks {
     erase_fail_ppm_at_rated: u32,
     rng: Rng,
     bad: u64,
+    /// Dies that do not answer, or whose module is missing.
+    dead: Vec<bool>,
 }
 
 impl Blocks {
@@ -47,6 +49,7 @@ impl Blocks {
             erase_fail_ppm_at_rated: config.endurance.erase_fail_ppm_at_rated,
             rng: Rng::stream(seed, "erase failures"),
             bad,
+            dead: vec![false; dies as usize],
         }
     }
 
@@ -60,6 +63,43 @@ impl Blocks {
     #[inline]
     pub fn is_bad(&self, band: u32, die: u32) -> bool {
         self.written[self.index(band, die)] == BAD
+    }
+
+    /// True when the block can be programmed and erased: it is not bad and its die answers.
+    #[inline]
+    pub fn is_usable(&self, band: u32, die: u32) -> bool {
+        !self.dead[die as usize] && !self.is_bad(band, die)
+    }
+
+    /// A die answers no more, or again.
+    pub fn set_dead(&mut self, die: u32, dead: bool) {
+        self.dead[die as usize] = dead;
+    }
+
+    /// True when the die does not answer.
+    #[inline]
+    pub fn is_dead(&self, die: u32) -> bool {
+        self.dead[die as usize]
+    }
+
+    /// The block is bad from now on: its medium says so.
+    pub fn retire(&mut self, band: u32, die: u32) {
+        let i = self.index(band, die);
+        if self.written[i] != BAD {
+            self.written[i] = BAD;
+            self.bad += 1;
+        }
+    }
+
+    /// What is known of a block from its medium: programs done since the last erase, and how often it was erased.
+    pub fn set(&mut self, band: u32, die: u32, written: u32, cycles: u32) {
+        let i = self.index(band, die);
+        assert!(written <= self.units_per_band, "{written} programs of {}", self.units_per_band);
+        if self.written[i] == BAD {
+            self.bad -= 1;
+        }
+        self.written[i] = written;
+        self.cycles[i] = cycles;
     }
 
     /// Programs the next unit of a block.

@@ -23,7 +23,7 @@ pub struct Capacities {
     pub bands: u32,
     /// Bands that always stay free or open.
     pub overhead_bands: u32,
-    /// Sectors of the host that a band holds.
+    /// Sectors of the host that a band holds beside its parity and its summary.
     pub data_sectors_per_band: u64,
 }
 
@@ -34,10 +34,13 @@ impl Capacities {
         let band = sectors_per_band(card);
         let (width, parity) = (u64::from(ftl.stripe_width), u64::from(ftl.parity_units));
         // The width divides the dies, so it divides a band.
-        let data_sectors_per_band = band / width * (width - parity);
+        let without_parity = band / width * (width - parity);
+        let geometry = &card.nand.geometry;
+        let layout = ftl.layout(geometry);
+        let data_sectors_per_band = u64::from(layout.band_data_sectors(|_| layout.all_units()));
         let bands = u64::from(card.bands);
         let overhead_bands = ftl.overhead_bands();
-        let data_sectors = bands * data_sectors_per_band;
+        let data_sectors = bands * without_parity;
         let usable_sectors = bands.saturating_sub(u64::from(overhead_bands)) * data_sectors_per_band;
         let spare = |sectors: u64| 1.0 - ftl.user_sectors as f64 / sectors as f64;
         Capacities {

@@ -5,7 +5,7 @@ use crate::error::{Problem, ProfileError};
 use crate::settings::Settings;
 use card::{CardConfig, LinkConfig, RelocationPath};
 use device::SECTOR_BYTES;
-use ftl::{FtlConfig, GcMode, SlcCache, VictimPolicy};
+use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Dies of a card: each has a queue and an event of its own.
@@ -230,6 +230,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         separate_streams: settings.flag(table, "separate_streams")?,
         static_wear_spread_cycles: number("static_wear_spread_cycles")?,
         slc_cache: read_slc_cache(settings, geometry)?,
+        persistence: Some(Persistence { payload_bytes: SECTOR_BYTES as u32, cell_rows: 1 }),
     })
 }
 

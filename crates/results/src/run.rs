@@ -88,6 +88,9 @@ pub struct Flash {
     pub parity_pages: u64,
     /// 4 KiB pages of padding in stripes that had to be closed early.
     pub padding_pages: u64,
+    /// 4 KiB pages of band summaries.
+    #[serde(default)]
+    pub metadata_pages: u64,
     /// Erase blocks erased (a die's share of a band counts once).
     pub erases: u64,
     /// Free bands at the end.

@@ -53,6 +53,7 @@ impl Modelled {
             relocated_sectors: a.relocated_sectors + b.relocated_sectors,
             parity_sectors: a.parity_sectors + b.parity_sectors,
             padding_sectors: a.padding_sectors + b.padding_sectors,
+            metadata_sectors: a.metadata_sectors + b.metadata_sectors,
             erases: a.erases + b.erases,
             retired_blocks: a.retired_blocks + b.retired_blocks,
         })
@@ -79,6 +80,7 @@ impl Modelled {
             relocated_pages: c.relocated_sectors,
             parity_pages: c.parity_sectors,
             padding_pages: c.padding_sectors,
+            metadata_pages: c.metadata_sectors,
             erases: c.erases,
             free_bands: cards.iter().map(|c| u64::from(c.ftl().free_bands())).sum(),
             bad_blocks: cards.iter().map(|c| c.ftl().blocks().bad_count()).sum(),

@@ -47,6 +47,7 @@ pub fn small() -> CardConfig {
             separate_streams: true,
             static_wear_spread_cycles: 0,
             slc_cache: None,
+            persistence: None,
         },
         bands: 64,
         link: LinkConfig {

@@ -88,11 +88,12 @@ fn latency(result: &RunResult) -> String {
 fn flash(flash: &Flash) -> String {
     let waf = if flash.host_pages == 0 { "-, nothing was written".to_owned() } else { format!("{:.2}", flash.waf) };
     let pages = format!(
-        "{} host, {} relocated, {} parity, {} padding",
+        "{} host, {} relocated, {} parity, {} padding, {} metadata",
         grouped(flash.host_pages),
         grouped(flash.relocated_pages),
         grouped(flash.parity_pages),
         grouped(flash.padding_pages),
+        grouped(flash.metadata_pages),
     );
     let erases = format!(
         "{}; {} free at the end; {}",

@@ -82,6 +82,7 @@ impl Card {
             separate_streams: self.separate_streams,
             static_wear_spread_cycles: self.static_wear_spread_cycles,
             slc_cache: self.slc_cache,
+            persistence: None,
         };
         let usable_sectors = (self.bands - config.overhead_bands()) * self.band_sectors();
         config.user_sectors = (self.u * f64::from(usable_sectors)) as u64;

@@ -1,0 +1,268 @@
+//! What programs, erases and reads of a card with contents bring about.
+
+use crate::card::{Card, StripeInFlight};
+use crate::store::{Content, ReadPart, SectorData, Store};
+use device::{Completion, RequestId, Time};
+use format::Role;
+use ftl::{Lba, Ppa, Relocation, StreamId, UnitAddress};
+use media::{MediaError, UnderWay};
+
+impl Card {
+    fn width(&self) -> u32 {
+        self.ftl.layout().width
+    }
+
+    pub(crate) fn contents(&mut self) -> &mut Store {
+        self.store.as_mut().expect("the card has contents")
+    }
+
+    /// A program of a unit ends on the medium.
+    pub(crate) fn program_contents(&mut self, now: Time, stripe: u32, unit: UnitAddress) {
+        let width = self.width();
+        if let Err(error) = self.contents().program(stripe, unit, width) {
+            self.media_failed(now, unit.band.0, unit.die, error);
+        }
+    }
+
+    /// An erase of a die's share of a band ends on the medium.
+    pub(crate) fn erase_contents(&mut self, now: Time, erasing: usize, die: u32) {
+        let band = self.erasing[erasing].band;
+        let erased = self.contents().erase(die, band.0);
+        if let Err(error) = erased {
+            self.erasing[erasing].failed.push(die);
+            if error != MediaError::Failed {
+                self.media_failed(now, band.0, die, error);
+            }
+        }
+    }
+
+    /// A program or erase did not work.
+    fn media_failed(&mut self, now: Time, band: u32, die: u32, error: MediaError) {
+        let band = ftl::BandId(band);
+        match error {
+            MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
+                if let Err(MediaError::NoPower) = self.contents().retire_later(band.0, die) {
+                    self.halted = true;
+                    return;
+                }
+                for stream in [StreamId::Host, StreamId::Relocation] {
+                    if self.ftl.open_band_of(stream) == Some(band) {
+                        self.ftl.abandon_band(stream);
+                    }
+                }
+                self.ftl.evacuate(band);
+                self.program_sealed(now);
+            }
+            MediaError::NoAnswer | MediaError::NoModule => self.die_is_dead(now, die),
+            MediaError::NoPower | MediaError::Fenced => self.halted = true,
+        }
+    }
+
+    /// A die answers no more. What is written from now on goes without it.
+    fn die_is_dead(&mut self, now: Time, die: u32) {
+        if self.ftl.blocks().is_dead(die) {
+            return;
+        }
+        for stream in [StreamId::Host, StreamId::Relocation] {
+            self.ftl.abandon_band(stream);
+        }
+        self.ftl.set_die_dead(die, true);
+        self.program_sealed(now);
+    }
+
+    /// All programs of a stripe have ended. True when all of it is on flash; else what it holds goes elsewhere, and the
+    /// stripe is safe when that is.
+    pub(crate) fn stripe_contents_safe(
+        &mut self,
+        now: Time,
+        index: u32,
+        s: StripeInFlight,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let store = self.store.as_mut().expect("the card has contents");
+        let (whole, _, contents) = store.finish_stripe(&self.ftl, index);
+        if whole {
+            for content in contents {
+                for failed in content.1.awaited_by {
+                    self.elsewhere(now, failed, done);
+                }
+            }
+            return true;
+        }
+        if contents.is_empty() || self.halted {
+            return !self.halted;
+        }
+        let failed = self.failed_stripes.insert((s, contents.len() as u32)) as u32;
+        for (ppa, mut content) in contents {
+            content.awaited_by.push(failed);
+            let to =
+                if self.ftl.is_current(ppa) { self.ftl.rewrite(ppa) } else { self.ftl.write_outdated(content.lba) };
+            self.relocations.sectors_in_flight += 1;
+            self.contents().put(to, content);
+        }
+        // Nobody else may come to fill the stripe that they went to.
+        self.ftl.seal_for_durability(StreamId::Relocation);
+        self.program_sealed(now);
+        false
+    }
+
+    /// A sector of a stripe that failed is on flash elsewhere.
+    fn elsewhere(&mut self, now: Time, failed: u32, done: &mut Vec<Completion>) {
+        let (_, left) = &mut self.failed_stripes[failed as usize];
+        *left -= 1;
+        if *left == 0 {
+            let (s, _) = self.failed_stripes.remove(failed as usize);
+            self.stripe_safe(now, s, done);
+        }
+    }
+
+    /// A sector of the host was given its place.
+    pub(crate) fn put_host_sector(&mut self, id: RequestId, lba: Lba, ppa: Ppa) {
+        let Some(store) = &mut self.store else { return };
+        let version = store.take_version();
+        let request = &store.requests[id.0 as usize];
+        let bytes = store.payload_bytes();
+        let at = (lba.0 - request.first) as usize * bytes;
+        let content = Content::new(Role::Data, version, lba, &request.write[at..at + bytes]);
+        store.put(ppa, content);
+    }
+
+    /// Notes a read of consecutive sectors of a unit that is about to be queued; false when they wait in the buffer and
+    /// are there already.
+    pub(crate) fn begin_read_part(
+        &mut self,
+        id: RequestId,
+        unit: UnitAddress,
+        lba: Lba,
+        ppa: Ppa,
+        sectors: u32,
+    ) -> bool {
+        let store = self.store.as_mut().expect("the card has contents");
+        if store.buffered(ppa).is_some() {
+            for i in 0..sectors {
+                let content = store.buffered(Ppa(ppa.0 + i)).expect("a stripe leaves the buffer as a whole");
+                let data = readable(content);
+                store.requests[id.0 as usize].set(Lba(lba.0 + i), data);
+            }
+            return false;
+        }
+        store.requests[id.0 as usize].parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
+        true
+    }
+
+    /// A read of the host has come from a die. False when more has to be read for it.
+    pub(crate) fn host_read_arrived(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        at: UnitAddress,
+        done: &mut Vec<Completion>,
+    ) -> bool {
+        let store = self.store.as_mut().expect("the card has contents");
+        let parts = &mut store.requests[id.0 as usize].parts;
+        let part = parts.iter().position(|part| part.unit == at).expect("the read was noted");
+        let part = parts.swap_remove(part);
+        let mut unit = store.take_scratch();
+        let read = store.read_unit(at, &mut unit);
+        let mut missing = Vec::new();
+        for i in 0..part.sectors {
+            let (lba, ppa) = (Lba(part.first_lba.0 + i), Ppa(part.first.0 + i));
+            let sector = ppa.0 % self.ftl.layout().unit_sectors;
+            let content = match read {
+                Ok(_) => store.check_content(&self.ftl, at, &unit, sector, lba).ok(),
+                Err(_) => None,
+            };
+            match content {
+                Some(content) => store.requests[id.0 as usize].set(lba, readable(&content)),
+                None => missing.push((lba, ppa)),
+            }
+        }
+        store.give_scratch(unit);
+        if read == Err(MediaError::NoPower) {
+            self.halted = true;
+            return false;
+        }
+        if missing.is_empty() {
+            return true;
+        }
+        self.repair_for_host(now, id, at, missing, done);
+        false
+    }
+
+    /// The sectors of a relocation have come from a die. False when more has to be read for it.
+    pub(crate) fn relocation_arrived(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) -> bool {
+        let store = self.store.as_mut().expect("the card has contents");
+        let mut unit = store.take_scratch();
+        let read = store.read_unit(relocation.unit, &mut unit);
+        let (mut contents, mut missing) = (Vec::new(), Vec::new());
+        for sector in (0..self.ftl.layout().unit_sectors).filter(|sector| relocation.mask >> sector & 1 == 1) {
+            let ppa = Ppa(relocation.first.0 + sector);
+            if !self.ftl.is_current(ppa) {
+                continue;
+            }
+            let lba = self.ftl.written_for(ppa);
+            let content = match read {
+                Ok(_) => store.check_content(&self.ftl, relocation.unit, &unit, sector, lba).ok(),
+                Err(_) => None,
+            };
+            match content {
+                Some(content) => contents.push((ppa, content)),
+                None => missing.push((lba, ppa)),
+            }
+        }
+        store.give_scratch(unit);
+        if read == Err(MediaError::NoPower) {
+            self.halted = true;
+            return false;
+        }
+        store.relocation_read(relocation.first, contents);
+        if missing.is_empty() {
+            return true;
+        }
+        self.repair_for_relocation(now, relocation, missing, done);
+        false
+    }
+
+    /// Puts the relocated sectors of a unit where they will lie.
+    pub(crate) fn relocate_contents(&mut self, relocation: Relocation) {
+        let store = self.store.as_mut().expect("the card has contents");
+        let contents = store.take_relocation(relocation.first);
+        let mut contents = contents.into_iter();
+        self.ftl.relocate(relocation, |from, to| {
+            // Both are in the order of addresses; what was overwritten meanwhile is passed over.
+            let (_, content) = contents.find(|(ppa, _)| *ppa == from).expect("each sector was read");
+            store.put(to, content);
+        });
+    }
+
+    /// What is under way on the media: begun, and not reported.
+    pub fn under_way(&self) -> Vec<UnderWay> {
+        let Some(store) = &self.store else { return Vec::new() };
+        let mut all = Vec::new();
+        for op in self.dies.under_way() {
+            match op.work {
+                crate::dies::Work::Program { stripe, .. } => {
+                    let contents = store.program_contents(stripe, op.unit, self.ftl.layout().width);
+                    if let (Some(unit), Some(at)) = (contents, store.place(op.unit)) {
+                        all.push(UnderWay::Program { at, unit: unit.clone() });
+                    }
+                }
+                crate::dies::Work::Erase(band) => {
+                    if let Some(at) = store.block_at(op.unit.die, band.0) {
+                        all.push(UnderWay::Erase { at });
+                    }
+                }
+                _ => {}
+            }
+        }
+        all
+    }
+}
+
+/// What a sector's content reads as.
+pub(crate) fn readable(content: &Content) -> SectorData {
+    match content.role {
+        Role::Data => SectorData::Data(content.payload.clone()),
+        _ => SectorData::Unreadable,
+    }
+}

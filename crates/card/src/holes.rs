@@ -1,0 +1,160 @@
+//! Trimmed sectors, so that they stay trimmed when the power goes.
+//!
+//! The media tell of holes by segments: one sector with a bit for each LBA, as of a version. Data of a later version
+//! stand, whatever the bit says. A card with capacitors owes such a sector for each segment with trims that it has
+//! acknowledged, and writes it when power fails at the latest; one without writes them when it is flushed. It may say
+//! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
+//! stays, because losing the new data must not bring back what the trim took away.
+
+use crate::card::Card;
+use crate::store::Content;
+use device::Time;
+use format::{Role, set_hole};
+use ftl::{BandId, HOLES_HEAD_BYTES, Lba, StreamId};
+
+/// Segments with trims that a card with capacitors owes at most; beyond it writes the first of them.
+const MOST_OWED: usize = 8;
+
+/// How far the card is with making trims durable that bands wait for. Without capacitors an erase may take the newest
+/// durable version of a trimmed sector only when the trim is durable too: an older one may lie elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrimsBeforeErase {
+    stage: Stage,
+    /// So many of the bands that wait were stale before.
+    bands: usize,
+    /// So many may be erased.
+    cleared: usize,
+    /// The holes that were written last are durable when this barrier is.
+    written: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Stage {
+    #[default]
+    None,
+    /// What was written before has to be durable.
+    Before { barrier: u64, as_of: u64 },
+    /// What tells of the trims has to be.
+    Holes { barrier: u64 },
+}
+
+impl Card {
+    /// A band that may be erased.
+    pub(crate) fn next_erase(&mut self, now: Time) -> Option<BandId> {
+        let owes = |card: &Card| card.store.as_ref().is_some_and(|store| !store.dirty_holes.is_empty());
+        if self.store.is_none() || self.config.power_loss_protection {
+            return self.ftl.next_erase();
+        }
+        match self.trims.stage {
+            Stage::None if !owes(self) && self.ftl.host_is_durable(self.trims.written) => {
+                self.trims.cleared = self.ftl.stale_bands()
+            }
+            Stage::None => {
+                if self.trims.cleared == 0 && owes(self) && self.ftl.stale_bands_wait() {
+                    self.trims.bands = self.ftl.stale_bands();
+                    self.ftl.seal_for_durability(StreamId::Host);
+                    self.program_sealed(now);
+                    let as_of = self.contents().next_version - 1;
+                    self.trims.stage = Stage::Before { barrier: self.ftl.host_barrier(), as_of };
+                    return self.next_erase(now);
+                }
+            }
+            Stage::Before { barrier, as_of } => {
+                let has_room = self.ftl.free_bands() > 0 || self.ftl.open_band_of(StreamId::Host).is_some();
+                if self.ftl.host_is_durable(barrier) && has_room {
+                    self.durable_up_to(as_of);
+                    self.write_owed_holes(now, as_of);
+                    self.ftl.seal_for_durability(StreamId::Host);
+                    self.program_sealed(now);
+                    self.trims.stage = Stage::Holes { barrier: self.ftl.host_barrier() };
+                    return self.next_erase(now);
+                }
+            }
+            Stage::Holes { barrier } => {
+                if self.ftl.host_is_durable(barrier) {
+                    self.trims.cleared = self.trims.bands;
+                    self.trims.stage = Stage::None;
+                }
+            }
+        }
+        let band = self.ftl.next_erase_among(self.trims.cleared)?;
+        self.trims.cleared -= 1;
+        self.trims.bands = self.trims.bands.saturating_sub(1);
+        Some(band)
+    }
+
+    /// A sector was trimmed that held something.
+    pub(crate) fn trimmed(&mut self, lba: Lba) {
+        let segment_lbas = self.ftl.hole_segment_lbas();
+        if let Some(store) = &mut self.store {
+            // A trim takes its place among the versions.
+            let version = store.take_version();
+            store.dirty_holes.insert(lba.0 / segment_lbas, version);
+            store.over_holes.remove(&lba.0);
+        }
+    }
+
+    /// A sector that held nothing was written.
+    pub(crate) fn written_over_hole(&mut self, lba: Lba) {
+        if self.config.power_loss_protection {
+            return;
+        }
+        if let Some(store) = &mut self.store {
+            let version = store.next_version - 1;
+            store.over_holes.insert(lba.0, version);
+        }
+    }
+
+    /// Everything up to a version is durable.
+    pub(crate) fn durable_up_to(&mut self, version: u64) {
+        if let Some(store) = &mut self.store {
+            store.over_holes.retain(|_, written| *written > version);
+        }
+    }
+
+    /// Writes what the media are owed when it is too much.
+    pub(crate) fn limit_owed_holes(&mut self, now: Time) {
+        let Some(store) = &self.store else { return };
+        if self.config.power_loss_protection && store.dirty_holes.len() > MOST_OWED && self.ftl.can_write() {
+            let segment = *store.dirty_holes.keys().next().expect("there are some");
+            let as_of = store.next_version;
+            self.write_holes(segment, as_of);
+            self.program_sealed(now);
+        }
+    }
+
+    /// Writes the holes of all segments that the media know less of.
+    pub(crate) fn write_owed_holes(&mut self, now: Time, as_of: u64) {
+        let owed: Vec<u32> = self.contents().dirty_holes.keys().copied().collect();
+        for segment in owed {
+            self.write_holes(segment, as_of);
+        }
+        self.trims.written = self.ftl.host_barrier();
+        self.program_sealed(now);
+    }
+
+    fn write_holes(&mut self, segment: u32, as_of: u64) {
+        let lbas = self.ftl.hole_segment_lbas();
+        let first = segment * lbas;
+        let count = lbas.min(self.ftl.user_sectors() as u32 - first);
+        let store = self.store.as_mut().expect("the card has contents");
+        let mut payload = vec![0; store.payload_bytes()];
+        let (head, bits) = payload.split_at_mut(HOLES_HEAD_BYTES as usize);
+        head.copy_from_slice(&as_of.to_le_bytes());
+        for index in 0..count {
+            let lba = Lba(first + index);
+            if self.ftl.lookup(lba).is_none() || store.over_holes.contains_key(&lba.0) {
+                set_hole(bits, index);
+            }
+        }
+        // Trims that came later are still owed: the data that they took away may have a version after `as_of`.
+        if store.dirty_holes.get(&segment).is_some_and(|trimmed| *trimmed <= as_of) {
+            store.dirty_holes.remove(&segment);
+        }
+        let version = store.take_version();
+        let lba = self.ftl.holes_lba(segment);
+        let ppa = self.ftl.write_holes(segment);
+        self.relocations.sectors_in_flight += 1;
+        self.contents().put(ppa, Content::new(Role::Holes, version, lba, &payload));
+    }
+}

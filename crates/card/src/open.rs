@@ -1,0 +1,233 @@
+//! Cards with contents: making one on blank modules, and finding one again.
+
+use crate::CardConfig;
+use crate::card::Card;
+use crate::store::{Headers, Store};
+use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
+use ftl::recover::{self, AssembleError, ScanError, ScanReport, assemble, scan};
+use ftl::{FoundBlock, Ftl, FtlError};
+use media::{Flash, Media, MediaError, Shape};
+
+/// Why a card can't be made or started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Its flash management can't work so.
+    #[error(transparent)]
+    Ftl(#[from] FtlError),
+    /// Its modules can't be written.
+    #[error("a module's header can't be written: {0}")]
+    Header(MediaError),
+    /// What lies on the modules is no card, or not all of one.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// What lies on the modules is beyond what parity makes up for.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+}
+
+/// How the flash of a card is divided, for its medium.
+pub fn shape(config: &CardConfig) -> Shape {
+    let geometry = &config.nand.geometry;
+    let persistence = config.ftl.persistence.expect("a card with contents keeps what finds them again");
+    Shape {
+        modules: geometry.modules,
+        dies_per_module: geometry.dies() / geometry.modules,
+        blocks_per_die: config.bands,
+        rows_per_block: geometry.units_per_band(),
+        unit_sectors: geometry.sectors_per_unit(),
+        payload_bytes: persistence.payload_bytes,
+        rows_sharing_cells: persistence.cell_rows,
+    }
+}
+
+fn header_shape(shape: &Shape) -> format::Shape {
+    format::Shape {
+        modules: shape.modules,
+        dies_per_module: shape.dies_per_module,
+        blocks_per_die: shape.blocks_per_die,
+        rows_per_block: shape.rows_per_block,
+        unit_sectors: shape.unit_sectors,
+        payload_bytes: shape.payload_bytes,
+        rows_sharing_cells: shape.rows_sharing_cells,
+    }
+}
+
+impl Card {
+    /// Makes a card on modules whose contents don't matter: they are lost. It takes at most `max_requests` requests at
+    /// once.
+    pub fn format(
+        config: &CardConfig,
+        media: Flash,
+        id: CardId,
+        max_requests: u32,
+        seed: u64,
+    ) -> Result<Card, OpenError> {
+        let shape = *media.shape();
+        let modules = shape.modules as usize;
+        let slots: Vec<Slot> = (0..modules)
+            .map(|i| {
+                let mut module = id.0;
+                module[15] ^= 0x80 | i as u8;
+                Slot { module: ModuleId(module), state: SlotState::Active }
+            })
+            .collect();
+        let common = ModuleHeader {
+            card: id,
+            module: slots[0].module,
+            slot: 0,
+            generation: 0,
+            sequence: 0,
+            shape: header_shape(&shape),
+            stripe_width: config.ftl.stripe_width,
+            parity_units: config.ftl.parity_units,
+            user_sectors: config.ftl.user_sectors,
+            clean: false,
+            power_cycles: 0,
+            unsafe_shutdowns: 0,
+            host_sectors_written: 0,
+            host_sectors_read: 0,
+            media_errors: 0,
+            busy_ns: 0,
+            slots,
+        };
+        let mut media = media;
+        let mut headers = Headers { common };
+        let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
+        headers.claim(&mut media, &in_slots).map_err(OpenError::Header)?;
+        headers.write(&mut media, &in_slots).map_err(OpenError::Header)?;
+        let store = Store::new(media, headers, in_slots, max_requests as usize);
+        let is_bad = |band, die| store.block_at(die, band).is_some_and(|at| store.media.is_bad(at));
+        let mut ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
+        ftl.take_over_blocks(is_bad);
+        let mut card = Card::new(config, max_requests, false, seed)?;
+        card.ftl = ftl;
+        card.store = Some(Box::new(store));
+        Ok(card)
+    }
+
+    /// Finds a card on its modules, in whatever slots they are. It serves at once; but until [`Card::is_ready`] it moves
+    /// what a second loss could not spare, and [`Device::advance`](device::Device::advance) should be called until then.
+    ///
+    /// The media are handed back with an error.
+    pub fn open(
+        config: &CardConfig,
+        mut media: Flash,
+        id: Option<CardId>,
+        max_requests: u32,
+        seed: u64,
+    ) -> Result<(Card, ScanReport), Box<(OpenError, Flash)>> {
+        match Card::find(config, &mut media, id, max_requests, seed) {
+            Ok((mut card, headers, slots, next_version, report)) => {
+                let mut store = Store::new(media, headers, slots, max_requests as usize);
+                store.next_version = next_version;
+                card.store = Some(Box::new(store));
+                Ok((card, report))
+            }
+            Err(error) => Err(Box::new((error, media))),
+        }
+    }
+
+    #[expect(clippy::type_complexity, reason = "the parts of a card, put together by its only caller")]
+    fn find(
+        config: &CardConfig,
+        media: &mut Flash,
+        id: Option<CardId>,
+        max_requests: u32,
+        seed: u64,
+    ) -> Result<(Card, Headers, Vec<Option<u32>>, u64, ScanReport), OpenError> {
+        let assembly = assemble(media, id)?;
+        let slots = assembly.trusted_slots();
+        let mut headers = Headers { common: assembly.header };
+        // A generation that a cut left half written is written to all before there is another one.
+        headers.write(media, &slots).map_err(OpenError::Header)?;
+        headers.common.power_cycles += 1;
+        headers.common.unsafe_shutdowns += u64::from(!headers.common.clean);
+        headers.common.clean = false;
+        for (logical, slot) in slots.iter().enumerate() {
+            if slot.is_none() {
+                headers.set_state(logical, SlotState::Missing);
+            }
+        }
+        // Whoever else has the card learns now that it is ours; and a module that is away is marked so before anything
+        // is written without it.
+        headers.claim(media, &slots).map_err(OpenError::Header)?;
+        headers.write(media, &slots).map_err(OpenError::Header)?;
+        let layout = config.ftl.layout(&config.nand.geometry);
+        let known = recover::Card {
+            layout: &layout,
+            modules: &slots,
+            bands: config.bands,
+            card: headers.common.card.short(),
+            user_sectors: config.ftl.user_sectors as u32,
+            payload_bytes: media.shape().payload_bytes,
+            slc_bits_per_cell: config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell),
+            power_loss_protection: config.power_loss_protection,
+            use_summaries: true,
+        };
+        let found = scan(media, &known)?;
+        let modules = slots.len() as u32;
+        let block_at = |band: u32, die: u32| {
+            let module = slots[(die % modules) as usize]?;
+            Some(media::BlockAt { module, die: die / modules, block: band })
+        };
+        let block = |band, die| match block_at(band, die) {
+            Some(at) => FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) },
+            None => FoundBlock { bad: false, cycles: 0 },
+        };
+        let dead = |die| slots[(die % modules) as usize].is_none() || found.report.dead_dies.contains(&die);
+        let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
+        let mut card = Card::new(config, max_requests, false, seed)?;
+        card.ftl = ftl;
+        Ok((card, headers, slots, found.next_version, found.report))
+    }
+
+    /// Begins what has to be done after a start.
+    pub fn start_up(&mut self, now: device::Time, done: &mut Vec<device::Completion>) {
+        self.erase_stale(now);
+        self.go_on(now, done);
+    }
+
+    /// Nothing that was found lies in a stripe that is not whole any more, or there is no room to move it.
+    pub fn is_ready(&self) -> bool {
+        let at_work = self.dies.in_flight() > 0;
+        let tidy = self.ftl.must_empty() || self.ftl.stale_bands_wait() || !self.erasing.is_empty();
+        self.halted || !at_work || !tidy
+    }
+
+    /// Sectors are being relocated, or bands erased.
+    pub fn collects(&self) -> bool {
+        !self.erasing.is_empty() || self.relocations.on_their_way() > 0 || self.relocations.sectors_in_flight > 0
+    }
+
+    /// Stripes are being programmed.
+    pub fn programs(&self) -> bool {
+        !self.stripes.is_empty()
+    }
+
+    /// Its media, as they are.
+    pub fn into_media(self) -> Option<Flash> {
+        self.store.map(|store| store.media)
+    }
+
+    /// Its media.
+    pub fn media_contents(&self) -> Option<&Flash> {
+        self.store.as_ref().map(|store| &store.media)
+    }
+
+    /// Its media, to do them harm.
+    pub fn media_contents_mut(&mut self) -> Option<&mut Flash> {
+        self.store.as_mut().map(|store| &mut store.media)
+    }
+
+    /// Hands over what a write that is about to be submitted carries: a payload for each sector.
+    pub fn set_write(&mut self, id: device::RequestId, payloads: &[u8]) {
+        let request = &mut self.contents().requests[id.0 as usize];
+        request.write.clear();
+        request.write.extend_from_slice(payloads);
+    }
+
+    /// What a read that has completed found, sector by sector.
+    pub fn take_read(&mut self, id: device::RequestId) -> Vec<crate::SectorData> {
+        std::mem::take(&mut self.contents().requests[id.0 as usize].read)
+    }
+}

@@ -1,0 +1,193 @@
+//! Sectors that can't be read where they lie are rebuilt from the rest of their stripe.
+
+use crate::card::Card;
+use crate::contents::readable;
+use crate::dies::Work;
+use crate::store::{Content, SectorData, stripe_of, xor};
+use device::{Completion, RequestId, Time};
+use format::{Role, Spare, payload_crc};
+use ftl::{Lba, Ppa, Relocation, StripeId, UnitAddress};
+use media::Unit;
+
+/// For whom a unit is rebuilt.
+#[derive(Clone, Copy, Debug)]
+enum For {
+    Host(RequestId),
+    Relocation(Relocation),
+}
+
+/// A unit being rebuilt.
+#[derive(Clone, Debug)]
+pub struct Repair {
+    stripe: StripeId,
+    /// The unit's place in the stripe.
+    unit: u32,
+    /// Sectors that are wanted.
+    wanted: Vec<(Lba, Ppa)>,
+    /// The other members, as far as they are read.
+    others: Vec<Option<Unit>>,
+    left: u32,
+    purpose: For,
+}
+
+impl Card {
+    pub(crate) fn repair_for_host(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        at: UnitAddress,
+        wanted: Vec<(Lba, Ppa)>,
+        done: &mut Vec<Completion>,
+    ) {
+        self.repair(now, at, wanted, For::Host(id), done);
+    }
+
+    pub(crate) fn repair_for_relocation(
+        &mut self,
+        now: Time,
+        relocation: Relocation,
+        wanted: Vec<(Lba, Ppa)>,
+        done: &mut Vec<Completion>,
+    ) {
+        self.repair(now, relocation.unit, wanted, For::Relocation(relocation), done);
+    }
+
+    fn repair(
+        &mut self,
+        now: Time,
+        at: UnitAddress,
+        wanted: Vec<(Lba, Ppa)>,
+        purpose: For,
+        done: &mut Vec<Completion>,
+    ) {
+        let layout = *self.ftl.layout();
+        let stripe = stripe_of(&layout, at);
+        let unit = at.die % layout.width;
+        let units = self.ftl.stripe_units(stripe);
+        let others = if units.parity == 0 { 0 } else { (units.data | units.parity) & !(1 << unit) };
+        let repair = Repair {
+            stripe,
+            unit,
+            wanted,
+            others: vec![None; layout.width as usize],
+            left: others.count_ones(),
+            purpose,
+        };
+        let index = self.repairs.insert(repair) as u32;
+        if others == 0 {
+            return self.repaired(now, index, done);
+        }
+        let mode = self.ftl.cell_mode(stripe.band);
+        for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
+            let address = layout.unit_address(stripe, other);
+            self.start(now, Work::RepairRead(index), address, mode, layout.unit_sectors);
+        }
+    }
+
+    /// Another member of the stripe has come from its die.
+    pub(crate) fn repair_read(&mut self, now: Time, index: u32, at: UnitAddress, done: &mut Vec<Completion>) {
+        let width = self.ftl.layout().width;
+        let store = self.store.as_mut().expect("the card has contents");
+        let mut unit = Unit::new(media::Media::shape(&store.media));
+        let read = store.read_unit(at, &mut unit);
+        let repair = &mut self.repairs[index as usize];
+        repair.others[(at.die % width) as usize] = read.is_ok().then_some(unit);
+        repair.left -= 1;
+        if repair.left == 0 {
+            self.repaired(now, index, done);
+        }
+    }
+
+    /// All that can be had of the stripe is there.
+    fn repaired(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
+        let repair = self.repairs.remove(index as usize);
+        let mut found: Vec<(Lba, Ppa, Option<Content>)> = Vec::new();
+        for &(lba, ppa) in &repair.wanted {
+            found.push((lba, ppa, self.rebuild(&repair, lba, ppa)));
+        }
+        match repair.purpose {
+            For::Host(id) => self.repaired_for_host(now, id, found, done),
+            For::Relocation(relocation) => {
+                let store = self.store.as_mut().expect("the card has contents");
+                let mut contents = store.take_relocation(relocation.first);
+                for (lba, ppa, content) in found {
+                    let content = match content {
+                        Some(content) => {
+                            store.counters.rebuilt_sectors += 1;
+                            content
+                        }
+                        None => store.lost(lba),
+                    };
+                    contents.push((ppa, content));
+                }
+                contents.sort_by_key(|(ppa, _)| *ppa);
+                store.relocation_read(relocation.first, contents);
+                self.relocation_complete(now, relocation, done);
+            }
+        }
+    }
+
+    fn repaired_for_host(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        found: Vec<(Lba, Ppa, Option<Content>)>,
+        done: &mut Vec<Completion>,
+    ) {
+        for (lba, ppa, content) in found {
+            let store = self.store.as_mut().expect("the card has contents");
+            match content {
+                Some(content) => {
+                    store.counters.rebuilt_sectors += 1;
+                    store.requests[id.0 as usize].set(lba, readable(&content));
+                }
+                // It was moved or overwritten while its stripe was read: its band may have been erased since.
+                None if self.ftl.lookup(lba) != Some(ppa) => self.read_sectors(now, id, lba.0, 1),
+                None => {
+                    store.counters.lost_sectors += 1;
+                    store.requests[id.0 as usize].set(lba, SectorData::Unreadable);
+                }
+            }
+        }
+        self.flash_read_done(now, id, done);
+    }
+
+    /// Rebuilds a sector from the other members of its stripe.
+    fn rebuild(&mut self, repair: &Repair, lba: Lba, ppa: Ppa) -> Option<Content> {
+        let layout = *self.ftl.layout();
+        let sector = ppa.0 % layout.unit_sectors;
+        let units = self.ftl.stripe_units(repair.stripe);
+        if units.parity == 0 {
+            return None;
+        }
+        let store = self.store.as_ref().expect("the card has contents");
+        let mut payload = vec![0; store.payload_bytes()];
+        let (mut version, mut folded_lba, mut role, mut crc) = (0, 0, 0, 0);
+        let others = (units.data | units.parity) & !(1 << repair.unit);
+        for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
+            let unit = repair.others[other as usize].as_ref()?;
+            let at = layout.unit_address(repair.stripe, other);
+            let spare: Spare = store.check(&self.ftl, at, unit, sector).ok()?;
+            xor(&mut payload, unit.payload(sector as usize));
+            version ^= spare.version;
+            folded_lba ^= spare.lba;
+            if spare.role == Role::Parity {
+                role ^= spare.member_role;
+                crc ^= spare.member_crc;
+            } else {
+                role ^= spare.role as u8;
+                crc ^= spare.payload_crc;
+            }
+        }
+        let role = Role::from_byte(role)?;
+        let expected = self.ftl.segment_of(lba).unwrap_or(lba.0);
+        let is_for = match self.ftl.segment_of(lba) {
+            None => matches!(role, Role::Data | Role::Lost),
+            Some(_) => role == Role::Holes,
+        };
+        if payload_crc(&payload) != crc || folded_lba != expected || !is_for {
+            return None;
+        }
+        Some(Content::new(role, version, lba, &payload))
+    }
+}

@@ -1,0 +1,47 @@
+//! Payloads on their way to flash.
+
+use format::Role;
+use ftl::{Lba, Ppa};
+use std::collections::HashMap;
+
+/// One sector's worth of what the card holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Content {
+    /// Data, holes or a lost sector.
+    pub role: Role,
+    /// Its write sequence number.
+    pub version: u64,
+    /// The map's address of it.
+    pub lba: Lba,
+    /// Its bytes.
+    pub payload: Box<[u8]>,
+    /// Failed stripes that are not durable before this is.
+    pub awaited_by: Vec<u32>,
+}
+
+impl Content {
+    pub fn new(role: Role, version: u64, lba: Lba, payload: &[u8]) -> Content {
+        Content { role, version, lba, payload: payload.into(), awaited_by: Vec::new() }
+    }
+}
+
+/// By the address at which a sector will lie. At most what the write buffer and relocations under way hold.
+#[derive(Clone, Debug, Default)]
+pub struct Buffer {
+    sectors: HashMap<u32, Content>,
+}
+
+impl Buffer {
+    pub fn put(&mut self, ppa: Ppa, content: Content) {
+        let before = self.sectors.insert(ppa.0, content);
+        assert!(before.is_none(), "address {} was given out twice", ppa.0);
+    }
+
+    pub fn get(&self, ppa: Ppa) -> Option<&Content> {
+        self.sectors.get(&ppa.0)
+    }
+
+    pub fn take(&mut self, ppa: Ppa) -> Option<Content> {
+        self.sectors.remove(&ppa.0)
+    }
+}

@@ -1,0 +1,85 @@
+//! The headers of a card's modules.
+
+use format::{ModuleHeader, SlotState};
+use media::{Flash, HEADER_COPIES, Media, MediaError};
+
+/// What the headers of a card's modules say in common, and of each.
+#[derive(Clone, Debug)]
+pub struct Headers {
+    /// The header of the module of slot 0 of the card; others differ in `module` and `slot`.
+    pub common: ModuleHeader,
+}
+
+impl Headers {
+    fn of(&self, logical: usize) -> ModuleHeader {
+        let mut header = self.common.clone();
+        header.slot = logical as u16;
+        header.module = header.slots[logical].module;
+        header
+    }
+
+    /// Says whether a module of the card is there and can be relied on.
+    pub fn set_state(&mut self, logical: usize, state: SlotState) {
+        self.common.slots[logical].state = state;
+    }
+}
+
+impl Headers {
+    /// Writes the present generation to the header of every module that is there and does not have it: first to one
+    /// copy of each, the older or unreadable one, then to the other copies. So a module that missed a generation is told
+    /// from one whose turn had not come. Modules that do not answer are passed over.
+    pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+        let generation = self.common.generation;
+        self.common.sequence += 1;
+        for (logical, slot) in slots.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            let copies = [written(media, slot, 0), written(media, slot, 1)];
+            if copies.iter().flatten().all(|copy| copy.generation != generation) {
+                // `None`, which can't be read, is less than any.
+                let sequence = |copy: usize| copies[copy].map(|copy| copy.sequence);
+                self.write_copy(media, logical, slot, u32::from(sequence(1) < sequence(0)))?;
+            }
+        }
+        for (logical, slot) in slots.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            for copy in 0..HEADER_COPIES {
+                if written(media, slot, copy).is_none_or(|copy| copy.generation != generation) {
+                    self.write_copy(media, logical, slot, copy)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn write_copy(&self, media: &mut Flash, logical: usize, slot: u32, copy: u32) -> Result<(), MediaError> {
+        match media.write_header(slot, copy, &self.of(logical).encode()) {
+            Err(error) if !matches!(error, MediaError::NoAnswer | MediaError::NoModule) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Raises the generation and claims the modules for it.
+    pub fn claim(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+        self.common.generation += 1;
+        for slot in slots.iter().flatten() {
+            match media.claim(*slot, self.common.generation) {
+                Ok(()) | Err(MediaError::NoAnswer | MediaError::NoModule) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// When a copy of a module's header was written.
+#[derive(Clone, Copy)]
+struct Written {
+    generation: u64,
+    sequence: u64,
+}
+
+fn written(media: &mut Flash, slot: u32, copy: u32) -> Option<Written> {
+    let bytes = media.read_header(slot, copy).ok().flatten()?;
+    let ModuleHeader { generation, sequence, .. } = ModuleHeader::decode(&bytes).ok()?;
+    Some(Written { generation, sequence })
+}

@@ -1,0 +1,203 @@
+//! What a card holds: the media, the payloads on their way to them, and what reads brought.
+//!
+//! A card without a store has the same places, times and amounts of everything, and no bytes. Invariants:
+//! - a payload stays in the buffer until the whole stripe that it was written with is on flash;
+//! - what a read hands out was checked against the place it was read from, the sector that was asked for, and its
+//!   checksum.
+
+mod buffer;
+mod headers;
+mod place;
+mod requests;
+mod stripes;
+mod verify;
+
+pub use buffer::Content;
+pub use headers::Headers;
+pub use place::stripe_of;
+pub use requests::{ReadPart, SectorData};
+pub use stripes::xor;
+
+use buffer::Buffer;
+use format::{Spare, SummaryEntry};
+use ftl::{Ftl, Lba, Ppa, UnitAddress};
+use media::{BlockAt, Flash, Media, MediaError, ReadReport, Unit, UnitAt};
+use requests::RequestData;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use stripes::Programs;
+pub use verify::Why;
+
+/// What was done with contents since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreCounters {
+    /// Sectors that could not be read where they lie and were rebuilt from their stripe.
+    pub rebuilt_sectors: u64,
+    /// Sectors that could not be read at all.
+    pub lost_sectors: u64,
+    /// Further reads with shifted thresholds.
+    pub read_retries: u64,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+}
+
+/// The contents of a card.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub media: Flash,
+    /// What the modules say about themselves.
+    pub headers: Headers,
+    /// Slot of each module of the card; `None` where it is missing.
+    pub slots: Vec<Option<u32>>,
+    /// The version that is given out next.
+    pub next_version: u64,
+    buffer: Buffer,
+    /// By index of the stripe in flight.
+    programs: HashMap<u32, Programs>,
+    /// Contents of relocations under way, by the first address of their unit.
+    relocating: HashMap<u32, Vec<(Ppa, Content)>>,
+    /// What the open band of each stream holds so far, and the number of its opening.
+    entries: [(u64, Vec<SummaryEntry>); 2],
+    /// By request.
+    pub requests: Vec<RequestData>,
+    /// Blocks to be retired when their band is erased: a program of them failed.
+    failing: BTreeSet<(u32, u32)>,
+    /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
+    pub dirty_holes: BTreeMap<u32, u64>,
+    /// LBAs that were written over holes and are not known to be durable, with their versions.
+    pub over_holes: BTreeMap<u32, u64>,
+    /// Units to read into.
+    scratch: Option<Unit>,
+    pub counters: StoreCounters,
+}
+
+impl Store {
+    pub fn new(media: Flash, headers: Headers, slots: Vec<Option<u32>>, requests: usize) -> Store {
+        Store {
+            media,
+            headers,
+            slots,
+            next_version: 1,
+            buffer: Buffer::default(),
+            programs: HashMap::new(),
+            relocating: HashMap::new(),
+            entries: [(0, Vec::new()), (0, Vec::new())],
+            requests: vec![RequestData::default(); requests],
+            failing: BTreeSet::new(),
+            dirty_holes: BTreeMap::new(),
+            over_holes: BTreeMap::new(),
+            scratch: None,
+            counters: StoreCounters::default(),
+        }
+    }
+
+    /// Bytes of a sector's payload.
+    pub fn payload_bytes(&self) -> usize {
+        self.media.shape().payload_bytes as usize
+    }
+
+    pub fn take_version(&mut self) -> u64 {
+        self.next_version += 1;
+        self.next_version - 1
+    }
+
+    /// Where a block of a die lies; `None` where its module is missing.
+    pub fn block_at(&self, die: u32, band: u32) -> Option<BlockAt> {
+        let modules = self.slots.len() as u32;
+        let module = self.slots[(die % modules) as usize]?;
+        Some(BlockAt { module, die: die / modules, block: band })
+    }
+
+    /// A unit to read into; to be given back.
+    pub fn take_scratch(&mut self) -> Unit {
+        self.scratch.take().unwrap_or_else(|| Unit::new(self.media.shape()))
+    }
+
+    /// Gives a unit back.
+    pub fn give_scratch(&mut self, unit: Unit) {
+        self.scratch = Some(unit);
+    }
+
+    fn unit_at(&self, unit: UnitAddress) -> Option<UnitAt> {
+        Some(UnitAt { block: self.block_at(unit.die, unit.band.0)?, row: unit.row })
+    }
+
+    /// Reads a unit into `unit`.
+    pub fn read_unit(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
+        let report = self.media.read(at, unit)?;
+        self.counters.read_retries += u64::from(report.retries);
+        Ok(report)
+    }
+
+    /// Erases a die's share of a band; false when it can't be used again.
+    pub fn erase(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
+        let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
+        if self.failing.remove(&(band, die)) {
+            return Err(MediaError::Failed);
+        }
+        let erased = self.media.erase(at);
+        if erased == Err(MediaError::Failed) {
+            self.counters.erase_failures += 1;
+            self.media.mark_bad(at)?;
+        }
+        erased
+    }
+
+    /// A block is not to be used any longer: the medium is told at once, so that a scan knows why a stripe is not whole;
+    /// its band is emptied, and then it is retired.
+    pub fn retire_later(&mut self, band: u32, die: u32) -> Result<(), MediaError> {
+        self.failing.insert((band, die));
+        match self.block_at(die, band) {
+            Some(at) => self.media.mark_bad(at),
+            None => Ok(()),
+        }
+    }
+
+    /// What waits in the buffer for an address.
+    pub fn buffered(&self, ppa: Ppa) -> Option<&Content> {
+        self.buffer.get(ppa)
+    }
+
+    /// The host wrote a sector, which will lie at `ppa`.
+    pub fn put(&mut self, ppa: Ppa, content: Content) {
+        self.buffer.put(ppa, content);
+    }
+
+    /// The contents of a relocation's sectors are there.
+    pub fn relocation_read(&mut self, first: Ppa, contents: Vec<(Ppa, Content)>) {
+        self.relocating.insert(first.0, contents);
+    }
+
+    /// The contents of a relocation's sectors, to be put where they will lie.
+    pub fn take_relocation(&mut self, first: Ppa) -> Vec<(Ppa, Content)> {
+        self.relocating.remove(&first.0).unwrap_or_default()
+    }
+
+    /// A sector that was just read into `unit` is what its place says it should be.
+    pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Why> {
+        let place = verify::Place {
+            card: self.headers.common.card.short(),
+            band: at.band.0,
+            band_sequence: ftl.band_sequence(at.band),
+            stripe: stripe_of(ftl.layout(), at).index,
+            unit: (at.die % ftl.layout().width) as u8,
+        };
+        verify::check(&place, unit, sector)
+    }
+
+    /// As [`Store::check`], for a sector that holds an LBA of the host or the card's own.
+    pub fn check_content(
+        &self,
+        ftl: &Ftl,
+        at: UnitAddress,
+        unit: &Unit,
+        sector: u32,
+        lba: Lba,
+    ) -> Result<Content, Why> {
+        let spare = self.check(ftl, at, unit, sector)?;
+        verify::is_for(ftl, &spare, lba)?;
+        Ok(Content::new(spare.role, spare.version, lba, unit.payload(sector as usize)))
+    }
+}

@@ -1,0 +1,58 @@
+//! What requests of the host carry.
+
+use ftl::{Lba, Ppa, UnitAddress};
+
+/// What a sector reads as.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SectorData {
+    /// Not read yet.
+    #[default]
+    Pending,
+    /// Never written, or trimmed.
+    Zero,
+    /// Its payload.
+    Data(Box<[u8]>),
+    /// It can't be read.
+    Unreadable,
+}
+
+/// A read of a unit that is under way for a request.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadPart {
+    pub unit: UnitAddress,
+    pub first_lba: Lba,
+    pub first: Ppa,
+    pub sectors: u32,
+}
+
+/// The sectors of a request.
+#[derive(Clone, Debug, Default)]
+pub struct RequestData {
+    /// Payloads to write, one sector after the other; or, of a read, none.
+    pub write: Vec<u8>,
+    /// First sector of the request.
+    pub first: u32,
+    /// What a read found, by sector; of a write, the old contents of its first and last sector if they are needed.
+    pub read: Vec<SectorData>,
+    /// Reads under way.
+    pub parts: Vec<ReadPart>,
+}
+
+impl RequestData {
+    /// A request of `sectors` from `first` on. A write keeps the payloads that were handed over.
+    pub fn begin(&mut self, first: u32, sectors: usize, is_write: bool) {
+        if !is_write {
+            self.write.clear();
+        }
+        self.first = first;
+        self.read.clear();
+        self.read.resize(sectors, SectorData::Pending);
+        self.parts.clear();
+    }
+
+    /// A sector was read.
+    pub fn set(&mut self, lba: Lba, data: SectorData) {
+        let index = (lba.0 - self.first) as usize;
+        self.read[index] = data;
+    }
+}

@@ -1,0 +1,173 @@
+//! Stripes on their way to flash: their units with spare areas and parity.
+
+use super::place::unit_start;
+use super::{Content, Store};
+use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
+use ftl::{Ftl, Lba, Ppa, SealedStripe, StripeKind, UnitAddress};
+use media::{Media, MediaError, Unit};
+use nand::CellMode;
+
+/// The units of a stripe being programmed.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    sealed: SealedStripe,
+    /// By unit; `None` where the stripe has none, or it is programmed.
+    units: Vec<Option<Unit>>,
+    /// Units whose program failed.
+    failed: u64,
+}
+
+impl Store {
+    /// Makes the units of a stripe.
+    pub fn build(&mut self, ftl: &Ftl, sealed: SealedStripe, index: u32) {
+        let used = ftl.stripe_units(sealed.stripe);
+        let layout = *ftl.layout();
+        let shape = *self.media.shape();
+        let sequence = ftl.band_sequence(sealed.stripe.band);
+        let (entries_of, mut entries) = std::mem::take(&mut self.entries[sealed.stream as usize]);
+        if entries_of != sequence {
+            entries.clear();
+        }
+        let base = Spare {
+            card: self.headers.common.card.short(),
+            role: Role::Padding,
+            slc: sealed.mode == CellMode::Slc,
+            stream: sealed.stream as u8,
+            lba: 0,
+            version: 0,
+            band: sealed.stripe.band.0,
+            band_sequence: sequence,
+            stripe: sealed.stripe.index,
+            unit: 0,
+            sector: 0,
+            members: used.data | used.parity,
+            payload_crc: 0,
+            member_role: 0,
+            member_crc: 0,
+        };
+        let sectors = layout.unit_sectors;
+        let mut units: Vec<Option<Unit>> = vec![None; layout.width as usize];
+        let mut parity = Unit::new(&shape);
+        let mut parity_spares = vec![Spare { role: Role::Parity, ..base }; sectors as usize];
+        let mut summary_index = ftl.summary_ordinal(sealed.stripe);
+        for unit in (0..layout.width).filter(|unit| used.data >> unit & 1 == 1) {
+            let start = unit_start(&layout, sealed.stripe, unit);
+            let mut built = Unit::new(&shape);
+            for sector in 0..sectors {
+                let mut spare = Spare { unit: unit as u8, sector: sector as u8, ..base };
+                let payload = built.payload_mut(sector as usize);
+                match sealed.kind {
+                    StripeKind::Data => {
+                        let content = self.buffered(Ppa(start.0 + sector));
+                        let entry = match content {
+                            Some(content) => {
+                                payload.copy_from_slice(&content.payload);
+                                spare.role = content.role;
+                                spare.version = content.version;
+                                spare.lba = ftl.segment_of(content.lba).unwrap_or(content.lba.0);
+                                SummaryEntry { lba: spare.lba, role: spare.role as u8, version: spare.version }
+                            }
+                            None => SummaryEntry { lba: 0, role: 0, version: 0 },
+                        };
+                        entries.push(entry);
+                    }
+                    StripeKind::Summary => {
+                        let per_sector = entries_per_sector(payload.len());
+                        let first = (summary_index as usize * per_sector).min(entries.len());
+                        let last = (first + per_sector).min(entries.len());
+                        encode_summary(&entries[first..last], payload);
+                        spare.role = Role::Summary;
+                        spare.lba = (summary_index as usize * per_sector) as u32;
+                        spare.version = spare.band_sequence;
+                        summary_index += 1;
+                    }
+                }
+                spare.payload_crc = payload_crc(payload);
+                spare.encode(built.spare_mut(sector as usize));
+                let folded = &mut parity_spares[sector as usize];
+                folded.lba ^= spare.lba;
+                folded.version ^= spare.version;
+                folded.member_role ^= spare.role as u8;
+                folded.member_crc ^= spare.payload_crc;
+                xor(parity.payload_mut(sector as usize), built.payload(sector as usize));
+            }
+            units[unit as usize] = Some(built);
+        }
+        if used.parity != 0 {
+            let unit = used.parity.trailing_zeros();
+            for sector in 0..sectors {
+                let spare = &mut parity_spares[sector as usize];
+                spare.unit = unit as u8;
+                spare.sector = sector as u8;
+                spare.payload_crc = payload_crc(parity.payload(sector as usize));
+                spare.encode(parity.spare_mut(sector as usize));
+            }
+            units[unit as usize] = Some(parity);
+        }
+        self.entries[sealed.stream as usize] = (sequence, entries);
+        self.programs.insert(index, Programs { sealed, units, failed: 0 });
+    }
+
+    /// The contents of a unit that is being programmed.
+    pub fn program_contents(&self, index: u32, at: UnitAddress, width: u32) -> Option<&Unit> {
+        self.programs.get(&index)?.units[(at.die % width) as usize].as_ref()
+    }
+
+    /// Where a unit lies on the media.
+    pub fn place(&self, at: UnitAddress) -> Option<media::UnitAt> {
+        self.unit_at(at)
+    }
+
+    /// Programs a unit of a stripe.
+    pub fn program(&mut self, index: u32, at: UnitAddress, width: u32) -> Result<(), MediaError> {
+        let unit = at.die % width;
+        let programs = self.programs.get_mut(&index).expect("the stripe is being programmed");
+        let contents = programs.units[unit as usize].take().expect("a unit is programmed once");
+        let done = match (self.unit_at(at), self.failing.contains(&(at.band.0, at.die))) {
+            (None, _) => Err(MediaError::NoModule),
+            (_, true) => Err(MediaError::Failed),
+            (Some(place), false) => self.media.program(place, &contents),
+        };
+        if done.is_err() {
+            self.programs.get_mut(&index).expect("checked").failed |= 1 << unit;
+        }
+        if done == Err(MediaError::Failed) {
+            self.counters.program_failures += u64::from(self.failing.insert((at.band.0, at.die)));
+        }
+        done
+    }
+
+    /// All units of a stripe were programmed, or failed: takes its contents out of the buffer, by address. The flag says
+    /// that all of it is on flash.
+    pub fn finish_stripe(&mut self, ftl: &Ftl, index: u32) -> (bool, SealedStripe, Vec<(Ppa, Content)>) {
+        let programs = self.programs.remove(&index).expect("the stripe was being programmed");
+        let layout = ftl.layout();
+        let mut contents = Vec::new();
+        let data = ftl.stripe_units(programs.sealed.stripe).data;
+        for unit in (0..layout.width).filter(|unit| data >> unit & 1 == 1) {
+            let start = unit_start(layout, programs.sealed.stripe, unit);
+            for ppa in (start.0..start.0 + layout.unit_sectors).map(Ppa) {
+                if let Some(content) = self.buffer.take(ppa) {
+                    contents.push((ppa, content));
+                }
+            }
+        }
+        (programs.failed == 0, programs.sealed, contents)
+    }
+
+    /// Content for an LBA that can't be read any more.
+    pub fn lost(&mut self, lba: Lba) -> Content {
+        self.counters.lost_sectors += 1;
+        let version = self.take_version();
+        Content::new(Role::Lost, version, lba, &vec![0; self.payload_bytes()])
+    }
+}
+
+/// `into ^= from`.
+pub fn xor(into: &mut [u8], from: &[u8]) {
+    for (a, b) in into.iter_mut().zip(from) {
+        *a ^= b;
+    }
+}
+
+const _: () = assert!(SPARE_BYTES == media::SPARE_BYTES);

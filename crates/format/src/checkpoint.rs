@@ -1,0 +1,308 @@
+//! Checkpoints: the map and the state of the bands as they were at a moment, so that recovery need not read every band.
+//! A stream of bytes (head, map, bands), cut into payloads of sectors with [`Role::Checkpoint`](crate::Role::Checkpoint),
+//! numbered from part 0; behind its end, zeros.
+//!
+//! ```text
+//!       0       1       2       3       4       5       6       7
+//!    +---------------------------------------------------------------+
+//!  0 | "FRIGCKPT"                                                    |
+//!    +---------------+---------------+-------------------------------+
+//!  8 | format version| 0             | map entries                   |
+//!    +---------------+---------------+-------------------------------+
+//! 16 | id                                                            |
+//!    +---------------------------------------------------------------+
+//! 24 | replay from                                                   |
+//!    +---------------------------------------------------------------+
+//! 32 | version start                                                 |
+//!    +---------------------------------------------------------------+
+//! 40 | next version                                                  |
+//!    +---------------------------------------------------------------+
+//! 48 | next band sequence                                            |
+//!    +---------------------------------------------------------------+
+//! 56 | body bytes                                                    |
+//!    +-------------------------------+-------------------------------+
+//! 64 | bands                         | crc32c of the body            |
+//!    +-------------------------------+-------------------------------+
+//! 72 | 0                             | crc32c of bytes 0 to 75       |
+//!    +-------------------------------+-------------------------------+
+//! 80 | body: map entries, 4 bytes each                               |
+//!    +---------------------------------------------------------------+
+//!    | body: bands, 16 bytes each                                    |
+//!    +---------------------------------------------------------------+
+//!
+//!    a band
+//!    +---------------------------------------------------------------+
+//!  0 | sequence                                                      |
+//!    +-------------------------------+-------+-----------------------+
+//!  8 | cycles                        | state | 0                     |
+//!    +-------------------------------+-------+-----------------------+
+//! ```
+
+use crate::VERSION;
+use std::mem::offset_of;
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Bytes of a checkpoint's head.
+pub const CHECKPOINT_HEAD_BYTES: usize = 80;
+/// Bytes of a band in a checkpoint.
+pub const BAND_RECORD_BYTES: usize = 16;
+/// Bytes of an entry of the map in a checkpoint.
+const MAP_ENTRY_BYTES: usize = 4;
+
+const MAGIC: [u8; 8] = *b"FRIGCKPT";
+
+/// The head as it lies on the medium.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    magic: [u8; 8],
+    version: U16,
+    reserved: U16,
+    map_entries: U32,
+    id: U64,
+    replay_from: U64,
+    version_start: U64,
+    next_version: U64,
+    next_band_sequence: U64,
+    body_bytes: U64,
+    bands: U32,
+    body_crc: U32,
+    reserved_end: U32,
+    crc: U32,
+}
+
+/// A band as it lies on the medium.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RawBand {
+    sequence: U64,
+    cycles: U32,
+    state: u8,
+    reserved: [u8; 3],
+}
+
+const _: () = assert!(size_of::<Raw>() == CHECKPOINT_HEAD_BYTES);
+const _: () = assert!(size_of::<RawBand>() == BAND_RECORD_BYTES);
+/// Bytes that the head's checksum covers.
+const CHECKED_BYTES: usize = offset_of!(Raw, crc);
+
+/// What a checkpoint begins with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct CheckpointHead {
+    /// Number of the checkpoint; the newest has the highest.
+    pub id: u64,
+    /// Entries of the map: [`Checkpoint::encode`] sets it.
+    pub map_entries: u32,
+    /// Bands: [`Checkpoint::encode`] sets it.
+    pub bands: u32,
+    /// Bands with this sequence or a higher one may hold what the checkpoint doesn't know.
+    pub replay_from: u64,
+    /// Lowest write sequence number that the checkpoint may not know: when taking it began.
+    pub version_start: u64,
+    /// Write sequence number of the next write, when taking it ended.
+    pub next_version: u64,
+    /// Sequence of the next band to be opened, when taking it ended.
+    pub next_band_sequence: u64,
+    /// Bytes behind the head: [`Checkpoint::encode`] sets it.
+    pub body_bytes: u64,
+    /// crc32c of the bytes behind the head: [`Checkpoint::encode`] sets it.
+    pub body_crc: u32,
+}
+
+/// A band in a checkpoint.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct BandRecord {
+    /// Number of its last opening.
+    pub sequence: u64,
+    /// Times it was erased.
+    pub cycles: u32,
+    /// What it is in; flash management gives the meaning.
+    pub state: u8,
+}
+
+/// A checkpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// What it begins with.
+    pub head: CheckpointHead,
+    /// For each LBA the physical sector; [`u32::MAX`]: unmapped.
+    pub map: Vec<u32>,
+    /// The bands, by their place on the medium.
+    pub bands: Vec<BandRecord>,
+}
+
+/// Why a checkpoint can't be read. Offsets are in bytes from the beginning of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckpointError {
+    /// The stream ends too early.
+    #[error("checkpoint: {found} bytes of {needed}")]
+    Size {
+        /// Bytes there are.
+        found: u64,
+        /// Bytes of the head, or of the whole where the head could be read.
+        needed: u64,
+    },
+    /// It begins with other bytes.
+    #[error("checkpoint: magic \"{}\" at offset 0 instead of \"FRIGCKPT\"", .found.escape_ascii())]
+    Magic {
+        /// The first bytes.
+        found: [u8; 8],
+    },
+    /// The head is damaged.
+    #[error("checkpoint: checksum {found:#010x} of the head at offset {CHECKED_BYTES} instead of {computed:#010x}")]
+    Checksum {
+        /// The checksum that lies there.
+        found: u32,
+        /// The checksum of what lies there.
+        computed: u32,
+    },
+    /// The body is damaged, or its parts are not all of this checkpoint.
+    #[error("checkpoint: checksum {computed:#010x} of the body instead of {found:#010x}")]
+    BodyChecksum {
+        /// The checksum that the head states.
+        found: u32,
+        /// The checksum of the body.
+        computed: u32,
+    },
+    /// It was written in a newer version of the format.
+    #[error("checkpoint: format version {found}, supported up to {supported}")]
+    NewerVersion {
+        /// The version.
+        found: u16,
+        /// The highest version that is read.
+        supported: u16,
+    },
+    /// A field has a value that it can't have.
+    #[error("checkpoint: {field} at offset {offset} is {value}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// Where it begins.
+        offset: u64,
+        /// What it holds.
+        value: u64,
+    },
+}
+
+/// Bytes behind the head.
+fn body_bytes(map_entries: u32, bands: u32) -> u64 {
+    u64::from(map_entries) * MAP_ENTRY_BYTES as u64 + u64::from(bands) * BAND_RECORD_BYTES as u64
+}
+
+impl CheckpointHead {
+    /// Reads what a checkpoint begins with, whatever follows: its first [`CHECKPOINT_HEAD_BYTES`].
+    pub fn decode(bytes: &[u8]) -> Result<CheckpointHead, CheckpointError> {
+        let Ok((raw, _)) = Raw::ref_from_prefix(bytes) else {
+            return Err(CheckpointError::Size { found: bytes.len() as u64, needed: CHECKPOINT_HEAD_BYTES as u64 });
+        };
+        if raw.magic != MAGIC {
+            return Err(CheckpointError::Magic { found: raw.magic });
+        }
+        let computed = crc32c::crc32c(&bytes[..CHECKED_BYTES]);
+        if raw.crc.get() != computed {
+            return Err(CheckpointError::Checksum { found: raw.crc.get(), computed });
+        }
+        let version = raw.version.get();
+        if version > VERSION {
+            return Err(CheckpointError::NewerVersion { found: version, supported: VERSION });
+        }
+        let within = |good: bool, field, offset: usize, value| {
+            if good { Ok(()) } else { Err(CheckpointError::Field { field, offset: offset as u64, value }) }
+        };
+        within(version != 0, "version", offset_of!(Raw, version), version.into())?;
+        within(raw.reserved == 0, "reserved", offset_of!(Raw, reserved), raw.reserved.into())?;
+        within(raw.reserved_end == 0, "reserved", offset_of!(Raw, reserved_end), raw.reserved_end.into())?;
+        let head = CheckpointHead {
+            id: raw.id.get(),
+            map_entries: raw.map_entries.get(),
+            bands: raw.bands.get(),
+            replay_from: raw.replay_from.get(),
+            version_start: raw.version_start.get(),
+            next_version: raw.next_version.get(),
+            next_band_sequence: raw.next_band_sequence.get(),
+            body_bytes: raw.body_bytes.get(),
+            body_crc: raw.body_crc.get(),
+        };
+        let right = head.body_bytes == body_bytes(head.map_entries, head.bands);
+        within(right, "body_bytes", offset_of!(Raw, body_bytes), head.body_bytes)?;
+        Ok(head)
+    }
+}
+
+impl Checkpoint {
+    /// The stream of bytes. What the head says of the body is computed, whatever stands there.
+    pub fn encode(&self) -> Vec<u8> {
+        let entries = |count: usize| u32::try_from(count).expect("counts of a card fit 32 bits");
+        let (map_entries, bands) = (entries(self.map.len()), entries(self.bands.len()));
+        let body_bytes = body_bytes(map_entries, bands);
+        let mut bytes = Vec::with_capacity(CHECKPOINT_HEAD_BYTES + body_bytes as usize);
+        bytes.resize(CHECKPOINT_HEAD_BYTES, 0);
+        bytes.extend(self.map.iter().flat_map(|entry| entry.to_le_bytes()));
+        for band in &self.bands {
+            let raw = RawBand {
+                sequence: band.sequence.into(),
+                cycles: band.cycles.into(),
+                state: band.state,
+                reserved: [0; 3],
+            };
+            bytes.extend_from_slice(raw.as_bytes());
+        }
+        let mut raw = Raw {
+            magic: MAGIC,
+            version: VERSION.into(),
+            reserved: 0.into(),
+            map_entries: map_entries.into(),
+            id: self.head.id.into(),
+            replay_from: self.head.replay_from.into(),
+            version_start: self.head.version_start.into(),
+            next_version: self.head.next_version.into(),
+            next_band_sequence: self.head.next_band_sequence.into(),
+            body_bytes: body_bytes.into(),
+            bands: bands.into(),
+            body_crc: crc32c::crc32c(&bytes[CHECKPOINT_HEAD_BYTES..]).into(),
+            reserved_end: 0.into(),
+            crc: 0.into(),
+        };
+        raw.crc = crc32c::crc32c(&raw.as_bytes()[..CHECKED_BYTES]).into();
+        bytes[..CHECKPOINT_HEAD_BYTES].copy_from_slice(raw.as_bytes());
+        bytes
+    }
+
+    /// Reads a checkpoint from the payloads of all of its parts, one after the other. What follows its end is not looked
+    /// at.
+    pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
+        let head = CheckpointHead::decode(bytes)?;
+        let body = &bytes[CHECKPOINT_HEAD_BYTES..];
+        let short = CheckpointError::Size {
+            found: bytes.len() as u64,
+            needed: head.body_bytes.saturating_add(CHECKPOINT_HEAD_BYTES as u64),
+        };
+        let body_bytes = usize::try_from(head.body_bytes).map_err(|_| short)?;
+        let body = body.get(..body_bytes).ok_or(short)?;
+        let computed = crc32c::crc32c(body);
+        if head.body_crc != computed {
+            return Err(CheckpointError::BodyChecksum { found: head.body_crc, computed });
+        }
+        let (map, bands) = body.split_at(head.map_entries as usize * MAP_ENTRY_BYTES);
+        let (map, _) = map.as_chunks();
+        let map = map.iter().map(|entry| u32::from_le_bytes(*entry)).collect();
+        let first_band = CHECKPOINT_HEAD_BYTES as u64 + head.map_entries as u64 * MAP_ENTRY_BYTES as u64;
+        let mut records = Vec::with_capacity(head.bands as usize);
+        for (number, raw) in bands.chunks_exact(BAND_RECORD_BYTES).enumerate() {
+            let Ok(raw) = RawBand::ref_from_bytes(raw) else { break };
+            if let Some(value) = raw.reserved.into_iter().find(|byte| *byte != 0) {
+                let offset = first_band + (number * BAND_RECORD_BYTES + offset_of!(RawBand, reserved)) as u64;
+                return Err(CheckpointError::Field { field: "reserved bytes of a band", offset, value: value.into() });
+            }
+            records.push(BandRecord { sequence: raw.sequence.get(), cycles: raw.cycles.get(), state: raw.state });
+        }
+        Ok(Checkpoint { head, map, bands: records })
+    }
+
+    /// Sectors that a checkpoint takes: its parts. `payload_bytes` is not 0.
+    pub fn sectors(map_entries: u32, bands: u32, payload_bytes: u32) -> u32 {
+        let bytes = CHECKPOINT_HEAD_BYTES as u64 + body_bytes(map_entries, bands);
+        u32::try_from(bytes.div_ceil(payload_bytes.into())).unwrap_or(u32::MAX)
+    }
+}

@@ -1,0 +1,426 @@
+//! The header of a module: which card it belongs to, which slot it has there, how the card is divided, and the state of
+//! all of its slots. It lies on each module twice; the readable copy with the higher `sequence` counts.
+//!
+//! ```text
+//!        0       1       2       3       4       5       6       7
+//!      +---------------------------------------------------------------+
+//!    0 | "FLASHRIG"                                                    |
+//!      +---------------+---------------+-------------------------------+
+//!    8 | format version| slot          | flags: bit 0 clean            |
+//!      +---------------+---------------+-------------------------------+
+//!   16 | card                                                          |
+//!   24 |                                                               |
+//!      +---------------------------------------------------------------+
+//!   32 | module                                                        |
+//!   40 |                                                               |
+//!      +---------------------------------------------------------------+
+//!   48 | generation                                                    |
+//!      +---------------------------------------------------------------+
+//!   56 | sequence                                                      |
+//!      +-------------------------------+-------------------------------+
+//!   64 | modules                       | dies per module               |
+//!      +-------------------------------+-------------------------------+
+//!   72 | blocks per die                | rows per block                |
+//!      +-------------------------------+-------------------------------+
+//!   80 | unit sectors                  | payload bytes                 |
+//!      +-------------------------------+-------------------------------+
+//!   88 | rows sharing cells            | stripe width                  |
+//!      +-------------------------------+-------------------------------+
+//!   96 | parity units                  | slots                         |
+//!      +-------------------------------+-------------------------------+
+//!  104 | user sectors                                                  |
+//!      +---------------------------------------------------------------+
+//!  112 | power cycles                                                  |
+//!      +---------------------------------------------------------------+
+//!  120 | unsafe shutdowns                                              |
+//!      +---------------------------------------------------------------+
+//!  128 | host sectors written                                          |
+//!      +---------------------------------------------------------------+
+//!  136 | host sectors read                                             |
+//!      +---------------------------------------------------------------+
+//!  144 | media errors                                                  |
+//!      +---------------------------------------------------------------+
+//!  152 | busy ns                                                       |
+//!      +---------------------------------------------------------------+
+//!  160 | 0                                                             |
+//!      +---------------------------------------------------------------+
+//!  256 | slot 0: module                                                |
+//!  264 |                                                               |
+//!      +-------+-------------------------------------------------------+
+//!  272 | state | 0                                                     |
+//!  280 |                                                               |
+//!      +-------+-------------------------------------------------------+
+//!  288 | slot 1 and so on to slot 63; those that there are not: 0      |
+//!      +---------------------------------------------------------------+
+//! 2304 | 0                                                             |
+//!      +-------------------------------+-------------------------------+
+//! 4088 | 0                             | crc32c of bytes 0 to 4091     |
+//!      +-------------------------------+-------------------------------+
+//! ```
+
+use crate::{CardId, ModuleId, VERSION};
+use std::mem::offset_of;
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Bytes of one copy of a module's header.
+pub const HEADER_BYTES: usize = 4096;
+/// Modules, and so slots, of a card.
+pub const MAX_MODULES: u32 = 64;
+/// Units of a stripe: their use is kept in 64 bits.
+pub const MAX_STRIPE_UNITS: u32 = 64;
+/// Sectors of a unit.
+pub const MAX_UNIT_SECTORS: u32 = 64;
+/// Shortest payload: an entry of a summary fits.
+pub const MIN_PAYLOAD_BYTES: u32 = 16;
+/// Longest payload: a whole sector.
+pub const MAX_PAYLOAD_BYTES: u32 = 4096;
+/// Sectors of all modules together: a map's entry has 32 bits, all of them set standing for no sector.
+pub const MAX_SECTORS: u64 = u32::MAX as u64;
+
+const MAGIC: [u8; 8] = *b"FLASHRIG";
+/// Bit of the flags: shut down in order.
+const CLEAN: u32 = 1;
+
+/// A slot as it lies on the medium.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct RawSlot {
+    module: [u8; 16],
+    state: u8,
+    reserved: [u8; 15],
+}
+
+/// The header as it lies on the medium.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    magic: [u8; 8],
+    version: U16,
+    slot: U16,
+    flags: U32,
+    card: [u8; 16],
+    module: [u8; 16],
+    generation: U64,
+    sequence: U64,
+    modules: U32,
+    dies_per_module: U32,
+    blocks_per_die: U32,
+    rows_per_block: U32,
+    unit_sectors: U32,
+    payload_bytes: U32,
+    rows_sharing_cells: U32,
+    stripe_width: U32,
+    parity_units: U32,
+    slot_count: U32,
+    user_sectors: U64,
+    power_cycles: U64,
+    unsafe_shutdowns: U64,
+    host_sectors_written: U64,
+    host_sectors_read: U64,
+    media_errors: U64,
+    busy_ns: U64,
+    reserved: [u8; 96],
+    slots: [RawSlot; MAX_MODULES as usize],
+    reserved_end: [u8; 1788],
+    crc: U32,
+}
+
+const _: () = assert!(size_of::<Raw>() == HEADER_BYTES);
+const _: () = assert!(offset_of!(Raw, slots) == 256);
+/// Bytes that the checksum covers.
+const CHECKED_BYTES: usize = offset_of!(Raw, crc);
+
+/// How the modules of a card are divided: what `media` calls by the same name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shape {
+    /// Modules, numbered by slot.
+    pub modules: u32,
+    /// Dies of a module.
+    pub dies_per_module: u32,
+    /// Blocks of a die.
+    pub blocks_per_die: u32,
+    /// Units of a block, programmed in order.
+    pub rows_per_block: u32,
+    /// Sectors of a unit.
+    pub unit_sectors: u32,
+    /// Bytes of a sector's payload.
+    pub payload_bytes: u32,
+    /// Consecutive rows that share cells. 1: none do.
+    pub rows_sharing_cells: u32,
+}
+
+impl Shape {
+    /// Sectors of all modules together; `None` when there are more than 64 bits can count.
+    pub fn sectors(&self) -> Option<u64> {
+        [self.dies_per_module, self.blocks_per_die, self.rows_per_block, self.unit_sectors]
+            .into_iter()
+            .try_fold(u64::from(self.modules), |product, factor| product.checked_mul(factor.into()))
+    }
+}
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum SlotState {
+    /// It never had a module.
+    Empty = 0,
+    /// Its module has all that belongs there.
+    Active = 1,
+    /// Its module is gone, or counts as gone: what it holds is stale.
+    Missing = 2,
+    /// Its module is new; what belongs there is being written to it.
+    Rebuilding = 3,
+}
+
+impl SlotState {
+    /// The state that a byte stands for, if any.
+    pub fn from_byte(byte: u8) -> Option<SlotState> {
+        Some(match byte {
+            0 => SlotState::Empty,
+            1 => SlotState::Active,
+            2 => SlotState::Missing,
+            3 => SlotState::Rebuilding,
+            _ => return None,
+        })
+    }
+}
+
+/// A slot of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// The module that belongs there.
+    pub module: ModuleId,
+    /// What is known of it.
+    pub state: SlotState,
+}
+
+/// The header of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleHeader {
+    /// The card that the module belongs to.
+    pub card: CardId,
+    /// The module itself.
+    pub module: ModuleId,
+    /// Its slot, below [`Shape::modules`].
+    pub slot: u16,
+    /// Raised with each change of membership and each start.
+    pub generation: u64,
+    /// Raised with each write of this module's header.
+    pub sequence: u64,
+    /// How the card is divided.
+    pub shape: Shape,
+    /// Units of a stripe, its parity included: at most [`MAX_STRIPE_UNITS`], and the card's dies are a multiple of it.
+    pub stripe_width: u32,
+    /// Units of parity in a stripe: 0 or 1, and fewer than `stripe_width`.
+    pub parity_units: u32,
+    /// Sectors that the host can address.
+    pub user_sectors: u64,
+    /// The card was shut down in order.
+    pub clean: bool,
+    /// Times the card was started.
+    pub power_cycles: u64,
+    /// Times it was started without having been shut down in order.
+    pub unsafe_shutdowns: u64,
+    /// Sectors that the host wrote, through the card's life up to this header's write.
+    pub host_sectors_written: u64,
+    /// Sectors that the host read.
+    pub host_sectors_read: u64,
+    /// Sectors that could not be read or written for errors of the media.
+    pub media_errors: u64,
+    /// Time with requests under way, in nanoseconds.
+    pub busy_ns: u64,
+    /// The slots of the card, as many as [`Shape::modules`].
+    pub slots: Vec<Slot>,
+}
+
+/// Why a module's header can't be read. Offsets are in bytes from its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum HeaderError {
+    /// There are more or fewer bytes than a header has.
+    #[error("module header: {found} bytes instead of {HEADER_BYTES}")]
+    Size {
+        /// Bytes there are.
+        found: usize,
+    },
+    /// Nothing was written: all bits are 0, or all are 1.
+    #[error("module header: blank")]
+    Blank,
+    /// It is something else's.
+    #[error("module header: magic \"{}\" at offset 0 instead of \"FLASHRIG\"", .found.escape_ascii())]
+    Magic {
+        /// The first bytes.
+        found: [u8; 8],
+    },
+    /// It is damaged.
+    #[error("module header: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
+    Checksum {
+        /// The checksum that lies there.
+        found: u32,
+        /// The checksum of what lies there.
+        computed: u32,
+    },
+    /// It was written in a newer version of the format.
+    #[error("module header: format version {found}, supported up to {supported}")]
+    NewerVersion {
+        /// The version.
+        found: u16,
+        /// The highest version that is read.
+        supported: u16,
+    },
+    /// A field has a value that it can't have.
+    #[error("module header: {field} at offset {offset} is {value}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// Where it begins.
+        offset: usize,
+        /// What it holds.
+        value: u64,
+    },
+}
+
+impl ModuleHeader {
+    /// The header as it lies on the medium, [`HEADER_BYTES`] long. Panics when a field is out of its limits.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut raw = Raw::new_zeroed();
+        raw.magic = MAGIC;
+        raw.version = VERSION.into();
+        raw.slot = self.slot.into();
+        raw.flags = if self.clean { CLEAN } else { 0 }.into();
+        raw.card = self.card.0;
+        raw.module = self.module.0;
+        raw.generation = self.generation.into();
+        raw.sequence = self.sequence.into();
+        raw.modules = self.shape.modules.into();
+        raw.dies_per_module = self.shape.dies_per_module.into();
+        raw.blocks_per_die = self.shape.blocks_per_die.into();
+        raw.rows_per_block = self.shape.rows_per_block.into();
+        raw.unit_sectors = self.shape.unit_sectors.into();
+        raw.payload_bytes = self.shape.payload_bytes.into();
+        raw.rows_sharing_cells = self.shape.rows_sharing_cells.into();
+        raw.stripe_width = self.stripe_width.into();
+        raw.parity_units = self.parity_units.into();
+        raw.slot_count = u32::try_from(self.slots.len()).unwrap_or(u32::MAX).into();
+        raw.user_sectors = self.user_sectors.into();
+        raw.power_cycles = self.power_cycles.into();
+        raw.unsafe_shutdowns = self.unsafe_shutdowns.into();
+        raw.host_sectors_written = self.host_sectors_written.into();
+        raw.host_sectors_read = self.host_sectors_read.into();
+        raw.media_errors = self.media_errors.into();
+        raw.busy_ns = self.busy_ns.into();
+        for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
+            out.module = slot.module.0;
+            out.state = slot.state as u8;
+        }
+        if let Err(error) = raw.check() {
+            panic!("a header that can't be read again: {error}");
+        }
+        raw.crc = crc32c::crc32c(&raw.as_bytes()[..CHECKED_BYTES]).into();
+        raw.as_bytes().to_vec()
+    }
+
+    /// Reads a header.
+    pub fn decode(bytes: &[u8]) -> Result<ModuleHeader, HeaderError> {
+        let Ok(raw) = Raw::ref_from_bytes(bytes) else { return Err(HeaderError::Size { found: bytes.len() }) };
+        if raw.magic != MAGIC {
+            let blank = [0, 0xff].into_iter().any(|blank| bytes.iter().all(|byte| *byte == blank));
+            return Err(if blank { HeaderError::Blank } else { HeaderError::Magic { found: raw.magic } });
+        }
+        let computed = crc32c::crc32c(&bytes[..CHECKED_BYTES]);
+        if raw.crc.get() != computed {
+            return Err(HeaderError::Checksum { found: raw.crc.get(), computed });
+        }
+        raw.check()?;
+        let slots = raw.slots.iter().take(raw.slot_count.get() as usize);
+        Ok(ModuleHeader {
+            card: CardId(raw.card),
+            module: ModuleId(raw.module),
+            slot: raw.slot.get(),
+            generation: raw.generation.get(),
+            sequence: raw.sequence.get(),
+            shape: raw.shape(),
+            stripe_width: raw.stripe_width.get(),
+            parity_units: raw.parity_units.get(),
+            user_sectors: raw.user_sectors.get(),
+            clean: raw.flags.get() & CLEAN != 0,
+            power_cycles: raw.power_cycles.get(),
+            unsafe_shutdowns: raw.unsafe_shutdowns.get(),
+            host_sectors_written: raw.host_sectors_written.get(),
+            host_sectors_read: raw.host_sectors_read.get(),
+            media_errors: raw.media_errors.get(),
+            busy_ns: raw.busy_ns.get(),
+            slots: slots
+                .filter_map(|slot| {
+                    Some(Slot { module: ModuleId(slot.module), state: SlotState::from_byte(slot.state)? })
+                })
+                .collect(),
+        })
+    }
+}
+
+impl Raw {
+    fn shape(&self) -> Shape {
+        Shape {
+            modules: self.modules.get(),
+            dies_per_module: self.dies_per_module.get(),
+            blocks_per_die: self.blocks_per_die.get(),
+            rows_per_block: self.rows_per_block.get(),
+            unit_sectors: self.unit_sectors.get(),
+            payload_bytes: self.payload_bytes.get(),
+            rows_sharing_cells: self.rows_sharing_cells.get(),
+        }
+    }
+
+    /// Whether all fields are within their limits; magic and checksum are not looked at.
+    fn check(&self) -> Result<(), HeaderError> {
+        let version = self.version.get();
+        if version > VERSION {
+            return Err(HeaderError::NewerVersion { found: version, supported: VERSION });
+        }
+        let within = |good: bool, field, offset, value| {
+            if good { Ok(()) } else { Err(HeaderError::Field { field, offset, value }) }
+        };
+        // The field, and what its value has to be within.
+        macro_rules! within {
+            ($field:ident, $limits:expr) => {{
+                let value = self.$field.get();
+                within($limits.contains(&value), stringify!($field), offset_of!(Raw, $field), value.into())?;
+            }};
+        }
+        within!(version, 1..=VERSION);
+        within!(flags, 0..=CLEAN);
+        within!(modules, 1..=MAX_MODULES);
+        within!(slot_count, self.modules.get()..=self.modules.get());
+        within!(slot, 0..self.modules.get() as u16);
+        within!(dies_per_module, 1..);
+        within!(blocks_per_die, 1..);
+        within!(rows_per_block, 1..);
+        within!(unit_sectors, 1..=MAX_UNIT_SECTORS);
+        within!(payload_bytes, MIN_PAYLOAD_BYTES..=MAX_PAYLOAD_BYTES);
+        within!(rows_sharing_cells, 1..);
+        let sectors = self.shape().sectors().unwrap_or(u64::MAX);
+        within(sectors <= MAX_SECTORS, "product of the shape", offset_of!(Raw, modules), sectors)?;
+        within!(stripe_width, 1..=MAX_STRIPE_UNITS);
+        let (dies, width) = (self.modules.get() * self.dies_per_module.get(), self.stripe_width.get());
+        within(dies % width == 0, "stripe_width", offset_of!(Raw, stripe_width), width.into())?;
+        within!(parity_units, 0..self.stripe_width.get().min(2));
+        within!(user_sectors, 1..=sectors);
+        let zero = |bytes: &[u8], start: usize| {
+            let wrong = bytes.iter().position(|byte| *byte != 0);
+            wrong.map_or(Ok(()), |at| within(false, "reserved byte", start + at, bytes[at].into()))
+        };
+        zero(&self.reserved, offset_of!(Raw, reserved))?;
+        zero(&self.reserved_end, offset_of!(Raw, reserved_end))?;
+        for (number, slot) in self.slots.iter().enumerate() {
+            let start = offset_of!(Raw, slots) + number * size_of::<RawSlot>();
+            if number >= self.modules.get() as usize {
+                zero(slot.as_bytes(), start)?;
+            }
+            let state = start + offset_of!(RawSlot, state);
+            within(SlotState::from_byte(slot.state).is_some(), "slot state", state, slot.state.into())?;
+            zero(&slot.reserved, start + offset_of!(RawSlot, reserved))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! What lies on the media?
+//!
+//! The structures of a card as they lie on its modules: the header of a module ([`ModuleHeader`]), the spare area of a
+//! sector ([`Spare`]), and what is in the payloads that hold no data of the host: band summaries ([`SummaryEntry`]),
+//! checkpoints ([`Checkpoint`]) and holes ([`set_hole`]). `docs/media-format.md` says what they mean together.
+//!
+//! Encoding and decoding are pure. Invariants:
+//!
+//! - All integers are little-endian. Reserved bytes are 0.
+//! - Magic, version and checksum of a structure stay in their places in all versions, so that a newer version is told
+//!   from damage. The order of the checks is magic, checksum, version, fields.
+//! - Whatever decodes is encoded to the same bytes again; only reserved bytes of summaries are not looked at, because
+//!   their payload's checksum says all there is to say. Nothing is allocated before the sizes are checked.
+//! - What lies on media never panics; a value that can't be encoded is a bug, and does.
+
+mod checkpoint;
+mod header;
+mod holes;
+mod ids;
+mod spare;
+mod summary;
+
+pub use checkpoint::{
+    BAND_RECORD_BYTES, BandRecord, CHECKPOINT_HEAD_BYTES, Checkpoint, CheckpointError, CheckpointHead,
+};
+pub use header::{
+    HEADER_BYTES, HeaderError, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS, MAX_STRIPE_UNITS, MAX_UNIT_SECTORS,
+    MIN_PAYLOAD_BYTES, ModuleHeader, Shape, Slot, SlotState,
+};
+pub use holes::{clear_hole, hole_place, hole_segment_lbas, holes, is_hole, set_hole};
+pub use ids::{CardId, ModuleId};
+pub use spare::{Role, SPARE_BYTES, Spare, SpareError, payload_crc};
+pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
+
+/// Version of the format that is written, and the highest that is read.
+pub const VERSION: u16 = 1;

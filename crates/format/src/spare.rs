@@ -1,0 +1,264 @@
+//! The spare area of a sector: what it is, where it stands, and the checksum of its payload.
+//!
+//! Read and written for every sector: nothing is allocated, and the only work is one checksum over 60 bytes.
+//!
+//! ```text
+//!       0      1       2     3      4       5            6     7
+//!    +------+-------+------+------+-------+------------+-----+-------+
+//!  0 | 0xf1 | format| role | slc  | stream| member role| unit| sector|
+//!    +------+-------+------+------+-------+------------+-----+-------+
+//!  8 | card: the first eight bytes of its id                         |
+//!    +---------------------------------------------------------------+
+//! 16 | version                                                       |
+//!    +---------------------------------------------------------------+
+//! 24 | band sequence                                                 |
+//!    +---------------------------------------------------------------+
+//! 32 | members of the stripe, one bit each                           |
+//!    +-------------------------------+-------------------------------+
+//! 40 | lba                           | band                          |
+//!    +-------------------------------+-------------------------------+
+//! 48 | stripe                        | crc32c of the payload         |
+//!    +-------------------------------+-------------------------------+
+//! 56 | crc of the members (parity)   | crc32c of bytes 0 to 59       |
+//!    +-------------------------------+-------------------------------+
+//! ```
+
+use crate::VERSION;
+use crate::header::{MAX_STRIPE_UNITS, MAX_UNIT_SECTORS};
+use std::mem::offset_of;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Bytes of a sector's spare area.
+pub const SPARE_BYTES: usize = 64;
+
+/// First byte of a spare area that was written.
+const MAGIC: u8 = 0xf1;
+/// The format's version as it stands here, where it has one byte.
+const SPARE_VERSION: u8 = VERSION as u8;
+const _: () = assert!(VERSION <= u8::MAX as u16, "a spare area has one byte for the version");
+
+/// The spare area as it lies on the medium.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    magic: u8,
+    format: u8,
+    role: u8,
+    slc: u8,
+    stream: u8,
+    member_role: u8,
+    unit: u8,
+    sector: u8,
+    card: U64,
+    version: U64,
+    band_sequence: U64,
+    members: U64,
+    lba: U32,
+    band: U32,
+    stripe: U32,
+    payload_crc: U32,
+    member_crc: U32,
+    crc: U32,
+}
+
+const _: () = assert!(size_of::<Raw>() == SPARE_BYTES);
+/// Bytes that the spare area's own checksum covers.
+const CHECKED_BYTES: usize = offset_of!(Raw, crc);
+
+/// What the payload of a sector is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Role {
+    /// A sector of the host.
+    Data = 1,
+    /// Which LBAs of a segment are unmapped.
+    Holes = 2,
+    /// What the data sectors of the band hold.
+    Summary = 3,
+    /// A part of a checkpoint.
+    Checkpoint = 4,
+    /// XOR of the same-numbered sectors of the stripe's other members.
+    Parity = 5,
+    /// Nothing: the stripe had to be filled.
+    Padding = 6,
+    /// A sector of the host that could not be read when it was relocated. It reads as an error until it is overwritten.
+    Lost = 7,
+}
+
+impl Role {
+    /// The role that a byte stands for, if any.
+    pub fn from_byte(byte: u8) -> Option<Role> {
+        Some(match byte {
+            1 => Role::Data,
+            2 => Role::Holes,
+            3 => Role::Summary,
+            4 => Role::Checkpoint,
+            5 => Role::Parity,
+            6 => Role::Padding,
+            7 => Role::Lost,
+            _ => return None,
+        })
+    }
+}
+
+/// The spare area of one 4 KiB sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// The card's [`CardId::short`](crate::CardId::short).
+    pub card: u64,
+    /// What the payload is.
+    pub role: Role,
+    /// The band's cells are used with one bit a cell.
+    pub slc: bool,
+    /// Where the band's sectors came from: 0 host, 1 relocation, 2 checkpoint.
+    pub stream: u8,
+    /// Data and Lost: the LBA. Holes: the segment. Summary: the index of its first entry. Checkpoint: the part. Parity: XOR
+    /// over the members' same-numbered sectors. Padding: 0.
+    pub lba: u32,
+    /// Data, Holes and Lost: the write sequence number. Summary: the band sequence. Checkpoint: its id. Parity: XOR as
+    /// with `lba`. Padding: 0.
+    pub version: u64,
+    /// The band, by its place on the medium.
+    pub band: u32,
+    /// Number of the opening of the band: bands are numbered as they are opened, through the card's life.
+    pub band_sequence: u64,
+    /// The stripe in the band.
+    pub stripe: u32,
+    /// Place of the unit within the stripe, below 64.
+    pub unit: u8,
+    /// Place of the sector within the unit, below 64.
+    pub sector: u8,
+    /// Units of the stripe that are in use, that of parity among them, one bit each.
+    pub members: u64,
+    /// crc32c of the payload.
+    pub payload_crc: u32,
+    /// Parity: XOR of the members' role bytes. Else 0.
+    pub member_role: u8,
+    /// Parity: XOR of the members' `payload_crc`. Else 0.
+    pub member_crc: u32,
+}
+
+/// Why a spare area can't be read. Offsets are in bytes from its beginning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpareError {
+    /// There are more or fewer bytes than a spare area has.
+    #[error("spare area: {found} bytes instead of {SPARE_BYTES}")]
+    Size {
+        /// Bytes there are.
+        found: usize,
+    },
+    /// It begins with another byte.
+    #[error("spare area: magic {found:#04x} at offset 0 instead of {MAGIC:#04x}")]
+    Magic {
+        /// The byte.
+        found: u8,
+    },
+    /// It is damaged.
+    #[error("spare area: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
+    Checksum {
+        /// The checksum that lies there.
+        found: u32,
+        /// The checksum of what lies there.
+        computed: u32,
+    },
+    /// It was written in a newer version of the format.
+    #[error("spare area: format version {found}, supported up to {supported}")]
+    NewerVersion {
+        /// The version.
+        found: u16,
+        /// The highest version that is read.
+        supported: u16,
+    },
+    /// A field has a value that it can't have.
+    #[error("spare area: {field} at offset {offset} is {value}")]
+    Field {
+        /// Its name.
+        field: &'static str,
+        /// Where it begins.
+        offset: usize,
+        /// What it holds.
+        value: u64,
+    },
+}
+
+impl Spare {
+    /// Writes the spare area to `out`, which must be [`SPARE_BYTES`] long.
+    pub fn encode(&self, out: &mut [u8]) {
+        assert!(u32::from(self.unit) < MAX_STRIPE_UNITS, "unit {} of a stripe", self.unit);
+        assert!(u32::from(self.sector) < MAX_UNIT_SECTORS, "sector {} of a unit", self.sector);
+        let mut raw = Raw {
+            magic: MAGIC,
+            format: SPARE_VERSION,
+            role: self.role as u8,
+            slc: self.slc.into(),
+            stream: self.stream,
+            member_role: self.member_role,
+            unit: self.unit,
+            sector: self.sector,
+            card: self.card.into(),
+            version: self.version.into(),
+            band_sequence: self.band_sequence.into(),
+            members: self.members.into(),
+            lba: self.lba.into(),
+            band: self.band.into(),
+            stripe: self.stripe.into(),
+            payload_crc: self.payload_crc.into(),
+            member_crc: self.member_crc.into(),
+            crc: 0.into(),
+        };
+        raw.crc = crc32c::crc32c(&raw.as_bytes()[..CHECKED_BYTES]).into();
+        out.copy_from_slice(raw.as_bytes());
+    }
+
+    /// Reads a spare area.
+    pub fn decode(bytes: &[u8]) -> Result<Spare, SpareError> {
+        let Ok(raw) = Raw::ref_from_bytes(bytes) else { return Err(SpareError::Size { found: bytes.len() }) };
+        if raw.magic != MAGIC {
+            return Err(SpareError::Magic { found: raw.magic });
+        }
+        let computed = crc32c::crc32c(&bytes[..CHECKED_BYTES]);
+        if raw.crc.get() != computed {
+            return Err(SpareError::Checksum { found: raw.crc.get(), computed });
+        }
+        if raw.format > SPARE_VERSION {
+            return Err(SpareError::NewerVersion { found: raw.format.into(), supported: VERSION });
+        }
+        let wrong = |field, offset, value: u8| Err(SpareError::Field { field, offset, value: value.into() });
+        if raw.format == 0 {
+            return wrong("format version", offset_of!(Raw, format), raw.format);
+        }
+        let Some(role) = Role::from_byte(raw.role) else { return wrong("role", offset_of!(Raw, role), raw.role) };
+        if raw.slc > 1 {
+            return wrong("slc", offset_of!(Raw, slc), raw.slc);
+        }
+        if u32::from(raw.unit) >= MAX_STRIPE_UNITS {
+            return wrong("unit", offset_of!(Raw, unit), raw.unit);
+        }
+        if u32::from(raw.sector) >= MAX_UNIT_SECTORS {
+            return wrong("sector", offset_of!(Raw, sector), raw.sector);
+        }
+        Ok(Spare {
+            card: raw.card.get(),
+            role,
+            slc: raw.slc == 1,
+            stream: raw.stream,
+            lba: raw.lba.get(),
+            version: raw.version.get(),
+            band: raw.band.get(),
+            band_sequence: raw.band_sequence.get(),
+            stripe: raw.stripe.get(),
+            unit: raw.unit,
+            sector: raw.sector,
+            members: raw.members.get(),
+            payload_crc: raw.payload_crc.get(),
+            member_role: raw.member_role,
+            member_crc: raw.member_crc.get(),
+        })
+    }
+}
+
+/// Checksum of a payload: crc32c (Castagnoli), as iSCSI and ext4 use it.
+pub fn payload_crc(payload: &[u8]) -> u32 {
+    crc32c::crc32c(payload)
+}

@@ -1,0 +1,97 @@
+//! Flash management that goes on from what was found.
+
+use crate::bands::BandState;
+use crate::ftl::{Ftl, NONE};
+use crate::layout::{BandId, Ppa};
+use crate::recover::{Found, FoundState};
+use crate::{FtlConfig, FtlError};
+use nand::{CellMode, NandConfig};
+
+/// What the medium says of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoundBlock {
+    /// It is marked bad.
+    pub bad: bool,
+    /// Times it was erased.
+    pub cycles: u32,
+}
+
+impl Ftl {
+    /// Flash management of a card that was found. Bands without sectors are erased again before they are used: nobody
+    /// knows whether an erase of them was cut. Bands with stripes that are not whole are emptied first of all.
+    pub fn adopt(
+        nand: &NandConfig,
+        bands: u32,
+        config: &FtlConfig,
+        seed: u64,
+        found: &Found,
+        block: impl Fn(u32, u32) -> FoundBlock,
+        dead: impl Fn(u32) -> bool,
+    ) -> Result<Ftl, FtlError> {
+        let mut ftl = Ftl::new(nand, bands, config, seed)?;
+        for die in 0..ftl.layout.dies {
+            ftl.blocks.set_dead(die, dead(die));
+            for band in 0..bands {
+                let FoundBlock { bad, cycles } = block(band, die);
+                ftl.blocks.set(band, die, 0, cycles);
+                if bad {
+                    ftl.blocks.retire(band, die);
+                }
+            }
+        }
+        ftl.bands.recount_free(&ftl.layout, &ftl.blocks);
+        for (lba, &ppa) in found.map.iter().enumerate() {
+            if ppa != NONE {
+                ftl.map[lba] = ppa;
+                ftl.reverse[ppa as usize] = lba as u32;
+                ftl.valid.set(ppa);
+                ftl.bands.valid[ftl.layout.band_of(Ppa(ppa)).0 as usize] += 1;
+            }
+        }
+        ftl.bands.last_sequence = found.last_band_sequence;
+        let mut closed: Vec<BandId> = Vec::new();
+        for band in (0..bands).map(BandId) {
+            let cycles = (0..ftl.layout.dies).map(|die| ftl.blocks.cycles(band.0, die)).max().expect("a card has dies");
+            let of_band = &found.bands[band.0 as usize];
+            let used = of_band.state == FoundState::Closed;
+            let mode = if of_band.slc { CellMode::Slc } else { CellMode::Native };
+            let units = used.then(|| found.units(band).into());
+            if !ftl.bands.take_out(band, cycles, of_band.sequence, mode, units, &ftl.layout) {
+                continue;
+            }
+            if !used {
+                ftl.bands.set_state(band, BandState::Closed, BandState::Stale);
+                ftl.put_aside_stale(band);
+                continue;
+            }
+            for die in (0..ftl.layout.dies).filter(|&die| ftl.blocks.is_usable(band.0, die)).collect::<Vec<_>>() {
+                let cycles = ftl.blocks.cycles(band.0, die);
+                ftl.blocks.set(band.0, die, ftl.layout.rows, cycles);
+            }
+            closed.push(band);
+        }
+        closed.sort_by_key(|band| ftl.bands.get(*band).sequence);
+        for band in closed {
+            let missing = ftl.full_band_sectors.saturating_sub(ftl.bands.get(band).data_sectors);
+            ftl.victims.insert(band, ftl.bands.valid[band.0 as usize], missing, 0);
+        }
+        // What was open when power went has no summary, and perhaps stripes that are not whole.
+        for band in (0..bands).map(BandId) {
+            let of_band = &found.bands[band.0 as usize];
+            if of_band.state == FoundState::Closed && !(of_band.is_complete && of_band.has_summary) {
+                ftl.evacuate(band);
+            }
+        }
+        for &(_, ppa) in &found.rescue {
+            ftl.evacuate(ftl.layout.band_of(ppa));
+        }
+        ftl.holds_contents = true;
+        ftl.update_collecting();
+        Ok(ftl)
+    }
+
+    /// Bands that have to be emptied, and are not yet.
+    pub fn must_empty(&self) -> bool {
+        self.has_urgent()
+    }
+}

@@ -1,0 +1,117 @@
+//! What a card that holds contents needs besides: where sectors go when something goes wrong, and the sectors that say
+//! which others are unmapped.
+
+use crate::ftl::{Ftl, NONE};
+use crate::layout::{BandId, Lba, Ppa, StripeId};
+use crate::stream::StreamId;
+use nand::CellMode;
+
+/// Bytes of a holes sector's payload before its bits: the version as of which they hold.
+pub const HOLES_HEAD_BYTES: u32 = 8;
+
+impl Ftl {
+    /// LBAs whose holes one sector describes.
+    pub fn hole_segment_lbas(&self) -> u32 {
+        self.config.hole_segment_lbas()
+    }
+
+    /// The sector that describes the holes of a segment, as an address of the map beyond those of the host.
+    pub fn holes_lba(&self, segment: u32) -> Lba {
+        Lba(self.config.user_sectors as u32 + segment)
+    }
+
+    /// The segment that an address of the map beyond those of the host describes.
+    pub fn segment_of(&self, lba: Lba) -> Option<u32> {
+        lba.0.checked_sub(self.config.user_sectors as u32)
+    }
+
+    /// The card writes the holes of a segment; returns where they will lie. They count as relocated: they take none of the
+    /// host's room in the buffer.
+    pub fn write_holes(&mut self, segment: u32) -> Ppa {
+        let lba = self.holes_lba(segment);
+        let old = self.map[lba.0 as usize];
+        if old != NONE {
+            self.invalidate(old);
+        }
+        self.counters.metadata_sectors += 1;
+        self.append(StreamId::Host, lba, true)
+    }
+
+    /// The sector that an address was written for; the address holds its newest version if [`Ftl::is_current`].
+    pub fn written_for(&self, ppa: Ppa) -> Lba {
+        Lba(self.reverse[ppa.0 as usize])
+    }
+
+    /// The address holds the newest version of a sector.
+    pub fn is_current(&self, ppa: Ppa) -> bool {
+        self.valid.is_valid(ppa.0)
+    }
+
+    /// Moves one sector: what lies at its address can't be relied on. The caller has its contents.
+    pub fn rewrite(&mut self, ppa: Ppa) -> Ppa {
+        let lba = Lba(self.reverse[ppa.0 as usize]);
+        self.invalidate(ppa.0);
+        self.counters.relocated_sectors += 1;
+        self.append(StreamId::Relocation, lba, true)
+    }
+
+    /// Writes an older version of a sector, which has to be on flash until a newer one is durable.
+    pub fn write_outdated(&mut self, lba: Lba) -> Ppa {
+        let newest = self.map[lba.0 as usize];
+        let ppa = self.append(StreamId::Relocation, lba, true);
+        self.counters.relocated_sectors += 1;
+        self.invalidate(ppa.0);
+        self.map[lba.0 as usize] = newest;
+        ppa
+    }
+
+    /// Stripes of a band as it is used, and how many of them take data.
+    pub fn band_stripes(&self, band: BandId) -> (u32, u32) {
+        let rows = match (self.bands.get(band).mode, self.config.slc_cache) {
+            (CellMode::Slc, Some(cache)) => self.layout.rows / cache.bits_per_cell,
+            _ => self.layout.rows,
+        };
+        let stripes = rows * self.layout.groups;
+        (stripes, self.layout.data_stripes(stripes, |group| self.bands.units_in_use(band, group, &self.layout)))
+    }
+
+    /// How many sectors of its band's summary lie before a stripe.
+    pub fn summary_ordinal(&self, stripe: StripeId) -> u32 {
+        let (_, data_stripes) = self.band_stripes(stripe.band);
+        let units = |index| self.stripe_units(StripeId { band: stripe.band, index }).data.count_ones();
+        (data_stripes..stripe.index).map(units).sum::<u32>() * self.layout.unit_sectors
+    }
+
+    /// Number of a band's last opening.
+    pub fn band_sequence(&self, band: BandId) -> u64 {
+        self.bands.get(band).sequence
+    }
+
+    /// A fresh card on a medium that says which blocks are bad.
+    pub fn take_over_blocks(&mut self, is_bad: impl Fn(u32, u32) -> bool) {
+        for band in 0..self.bands.count() {
+            for die in (0..self.layout.dies).filter(|&die| is_bad(band, die)) {
+                self.blocks.retire(band, die);
+            }
+        }
+        self.bands.recount_free(&self.layout, &self.blocks);
+        self.holds_contents = true;
+    }
+
+    /// How often a band was erased.
+    pub fn band_cycles(&self, band: BandId) -> u32 {
+        self.bands.get(band).cycles
+    }
+
+    /// How many bands there are.
+    pub fn bands(&self) -> u32 {
+        self.bands.count()
+    }
+
+    /// A die answers no more, or again. Bands that are opened from now on are without it, or with it.
+    pub fn set_die_dead(&mut self, die: u32, dead: bool) {
+        self.blocks.set_dead(die, dead);
+        self.bands.recount_free(&self.layout, &self.blocks);
+        self.update_collecting();
+    }
+}

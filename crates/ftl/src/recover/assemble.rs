@@ -1,0 +1,225 @@
+//! Which modules are a card's, and which of them can be relied on?
+//!
+//! The newest header of the card, the one with the highest generation, says which modules belong to it. A module counts
+//! if that header names it in its place as active, and the module has not missed anything.
+//!
+//! A module that was away while the card went on has a lower generation than the others. But so has one whose turn had
+//! not come when power went while the headers were being written. Two rules of whoever writes headers part the two:
+//!
+//! - a new generation is written to one copy of *every* module before it is written to the other copy of any;
+//! - nothing else is written before both copies of all modules have it.
+//!
+//! So when a module has the new generation in both copies, every module that was there has it in one, and a module that
+//! hasn't was away: it is stale. And while no module has it in both copies, nothing was written with it: the generation
+//! before is as good.
+
+use super::assemble_error::AssembleError;
+use format::{CardId, HeaderError, ModuleHeader, ModuleId, SlotState};
+use media::{HEADER_COPIES, Media, MediaError, Shape};
+
+/// What is known of a module of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MemberState {
+    /// What it holds counts.
+    Trusted,
+    /// It was away while the card went on: what it holds does not count.
+    Stale,
+    /// It is new, and was being filled: what it holds does not count.
+    Rebuilding,
+    /// Its place is free, and there is a blank module to take it.
+    Blank,
+    /// It is not there, or does not answer.
+    Missing,
+}
+
+/// A module of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// The module that belongs there, by the newest header.
+    pub module: ModuleId,
+    /// The slot of it, or of a blank one in its stead.
+    pub slot: Option<u32>,
+    /// What is known of it.
+    pub state: MemberState,
+}
+
+/// The modules of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assembly {
+    /// The newest header, with the highest `sequence` of all: what is written next gets higher ones.
+    pub header: ModuleHeader,
+    /// By the number of the module within the card.
+    pub members: Vec<Member>,
+    /// Slots with modules that were members once, and whose places others have taken.
+    pub replaced: Vec<(u32, ModuleId)>,
+}
+
+impl Assembly {
+    /// Slot of each module that counts: what a scan reads.
+    pub fn trusted_slots(&self) -> Vec<Option<u32>> {
+        let trusted = |member: &Member| member.slot.filter(|_| member.state == MemberState::Trusted);
+        self.members.iter().map(trusted).collect()
+    }
+}
+
+/// What the header of one slot is.
+enum InSlot {
+    /// Nothing was ever written, or nothing of it can be read.
+    Blank,
+    /// No module, or none that answers, or something else's.
+    Empty,
+    /// The newer copy that can be read, and the generation that is in both.
+    Header(Box<ModuleHeader>, Option<u64>),
+}
+
+/// Finds the modules of a card in whatever slots they are; of the card named, or of the one that is there. Nothing is
+/// written.
+pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> Result<Assembly, AssembleError> {
+    let shape = *media.shape();
+    let slots = (0..shape.modules).map(|slot| read_slot(media, slot)).collect::<Result<Vec<InSlot>, _>>()?;
+    let found = |slot: &'_ InSlot| match slot {
+        InSlot::Header(header, _) => Some(header.card),
+        InSlot::Blank | InSlot::Empty => None,
+    };
+    let cards: Vec<CardId> = slots.iter().filter_map(found).collect();
+    let count = |card: &CardId| cards.iter().filter(|other| *other == card).count();
+    // Without a name, the card that most modules belong to; of two with as many, the one in the lower slot.
+    let most = cards.iter().rev().max_by_key(|card| count(card)).copied();
+    let card = expected.or(most).ok_or(AssembleError::NoCard)?;
+    let headers = |slots: &[InSlot]| -> Vec<(u32, ModuleHeader, Option<u64>)> {
+        let header = |(slot, in_slot): (u32, &InSlot)| match in_slot {
+            InSlot::Header(header, both) => Some((slot, ModuleHeader::clone(header), *both)),
+            InSlot::Blank | InSlot::Empty => None,
+        };
+        (0..).zip(slots).filter_map(header).collect()
+    };
+    let headers = headers(&slots);
+    refuse_strangers(&headers, card)?;
+    let newest = headers.iter().max_by_key(|(slot, h, _)| (h.generation, h.sequence, std::cmp::Reverse(*slot)));
+    let Some((_, newest, _)) = newest else { return Err(AssembleError::NoCard) };
+    for (slot, header, _) in &headers {
+        same_division(*slot, header, newest, &shape)?;
+    }
+    // No module that was there when this generation was written has a lower one.
+    let settled = headers.iter().filter_map(|(_, _, both)| *both).max().unwrap_or(0);
+    let mut header = newest.clone();
+    header.sequence = headers.iter().map(|(_, header, _)| header.sequence).max().unwrap_or(0);
+    let mut members: Vec<Member> = newest
+        .slots
+        .iter()
+        .map(|slot| Member { module: slot.module, slot: None, state: MemberState::Missing })
+        .collect();
+    let mut replaced = Vec::new();
+    for (slot, header, _) in &headers {
+        let place = usize::from(header.slot);
+        let is_member = members.get(place).is_some_and(|member| member.module == header.module);
+        if !is_member {
+            replaced.push((*slot, header.module));
+            continue;
+        }
+        let state = match newest.slots[place].state {
+            SlotState::Active if header.generation >= settled => MemberState::Trusted,
+            SlotState::Active | SlotState::Missing | SlotState::Empty => MemberState::Stale,
+            SlotState::Rebuilding => MemberState::Rebuilding,
+        };
+        members[place] = Member { slot: Some(*slot), state, ..members[place] };
+    }
+    let blank = (0..).zip(&slots).filter(|(_, slot)| matches!(slot, InSlot::Blank)).map(|(slot, _)| slot);
+    let mut blank: Vec<u32> = blank.collect();
+    // First those that are in the slot of the same number, as people put them.
+    for in_place in [true, false] {
+        for (logical, member) in (0..).zip(&mut members).filter(|(_, member)| member.slot.is_none()) {
+            let Some(at) = blank.iter().position(|slot| !in_place || *slot == logical) else { continue };
+            (member.slot, member.state) = (Some(blank.remove(at)), MemberState::Blank);
+        }
+    }
+    enough(&header, &members)?;
+    Ok(Assembly { header, members, replaced })
+}
+
+/// At most as many modules can be done without as parity stands for, if no stripe has two units on one.
+fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError> {
+    let spared = if header.stripe_width <= header.shape.modules { header.parity_units } else { 0 };
+    let missing = (0..).zip(members).filter(|(_, member)| member.state != MemberState::Trusted);
+    let missing: Vec<(u32, MemberState)> = missing.map(|(logical, member)| (logical, member.state)).collect();
+    if missing.len() > spared as usize {
+        return Err(AssembleError::TooFew { missing, spared });
+    }
+    Ok(())
+}
+
+/// Modules of other cards, and copies of one module.
+fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) -> Result<(), AssembleError> {
+    for (index, (slot, header, _)) in headers.iter().enumerate() {
+        if header.card != card {
+            return Err(AssembleError::Foreign { slot: *slot, found: header.card, card });
+        }
+        let twin = headers[..index].iter().find(|(_, other, _)| other.module == header.module);
+        if let Some((first, ..)) = twin {
+            return Err(AssembleError::Cloned { first: *first, second: *slot, module: header.module });
+        }
+    }
+    Ok(())
+}
+
+/// All modules say the same of how the card is divided, and so does the medium.
+fn same_division(slot: u32, header: &ModuleHeader, newest: &ModuleHeader, media: &Shape) -> Result<(), AssembleError> {
+    let (found, card) = (header.shape, newest.shape);
+    let fields = [
+        ("modules", found.modules, card.modules, media.modules),
+        ("dies per module", found.dies_per_module, card.dies_per_module, media.dies_per_module),
+        ("blocks per die", found.blocks_per_die, card.blocks_per_die, media.blocks_per_die),
+        ("rows per block", found.rows_per_block, card.rows_per_block, media.rows_per_block),
+        ("unit sectors", found.unit_sectors, card.unit_sectors, media.unit_sectors),
+        ("payload bytes", found.payload_bytes, card.payload_bytes, media.payload_bytes),
+        ("rows sharing cells", found.rows_sharing_cells, card.rows_sharing_cells, media.rows_sharing_cells),
+        ("stripe width", header.stripe_width, newest.stripe_width, newest.stripe_width),
+        ("parity units", header.parity_units, newest.parity_units, newest.parity_units),
+    ];
+    let fields = fields.map(|(field, found, card, media)| (field, u64::from(found), u64::from(card), u64::from(media)));
+    let user = ("user sectors", header.user_sectors, newest.user_sectors, newest.user_sectors);
+    for (field, found, card, media) in fields.into_iter().chain([user]) {
+        if found != card {
+            return Err(AssembleError::Division { slot, field, found, expected: card });
+        }
+        if found != media {
+            return Err(AssembleError::Division { slot, field, found, expected: media });
+        }
+    }
+    Ok(())
+}
+
+fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, AssembleError> {
+    let mut newest: Option<ModuleHeader> = None;
+    let mut both: Option<u64> = Some(u64::MAX);
+    let mut is_somebody_elses = false;
+    for copy in 0..HEADER_COPIES {
+        let bytes = match media.read_header(slot, copy) {
+            Ok(bytes) => bytes,
+            Err(MediaError::NoModule | MediaError::NoAnswer) => return Ok(InSlot::Empty),
+            Err(error) => return Err(AssembleError::Media { slot, error }),
+        };
+        match bytes.map(|bytes| ModuleHeader::decode(&bytes)) {
+            Some(Ok(header)) => {
+                both = both.map(|both| both.min(header.generation));
+                let order = |header: &ModuleHeader| (header.sequence, header.generation);
+                if newest.as_ref().is_none_or(|newest| order(newest) < order(&header)) {
+                    newest = Some(header);
+                }
+            }
+            Some(Err(source @ HeaderError::NewerVersion { .. })) => {
+                return Err(AssembleError::NewerVersion { slot, source });
+            }
+            Some(Err(error)) => {
+                both = None;
+                is_somebody_elses |= matches!(error, HeaderError::Magic { .. });
+            }
+            None => both = None,
+        }
+    }
+    Ok(match newest {
+        Some(header) => InSlot::Header(Box::new(header), both),
+        None if is_somebody_elses => InSlot::Empty,
+        None => InSlot::Blank,
+    })
+}

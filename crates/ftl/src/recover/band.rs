@@ -1,0 +1,350 @@
+//! Everything of one band.
+
+use super::doubt::{BandDoubts, Doubt};
+use super::error::ScanError;
+use super::found::{FoundBand, FoundState};
+use super::identify::{Identity, Known};
+use super::newest::{Copy, Newest};
+use super::place::units;
+use super::reader::Reader;
+use super::stripe::{State, Stripe, StripeRead};
+use super::summary::{Division, SummaryRead, read_summary};
+use crate::layout::{BandId, Layout, StripeId, UnitAddress};
+use crate::stream::split_units;
+use format::{Role, SummaryEntry};
+use media::{Media, Shape};
+
+/// Memory for one band after the other.
+pub(super) struct BandScan {
+    pub known: Known,
+    /// Rows from the first to the last that is not erased, by die.
+    pub written: Vec<u32>,
+    stripe: Stripe,
+    entries: Vec<SummaryEntry>,
+    copies: Vec<Copy>,
+    /// Stripes that are not whole, and whether they have lost more than they can stand.
+    torn: Vec<(u32, bool)>,
+    /// Copies in those stripes.
+    pub in_torn: Vec<Copy>,
+    doubts: Vec<Doubt>,
+    /// Dies on which something is good, and groups of dies that hold nothing more.
+    good: Vec<bool>,
+    ended: Vec<bool>,
+    reconstructed: u64,
+    pub reconstructed_sectors: u64,
+    pub dropped_sectors: u64,
+}
+
+/// How scanning a band ended.
+pub(super) enum Scanned {
+    Free,
+    Dirty,
+    BySummary(FoundBand),
+    All(FoundBand, Option<BandDoubts>),
+}
+
+/// A pass over a band, or the number of a later opening that it came upon.
+type Pass<T> = Result<T, u64>;
+
+impl BandScan {
+    pub fn new(layout: &Layout, shape: &Shape) -> BandScan {
+        let (dies, groups) = (layout.dies as usize, layout.groups as usize);
+        BandScan {
+            known: Known::new(layout),
+            written: vec![0; dies],
+            stripe: Stripe::new(layout, shape),
+            entries: Vec::new(),
+            copies: Vec::new(),
+            torn: Vec::new(),
+            in_torn: Vec::new(),
+            doubts: Vec::new(),
+            good: vec![false; dies],
+            ended: vec![false; groups],
+            reconstructed: 0,
+            reconstructed_sectors: 0,
+            dropped_sectors: 0,
+        }
+    }
+
+    /// Scans a band. What it holds is taken by [`BandScan::hand_over`] when its state is known.
+    pub fn scan<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        newest: &mut Newest,
+        band: BandId,
+    ) -> Result<Scanned, ScanError> {
+        let mut floor = 0;
+        loop {
+            self.forget();
+            match self.known.identify(reader, band, floor)? {
+                Identity::Free => return Ok(Scanned::Free),
+                Identity::Unknown => {
+                    self.written.fill(reader.card.layout.rows);
+                    return Ok(Scanned::Dirty);
+                }
+                Identity::Opened => {}
+            }
+            // Each opening that is found is later than the one before: this ends.
+            match self.scan_opened(reader, newest, band)? {
+                Ok(scanned) => return Ok(scanned),
+                Err(later) => floor = later,
+            }
+        }
+    }
+
+    fn forget(&mut self) {
+        self.written.fill(0);
+        self.good.fill(false);
+        self.ended.fill(false);
+        self.copies.clear();
+        self.torn.clear();
+        self.in_torn.clear();
+        self.doubts.clear();
+        self.reconstructed = 0;
+    }
+
+    fn scan_opened<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        newest: &mut Newest,
+        band: BandId,
+    ) -> Result<Pass<Scanned>, ScanError> {
+        let opening = self.known.opening;
+        let mut found = FoundBand {
+            state: FoundState::Closed,
+            sequence: opening.sequence,
+            slc: opening.slc,
+            stream: opening.stream,
+            has_summary: false,
+            is_complete: false,
+        };
+        // What a volatile medium lost need not have been written last.
+        if reader.card.use_summaries && !reader.media.is_volatile() {
+            match self.read_summary(reader, band, true)? {
+                SummaryRead::Newer(later) => return Ok(Err(later)),
+                SummaryRead::Done if self.take_entries(reader, newest, band) => {
+                    (found.has_summary, found.is_complete) = (true, true);
+                    self.written_to_the_end(reader);
+                    return Ok(Ok(Scanned::BySummary(found)));
+                }
+                SummaryRead::Done | SummaryRead::Missing => {}
+            }
+        }
+        if let Err(later) = self.read_all(reader, newest, band)? {
+            return Ok(Err(later));
+        }
+        found.is_complete = self.is_complete(reader);
+        let doubts = self.resolve(reader, band, opening.stream);
+        if doubts.is_empty() {
+            return Ok(Ok(Scanned::All(found, None)));
+        }
+        let known = match self.read_summary(reader, band, false)? {
+            SummaryRead::Newer(later) => return Ok(Err(later)),
+            SummaryRead::Done => {
+                found.has_summary = true;
+                Some(self.lost_copies(reader, newest, band, &doubts))
+            }
+            SummaryRead::Missing => None,
+        };
+        let blank = self.blank_units(reader.card.layout);
+        Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, known }))))
+    }
+
+    fn read_summary<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        band: BandId,
+        all_is_written: bool,
+    ) -> Result<SummaryRead, ScanError> {
+        let BandScan { known, stripe, entries, .. } = self;
+        let division = Division::new(reader.card, &known.masks, known.opening.slc);
+        read_summary(reader, stripe, &division, band, &known.opening, all_is_written, entries)
+    }
+
+    /// The copies that the summary tells of; `false`: it holds what can't be.
+    fn take_entries<M: Media + ?Sized>(&mut self, reader: &Reader<M>, newest: &mut Newest, band: BandId) -> bool {
+        if self.entries.iter().any(|entry| entry.role != 0 && Role::from_byte(entry.role).is_none()) {
+            return false;
+        }
+        let layout = reader.card.layout;
+        let division = Division::new(reader.card, &self.known.masks, self.known.opening.slc);
+        let mut entries = self.entries.iter();
+        for index in 0..division.data_stripes {
+            let start = layout.stripe_start(StripeId { band, index });
+            for unit in units(split_units(index, division.members(index), layout).data) {
+                let first = start + unit * layout.unit_sectors;
+                for (ppa, entry) in (first..first + layout.unit_sectors).zip(&mut entries) {
+                    let role = Role::from_byte(entry.role);
+                    self.copies.extend(role.and_then(|role| newest.copy(role, entry.lba, entry.version, ppa)));
+                }
+            }
+        }
+        true
+    }
+
+    /// Dies of the members of all groups that take data, with their groups.
+    fn dies<'a>(&'a self, layout: &'a Layout) -> impl Iterator<Item = usize> + 'a {
+        (0..).zip(&self.known.masks).filter(|(_, mask)| layout.stripe_data_sectors(**mask) > 0).flat_map(
+            move |(group, mask): (u32, &u64)| units(*mask).map(move |unit| (group * layout.width + unit) as usize),
+        )
+    }
+
+    fn written_to_the_end<M: Media + ?Sized>(&mut self, reader: &Reader<M>) {
+        let rows = reader.card.rows(self.known.opening.slc);
+        let dies: Vec<usize> = self.dies(reader.card.layout).collect();
+        dies.into_iter().for_each(|die| self.written[die] = rows);
+    }
+
+    fn is_complete<M: Media + ?Sized>(&self, reader: &Reader<M>) -> bool {
+        let rows = reader.card.rows(self.known.opening.slc);
+        self.dies(reader.card.layout).all(|die| self.written[die] == rows)
+    }
+
+    /// Reads every stripe, up to where nothing is written any more.
+    fn read_all<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        newest: &mut Newest,
+        band: BandId,
+    ) -> Result<Pass<()>, ScanError> {
+        let card = reader.card;
+        let layout = card.layout;
+        let opening = self.known.opening;
+        for row in 0..card.rows(opening.slc) {
+            for group in 0..layout.groups {
+                let members = self.known.masks[group as usize];
+                let id = StripeId { band, index: row * layout.groups + group };
+                if self.ended[group as usize] || split_units(id.index, members, layout).data == 0 {
+                    continue;
+                }
+                match self.stripe.read(reader, id, &opening, members, false, |_, _, _, _| {})? {
+                    StripeRead::Newer(later) => return Ok(Err(later)),
+                    StripeRead::Done | StripeRead::Flawed => self.take_stripe(newest, layout, id),
+                }
+            }
+            if self.ended.iter().all(|ended| *ended) {
+                break;
+            }
+        }
+        self.assume_written(reader);
+        Ok(Ok(()))
+    }
+
+    /// Takes what the stripe that was read last holds.
+    fn take_stripe(&mut self, newest: &mut Newest, layout: &Layout, id: StripeId) {
+        let stripe = &self.stripe;
+        let sectors = layout.unit_sectors as usize;
+        let (mut answered, mut is_written) = (false, false);
+        for unit in units(stripe.members) {
+            let UnitAddress { die, row, .. } = layout.unit_address(id, unit);
+            for sector in 0..sectors {
+                let state = stripe.cell(unit, sector).state;
+                answered |= state != State::Gone;
+                // Whatever came here by mistake says nothing of how far the block was written.
+                is_written |= !matches!(state, State::Erased | State::Gone);
+                self.good[die as usize] |= state == State::Good;
+                if matches!(state, State::Good | State::Unreadable) {
+                    self.written[die as usize] = row + 1;
+                }
+            }
+        }
+        if answered && !is_written {
+            self.ended[layout.group_of(id.index) as usize] = true;
+            return;
+        }
+        let start = layout.stripe_start(id);
+        let first_copy = self.copies.len();
+        let (mut is_torn, mut is_broken) = (false, false);
+        for sector in 0..sectors {
+            let lost = stripe.lost(sector);
+            is_torn |= lost.here() != 0;
+            let ppa = |unit: u32| start + unit * layout.unit_sectors + sector as u32;
+            for unit in units(stripe.members & !stripe.parity & !lost.all()) {
+                let cell = stripe.cell(unit, sector);
+                self.copies.extend(newest.copy(cell.role, cell.lba, cell.version, ppa(unit)));
+            }
+            if lost.all() & !stripe.parity == 0 {
+                continue;
+            }
+            let is_alone = lost.all().count_ones() <= layout.parity_units;
+            match stripe.rebuild(sector).filter(|_| is_alone) {
+                Some((rebuilt, _)) => {
+                    self.reconstructed += 1;
+                    let ppa = ppa(lost.all().trailing_zeros());
+                    self.copies.extend(newest.copy(rebuilt.role, rebuilt.lba, rebuilt.version, ppa));
+                }
+                None => {
+                    is_broken = true;
+                    self.doubts.push(Doubt { stripe: id.index, sector: sector as u32, lost });
+                }
+            }
+        }
+        if is_torn || is_broken {
+            self.torn.push((start / layout.stripe_sectors, is_broken));
+            self.in_torn.extend_from_slice(&self.copies[first_copy..]);
+        }
+    }
+
+    /// Dies that do not answer have written as much as the others of their group, as far as anybody knows.
+    fn assume_written<M: Media + ?Sized>(&mut self, reader: &Reader<M>) {
+        let width = reader.card.layout.width as usize;
+        for (group, dies) in self.written.chunks_exact_mut(width).enumerate() {
+            let most = dies.iter().copied().max().unwrap_or(0);
+            for (die, rows) in (group * width..).zip(dies).filter(|(die, _)| reader.is_gone(*die as u32)) {
+                debug_assert!(*rows <= most, "die {die}");
+                *rows = most;
+            }
+        }
+    }
+
+    /// Drops what the band itself shows to have never been durable; what is left.
+    fn resolve<M: Media + ?Sized>(&mut self, reader: &Reader<M>, band: BandId, stream: u8) -> Vec<Doubt> {
+        if self.doubts.is_empty() {
+            return Vec::new();
+        }
+        let (dropped, left): (Vec<Doubt>, Vec<Doubt>) =
+            self.doubts.drain(..).partition(|doubt| doubt.never_was_whole(reader, band, stream, &self.written));
+        self.dropped_sectors += dropped.iter().map(|doubt| u64::from(doubt.lost.all().count_ones())).sum::<u64>();
+        left
+    }
+
+    /// The copies among what is lost, by what the summary says.
+    fn lost_copies<M: Media + ?Sized>(
+        &self,
+        reader: &Reader<M>,
+        newest: &mut Newest,
+        band: BandId,
+        doubts: &[Doubt],
+    ) -> Vec<(usize, Copy)> {
+        let layout = reader.card.layout;
+        let division = Division::new(reader.card, &self.known.masks, self.known.opening.slc);
+        let mut copies = Vec::new();
+        for (number, doubt) in doubts.iter().enumerate().filter(|(_, doubt)| doubt.stripe < division.data_stripes) {
+            let start = layout.stripe_start(StripeId { band, index: doubt.stripe });
+            let data = split_units(doubt.stripe, division.members(doubt.stripe), layout).data;
+            for unit in units(doubt.lost.all() & data) {
+                let entry = self.entries.get(division.ordinal(doubt.stripe, unit, doubt.sector as usize));
+                let entry = entry.and_then(|entry| Some((Role::from_byte(entry.role)?, entry)));
+                let ppa = start + unit * layout.unit_sectors + doubt.sector;
+                let copy = entry.and_then(|(role, entry)| newest.copy(role, entry.lba, entry.version, ppa));
+                copies.extend(copy.map(|copy| (number, copy)));
+            }
+        }
+        copies
+    }
+
+    /// By group of dies: units of which nothing at all is good.
+    fn blank_units(&self, layout: &Layout) -> Vec<u64> {
+        let good = |group: usize, unit: u32| self.good[group * layout.width as usize + unit as usize];
+        let blank =
+            |(group, mask): (usize, &u64)| units(*mask).filter(|unit| !good(group, *unit)).map(|unit| 1 << unit).sum();
+        self.known.masks.iter().enumerate().map(blank).collect()
+    }
+
+    /// Offers all copies of the band, whose state is known to `bands` by now.
+    pub fn hand_over(&mut self, newest: &mut Newest, layout: &Layout, bands: &[FoundBand]) {
+        self.reconstructed_sectors += self.reconstructed;
+        self.torn.drain(..).for_each(|(stripe, is_broken)| newest.add_torn(stripe, is_broken));
+        self.copies.drain(..).for_each(|copy| newest.offer(copy, layout, bands));
+    }
+}

@@ -1,0 +1,93 @@
+//! Sectors of stripes that have lost more than their parity can stand for. Were they ever durable?
+
+use super::found::{FoundBand, FoundState, SEQUENCE_EPOCH_BITS};
+use super::newest::Copy;
+use super::place::units;
+use super::reader::Reader;
+use super::stripe::Lost;
+use crate::layout::{BandId, Layout, StripeId, UnitAddress};
+use media::Media;
+
+/// The same-numbered sectors of a stripe, more of them lost than parity can stand for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Doubt {
+    pub stripe: u32,
+    pub sector: u32,
+    pub lost: Lost,
+}
+
+/// The doubts of a band that only the other bands can resolve.
+pub(super) struct BandDoubts {
+    pub band: BandId,
+    pub doubts: Vec<Doubt>,
+    /// By group of dies: units of which nothing at all is good.
+    pub blank: Vec<u64>,
+    /// What is lost, when the band's summary tells: by number of the doubt, ascending.
+    pub known: Option<Vec<(usize, Copy)>>,
+}
+
+impl Doubt {
+    fn at(&self, band: BandId, unit: u32, layout: &Layout) -> UnitAddress {
+        layout.unit_address(StripeId { band, index: self.stripe }, unit)
+    }
+
+    /// The band itself shows that the stripe was never whole: a unit of it was not programmed, or its program failed.
+    pub fn never_was_whole<M: Media + ?Sized>(
+        &self,
+        reader: &Reader<M>,
+        band: BandId,
+        stream: u8,
+        written: &[u32],
+    ) -> bool {
+        let is_volatile = reader.media.is_volatile();
+        // With protection all that was acknowledged was brought to flash: what is missing of the host's stream was
+        // lost. Relocated sectors still lie where they came from.
+        let may_be_absent = !reader.card.power_loss_protection || stream != 0;
+        units(self.lost.here()).any(|unit| {
+            let bit = 1 << unit;
+            let at = self.at(band, unit, reader.card.layout);
+            // Nothing was programmed after it: else it was programmed too, and the program was lost.
+            let is_last = at.row + 1 >= written[at.die as usize];
+            let is_absent = (self.lost.erased | if is_volatile { self.lost.older } else { 0 }) & bit != 0;
+            let failed = (self.lost.erased | self.lost.unreadable) & bit != 0 && is_last && reader.is_bad(at);
+            failed || may_be_absent && is_absent && (is_last || is_volatile)
+        })
+    }
+
+    /// A program of the stripe may have been under way when power went, or one that shares cells with it.
+    pub fn may_be_torn(
+        &self,
+        band: BandId,
+        layout: &Layout,
+        cell_rows: u32,
+        written: &[u32],
+        is_settled: impl Fn(u32) -> bool,
+    ) -> bool {
+        units(self.lost.unreadable).any(|unit| {
+            let at = self.at(band, unit, layout);
+            let last = written[at.die as usize].saturating_sub(1);
+            at.row / cell_rows == last / cell_rows && !is_settled(at.die)
+        })
+    }
+
+    /// What is lost beside blocks of which nothing is good is within the redundancy.
+    pub fn is_explained_by(&self, blank: &[u64], layout: &Layout) -> bool {
+        let blank = blank[layout.group_of(self.stripe) as usize] & (self.lost.erased | self.lost.unreadable);
+        // Beside a block whose erase was cut, a unit that reads erased may never have been programmed.
+        let never_programmed = if blank == 0 { 0 } else { self.lost.erased };
+        (self.lost.all() & !blank & !never_programmed).count_ones() <= layout.parity_units
+    }
+}
+
+/// A die has begun to program a band of the same stream that was opened later, between the same two scans: what it had
+/// to program of this band was done before.
+pub(super) fn is_settled(band: BandId, die: u32, bands: &[FoundBand], written: &[u32], dies: u32) -> bool {
+    let this = bands[band.0 as usize];
+    bands.iter().zip(written.chunks_exact(dies as usize)).any(|(other, written)| {
+        other.state == FoundState::Closed
+            && other.stream == this.stream
+            && other.sequence > this.sequence
+            && other.sequence >> SEQUENCE_EPOCH_BITS == this.sequence >> SEQUENCE_EPOCH_BITS
+            && written[die as usize] > 0
+    })
+}

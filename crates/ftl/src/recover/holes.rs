@@ -1,0 +1,80 @@
+//! Which LBAs are unmapped although there are copies of them.
+
+use super::check::Opening;
+use super::error::ScanError;
+use super::found::FoundBand;
+use super::newest::{NONE, Newest};
+use super::reader::Reader;
+use super::sector::{Scratch, SectorAt, SectorError, SectorRead, read_with};
+use crate::HOLES_HEAD_BYTES;
+use crate::layout::Ppa;
+use format::Role;
+use media::Media;
+
+/// How reading a list of holes failed.
+enum Failure {
+    Sector,
+    Scan(ScanError),
+}
+
+impl From<SectorError> for Failure {
+    fn from(_: SectorError) -> Failure {
+        Failure::Sector
+    }
+}
+
+/// Reads the newest list of holes of each segment and takes the holes out of the map.
+pub(super) fn apply_holes<M: Media + ?Sized>(
+    reader: &mut Reader<M>,
+    newest: &mut Newest,
+    bands: &[FoundBand],
+    units: &[u64],
+) -> Result<(), ScanError> {
+    let card = reader.card;
+    let mut scratch = None;
+    for segment in 0..card.hole_segments() {
+        let index = (card.user_sectors + segment) as usize;
+        let ppa = newest.map[index];
+        if ppa == NONE {
+            continue;
+        }
+        let scratch = scratch.get_or_insert_with(|| Scratch::new(reader.media.shape()));
+        let at = SectorAt::of(card.layout, Ppa(ppa));
+        let band = at.stripe.band.0;
+        let error = ScanError::Holes { segment, band, stripe: at.stripe.index };
+        let found = &bands[band as usize];
+        let opening = Opening { sequence: found.sequence, slc: found.slc, stream: found.stream };
+        let groups = card.layout.groups;
+        let members = units[(band * groups + card.layout.group_of(at.stripe.index)) as usize];
+        let read = read_with(
+            |address, unit| reader.read_to(address, unit).map_err(Failure::Scan),
+            card,
+            &opening,
+            members,
+            at,
+            scratch,
+        );
+        let read: SectorRead = match read {
+            Ok(read) => read,
+            Err(Failure::Sector) => return Err(error),
+            Err(Failure::Scan(error)) => return Err(error),
+        };
+        let is_it = read.role == Role::Holes && read.lba == segment && read.version == newest.versions[index];
+        let Some((head, bits)) = scratch.payload(&read).split_first_chunk::<{ HOLES_HEAD_BYTES as usize }>() else {
+            return Err(error);
+        };
+        if !is_it {
+            return Err(error);
+        }
+        let as_of = u64::from_le_bytes(*head);
+        newest.highest_version = newest.highest_version.max(as_of);
+        let first = u64::from(segment) * u64::from(card.hole_segment_lbas());
+        for hole in format::holes(bits) {
+            let lba = first + u64::from(hole);
+            if lba < u64::from(card.user_sectors) && newest.versions[lba as usize] <= as_of {
+                newest.map[lba as usize] = NONE;
+            }
+        }
+    }
+    Ok(())
+}

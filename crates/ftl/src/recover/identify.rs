@@ -1,0 +1,143 @@
+//! What a band is: which opening of it, and which units are members of its stripes.
+
+use super::check::{Opening, Place, check_place, is_consistent};
+use super::error::ScanError;
+use super::reader::Reader;
+use crate::layout::{BandId, Layout, StripeId};
+use format::Spare;
+use media::Media;
+
+/// What a band is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Identity {
+    /// Nothing is written, as far as was looked.
+    Free,
+    /// Nothing that is written can be read as this card's.
+    Unknown,
+    /// It was opened.
+    Opened,
+}
+
+/// What is known of an opened band.
+pub(super) struct Known {
+    pub opening: Opening,
+    /// Members by group of dies.
+    pub masks: Vec<u64>,
+    /// Something is written on the group's dies.
+    begun: Vec<bool>,
+}
+
+enum Look {
+    At(Identity),
+    /// There is a later opening.
+    Newer(u64),
+}
+
+impl Known {
+    pub fn new(layout: &Layout) -> Known {
+        let groups = layout.groups as usize;
+        Known { opening: Opening::default(), masks: vec![0; groups], begun: vec![false; groups] }
+    }
+
+    /// Looks at the first rows of a band. Openings before `floor` don't count.
+    pub fn identify<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        band: BandId,
+        mut floor: u64,
+    ) -> Result<Identity, ScanError> {
+        loop {
+            match self.look(reader, band, floor)? {
+                Look::At(identity) => return Ok(identity),
+                Look::Newer(sequence) => floor = sequence,
+            }
+        }
+    }
+
+    fn look<M: Media + ?Sized>(&mut self, reader: &mut Reader<M>, band: BandId, floor: u64) -> Result<Look, ScanError> {
+        self.masks.fill(0);
+        self.begun.fill(false);
+        let mut opening = None;
+        let (mut answered, mut gone) = (false, false);
+        // A block that has failed since the band was opened tells of it, but only when the others can't: one that was
+        // bad before may hold what is left from an earlier opening.
+        for bad in [false, true] {
+            for row in 0..reader.card.layout.rows {
+                let mut is_written = false;
+                for group in 0..self.masks.len() {
+                    if self.masks[group] != 0 || row > 0 && !self.begun[group] {
+                        continue;
+                    }
+                    let index = row * reader.card.layout.groups + group as u32;
+                    for unit in 0..reader.card.layout.width {
+                        let at = reader.card.layout.unit_address(StripeId { band, index }, unit);
+                        if reader.is_bad(at) != bad {
+                            continue;
+                        }
+                        if !reader.read(at)? {
+                            gone = true;
+                            continue;
+                        }
+                        answered |= !bad;
+                        if reader.is_erased() {
+                            continue;
+                        }
+                        (is_written, self.begun[group]) = (true, true);
+                        let Some(spare) = best_of_unit(reader, band, index, unit as u8, floor) else { continue };
+                        let found = Opening { sequence: spare.band_sequence, slc: spare.slc, stream: spare.stream };
+                        let known = *opening.get_or_insert(found);
+                        if found.sequence > known.sequence {
+                            return Ok(Look::Newer(found.sequence));
+                        }
+                        if found == known {
+                            self.masks[group] = spare.members;
+                            break;
+                        }
+                    }
+                }
+                if row == 0 && !bad && !is_written {
+                    if !answered && gone {
+                        return Err(ScanError::NoAnswer { band: band.0 });
+                    }
+                    return Ok(Look::At(Identity::Free));
+                }
+                let is_complete = self.masks.iter().zip(&self.begun).all(|(mask, begun)| *mask != 0 || !begun);
+                if is_complete || !is_written {
+                    break;
+                }
+            }
+            if opening.is_some() {
+                break;
+            }
+        }
+        let Some(opening) = opening else { return Ok(Look::At(Identity::Unknown)) };
+        self.opening = opening;
+        self.assume_members(reader, band);
+        Ok(Look::At(Identity::Opened))
+    }
+
+    /// Where nothing tells of the members of a group: all that can be used, or that nobody can ask.
+    fn assume_members<M: Media + ?Sized>(&mut self, reader: &Reader<M>, band: BandId) {
+        for (index, mask) in (0..).zip(&mut self.masks).filter(|(_, mask)| **mask == 0) {
+            for unit in 0..reader.card.layout.width {
+                let at = reader.card.layout.unit_address(StripeId { band, index }, unit);
+                *mask |= u64::from(!reader.is_bad(at)) << unit;
+            }
+        }
+    }
+}
+
+/// The spare area of the latest opening in the unit that was read last, if one is the card's.
+fn best_of_unit<M: Media + ?Sized>(
+    reader: &Reader<M>,
+    band: BandId,
+    stripe: u32,
+    unit: u8,
+    floor: u64,
+) -> Option<Spare> {
+    let place = |sector: usize| Place { card: reader.card.card, band: band.0, stripe, unit, sector: sector as u8 };
+    (0..reader.unit.sectors())
+        .filter_map(|sector| check_place(&reader.unit, &place(sector)).ok())
+        .filter(|spare| spare.band_sequence >= floor && is_consistent(spare, reader.card.layout))
+        .max_by_key(|spare| spare.band_sequence)
+}

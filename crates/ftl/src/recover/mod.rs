@@ -1,0 +1,95 @@
+//! Finds a card on its media again after power was lost at any moment.
+//!
+//! [`assemble`] finds the modules; [`scan`] finds what is on them; [`read_sector`], [`check`] and [`Rebuild`] are what
+//! both the scan and a running card read with. Nothing here writes, and the same media give the same result.
+//!
+//! # What counts
+//!
+//! Of each LBA the copy with the highest version, wherever it lies. Copies with the same version hold the same: one in
+//! a stripe that is whole is taken before one in a stripe that has lost a member, before one in a stripe that has lost
+//! more, before one that can't be read; then the one in the band that was opened first. An LBA is a hole if the newest
+//! list of holes of its segment says so and is not older than the copy.
+//!
+//! A band that was filled is known from its summary if all of its last row can be read (but for missing modules): units
+//! of a die are programmed in order, so all that comes before was programmed. Of other bands everything is read. Where
+//! one member of a stripe can't be read and all others can, it is rebuilt.
+//!
+//! # What is lost
+//!
+//! When more members of a stripe are lost than parity stands for, their LBAs are not known. Was any of them durable? If
+//! so, an older version must not be taken for the newest, and the card must not start; if not, they are as if they had
+//! never been written, and the members that can be read are copies like others (versions that were issued later). The
+//! answer is sought in this order, for each number of a sector in the stripe:
+//!
+//! 1. **A unit was never programmed.** A stripe is durable when all of its units are programmed. A member that reads
+//!    erased, with nothing after it on the same block, was not programmed since the block's erase. So either the stripe
+//!    was never durable, or the block was erased since, which happens only when what made the band's sectors stale is
+//!    durable elsewhere. Nothing of it is needed. (Something after it on the block: a program was reported and never
+//!    happened. That says nothing. On media with a volatile cache, which lose any subset of what was not synced, an
+//!    erased member counts in any place, and so does one of an earlier opening of the band.)
+//!    *With power-loss protection* what was acknowledged is on flash after a cut, so a unit of the host's stream that
+//!    is not there is a broken promise and no such proof; relocated sectors may be cut, they still lie where they came
+//!    from.
+//! 2. **A program failed.** A block that is marked bad while its band holds sectors had a failed program, and
+//!    nothing was programmed into it later. Contents of the stripe were written elsewhere before any of it counted.
+//! 3. **A program was under way** (not with power-loss protection). A die programs one unit at a time. So of each die
+//!    one unit can be torn, the last one programmed, and what shares cells with it; a stripe counts as durable only
+//!    when all that share cells with it do. A member that can't be read and lies there may be torn. Whether it is, or
+//!    decayed later, nobody can tell: it is taken as torn. But not if the die has begun to program a band of the same
+//!    stream that was opened later: a die programs a stream's units in the order in which they were filled, so it had
+//!    ended here. Power cuts between the two openings spoil that conclusion; so each scan begins a new epoch of band
+//!    sequences, and only bands of one epoch are compared.
+//! 4. **The band's summary tells** what is lost. The map points there: these LBAs answer with errors.
+//! 5. **An erase was cut.** Blocks that were being erased hold nothing that can be read. If what is lost beside such
+//!    blocks (and beside units that may never have been programmed, for the band was not filled) is within the
+//!    redundancy, and of what can still be read in the band nothing is current (a band is erased only when nothing in
+//!    it is), the band was being erased.
+//! 6. Else the card does not start: [`ScanError::BeyondRedundancy`].
+//!
+//! What can't be told from a torn stripe, and is taken for one: two members of the last stripe that a die programmed
+//! before a cut, both lost after that cut. And a band of which whole blocks are lost, nothing else of it being current,
+//! or nothing of which can be read at all, is taken for one that was being erased.
+//!
+//! # What whoever writes must keep
+//!
+//! - One program at a time is under way on a die, and those of one stream come in the order of its stripes.
+//! - A block whose program failed is marked bad on the medium at once, before its stripe's contents count as durable.
+//! - A band that was found is never written again until it is erased, and its erase begins only when everything that
+//!   made its sectors stale is durable: newer versions, copies, lists of holes.
+//! - Bands that were found free are erased again before they are opened: the last erase may have been cut.
+//! - Bands opened after a scan get sequences above [`Found::last_band_sequence`], versions from [`Found::next_version`]
+//!   on.
+//! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole.
+//! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
+//!   older, or can't be read), then to the other copy of every module, then everything else.
+//!
+//! Checkpoints are not looked at yet: a checkpoint's map and the bands before its `replay_from` would take the place of
+//! what the bands before it offer, in `scan`.
+
+mod assemble;
+mod assemble_error;
+mod band;
+mod check;
+mod doubt;
+mod error;
+mod found;
+mod holes;
+mod identify;
+mod newest;
+mod place;
+mod reader;
+mod rebuild;
+mod scan;
+mod sector;
+mod stripe;
+mod summary;
+
+pub use assemble::{Assembly, Member, MemberState, assemble};
+pub use assemble_error::AssembleError;
+pub use check::{Opening, Place, Why, check, check_place};
+pub use error::ScanError;
+pub use found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
+pub use place::{Card, unit_at};
+pub use rebuild::{Rebuild, RebuildError, Rebuilt};
+pub use scan::scan;
+pub use sector::{Scratch, SectorAt, SectorError, SectorRead, read_sector};

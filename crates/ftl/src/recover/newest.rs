@@ -1,0 +1,131 @@
+//! The newest version of each LBA among all copies that are found, in whatever order.
+
+use super::found::FoundBand;
+use super::place::Card;
+use crate::layout::{Layout, Ppa};
+use format::Role;
+
+/// No address.
+pub(super) const NONE: u32 = u32::MAX;
+
+/// A copy of something that the map has an entry for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Copy {
+    pub index: u32,
+    pub version: u64,
+    pub ppa: u32,
+}
+
+/// How much a copy can be relied on; more is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Quality {
+    /// It can't be read.
+    Unreadable,
+    /// Its stripe has lost more than it can stand.
+    Broken,
+    /// Its stripe has lost a member.
+    Torn,
+    /// Its stripe is whole.
+    Whole,
+}
+
+pub(super) struct Newest {
+    pub map: Vec<u32>,
+    pub versions: Vec<u64>,
+    user_sectors: u32,
+    /// Stripes that are not whole, numbered through the card, ascending; whether they have lost more than they can
+    /// stand.
+    torn: Vec<(u32, bool)>,
+    /// Addresses that can't be read, ascending.
+    unreadable: Vec<u32>,
+    pub highest_version: u64,
+    pub out_of_range: u64,
+}
+
+impl Newest {
+    pub fn new(card: &Card) -> Newest {
+        let entries = card.user_sectors as usize + card.hole_segments() as usize;
+        Newest {
+            map: vec![NONE; entries],
+            versions: vec![0; entries],
+            user_sectors: card.user_sectors,
+            torn: Vec::new(),
+            unreadable: Vec::new(),
+            highest_version: 0,
+            out_of_range: 0,
+        }
+    }
+
+    /// The sector as a copy of an entry of the map, if it is one.
+    pub fn copy(&mut self, role: Role, lba: u32, version: u64, ppa: u32) -> Option<Copy> {
+        let index = match role {
+            Role::Data | Role::Lost => Some(lba).filter(|lba| *lba < self.user_sectors),
+            Role::Holes => lba.checked_add(self.user_sectors),
+            Role::Summary | Role::Checkpoint | Role::Parity | Role::Padding => return None,
+        };
+        self.highest_version = self.highest_version.max(version);
+        let index = index.filter(|index| (*index as usize) < self.map.len());
+        self.out_of_range += u64::from(index.is_none());
+        Some(Copy { index: index?, version, ppa })
+    }
+
+    /// A stripe is not whole. Comes in ascending order, before its copies.
+    pub fn add_torn(&mut self, stripe: u32, is_broken: bool) {
+        self.torn.push((stripe, is_broken));
+    }
+
+    pub fn torn_stripes(&self) -> usize {
+        self.torn.len()
+    }
+
+    /// Addresses that can't be read, which come as copies later.
+    pub fn set_unreadable(&mut self, mut addresses: Vec<u32>) {
+        addresses.sort_unstable();
+        self.unreadable = addresses;
+    }
+
+    fn is_unreadable(&self, ppa: u32) -> bool {
+        self.unreadable.binary_search(&ppa).is_ok()
+    }
+
+    /// Entries of the map that point to what can't be read.
+    pub fn unreadable_in_map(&self) -> u64 {
+        if self.unreadable.is_empty() {
+            return 0;
+        }
+        self.map.iter().filter(|ppa| self.is_unreadable(**ppa)).count() as u64
+    }
+
+    fn quality(&self, ppa: u32, layout: &Layout) -> Quality {
+        let stripe = ppa / layout.stripe_sectors;
+        match self.torn.binary_search_by_key(&stripe, |torn| torn.0) {
+            Err(_) => Quality::Whole,
+            Ok(_) if self.is_unreadable(ppa) => Quality::Unreadable,
+            Ok(at) if self.torn[at].1 => Quality::Broken,
+            Ok(_) => Quality::Torn,
+        }
+    }
+
+    /// Takes the copy if it is newer than what there is, or the same and in a better place.
+    #[inline]
+    pub fn offer(&mut self, copy: Copy, layout: &Layout, bands: &[FoundBand]) {
+        let at = copy.index as usize;
+        let (present, version) = (self.map[at], self.versions[at]);
+        let is_better = present == NONE
+            || copy.version > version
+            || copy.version == version && self.is_better_place(copy.ppa, present, layout, bands);
+        if is_better {
+            self.map[at] = copy.ppa;
+            self.versions[at] = copy.version;
+        }
+    }
+
+    #[cold]
+    fn is_better_place(&self, new: u32, present: u32, layout: &Layout, bands: &[FoundBand]) -> bool {
+        let rank = |ppa: u32| {
+            let sequence = bands[layout.band_of(Ppa(ppa)).0 as usize].sequence;
+            (std::cmp::Reverse(self.quality(ppa, layout)), sequence, ppa)
+        };
+        rank(new) < rank(present)
+    }
+}

@@ -1,0 +1,65 @@
+//! Where sectors lie physically, and what the card's headers say about it.
+
+use crate::layout::{Layout, UnitAddress};
+use media::{BlockAt, UnitAt};
+
+/// A card as its modules' headers describe it.
+#[derive(Clone, Copy, Debug)]
+pub struct Card<'a> {
+    /// How addresses relate.
+    pub layout: &'a Layout,
+    /// Slot of each module of the card; `None` where it is missing or not to be trusted.
+    pub modules: &'a [Option<u32>],
+    /// Bands.
+    pub bands: u32,
+    /// [`CardId::short`](format::CardId::short) of its id.
+    pub card: u64,
+    /// Sectors that the host can address.
+    pub user_sectors: u32,
+    /// Bytes of a sector's payload.
+    pub payload_bytes: u32,
+    /// A band in SLC mode uses 1 / `slc_bits_per_cell` of its rows; 1: there is no such mode.
+    pub slc_bits_per_cell: u32,
+    /// Programs that were under way when power went were brought to their end, and so was all that was acknowledged.
+    pub power_loss_protection: bool,
+    /// Bands that were filled are known from their summaries where these can be relied on. `false`: everything is read.
+    pub use_summaries: bool,
+}
+
+impl Card<'_> {
+    /// LBAs whose holes one sector describes.
+    pub fn hole_segment_lbas(&self) -> u32 {
+        self.payload_bytes.saturating_sub(crate::HOLES_HEAD_BYTES).saturating_mul(8).max(1)
+    }
+
+    /// Segments of holes: entries of the map beyond those of the host.
+    pub fn hole_segments(&self) -> u32 {
+        self.user_sectors.div_ceil(self.hole_segment_lbas())
+    }
+
+    /// Rows of a band that are used.
+    pub(super) fn rows(&self, slc: bool) -> u32 {
+        self.layout.rows / if slc { self.slc_bits_per_cell.max(1) } else { 1 }
+    }
+
+    /// Where a unit lies.
+    pub fn unit_at(&self, at: UnitAddress) -> Option<UnitAt> {
+        unit_at(self.modules, at)
+    }
+}
+
+/// Where a unit lies; `None` where its module is missing. `modules` has the slot of each module of the card.
+pub fn unit_at(modules: &[Option<u32>], at: UnitAddress) -> Option<UnitAt> {
+    let count = u32::try_from(modules.len()).ok().filter(|count| *count > 0)?;
+    let module = modules[(at.die % count) as usize]?;
+    Some(UnitAt { block: BlockAt { module, die: at.die / count, block: at.band.0 }, row: at.row })
+}
+
+/// The units of a mask, ascending.
+pub(super) fn units(mut mask: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let unit = (mask != 0).then(|| mask.trailing_zeros())?;
+        mask &= mask - 1;
+        Some(unit)
+    })
+}

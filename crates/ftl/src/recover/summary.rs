@@ -1,0 +1,156 @@
+//! The summary in a band's last stripes.
+
+use super::check::Opening;
+use super::error::ScanError;
+use super::place::{Card, units};
+use super::reader::Reader;
+use super::stripe::{Stripe, StripeRead};
+use crate::layout::{BandId, StripeId};
+use crate::stream::split_units;
+use format::{Role, SummaryEntry, decode_summary};
+use media::Media;
+
+/// How stripes of a band relate to its summary.
+#[derive(Clone, Copy)]
+pub(super) struct Division<'a> {
+    pub card: &'a Card<'a>,
+    pub masks: &'a [u64],
+    /// Stripes that are used.
+    pub stripes: u32,
+    /// The first of those that hold the summary.
+    pub data_stripes: u32,
+}
+
+impl<'a> Division<'a> {
+    pub fn new(card: &'a Card<'a>, masks: &'a [u64], slc: bool) -> Division<'a> {
+        let stripes = card.rows(slc) * card.layout.groups;
+        let data_stripes = card.layout.data_stripes(stripes, |group| masks[group as usize]);
+        Division { card, masks, stripes, data_stripes }
+    }
+
+    pub fn members(&self, stripe: u32) -> u64 {
+        self.masks[self.card.layout.group_of(stripe) as usize]
+    }
+
+    /// Sectors of data in the stripes before this one.
+    fn sectors_before(&self, stripe: u32) -> usize {
+        let sectors = |(group, mask): (u32, &u64)| {
+            let stripes = stripe.saturating_sub(group).div_ceil(self.card.layout.groups);
+            stripes as usize * self.card.layout.stripe_data_sectors(*mask) as usize
+        };
+        (0..).zip(self.masks).map(sectors).sum()
+    }
+
+    /// Place of a sector among all sectors of data of the band.
+    pub fn ordinal(&self, stripe: u32, unit: u32, sector: usize) -> usize {
+        let data = split_units(stripe, self.members(stripe), self.card.layout).data;
+        let units_before = (data & ((1u64 << unit) - 1)).count_ones() as usize;
+        self.sectors_before(stripe) + units_before * self.card.layout.unit_sectors as usize + sector
+    }
+}
+
+/// How reading a summary ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SummaryRead {
+    /// It is there.
+    Done,
+    /// It is not there, or not all of it, or more must be known than it says.
+    Missing,
+    /// The band was opened again, with this number.
+    Newer(u64),
+}
+
+/// Entries gathered so far.
+struct Gathered<'a> {
+    entries: &'a mut [SummaryEntry],
+    per_sector: usize,
+    sequence: u64,
+    /// Entries that are there.
+    count: usize,
+}
+
+impl Gathered<'_> {
+    /// A sector of the summary; `ordinal` is its place among them.
+    fn add(&mut self, ordinal: usize, role: Role, lba: u32, version: u64, payload: &[u8]) {
+        let first = ordinal * self.per_sector;
+        let is_it = role == Role::Summary && lba as usize == first && version == self.sequence;
+        if !is_it || first >= self.entries.len() {
+            return;
+        }
+        let room = &mut self.entries[first..];
+        for (entry, found) in room.iter_mut().take(self.per_sector).zip(decode_summary(payload)) {
+            *entry = found;
+            self.count += 1;
+        }
+    }
+}
+
+/// Reads the summary of a band into `entries`, one for each sector of data. `all_is_written`: only if the last row of
+/// the band is good on all dies that answer, so that all before it was written.
+pub(super) fn read_summary<M: Media + ?Sized>(
+    reader: &mut Reader<M>,
+    stripe: &mut Stripe,
+    division: &Division,
+    band: BandId,
+    opening: &Opening,
+    all_is_written: bool,
+    entries: &mut Vec<SummaryEntry>,
+) -> Result<SummaryRead, ScanError> {
+    let Division { card, stripes, data_stripes, .. } = *division;
+    let layout = card.layout;
+    entries.clear();
+    if data_stripes == stripes {
+        return Ok(SummaryRead::Missing);
+    }
+    entries.resize(division.sectors_before(data_stripes), SummaryEntry::default());
+    let per_sector = layout.summary_entries as usize;
+    let mut gathered = Gathered { entries, per_sector, sequence: opening.sequence, count: 0 };
+    let last_row = stripes - layout.groups;
+    let (first, rest) = if all_is_written { (last_row, data_stripes..last_row) } else { (data_stripes, 0..0) };
+    for index in (first..stripes).chain(rest) {
+        let members = division.members(index);
+        let data = split_units(index, members, layout).data;
+        if data == 0 {
+            continue;
+        }
+        let strict = all_is_written && index >= last_row;
+        let start = if index < data_stripes {
+            usize::MAX
+        } else {
+            division.sectors_before(index) - division.sectors_before(data_stripes)
+        };
+        let ordinal = |unit: u32, sector: usize| {
+            let units_before = (data & ((1u64 << unit) - 1)).count_ones() as usize;
+            start + units_before * layout.unit_sectors as usize + sector
+        };
+        let is_summary = index >= data_stripes;
+        let read = stripe.read(
+            reader,
+            StripeId { band, index },
+            opening,
+            members,
+            strict,
+            |unit, sector, spare, payload| {
+                if is_summary && data >> unit & 1 == 1 {
+                    gathered.add(ordinal(unit, sector), spare.role, spare.lba, spare.version, payload);
+                }
+            },
+        )?;
+        match read {
+            StripeRead::Newer(sequence) => return Ok(SummaryRead::Newer(sequence)),
+            StripeRead::Flawed => return Ok(SummaryRead::Missing),
+            StripeRead::Done => {}
+        }
+        for sector in 0..layout.unit_sectors as usize {
+            let lost = stripe.lost(sector).all();
+            if lost.count_ones() > layout.parity_units {
+                return Ok(SummaryRead::Missing);
+            }
+            let Some(unit) = units(lost & data).next().filter(|_| is_summary) else { continue };
+            if let Some((rebuilt, payload)) = stripe.rebuild(sector) {
+                gathered.add(ordinal(unit, sector), rebuilt.role, rebuilt.lba, rebuilt.version, payload);
+            }
+        }
+    }
+    Ok(if gathered.count == gathered.entries.len() { SummaryRead::Done } else { SummaryRead::Missing })
+}

@@ -1,0 +1,299 @@
+//! More is lost than parity can stand for.
+
+use crate::writer::{Content, GROUPS, Made, SMALL, Writer, last};
+use ftl::recover::{FoundState, ScanError, SectorError};
+use media::{Fault, Media};
+
+/// The units of dies 0 and 1 in these rows are lost.
+fn spoil_two(writer: &mut Writer, band: u32, row: u32) {
+    (0..2).for_each(|die| writer.spoil(writer.at(band, die, row)));
+}
+
+fn is_beyond(error: &ScanError, of_band: u32, of_stripe: u32) -> bool {
+    matches!(error, ScanError::BeyondRedundancy { band, stripe, .. } if (*band, *stripe) == (of_band, of_stripe))
+}
+
+#[test]
+fn a_summary_tells_which_lbas_are_lost() {
+    for plp in [false, true] {
+        let made = Made { plp, ..SMALL };
+        let mut writer = Writer::new(made);
+        writer.full_band(1, 0);
+        let new = writer.full_band(2, 0);
+        spoil_two(&mut writer, 2, 3);
+        for found in [writer.scan().unwrap(), writer.scan_all().unwrap()] {
+            for (lba, version) in &new {
+                match writer.read(&found, *lba).unwrap() {
+                    Ok(read) => assert_eq!(read, *version),
+                    Err(error) => assert!(matches!(error, SectorError::Lost { others: 1, .. }), "{error}"),
+                }
+            }
+            let lost = new.iter().filter(|(lba, _)| writer.read(&found, *lba).unwrap().is_err()).count();
+            assert!((1..=2).contains(&lost));
+        }
+        assert_eq!(writer.scan().unwrap().map, writer.scan_all().unwrap().map);
+        let report = writer.scan_all().unwrap().report;
+        assert!((1..=2).contains(&report.unreadable_sectors));
+    }
+}
+
+#[test]
+fn what_is_lost_and_superseded_is_no_loss() {
+    let mut writer = Writer::new(SMALL);
+    let mut written = writer.full_band(1, 0);
+    written.extend(writer.full_band(2, 0));
+    spoil_two(&mut writer, 1, 3);
+    for found in [writer.scan().unwrap(), writer.scan_all().unwrap()] {
+        assert_eq!(writer.versions(&found), last(&SMALL, &written));
+        assert_eq!(found.report.unreadable_sectors, 0);
+    }
+}
+
+#[test]
+fn a_band_whose_summary_is_lost_too_is_refused() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(2, 0);
+    writer.full_band(3, 0);
+    spoil_two(&mut writer, 2, 3);
+    spoil_two(&mut writer, 2, 7);
+    assert!(is_beyond(&writer.scan().unwrap_err(), 2, 3));
+}
+
+#[test]
+fn a_lost_summary_alone_is_no_loss() {
+    let mut writer = Writer::new(SMALL);
+    let written = writer.full_band(2, 0);
+    spoil_two(&mut writer, 2, 7);
+    let found = writer.scan().unwrap();
+    assert_eq!(writer.versions(&found), last(&SMALL, &written));
+}
+
+#[test]
+fn two_losses_before_the_last_stripes_of_an_open_band_are_refused() {
+    for plp in [false, true] {
+        let mut writer = Writer::new(Made { plp, ..SMALL });
+        let mut open = writer.open(3);
+        (0..4).for_each(|first| drop(writer.write(&mut open, &[first * 2, first * 2 + 1])));
+        for row in 0..3 {
+            let mut writer = writer.clone();
+            spoil_two(&mut writer, 3, row);
+            assert!(is_beyond(&writer.scan().unwrap_err(), 3, row));
+        }
+        spoil_two(&mut writer, 3, 3);
+        // Nobody can tell it from a torn stripe, but with protection there are none.
+        assert_eq!(writer.scan().is_ok(), !plp);
+    }
+}
+
+#[test]
+fn the_last_stripe_of_a_band_is_no_exception_once_its_stream_went_on() {
+    let mut writer = Writer::new(SMALL);
+    let mut abandoned = writer.open(3);
+    writer.write(&mut abandoned, &[1, 2]);
+    writer.write(&mut abandoned, &[3, 4]);
+    let mut next = writer.open(5);
+    writer.write(&mut next, &[5, 6]);
+    spoil_two(&mut writer, 3, 1);
+    assert!(is_beyond(&writer.scan().unwrap_err(), 3, 1));
+}
+
+#[test]
+fn another_stream_or_another_start_says_nothing_of_when_a_program_ended() {
+    for (stream, start) in [(1, false), (0, true)] {
+        let mut writer = Writer::new(SMALL);
+        let mut cut = writer.open(3);
+        let written = writer.write(&mut cut, &[1, 2]);
+        writer.write(&mut cut, &[3, 4]);
+        if start {
+            writer.sequence = writer.scan().unwrap().last_band_sequence;
+        }
+        let mut next = writer.open_as(5, stream, false);
+        writer.write(&mut next, &[5, 6]);
+        spoil_two(&mut writer, 3, 1);
+        let found = writer.scan().unwrap();
+        assert_eq!(writer.versions(&found)[1..3], last(&SMALL, &written)[1..3]);
+        assert_eq!(found.report.dropped_sectors, 2);
+    }
+}
+
+#[test]
+fn a_failed_program_and_a_missing_module_are_no_loss() {
+    for plp in [false, true] {
+        let made = Made { plp, ..SMALL };
+        let mut writer = Writer::new(made);
+        let mut failing = writer.open(3);
+        let mut written = writer.write(&mut failing, &[1, 2]);
+        writer.flash.inject(Fault::FailPrograms { module: 0, die: 0, block: Some(3), count: 1 });
+        let version = writer.version();
+        let contents = [Content::Data(3, version), Content::Data(4, version)];
+        let units = writer.build(&mut failing, &contents);
+        for (at, unit) in &units {
+            let failed = writer.flash.program(*at, unit).is_err();
+            assert_eq!(failed, at.block.module == 0);
+        }
+        writer.flash.mark_bad(writer.at(3, 0, 0).block).unwrap();
+        // Its contents go elsewhere.
+        let mut next = writer.open(5);
+        writer.stripe(&mut next, &contents);
+        written.extend([(3, version), (4, version)]);
+        for missing in [None, Some(1), Some(2)] {
+            let mut writer = writer.clone();
+            if let Some(module) = missing {
+                writer.modules[module] = None;
+            }
+            let found = writer.scan().unwrap();
+            assert_eq!(writer.versions(&found), last(&made, &written), "{missing:?}");
+        }
+    }
+}
+
+#[test]
+fn two_missing_modules_are_refused() {
+    for made in [SMALL, GROUPS] {
+        let mut writer = Writer::new(made);
+        writer.full_band(2, 0);
+        writer.modules[0] = None;
+        writer.modules[2] = None;
+        assert!(is_beyond(&writer.scan().unwrap_err(), 2, 0));
+        writer.modules[1] = None;
+        assert_eq!(writer.scan().unwrap_err(), ScanError::NoAnswer { band: 0 });
+    }
+}
+
+#[test]
+fn a_lost_list_of_holes_is_refused() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(2);
+    writer.stripe(&mut open, &[Content::Data(7, 10), Content::Data(8, 11)]);
+    writer.stripe(&mut open, &[Content::Holes(0, 21, 20, vec![7]), Content::Padding]);
+    writer.version = 30;
+    writer.fill(&mut open, 10);
+    writer.close(&mut open);
+    let found = writer.scan().unwrap();
+    let at = writer.layout.locate(ftl::Ppa(found.map[64]));
+    writer.spoil(writer.at(2, at.die, at.row));
+    writer.spoil(writer.at(2, (at.die + 1) % 3, at.row));
+    let error = writer.scan().unwrap_err();
+    assert_eq!(error, ScanError::Holes { segment: 0, band: 2, stripe: 1 });
+}
+
+#[test]
+fn a_card_that_its_media_contradict_is_refused() {
+    let mut writer = Writer::new(SMALL);
+    type Change = fn(&mut ftl::recover::Card);
+    let fields: [(&str, Change); 4] = [
+        ("bands", |card| card.bands = 9),
+        ("payload bytes", |card| card.payload_bytes = 64),
+        ("modules", |card| card.modules = &card.modules[1..]),
+        ("entries of the map", |card| card.user_sectors = 192),
+    ];
+    for (field, change) in fields {
+        let error = writer.scan_with(change).unwrap_err();
+        assert!(matches!(error, ScanError::Geometry { field: found, .. } if found == field), "{error}");
+    }
+}
+
+#[test]
+fn numbers_that_leave_none_above_them_are_refused() {
+    for version in [u64::MAX, u64::MAX - 10] {
+        let mut writer = Writer::new(SMALL);
+        let mut open = writer.open(2);
+        writer.stripe(&mut open, &[Content::Data(7, version)]);
+        let error = writer.scan().unwrap_err();
+        assert_eq!(error, ScanError::NumbersExhausted { field: "version", found: version });
+    }
+    let mut writer = Writer::new(SMALL);
+    writer.sequence = u64::MAX - 1;
+    let mut open = writer.open(2);
+    writer.write(&mut open, &[1, 2]);
+    assert!(matches!(writer.scan(), Err(ScanError::NumbersExhausted { field: "band sequence", .. })));
+}
+
+#[test]
+fn media_that_fail_are_told_from_media_that_forgot() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(2, 0);
+    writer.flash.power_cut(&[], &mut |_, _| media::CutOutcome::Done);
+    assert!(matches!(writer.scan(), Err(ScanError::Media { .. })));
+}
+
+#[test]
+fn a_program_that_never_happened_is_no_proof_that_its_stripe_was_torn() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(3);
+    writer.flash.inject(Fault::LoseProgram { module: 0, die: 0 });
+    writer.write(&mut open, &[1, 2]);
+    writer.write(&mut open, &[3, 4]);
+    writer.spoil(writer.at(3, 1, 0));
+    assert!(is_beyond(&writer.scan().unwrap_err(), 3, 0));
+}
+
+#[test]
+fn two_lost_blocks_of_a_band_that_is_needed_are_refused() {
+    for plp in [false, true] {
+        let mut writer = Writer::new(Made { plp, ..SMALL });
+        writer.full_band(1, 0);
+        writer.full_band(2, 20);
+        (0..8).for_each(|row| spoil_two(&mut writer, 1, row));
+        assert!(is_beyond(&writer.scan().unwrap_err(), 1, 0));
+        // What is left of it is superseded: it may have been erased just then.
+        writer.full_band(3, 0);
+        let found = writer.scan().unwrap();
+        assert_eq!(found.bands[1].state, FoundState::Dirty);
+    }
+}
+
+#[test]
+fn a_lost_block_and_a_missing_module_are_refused() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(1, 0);
+    writer.full_band(2, 20);
+    (0..8).for_each(|row| writer.spoil(writer.at(1, 0, row)));
+    writer.modules[1] = None;
+    assert!(is_beyond(&writer.scan().unwrap_err(), 1, 0));
+}
+
+#[test]
+fn a_band_of_another_card_is_dirty() {
+    let mut other = Writer::new(SMALL);
+    other.full_band(1, 0);
+    let found = other.scan_with(|card| card.card ^= 1).unwrap();
+    assert_eq!(found.bands[1].state, FoundState::Dirty);
+    assert!(found.map.iter().all(|ppa| *ppa == u32::MAX));
+}
+
+#[test]
+fn a_block_that_failed_still_tells_of_its_band() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(1, 0);
+    writer.flash.mark_bad(writer.at(1, 0, 0).block).unwrap();
+    (0..8).for_each(|row| writer.spoil(writer.at(1, 2, row)));
+    writer.modules[1] = None;
+    assert!(is_beyond(&writer.scan().unwrap_err(), 1, 0));
+}
+
+#[test]
+fn what_is_left_on_a_block_that_was_bad_before_is_forgotten() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(1, 0);
+    writer.flash.mark_bad(writer.at(1, 0, 0).block).unwrap();
+    (1..3).for_each(|die| writer.flash.erase(writer.at(1, die, 0).block).unwrap());
+    let found = writer.scan().unwrap();
+    assert_eq!(found.bands[1].state, FoundState::Free);
+    let mut open = writer.open(1);
+    let mut written = writer.write(&mut open, &[9]);
+    written.extend(writer.write(&mut open, &[9]));
+    let found = writer.scan().unwrap();
+    assert_eq!(writer.versions(&found), last(&SMALL, &written));
+}
+
+#[test]
+fn a_stripe_with_other_members_than_its_band_is_not_read() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(1);
+    let written = writer.write(&mut open, &[1, 2]);
+    open.masks[0] = 0b011;
+    writer.write(&mut open, &[1]);
+    let found = writer.scan().unwrap();
+    assert_eq!(writer.versions(&found), last(&SMALL, &written));
+}

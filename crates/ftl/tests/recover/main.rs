@@ -1,0 +1,8 @@
+//! A card is found again on its media.
+
+mod assembly;
+mod cuts;
+mod histories;
+mod losses;
+mod whole;
+mod writer;

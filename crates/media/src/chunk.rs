@@ -1,0 +1,89 @@
+//! Where the contents of some blocks lie: one piece of memory for several small blocks, or for one large block.
+//!
+//! A chunk exists once something was programmed into one of its blocks. Copies of a module share chunks until one of
+//! them writes, so copying a module costs a few pointers, and a card of gigabytes only what was programmed.
+
+use crate::{SPARE_BYTES, Shape};
+
+/// Blocks share a chunk while it stays below this.
+const CHUNK_BYTES: u64 = 64 << 10;
+
+/// What a sector's cells hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Cells {
+    #[default]
+    Erased = 0,
+    Programmed = 1,
+    /// Nothing that error correction can make sense of.
+    Lost = 2,
+}
+
+/// State of a sector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SectorCells {
+    pub cells: Cells,
+    /// Bits that are wrong for good, until the block is erased.
+    pub flips: u16,
+}
+
+/// State of a unit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UnitCells {
+    /// When it was programmed, by the module's clock.
+    pub minute: u32,
+    /// A program began here and left no trace that a read would find. What is programmed over it is lost.
+    pub touched: bool,
+}
+
+/// How a module is cut into chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub blocks: u32,
+    pub rows: u32,
+    pub sectors: usize,
+    pub sector_bytes: usize,
+}
+
+impl Cut {
+    pub fn of(shape: &Shape) -> Cut {
+        let sector_bytes = SPARE_BYTES + shape.payload_bytes as usize;
+        let block_bytes = u64::from(shape.rows_per_block) * u64::from(shape.unit_sectors) * sector_bytes as u64;
+        let blocks = (CHUNK_BYTES / block_bytes.max(1)).clamp(1, u64::from(u32::MAX)) as u32;
+        Cut { blocks, rows: shape.rows_per_block, sectors: shape.unit_sectors as usize, sector_bytes }
+    }
+    pub fn unit_bytes(&self) -> usize {
+        self.sectors * self.sector_bytes
+    }
+    /// Chunk of a block and the block's place in it.
+    #[inline]
+    pub fn locate(&self, block: usize) -> (usize, usize) {
+        (block / self.blocks as usize, block % self.blocks as usize)
+    }
+}
+
+/// Contents of some blocks.
+#[derive(Clone, Debug)]
+pub(crate) struct Chunk {
+    pub units: Vec<UnitCells>,
+    pub sectors: Vec<SectorCells>,
+    pub bytes: Vec<u8>,
+}
+
+impl Chunk {
+    /// All erased. `blocks` may be less than in other chunks: the last one.
+    pub fn new(cut: &Cut, blocks: usize) -> Chunk {
+        let units = blocks * cut.rows as usize;
+        Chunk {
+            units: vec![UnitCells::default(); units],
+            sectors: vec![SectorCells::default(); units * cut.sectors],
+            bytes: vec![0; units * cut.unit_bytes()],
+        }
+    }
+    /// Erases a block of it.
+    pub fn erase(&mut self, cut: &Cut, place: usize) {
+        let rows = cut.rows as usize;
+        self.units[place * rows..][..rows].fill(UnitCells::default());
+        self.sectors[place * rows * cut.sectors..][..rows * cut.sectors].fill(SectorCells::default());
+    }
+}

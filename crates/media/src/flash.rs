@@ -1,0 +1,454 @@
+//! Emulated flash: modules in slots, power, and the operations.
+//!
+//! Everything that goes wrong is asked for or follows from the seed: the same calls have the same results, always.
+//!
+//! Copies share memory until they differ ([`crate::Module`]): copying a card and recovering it touches only what the
+//! recovery writes.
+
+use crate::fault::{Armed, HostFault, HostTrouble};
+use crate::hash::{hash, purpose};
+use crate::module::{Claim, Erased, Header, Module, Put};
+use crate::power::{CacheLoss, CutOutcome, coin};
+use crate::slot::Slot;
+use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, Media, MediaError, Physics, ReadReport, Shape, Unit, UnitAt};
+
+/// A card's modules on emulated flash.
+#[derive(Clone, Debug)]
+pub struct Flash {
+    pub(crate) shape: Shape,
+    pub(crate) physics: Physics,
+    pub(crate) seed: u64,
+    pub(crate) slots: Vec<Option<Slot>>,
+    pub(crate) powered: bool,
+    controller: u64,
+    /// Operations that change the medium.
+    ops: u64,
+    reads: u64,
+    /// Operations of all kinds.
+    pub(crate) calls: u64,
+    trace: u64,
+    pub(crate) cuts: u64,
+    pub(crate) cut: Option<(u64, CutOutcome)>,
+    pub(crate) cache_loss: CacheLoss,
+    pub(crate) host_faults: Vec<HostFault>,
+}
+
+/// Kinds of operations in the trace.
+mod traced {
+    pub(super) const PROGRAM: u64 = 1;
+    pub(super) const ERASE: u64 = 2;
+    pub(super) const HEADER: u64 = 3;
+    pub(super) const MARK_BAD: u64 = 4;
+    pub(super) const SYNC: u64 = 5;
+    pub(super) const CLAIM: u64 = 6;
+}
+
+impl Flash {
+    /// A card with a blank module in each slot, powered.
+    ///
+    /// # Panics
+    /// When the shape has a unit of more than 64 sectors, or a dimension of 0.
+    pub fn new(shape: Shape, physics: Physics, seed: u64) -> Flash {
+        let mut flash = Flash::without_modules(shape, physics, seed);
+        for slot in 0..shape.modules {
+            let module = Module::blank(&shape, &physics, hash(&[seed, purpose::SERIAL, u64::from(slot)]));
+            flash.slots[slot as usize] = Some(Slot::new(module, physics.volatile_cache));
+        }
+        flash
+    }
+
+    /// A card with empty slots, powered.
+    pub fn without_modules(shape: Shape, physics: Physics, seed: u64) -> Flash {
+        Flash {
+            shape,
+            physics,
+            seed,
+            slots: vec![None; shape.modules as usize],
+            powered: true,
+            controller: 0,
+            ops: 0,
+            reads: 0,
+            calls: 0,
+            trace: 0,
+            cuts: 0,
+            cut: None,
+            cache_loss: CacheLoss::Seeded,
+            host_faults: Vec::new(),
+        }
+    }
+
+    /// How good the flash is.
+    pub fn physics(&self) -> &Physics {
+        &self.physics
+    }
+
+    /// Operations so far that change the medium: programs, erases, header writes, marks of bad blocks, whether they
+    /// worked or not. Those without power don't count.
+    pub fn ops(&self) -> u64 {
+        self.ops
+    }
+
+    /// Units read so far, whether it worked or not.
+    pub fn reads(&self) -> u64 {
+        self.reads
+    }
+
+    /// A hash of all changing operations so far, of what they carried and how they ended.
+    pub fn trace(&self) -> u64 {
+        self.trace
+    }
+
+    /// Who calls from now on.
+    pub fn set_controller(&mut self, controller: u64) {
+        self.controller = controller;
+    }
+
+    /// Lets time pass for all modules in slots.
+    pub fn advance_time(&mut self, days: f64) {
+        for slot in self.slots.iter_mut().flatten() {
+            slot.physical(|module| module.advance_time(days));
+        }
+    }
+
+    /// Takes a module out. What it had not synced is lost like in a power cut.
+    pub fn pull(&mut self, slot: u32) -> Option<Module> {
+        let mut module = self.slots[slot as usize].take()?;
+        module.lose(slot, &mut coin(self.cache_loss, self.seed, self.cuts, slot));
+        self.cuts += 1;
+        Some(module.into_module())
+    }
+
+    /// Puts a module into an empty slot.
+    ///
+    /// # Panics
+    /// When there is a module in the slot, or the module has another shape than the card.
+    pub fn insert(&mut self, slot: u32, module: Module) {
+        assert!(self.slots[slot as usize].is_none(), "slot {slot} is not empty");
+        assert_eq!(*module.shape(), Shape { modules: 1, ..self.shape }, "a module of another shape");
+        self.slots[slot as usize] = Some(Slot::new(module, self.physics.volatile_cache));
+    }
+
+    /// The module in a slot, as it is seen now.
+    pub fn module(&self, slot: u32) -> Option<&Module> {
+        self.slots[slot as usize].as_ref().map(|slot| &*slot.live)
+    }
+
+    #[inline]
+    fn slot(&self, module: u32) -> Result<&Slot, MediaError> {
+        assert!(module < self.shape.modules, "illegal address: module {module} of {:?}", self.shape);
+        self.slots[module as usize].as_ref().ok_or(MediaError::NoModule)
+    }
+
+    /// Whether the caller may change a module, and whether it would answer.
+    pub(crate) fn writable(&self, module: u32, die: Option<u32>) -> Result<(), MediaError> {
+        let slot = self.slot(module)?;
+        slot.live.answers(die)?;
+        match slot.live.claim {
+            Some(claim) if self.physics.fencing && claim.controller != self.controller => Err(MediaError::Fenced),
+            _ => Ok(()),
+        }
+    }
+
+    /// Begins a changing operation: whether power goes during it, or why it can't begin.
+    #[inline]
+    fn begin(&mut self) -> Result<Option<CutOutcome>, MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        let number = self.ops;
+        self.ops += 1;
+        Ok(self.cut.filter(|(at, _)| *at == number).map(|(_, outcome)| outcome))
+    }
+
+    #[inline]
+    fn note(&mut self, kind: u64, place: [u64; 2], contents: u32, result: &Result<(), MediaError>) {
+        let ended = match result {
+            Ok(()) => 0,
+            Err(error) => 1 + *error as u64,
+        };
+        self.trace = hash(&[self.trace, kind << 8 | ended, place[0], place[1], u64::from(contents)]);
+    }
+
+    fn try_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
+        let BlockAt { module, die, block } = at.block;
+        match self.host_trouble(true) {
+            None => {}
+            Some(HostTrouble::Error) => return Err(MediaError::Host),
+            Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
+            Some(HostTrouble::Short) => {
+                self.settle_program(at, unit, CutOutcome::prefix(self.shape.unit_sectors / 2));
+                return Err(MediaError::Host);
+            }
+        }
+        self.writable(module, Some(die))?;
+        let physics = self.physics;
+        let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
+        let state = *slot.live.block(die, block);
+        if state.bad || state.broken {
+            return Err(MediaError::Failed);
+        }
+        slot.live.assert_legal(die, block, at.row);
+        let put = Put { die, block, row: at.row, good: u64::MAX, blank: 0, commanded: true };
+        if !slot.live.armed.is_empty() {
+            let meets = |armed: &Armed| match *armed {
+                Armed::FailPrograms { die: d, block: b, .. } => d == die && b.is_none_or(|b| b == block),
+                Armed::Lose { die: d } | Armed::Misdirect { die: d, .. } | Armed::Duplicate { die: d, .. } => d == die,
+                Armed::FailErases { .. } | Armed::FailSync { .. } => false,
+            };
+            match slot.live_mut().take_armed(meets) {
+                Some(Armed::FailPrograms { .. }) => {
+                    slot.put(Put { good: 0, ..put }, unit.bytes());
+                    return Err(MediaError::Failed);
+                }
+                Some(Armed::Lose { .. }) => return Ok(()),
+                Some(Armed::Misdirect { to_block, to_row, .. }) => {
+                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.bytes());
+                    return Ok(());
+                }
+                Some(Armed::Duplicate { to_block, to_row, .. }) => {
+                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.bytes());
+                }
+                Some(Armed::FailErases { .. } | Armed::FailSync { .. }) | None => {}
+            }
+        }
+        if slot.live.program_fails(die, block, at.row, &physics) {
+            slot.put(Put { good: 0, ..put }, unit.bytes());
+            slot.physical(|module| module.block_mut(die, block).broken = true);
+            return Err(MediaError::Failed);
+        }
+        slot.put(put, unit.bytes());
+        Ok(())
+    }
+
+    fn try_erase(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        let BlockAt { module, die, block } = at;
+        match self.host_trouble(true) {
+            None => {}
+            Some(HostTrouble::Error) => return Err(MediaError::Host),
+            Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
+            Some(HostTrouble::Short) => {
+                self.settle_erase(at, CutOutcome::PartlyErased);
+                return Err(MediaError::Host);
+            }
+        }
+        self.writable(module, Some(die))?;
+        let physics = self.physics;
+        let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
+        let state = *slot.live.block(die, block);
+        if state.bad || state.broken {
+            return Err(MediaError::Failed);
+        }
+        if !slot.live.armed.is_empty() {
+            let meets = |armed: &Armed| matches!(*armed, Armed::FailErases { die: d, block: b, .. } if d == die && b.is_none_or(|b| b == block));
+            if slot.live_mut().take_armed(meets).is_some() {
+                slot.erase(die, block, Erased::Partly);
+                return Err(MediaError::Failed);
+            }
+        }
+        if slot.live.erase_fails(die, block, &physics) {
+            slot.erase(die, block, Erased::Partly);
+            slot.physical(|module| module.block_mut(die, block).broken = true);
+            return Err(MediaError::Failed);
+        }
+        slot.erase(die, block, Erased::Fully);
+        Ok(())
+    }
+
+    fn try_write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
+        match self.host_trouble(true) {
+            None => {}
+            Some(HostTrouble::Error) => return Err(MediaError::Host),
+            Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
+            Some(HostTrouble::Short) => {
+                self.settle_header(module, copy, bytes, CutOutcome::PartlyErased);
+                return Err(MediaError::Host);
+            }
+        }
+        self.writable(module, None)?;
+        self.settle_header(module, copy, bytes, CutOutcome::Done);
+        Ok(())
+    }
+
+    fn try_mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        match self.host_trouble(true) {
+            None => {}
+            Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
+            Some(HostTrouble::Error | HostTrouble::Short) => return Err(MediaError::Host),
+        }
+        self.writable(at.module, None)?;
+        let Some(slot) = &mut self.slots[at.module as usize] else { return Err(MediaError::NoModule) };
+        slot.physical(|module| module.block_mut(at.die, at.block).bad = true);
+        Ok(())
+    }
+
+    fn try_sync(&mut self, module: u32) -> Result<(), MediaError> {
+        if self.host_trouble(false).is_some() {
+            return Err(MediaError::Host);
+        }
+        self.slot(module)?.live.answers(None)?;
+        let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
+        if !slot.live.armed.is_empty()
+            && let Some(Armed::FailSync { drops }) =
+                slot.live_mut().take_armed(|armed| matches!(armed, Armed::FailSync { .. }))
+        {
+            if drops {
+                slot.drop_pending();
+            }
+            return Err(MediaError::Host);
+        }
+        slot.sync();
+        Ok(())
+    }
+
+    fn try_claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError> {
+        if self.host_trouble(false).is_some() {
+            return Err(MediaError::Host);
+        }
+        let (fencing, controller) = (self.physics.fencing, self.controller);
+        self.slot(module)?.live.answers(None)?;
+        let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
+        let present = slot.live.claim;
+        if let Some(present) = present
+            && fencing
+            && generation <= present.generation
+            && controller != present.controller
+        {
+            return Err(MediaError::Fenced);
+        }
+        let generation = generation.max(present.map_or(0, |claim| claim.generation));
+        slot.physical(|module| module.claim = Some(Claim { generation, controller }));
+        Ok(())
+    }
+}
+
+fn place(at: BlockAt, row: u32) -> [u64; 2] {
+    [u64::from(at.module) << 32 | u64::from(at.die), u64::from(at.block) << 32 | u64::from(row)]
+}
+
+impl Media for Flash {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        self.reads += 1;
+        if self.host_trouble(false).is_some() {
+            return Err(MediaError::Host);
+        }
+        self.slot(at.block.module)?.live.answers(Some(at.block.die))?;
+        let Some(slot) = &mut self.slots[at.block.module as usize] else { return Err(MediaError::NoModule) };
+        // Counting would make copies of the card differ, and cost them their shared memory.
+        if self.physics.errors.disturb_read > 0.0 {
+            slot.live_mut().count_read(at.block.die, at.block.block);
+        }
+        Ok(slot.live.read(at.block, at.row, &self.physics, unit))
+    }
+
+    fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
+        let cut = self.begin()?;
+        let sector_bytes = crate::SPARE_BYTES + self.shape.payload_bytes as usize;
+        unit.assert_shape(self.shape.unit_sectors as usize, sector_bytes);
+        let result = match cut {
+            Some(outcome) => {
+                self.settle_program(at, unit, outcome);
+                self.lose_power();
+                Err(MediaError::NoPower)
+            }
+            None => self.try_program(at, unit),
+        };
+        self.note(traced::PROGRAM, place(at.block, at.row), crc32c::crc32c(unit.bytes()), &result);
+        result
+    }
+
+    fn erase(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        let result = match self.begin()? {
+            Some(outcome) => {
+                self.settle_erase(at, outcome);
+                self.lose_power();
+                Err(MediaError::NoPower)
+            }
+            None => self.try_erase(at),
+        };
+        self.note(traced::ERASE, place(at, 0), 0, &result);
+        result
+    }
+
+    fn sync(&mut self, module: u32) -> Result<(), MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        let result = self.try_sync(module);
+        self.note(traced::SYNC, [u64::from(module), 0], 0, &result);
+        result
+    }
+
+    fn is_volatile(&self) -> bool {
+        self.physics.volatile_cache
+    }
+
+    fn is_bad(&self, at: BlockAt) -> bool {
+        self.slots[at.module as usize].as_ref().is_some_and(|slot| slot.live.block(at.die, at.block).bad)
+    }
+
+    fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        let result = match self.begin()? {
+            Some(outcome) => {
+                if outcome != CutOutcome::NotBegun {
+                    let _unknown_to_the_caller = self.try_mark_bad(at);
+                }
+                self.lose_power();
+                Err(MediaError::NoPower)
+            }
+            None => self.try_mark_bad(at),
+        };
+        self.note(traced::MARK_BAD, place(at, 0), 0, &result);
+        result
+    }
+
+    fn cycles(&self, at: BlockAt) -> u32 {
+        self.slots[at.module as usize].as_ref().map_or(0, |slot| slot.live.block(at.die, at.block).cycles)
+    }
+
+    fn read_header(&mut self, module: u32, copy: u32) -> Result<Option<Vec<u8>>, MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        if self.host_trouble(false).is_some() {
+            return Err(MediaError::Host);
+        }
+        let slot = self.slot(module)?;
+        slot.live.answers(None)?;
+        Ok(match &slot.live.headers[copy as usize] {
+            Header::Written(bytes) => Some(bytes.to_vec()),
+            Header::Blank | Header::Unreadable => None,
+        })
+    }
+
+    fn write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
+        let cut = self.begin()?;
+        assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
+        assert!(copy < HEADER_COPIES, "illegal address: header copy {copy}");
+        let result = match cut {
+            Some(outcome) => {
+                self.settle_header(module, copy, bytes, outcome);
+                self.lose_power();
+                Err(MediaError::NoPower)
+            }
+            None => self.try_write_header(module, copy, bytes),
+        };
+        self.note(traced::HEADER, [u64::from(module), u64::from(copy)], crc32c::crc32c(bytes), &result);
+        result
+    }
+
+    fn claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        let result = self.try_claim(module, generation);
+        self.note(traced::CLAIM, [u64::from(module), generation], 0, &result);
+        result
+    }
+}

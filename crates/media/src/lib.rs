@@ -1,0 +1,109 @@
+//! Where do the bytes lie?
+//!
+//! [`Media`] is what flash management needs of a medium: units of a die that are read and programmed, blocks that are
+//! erased, and a header for each module. [`Unit`] is what one program command carries: for each 4 KiB sector a payload
+//! and the spare area that says what it is.
+//!
+//! A payload is [`Shape::payload_bytes`] long: 4,096 where real bytes are stored, less in simulations, where the first
+//! bytes of a sector stand for the rest. Nothing above the medium depends on which.
+//!
+//! [`Flash`] is the emulated medium: NAND flash in memory, with every fault that it knows ([`Fault`], [`CutOutcome`],
+//! [`Physics`]), the same with the same seed. [`Module`]s of it can be pulled, copied and put elsewhere.
+//!
+//! Invariants of it:
+//! - rows of a block are programmed in order, each once after an erase ([`Flash`] panics otherwise: the layer above has
+//!   a bug); a bad, dead or missing place is an error and no panic;
+//! - nothing goes wrong that was not injected and does not follow from [`Physics`] and the seed;
+//! - bytes come back wrong as [`SectorState::Good`] only by [`Fault::Miscorrect`], [`Fault::DamageByte`] and programs
+//!   that land elsewhere.
+
+mod chunk;
+mod error;
+mod fault;
+mod flash;
+mod hash;
+pub mod image;
+mod module;
+mod physics;
+mod place;
+mod power;
+mod slot;
+mod store;
+mod unit;
+mod wear;
+
+pub use error::MediaError;
+pub use fault::{Fault, Part};
+pub use flash::Flash;
+pub use module::Module;
+pub use physics::{ErrorRates, Physics};
+pub use place::{BlockAt, Shape, UnitAt};
+pub use power::{CacheLoss, CutOutcome, UnderWay};
+pub use slot::{CACHE_OPERATIONS, Unsynced};
+pub use store::LoadError;
+pub use unit::{SectorState, Unit};
+
+/// Bytes of spare area that flash management has for each sector.
+pub const SPARE_BYTES: usize = 64;
+/// Bytes of one copy of a module's header.
+pub const HEADER_BYTES: usize = 4096;
+/// Copies of a module's header.
+pub const HEADER_COPIES: u32 = 2;
+
+/// What a read cost and how near it was to its limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// Further reads with shifted thresholds that it took.
+    pub retries: u32,
+    /// Corrected bits of the worst sector.
+    pub corrected_bits: u32,
+    /// The unit should be written elsewhere soon: the medium is near to the end of what it can correct.
+    pub refresh_advised: bool,
+}
+
+/// The modules of a card.
+///
+/// Operations happen at once, in the order in which they are called; what takes time stands above. After a power cut
+/// every operation answers [`MediaError::NoPower`].
+pub trait Media {
+    /// How it is divided.
+    fn shape(&self) -> &Shape;
+
+    /// Reads a unit, each of its sectors with its own outcome. `unit` is overwritten; what it holds of sectors that are
+    /// not [`SectorState::Good`] is undefined.
+    fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError>;
+
+    /// Programs a unit. [`MediaError::Failed`]: its contents are undefined, and the block should not be used any longer.
+    fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError>;
+
+    /// Erases a block. [`MediaError::Failed`]: it is not erased, and should not be used any longer.
+    fn erase(&mut self, at: BlockAt) -> Result<(), MediaError>;
+
+    /// What was programmed and erased on a module survives a power cut from now on. Media without a volatile cache have
+    /// nothing to do.
+    fn sync(&mut self, module: u32) -> Result<(), MediaError>;
+
+    /// Whether programs and erases may be lost in a power cut before [`Media::sync`].
+    fn is_volatile(&self) -> bool;
+
+    /// Whether a block was marked bad.
+    fn is_bad(&self, at: BlockAt) -> bool;
+
+    /// Marks a block bad, for ever.
+    fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError>;
+
+    /// Times a block was erased.
+    fn cycles(&self, at: BlockAt) -> u32;
+
+    /// One copy of a module's header; `None` when it was never written or can't be read. Its contents are not checked.
+    fn read_header(&mut self, module: u32, copy: u32) -> Result<Option<Vec<u8>>, MediaError>;
+
+    /// Writes one copy of a module's header ([`HEADER_BYTES`]). Durable when it returns. A power cut may leave the copy
+    /// unreadable, and no other.
+    fn write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError>;
+
+    /// From now on only the caller may write to a module: whoever claimed it before with a lower generation gets
+    /// [`MediaError::Fenced`]. A claim with a generation not above the present one is fenced itself. Media that can't
+    /// refuse do nothing.
+    fn claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError>;
+}

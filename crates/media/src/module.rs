@@ -1,0 +1,414 @@
+//! A replaceable module: what stays with it when it is pulled, copied, and put into another slot.
+//!
+//! A module knows neither slots nor power. Its clock stands still while nobody advances it.
+
+use crate::chunk::{Cells, Chunk, Cut, SectorCells};
+use crate::fault::Armed;
+use crate::hash::{happens, hash, purpose, unit};
+use crate::wear::{mean_errors, poisson};
+use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, MediaError, Physics, ReadReport, SectorState, Shape, Unit};
+use std::sync::Arc;
+
+/// A module of a card on emulated flash. A clone is another module with the same contents.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub(crate) shape: Shape,
+    pub(crate) serial: u64,
+    /// Its clock: what data's age is measured with.
+    pub(crate) minutes: u32,
+    pub(crate) claim: Option<Claim>,
+    pub(crate) dead: bool,
+    pub(crate) stuck: bool,
+    pub(crate) slow_percent: u32,
+    pub(crate) dead_dies: Vec<u32>,
+    pub(crate) headers: [Header; HEADER_COPIES as usize],
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) cut: Cut,
+    pub(crate) chunks: Vec<Option<Arc<Chunk>>>,
+    /// Faults that wait for their operation.
+    pub(crate) armed: Vec<Armed>,
+}
+
+/// Who may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Claim {
+    pub generation: u64,
+    pub controller: u64,
+}
+
+/// One copy of the header.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Header {
+    Blank,
+    Written(Arc<[u8]>),
+    Unreadable,
+}
+
+/// State of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub cycles: u32,
+    /// The first row that may be programmed.
+    pub next_row: u32,
+    /// Reads since the last erase.
+    pub reads: u32,
+    /// Marked bad.
+    pub bad: bool,
+    /// Fails every program and erase, whether somebody has noticed or not.
+    pub broken: bool,
+    /// Its last erase was cut near its end.
+    pub weak: bool,
+}
+
+/// How far an erase came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Erased {
+    Fully,
+    Partly,
+    Weakly,
+}
+
+/// What a program leaves behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Put {
+    pub die: u32,
+    pub block: u32,
+    pub row: u32,
+    /// Sectors that hold what was programmed.
+    pub good: u64,
+    /// Sectors that still read as erased. All others are lost.
+    pub blank: u64,
+    /// False where a program landed by mistake: the layer above does not know, and its own order is not to be judged by it.
+    pub commanded: bool,
+}
+
+impl Module {
+    /// A blank module. `serial` decides its luck: which blocks are bad from the factory, which sectors wear fast.
+    ///
+    /// # Panics
+    /// When the shape has a unit of more than 64 sectors, or a dimension of 0.
+    pub fn blank(shape: &Shape, physics: &Physics, serial: u64) -> Module {
+        let mut module = Module::perfect(shape, serial);
+        if physics.factory_bad_ppm > 0 {
+            for (index, block) in (0u64..).zip(&mut module.blocks) {
+                if happens(hash(&[serial, purpose::FACTORY_BAD, index]), f64::from(physics.factory_bad_ppm)) {
+                    block.bad = true;
+                    block.broken = true;
+                }
+            }
+        }
+        module
+    }
+
+    /// A blank module without bad blocks.
+    pub(crate) fn perfect(shape: &Shape, serial: u64) -> Module {
+        assert!(
+            shape.dies_per_module > 0
+                && shape.blocks_per_die > 0
+                && shape.rows_per_block > 0
+                && (1..=64).contains(&shape.unit_sectors)
+                && shape.payload_bytes > 0,
+            "no shape for emulated flash: {shape:?}"
+        );
+        let cut = Cut::of(shape);
+        let blocks = shape.dies_per_module as usize * shape.blocks_per_die as usize;
+        Module {
+            shape: Shape { modules: 1, ..*shape },
+            serial,
+            minutes: 0,
+            claim: None,
+            dead: false,
+            stuck: false,
+            slow_percent: 100,
+            dead_dies: Vec::new(),
+            headers: [Header::Blank, Header::Blank],
+            blocks: vec![Block::default(); blocks],
+            cut,
+            chunks: vec![None; blocks.div_ceil(cut.blocks as usize)],
+            armed: Vec::new(),
+        }
+    }
+
+    /// How it is divided; `modules` is 1.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// What its luck is drawn from. Copies have the same.
+    pub fn serial(&self) -> u64 {
+        self.serial
+    }
+
+    /// Lets time pass for it.
+    pub fn advance_time(&mut self, days: f64) {
+        assert!(days >= 0.0, "time runs backwards: {days} days");
+        // Saturates after 8,000 years.
+        self.minutes = (f64::from(self.minutes) + (days * 24.0 * 60.0).round()).min(f64::from(u32::MAX)) as u32;
+    }
+
+    /// What one copy of its header holds, without asking whether the module answers.
+    pub fn header(&self, copy: u32) -> Option<&[u8]> {
+        match &self.headers[copy as usize] {
+            Header::Written(bytes) => Some(bytes),
+            Header::Blank | Header::Unreadable => None,
+        }
+    }
+
+    pub(crate) fn set_header(&mut self, copy: u32, bytes: &[u8]) {
+        assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
+        self.headers[copy as usize] = Header::Written(bytes.into());
+    }
+
+    #[inline]
+    pub(crate) fn index(&self, die: u32, block: u32) -> usize {
+        assert!(
+            die < self.shape.dies_per_module && block < self.shape.blocks_per_die,
+            "illegal address: die {die} block {block} of {:?}",
+            self.shape
+        );
+        die as usize * self.shape.blocks_per_die as usize + block as usize
+    }
+
+    #[inline]
+    pub(crate) fn block(&self, die: u32, block: u32) -> &Block {
+        &self.blocks[self.index(die, block)]
+    }
+
+    #[inline]
+    pub(crate) fn block_mut(&mut self, die: u32, block: u32) -> &mut Block {
+        let index = self.index(die, block);
+        &mut self.blocks[index]
+    }
+
+    /// Whether it and one of its dies answer.
+    #[inline]
+    pub(crate) fn answers(&self, die: Option<u32>) -> Result<(), MediaError> {
+        if self.dead || self.stuck || die.is_some_and(|die| self.dead_dies.contains(&die)) {
+            return Err(MediaError::NoAnswer);
+        }
+        Ok(())
+    }
+
+    /// The chunk of a block, made where there was none, and the block's place in it.
+    pub(crate) fn chunk_mut(&mut self, block: usize) -> (&mut Chunk, usize) {
+        let (chunk, place) = self.cut.locate(block);
+        let blocks = (self.blocks.len() - chunk * self.cut.blocks as usize).min(self.cut.blocks as usize);
+        let cut = self.cut;
+        let chunk = self.chunks[chunk].get_or_insert_with(|| Arc::new(Chunk::new(&cut, blocks)));
+        (Arc::make_mut(chunk), place)
+    }
+
+    /// The first of a unit's sectors in its block's chunk.
+    #[inline]
+    fn unit_index(&self, place: usize, row: u32) -> usize {
+        assert!(row < self.cut.rows, "illegal address: row {row} of {:?}", self.shape);
+        place * self.cut.rows as usize + row as usize
+    }
+
+    /// Panics when programming this row would break the order in which the rows of a block are programmed.
+    pub(crate) fn assert_legal(&self, die: u32, block: u32, row: u32) {
+        let next = self.block(die, block).next_row;
+        assert!(
+            (next..self.shape.rows_per_block).contains(&row),
+            "illegal program: module {:x} die {die} block {block} row {row}, next is {next} of {}",
+            self.serial,
+            self.shape.rows_per_block
+        );
+    }
+
+    /// Puts a unit's bytes where they go, and loses what is not to be found later.
+    pub(crate) fn put(&mut self, put: Put, bytes: &[u8]) {
+        let index = self.index(put.die, put.block);
+        let (cut, serial, minute) = (self.cut, self.serial, self.minutes);
+        let sectors = u64::from(self.shape.unit_sectors);
+        let Block { cycles, weak, .. } = self.blocks[index];
+        let unit = self.unit_index(self.cut.locate(index).1, put.row);
+        let (chunk, _) = self.chunk_mut(index);
+        let touched = chunk.units[unit].touched;
+        let mut all_blank = true;
+        for sector in 0..sectors {
+            let at = unit * cut.sectors + sector as usize;
+            let decays = || {
+                let place = [serial, purpose::WEAK, index as u64, u64::from(cycles), u64::from(put.row), sector];
+                hash(&place) & 1 == 1
+            };
+            let cells = match (put.good >> sector & 1, put.blank >> sector & 1) {
+                (1, _) if touched || weak && decays() => Cells::Lost,
+                (1, _) => Cells::Programmed,
+                (_, 1) => Cells::Erased,
+                _ => Cells::Lost,
+            };
+            all_blank &= cells == Cells::Erased;
+            chunk.sectors[at].cells = cells;
+            if cells == Cells::Programmed {
+                let (from, to) = (sector as usize * cut.sector_bytes, at * cut.sector_bytes);
+                chunk.bytes[to..][..cut.sector_bytes].copy_from_slice(&bytes[from..][..cut.sector_bytes]);
+            }
+        }
+        chunk.units[unit].minute = minute;
+        chunk.units[unit].touched = all_blank;
+        if put.commanded && !all_blank {
+            let next = &mut self.blocks[index].next_row;
+            *next = (*next).max(put.row + 1);
+        }
+    }
+
+    /// Erases a block, more or less.
+    pub(crate) fn erase(&mut self, die: u32, block: u32, how: Erased) {
+        let index = self.index(die, block);
+        let state = &mut self.blocks[index];
+        state.cycles = state.cycles.saturating_add(1);
+        state.reads = 0;
+        state.next_row = 0;
+        state.weak = how == Erased::Weakly;
+        let (chunk, place) = self.cut.locate(index);
+        if self.cut.blocks == 1 {
+            self.chunks[chunk] = None;
+        } else if let Some(chunk) = &mut self.chunks[chunk] {
+            Arc::make_mut(chunk).erase(&self.cut, place);
+        }
+        if how == Erased::Partly {
+            let (cut, rows) = (self.cut, self.cut.rows as usize);
+            let (chunk, place) = self.chunk_mut(index);
+            let lost = SectorCells { cells: Cells::Lost, flips: 0 };
+            chunk.sectors[place * rows * cut.sectors..][..rows * cut.sectors].fill(lost);
+            self.blocks[index].next_row = self.cut.rows;
+        }
+    }
+
+    /// Loses what is programmed in some rows.
+    pub(crate) fn spoil(&mut self, die: u32, block: u32, rows: std::ops::Range<u32>) {
+        let index = self.index(die, block);
+        let cut = self.cut;
+        if self.chunks[cut.locate(index).0].is_none() {
+            return;
+        }
+        let (chunk, place) = self.chunk_mut(index);
+        let first = place * cut.rows as usize;
+        let range = (first + rows.start as usize) * cut.sectors..(first + rows.end as usize) * cut.sectors;
+        for sector in &mut chunk.sectors[range] {
+            if sector.cells == Cells::Programmed {
+                sector.cells = Cells::Lost;
+            }
+        }
+    }
+
+    /// State and bytes of a sector, to be damaged.
+    pub(crate) fn sector_mut(&mut self, die: u32, block: u32, row: u32, sector: u32) -> (&mut SectorCells, &mut [u8]) {
+        assert!(sector < self.shape.unit_sectors, "illegal address: sector {sector} of {:?}", self.shape);
+        let index = self.index(die, block);
+        let cut = self.cut;
+        let at = self.unit_index(cut.locate(index).1, row) * cut.sectors + sector as usize;
+        let (chunk, _) = self.chunk_mut(index);
+        (&mut chunk.sectors[at], &mut chunk.bytes[at * cut.sector_bytes..][..cut.sector_bytes])
+    }
+
+    /// What the cells of a sector hold.
+    pub(crate) fn cells(&self, die: u32, block: u32, row: u32, sector: u32) -> Cells {
+        let (chunk, place) = self.cut.locate(self.index(die, block));
+        let at = self.unit_index(place, row) * self.cut.sectors + sector as usize;
+        self.chunks[chunk].as_ref().map_or(Cells::Erased, |chunk| chunk.sectors[at].cells)
+    }
+
+    /// Counts a read of a block.
+    pub(crate) fn count_read(&mut self, die: u32, block: u32) {
+        let reads = &mut self.block_mut(die, block).reads;
+        *reads = reads.saturating_add(1);
+    }
+
+    /// Reads a unit.
+    pub(crate) fn read(&self, at: BlockAt, row: u32, physics: &Physics, out: &mut Unit) -> ReadReport {
+        let index = self.index(at.die, at.block);
+        let (chunk, place) = self.cut.locate(index);
+        let unit_at = self.unit_index(place, row);
+        let sectors = self.cut.sectors;
+        out.assert_shape(sectors, self.cut.sector_bytes);
+        let Some(chunk) = &self.chunks[chunk] else {
+            (0..sectors).for_each(|sector| out.set_state(sector, SectorState::Erased));
+            return ReadReport::default();
+        };
+        let block = &self.blocks[index];
+        let mean = if physics.errors.is_none() {
+            0.0
+        } else {
+            let minutes = self.minutes.saturating_sub(chunk.units[unit_at].minute);
+            mean_errors(physics, block.cycles, minutes, block.reads)
+        };
+        let mut report = ReadReport::default();
+        let mut any_good = false;
+        for sector in 0..sectors {
+            let SectorCells { cells, flips } = chunk.sectors[unit_at * sectors + sector];
+            let flips = u32::from(flips);
+            let state = match cells {
+                Cells::Lost => SectorState::Uncorrectable,
+                Cells::Erased if flips > physics.ecc_bits => SectorState::Uncorrectable,
+                Cells::Erased => SectorState::Erased,
+                Cells::Programmed => {
+                    let luck = || {
+                        let words = [index as u64, u64::from(block.cycles), u64::from(row), sector as u64];
+                        let [a, b, c, d] = words;
+                        unit(hash(&[self.serial, purpose::RAW_ERRORS, a, b, c, d]))
+                    };
+                    match correct(physics, mean, flips, luck) {
+                        Some((bits, retries)) => {
+                            report.retries = report.retries.max(retries);
+                            report.corrected_bits = report.corrected_bits.max(bits);
+                            SectorState::Good
+                        }
+                        None => {
+                            report.retries = physics.read_retries;
+                            SectorState::Uncorrectable
+                        }
+                    }
+                }
+            };
+            any_good |= state == SectorState::Good;
+            out.set_state(sector, state);
+        }
+        if any_good {
+            out.bytes_mut().copy_from_slice(&chunk.bytes[unit_at * self.cut.unit_bytes()..][..self.cut.unit_bytes()]);
+        }
+        report.refresh_advised = report.corrected_bits >= physics.refresh_advised_at_bits.max(1) || report.retries > 0;
+        report
+    }
+
+    /// Whether the wear of a block makes a program of this row fail.
+    pub(crate) fn program_fails(&self, die: u32, block: u32, row: u32, physics: &Physics) -> bool {
+        if physics.program_fail_ppm_at_rated == 0 {
+            return false;
+        }
+        let index = self.index(die, block);
+        let cycles = self.blocks[index].cycles;
+        let words = [self.serial, purpose::PROGRAM_FAILS, index as u64, u64::from(cycles), u64::from(row)];
+        happens(hash(&words), physics.failure_ppm(physics.program_fail_ppm_at_rated, cycles))
+    }
+
+    /// Whether the wear of a block makes its next erase fail.
+    pub(crate) fn erase_fails(&self, die: u32, block: u32, physics: &Physics) -> bool {
+        if physics.erase_fail_ppm_at_rated == 0 {
+            return false;
+        }
+        let index = self.index(die, block);
+        let cycles = self.blocks[index].cycles.saturating_add(1);
+        let words = [self.serial, purpose::ERASE_FAILS, index as u64, u64::from(cycles)];
+        happens(hash(&words), physics.failure_ppm(physics.erase_fail_ppm_at_rated, cycles))
+    }
+}
+
+/// Corrected bits of a sector and the retries that it took; `None` when it can't be corrected.
+#[inline]
+fn correct(physics: &Physics, mean: f64, flips: u32, luck: impl FnOnce() -> f64) -> Option<(u32, u32)> {
+    if mean == 0.0 {
+        return (flips <= physics.ecc_bits).then_some((flips, 0));
+    }
+    let luck = luck();
+    let mut mean = mean;
+    for retries in 0..=physics.read_retries {
+        let bits = poisson(mean, luck).saturating_add(flips);
+        if bits <= physics.ecc_bits {
+            return Some((bits, retries));
+        }
+        mean *= physics.retry_factor;
+    }
+    None
+}

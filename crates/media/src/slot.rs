@@ -1,0 +1,157 @@
+//! A slot with a module in it, and what a power cut would take back.
+//!
+//! With a volatile cache there are two modules: what the card sees, and what is durable. Both share their memory where
+//! they are equal.
+
+use crate::module::{Erased, Module, Put};
+use crate::{BlockAt, UnitAt};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// A program or an erase that was reported and that no sync has made durable yet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unsynced {
+    /// A program.
+    Program(UnitAt),
+    /// An erase.
+    Erase(BlockAt),
+}
+
+/// Unsynced operations that a module's cache holds: beyond it the oldest becomes durable, as in a drive's cache.
+pub const CACHE_OPERATIONS: usize = 65_536;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Slot {
+    pub live: Arc<Module>,
+    cache: Option<Box<Cache>>,
+}
+
+#[derive(Clone, Debug)]
+struct Cache {
+    durable: Arc<Module>,
+    pending: VecDeque<Pending>,
+    /// A failed sync dropped some of it: `durable` no longer becomes `live` by a sync.
+    diverged: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Pending {
+    Put(Put, Arc<[u8]>),
+    Erase { die: u32, block: u32, how: Erased },
+}
+
+impl Pending {
+    fn apply(&self, module: &mut Module) {
+        match self {
+            Pending::Put(put, bytes) => module.put(*put, bytes),
+            Pending::Erase { die, block, how } => module.erase(*die, *block, *how),
+        }
+    }
+    fn describe(&self, slot: u32) -> Unsynced {
+        match self {
+            Pending::Put(put, _) => Unsynced::Program(UnitAt {
+                block: BlockAt { module: slot, die: put.die, block: put.block },
+                row: put.row,
+            }),
+            Pending::Erase { die, block, .. } => Unsynced::Erase(BlockAt { module: slot, die: *die, block: *block }),
+        }
+    }
+}
+
+impl Slot {
+    pub fn new(module: Module, is_volatile: bool) -> Slot {
+        let live = Arc::new(module);
+        let cache = is_volatile
+            .then(|| Box::new(Cache { durable: Arc::clone(&live), pending: VecDeque::new(), diverged: false }));
+        Slot { live, cache }
+    }
+
+    /// The module, to be changed in what no power cut takes back.
+    pub fn physical(&mut self, change: impl Fn(&mut Module)) {
+        change(Arc::make_mut(&mut self.live));
+        if let Some(cache) = &mut self.cache {
+            change(Arc::make_mut(&mut cache.durable));
+        }
+    }
+
+    /// The module, to be changed in what a power cut has no say in: armed faults, counts of reads.
+    #[inline]
+    pub fn live_mut(&mut self) -> &mut Module {
+        Arc::make_mut(&mut self.live)
+    }
+
+    pub fn put(&mut self, put: Put, bytes: &[u8]) {
+        Arc::make_mut(&mut self.live).put(put, bytes);
+        if let Some(cache) = &mut self.cache {
+            cache.push(Pending::Put(put, bytes.into()));
+        }
+    }
+
+    pub fn erase(&mut self, die: u32, block: u32, how: Erased) {
+        Arc::make_mut(&mut self.live).erase(die, block, how);
+        if let Some(cache) = &mut self.cache {
+            cache.push(Pending::Erase { die, block, how });
+        }
+    }
+
+    /// What is pending becomes durable.
+    pub fn sync(&mut self) {
+        let Some(cache) = &mut self.cache else { return };
+        if cache.diverged {
+            let durable = Arc::make_mut(&mut cache.durable);
+            cache.pending.drain(..).for_each(|pending| pending.apply(durable));
+        } else {
+            cache.pending.clear();
+            cache.durable = Arc::clone(&self.live);
+        }
+    }
+
+    /// What is pending will never become durable, though it can still be read.
+    pub fn drop_pending(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.diverged |= !cache.pending.is_empty();
+            cache.pending.clear();
+        }
+    }
+
+    /// Power is gone: of what is pending, in the order in which it was reported, stays what `keep` says.
+    pub fn lose(&mut self, slot: u32, keep: &mut dyn FnMut(&Unsynced) -> bool) {
+        let Some(cache) = &mut self.cache else { return };
+        let durable = Arc::make_mut(&mut cache.durable);
+        for pending in cache.pending.drain(..) {
+            if keep(&pending.describe(slot)) {
+                pending.apply(durable);
+            }
+        }
+        // What is no part of the contents is as it was.
+        durable.armed.clone_from(&self.live.armed);
+        for (durable, live) in durable.blocks.iter_mut().zip(&self.live.blocks) {
+            if durable.cycles == live.cycles {
+                durable.reads = live.reads;
+            }
+        }
+        cache.diverged = false;
+        self.live = Arc::clone(&cache.durable);
+    }
+
+    /// Pending operations.
+    pub fn unsynced(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.pending.len())
+    }
+
+    pub fn into_module(self) -> Module {
+        drop(self.cache);
+        Arc::unwrap_or_clone(self.live)
+    }
+}
+
+impl Cache {
+    fn push(&mut self, pending: Pending) {
+        if self.pending.len() == CACHE_OPERATIONS
+            && let Some(oldest) = self.pending.pop_front()
+        {
+            oldest.apply(Arc::make_mut(&mut self.durable));
+        }
+        self.pending.push_back(pending);
+    }
+}

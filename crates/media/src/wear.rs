@@ -1,0 +1,82 @@
+//! How many bits of a sector are wrong.
+//!
+//! Each sector has a fixed luck, a quantile hashed from where it is and how often its block was erased. Its raw bit
+//! errors are that quantile of the Poisson distribution around the mean that wear, time and reads give. So a sector
+//! never gets better by itself, the same question has the same answer, and sectors still differ as they do on flash.
+
+use crate::Physics;
+
+/// Bits of a 4 KiB sector and its spare area. Simulations carry fewer bytes, which stand for these.
+pub(crate) const SECTOR_BITS: f64 = ((4096 + crate::SPARE_BYTES) * 8) as f64;
+/// Above this mean the draw is the mean: no code corrects so many, and the sum below would need smaller floats.
+const LARGEST_MEAN: f64 = 600.0;
+/// Luck beyond this counts as this: nearer to 1 the sum of chances has only rounding errors left to differ by.
+const WORST_LUCK: f64 = 1.0 - 1e-9;
+const MINUTES_PER_YEAR: f64 = 365.0 * 24.0 * 60.0;
+
+/// Mean of the raw bit errors of a sector.
+#[inline]
+pub(crate) fn mean_errors(physics: &Physics, cycles: u32, minutes: u32, reads: u32) -> f64 {
+    let (rates, w) = (&physics.errors, physics.wear(cycles));
+    let retention = rates.retention_year * (f64::from(minutes) / MINUTES_PER_YEAR).sqrt() * (0.1 + 0.9 * w);
+    let disturb = rates.disturb_read * f64::from(reads) * w * w.sqrt();
+    (rates.fresh + rates.cycles * w * w + retention + disturb) * SECTOR_BITS
+}
+
+/// The smallest number that a Poisson draw with this mean exceeds with a chance of at most `1 - quantile`. It never
+/// falls when the mean grows.
+pub(crate) fn poisson(mean: f64, quantile: f64) -> u32 {
+    let (capped, quantile) = (mean.min(LARGEST_MEAN), quantile.min(WORST_LUCK));
+    let mut chance = (-capped).exp();
+    let mut below = chance;
+    let mut count = 0u32;
+    // Ends where the chances no longer add to the sum, far above the mean.
+    while quantile >= below && (f64::from(count) < capped || below + chance > below) {
+        count += 1;
+        chance *= capped / f64::from(count);
+        below += chance;
+    }
+    if mean > LARGEST_MEAN { count.max(mean.min(1e9) as u32) } else { count }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::{hash, unit};
+
+    #[test]
+    fn draws_have_the_mean_and_the_variance_of_the_distribution() {
+        for mean in [0.2, 3.0, 40.0, 400.0] {
+            let draws: Vec<f64> = (0..20_000).map(|i| f64::from(poisson(mean, unit(hash(&[5, i]))))).collect();
+            let average = draws.iter().sum::<f64>() / 20_000.0;
+            let variance = draws.iter().map(|d| (d - average) * (d - average)).sum::<f64>() / 20_000.0;
+            assert!((average / mean - 1.0).abs() < 0.03, "mean {mean}: {average}");
+            assert!((variance / mean - 1.0).abs() < 0.06, "mean {mean}: {variance}");
+        }
+    }
+
+    #[test]
+    fn draws_never_fall_when_the_mean_grows() {
+        for i in 0..100 {
+            let quantile = if i == 99 { 1.0 - f64::EPSILON / 2.0 } else { unit(hash(&[6, i])) };
+            let mut last = 0;
+            let mut mean = 0.0;
+            while mean < 2_000.0 {
+                let count = poisson(mean, quantile);
+                assert!(count >= last, "quantile {quantile}, mean {mean}: {count} after {last}");
+                last = count;
+                mean = mean * 1.01 + 0.001;
+            }
+        }
+    }
+
+    #[test]
+    fn a_year_at_the_rated_cycles_is_within_what_the_presets_correct() {
+        for physics in [Physics::SLC, Physics::MLC, Physics::TLC] {
+            let mean = mean_errors(&physics, physics.rated_cycles, 365 * 24 * 60, 10_000);
+            assert!(mean < f64::from(physics.ecc_bits) * 0.6, "{mean}");
+            let worn = mean_errors(&physics, physics.rated_cycles * 10, 5 * 365 * 24 * 60, 10_000_000);
+            assert!(worn > f64::from(physics.ecc_bits) || physics == Physics::SLC, "{worn}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Faults of flash, as they are asked for.
+
+use crate::CardUnderTest;
+use device::Rng;
+use media::{BlockAt, Fault, Media, Part, SectorState, Unit, UnitAt};
+use sim::plan::{Area, Flips, Metadata, Stray};
+use sim::{FaultKind, FaultSpec, Impact};
+
+impl CardUnderTest {
+    /// Does damage; `None` when it is not applicable now.
+    pub(crate) fn do_harm(&mut self, fault: &FaultSpec) -> Option<Impact> {
+        let mut rng = fault.chooser("where");
+        let shape = *self.flash().shape();
+        let die =
+            |rng: &mut Rng| (rng.below(shape.modules.into()) as u32, rng.below(shape.dies_per_module.into()) as u32);
+        let stray = |rng: &mut Rng| {
+            let (module, die) = die(rng);
+            let to_block = rng.below(shape.blocks_per_die.into()) as u32;
+            (module, die, to_block, rng.below(shape.rows_per_block.into()) as u32)
+        };
+        let physics = *self.flash().physics();
+        let injected = match fault.kind {
+            FaultKind::ProgramFailure => {
+                let (module, die) = die(&mut rng);
+                Fault::FailPrograms { module, die, block: None, count: 1 }
+            }
+            FaultKind::EraseFailure => {
+                let (module, die) = die(&mut rng);
+                Fault::FailErases { module, die, block: None, count: 1 }
+            }
+            FaultKind::DeadDie => {
+                let (module, die) = die(&mut rng);
+                Fault::DieDead { module, die }
+            }
+            FaultKind::DeadModule => Fault::ModuleDead { module: die(&mut rng).0 },
+            FaultKind::BitFlips { flips, area } => {
+                let (at, sector) = self.written_sector(&mut rng, area == Area::Data)?;
+                let bits = match flips {
+                    Flips::Below => physics.ecc_bits / 2,
+                    Flips::At => physics.ecc_bits,
+                    Flips::Above => physics.ecc_bits + 1,
+                };
+                Fault::FlipBits { at, sector, bits: u16::try_from(bits).unwrap_or(u16::MAX) }
+            }
+            FaultKind::Miscorrection => {
+                let (at, sector) = self.written_sector(&mut rng, true)?;
+                let part = if rng.below(2) == 0 { Part::Payload } else { Part::Spare };
+                Fault::Miscorrect { at, sector, part }
+            }
+            FaultKind::Damaged(Metadata::HeaderCopy) => Fault::DamageHeader {
+                module: die(&mut rng).0,
+                copy: rng.below(2) as u32,
+                byte: rng.below(media::HEADER_BYTES as u64) as u32,
+                xor: 1 + rng.below(255) as u8,
+            },
+            FaultKind::Damaged(Metadata::Spare) => {
+                let (at, sector) = self.written_sector(&mut rng, true)?;
+                let byte = rng.below(media::SPARE_BYTES as u64) as u32;
+                Fault::DamageByte { at, sector, byte, xor: 1 + rng.below(255) as u8 }
+            }
+            FaultKind::Program(Stray::Lost) => {
+                let (module, die) = die(&mut rng);
+                Fault::LoseProgram { module, die }
+            }
+            FaultKind::Program(Stray::Misdirected) => {
+                let (module, die, to_block, to_row) = stray(&mut rng);
+                Fault::MisdirectProgram { module, die, to_block, to_row }
+            }
+            FaultKind::Program(Stray::Duplicated) => {
+                let (module, die, to_block, to_row) = stray(&mut rng);
+                Fault::DuplicateProgram { module, die, to_block, to_row }
+            }
+            _ => return None,
+        };
+        self.flash_mut().inject(injected).then(Impact::default)
+    }
+
+    /// A sector that is on flash, and whether it is one of the host's.
+    fn written_sector(&mut self, rng: &mut Rng, of_host: bool) -> Option<(UnitAt, u32)> {
+        let shape = *self.flash().shape();
+        let mut unit = Unit::new(&shape);
+        for _ in 0..64 {
+            let block = BlockAt {
+                module: rng.below(shape.modules.into()) as u32,
+                die: rng.below(shape.dies_per_module.into()) as u32,
+                block: rng.below(shape.blocks_per_die.into()) as u32,
+            };
+            let at = UnitAt { block, row: rng.below(shape.rows_per_block.into()) as u32 };
+            let sector = rng.below(shape.unit_sectors.into()) as u32;
+            if self.flash_mut().read(at, &mut unit).is_err() || unit.state(sector as usize) != SectorState::Good {
+                continue;
+            }
+            let spare = format::Spare::decode(unit.spare(sector as usize));
+            let is_host = spare.is_ok_and(|spare| spare.role == format::Role::Data);
+            if is_host == of_host {
+                return Some((at, sector));
+            }
+        }
+        None
+    }
+}

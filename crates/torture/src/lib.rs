@@ -1,0 +1,13 @@
+//! How is a card put to the test?
+//!
+//! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for payloads,
+//! power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows.
+//! [`tiny`] is a card small enough for millions of lives, with everything that a large one has.
+
+mod cut;
+mod faults;
+mod subject;
+mod tiny;
+
+pub use subject::CardUnderTest;
+pub use tiny::{Kind, tiny};

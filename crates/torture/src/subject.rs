@@ -1,0 +1,320 @@
+//! The card as a subject of lives.
+
+use crate::tiny::PAYLOAD_BYTES;
+use card::{Card, CardConfig, OpenError, SectorData, shape};
+use device::{Completion, Device, Op, Request, RequestId, SECTOR_BYTES, Time};
+use format::CardId;
+use ftl::recover::{AssembleError, ScanError};
+use media::{Flash, Media, MediaError, Module, Physics};
+use sim::{
+    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpId, Outcome,
+    RecoveryReport, Refusal, Sector, Stamp, Subject, What,
+};
+use std::collections::VecDeque;
+
+/// Requests that the card is given at once; more wait at the host.
+const AT_ONCE: u32 = 32;
+const CARD: CardId = CardId(*b"card under test ");
+
+/// A request that the card has.
+#[derive(Clone, Copy, Debug)]
+struct Outstanding {
+    op: OpId,
+    is_read: bool,
+}
+
+/// A card with contents on emulated flash.
+#[derive(Clone, Debug)]
+pub struct CardUnderTest {
+    config: CardConfig,
+    /// While there is power.
+    pub(crate) card: Option<Card>,
+    /// While there is none.
+    pub(crate) media: Option<Flash>,
+    pub(crate) now: Time,
+    outstanding: Vec<Option<Outstanding>>,
+    waiting: VecDeque<(OpId, HostOp)>,
+    completions: Vec<Completion>,
+    next_op: u64,
+    seed: u64,
+    /// The modules as they were when the card was started last.
+    pub(crate) earlier: Vec<Option<Module>>,
+}
+
+impl CardUnderTest {
+    /// A fresh card.
+    ///
+    /// # Panics
+    /// When the configuration is no card.
+    pub fn new(config: CardConfig, physics: Physics, seed: u64) -> CardUnderTest {
+        let flash = Flash::new(shape(&config), physics, seed);
+        let modules = flash.shape().modules;
+        let card = Card::format(&config, flash, CARD, AT_ONCE, seed).expect("the card can be made");
+        CardUnderTest {
+            config,
+            card: Some(card),
+            media: None,
+            now: Time::ZERO,
+            outstanding: vec![None; AT_ONCE as usize],
+            waiting: VecDeque::new(),
+            completions: Vec::new(),
+            next_op: 0,
+            seed,
+            earlier: vec![None; modules as usize],
+        }
+    }
+
+    /// The media, with power or without.
+    pub fn flash(&self) -> &Flash {
+        match (&self.card, &self.media) {
+            (Some(card), _) => card.media_contents().expect("it has contents"),
+            (None, Some(media)) => media,
+            (None, None) => unreachable!("the media are somewhere"),
+        }
+    }
+
+    /// The media, to do them harm.
+    pub(crate) fn flash_mut(&mut self) -> &mut Flash {
+        match (&mut self.card, &mut self.media) {
+            (Some(card), _) => card.media_contents_mut().expect("it has contents"),
+            (None, Some(media)) => media,
+            (None, None) => unreachable!("the media are somewhere"),
+        }
+    }
+
+    /// The card, while there is power.
+    pub fn card(&self) -> Option<&Card> {
+        self.card.as_ref()
+    }
+
+    fn hand_over(&mut self) {
+        while let Some((op, _)) = self.waiting.front() {
+            let op = *op;
+            let Some(id) = self.outstanding.iter().position(|o| o.is_none()) else { return };
+            let (_, host_op) = self.waiting.pop_front().expect("looked at");
+            let Some(card) = &mut self.card else { return };
+            let id32 = RequestId(id as u32);
+            let bytes = |lba: sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
+            let request = match host_op {
+                HostOp::Write { lba, stamps, fua } => {
+                    let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
+                    card.set_write(id32, &payloads);
+                    let (offset_bytes, len_bytes) = bytes(lba, stamps.len() as u32);
+                    Request { op: Op::Write, fua, offset_bytes, len_bytes }
+                }
+                HostOp::Trim { lba, count } => {
+                    let (offset_bytes, len_bytes) = bytes(lba, count);
+                    Request { op: Op::Trim, fua: false, offset_bytes, len_bytes }
+                }
+                HostOp::WriteZeroes { lba, count, fua } => {
+                    let (offset_bytes, len_bytes) = bytes(lba, count);
+                    Request { op: Op::Trim, fua, offset_bytes, len_bytes }
+                }
+                HostOp::Flush => Request::flush(),
+                HostOp::Read { lba, count } => {
+                    let (offset_bytes, len_bytes) = bytes(lba, count);
+                    Request::read(offset_bytes, len_bytes)
+                }
+            };
+            self.outstanding[id] = Some(Outstanding { op, is_read: request.op == Op::Read });
+            card.submit(self.now, id32, request, &mut self.completions);
+        }
+    }
+
+    fn answer(&mut self, done: &mut Vec<Done>) {
+        for completion in self.completions.drain(..) {
+            let slot = &mut self.outstanding[completion.id.0 as usize];
+            let Outstanding { op, is_read } = slot.take().expect("it was asked for");
+            let card = self.card.as_mut().expect("it answered");
+            let outcome = if is_read {
+                Outcome::Values(card.take_read(completion.id).into_iter().map(value).collect())
+            } else {
+                Outcome::Ok
+            };
+            done.push(Done { id: op, outcome });
+        }
+    }
+}
+
+/// A payload that is nothing but its stamp, again and again.
+fn payload(stamp: Stamp) -> impl Iterator<Item = u8> {
+    stamp.0.to_le_bytes().into_iter().cycle().take(PAYLOAD_BYTES as usize)
+}
+
+fn value(data: SectorData) -> Sector {
+    match data {
+        SectorData::Zero => Sector::Zero,
+        SectorData::Unreadable | SectorData::Pending => Sector::Error,
+        SectorData::Data(bytes) => {
+            let (first, _) = bytes.split_first_chunk::<8>().expect("a payload has a stamp");
+            if bytes.chunks_exact(8).all(|chunk| chunk == first) {
+                Sector::Value(Stamp(u64::from_le_bytes(*first)))
+            } else {
+                Sector::Mixed
+            }
+        }
+    }
+}
+
+impl Subject for CardUnderTest {
+    fn sectors(&self) -> u32 {
+        self.config.ftl.user_sectors as u32
+    }
+
+    fn durability(&self) -> Durability {
+        if self.config.power_loss_protection { Durability::OnAck } else { Durability::OnFlush }
+    }
+
+    fn slots(&self) -> u32 {
+        self.flash().shape().modules
+    }
+
+    fn now(&self) -> Time {
+        self.now
+    }
+
+    fn submit(&mut self, op: HostOp) -> OpId {
+        let id = OpId(self.next_op);
+        self.next_op += 1;
+        self.waiting.push_back((id, op));
+        self.hand_over();
+        id
+    }
+
+    fn step(&mut self, until: Time, done: &mut Vec<Done>) -> bool {
+        if !self.completions.is_empty() {
+            self.answer(done);
+            self.hand_over();
+            return true;
+        }
+        let Some(card) = &mut self.card else { return false };
+        let next = card.next_event();
+        if next > until || next == Time::NEVER {
+            if until != Time::NEVER {
+                self.now = until;
+            }
+            return false;
+        }
+        self.now = next;
+        card.advance(next, &mut self.completions);
+        self.answer(done);
+        self.hand_over();
+        true
+    }
+
+    fn idle(&self) -> bool {
+        self.completions.is_empty()
+            && self.waiting.is_empty()
+            && self.card.as_ref().is_some_and(|card| card.in_flight() == 0 && card.next_event() == Time::NEVER)
+    }
+
+    fn activity(&self) -> Activity {
+        match &self.card {
+            None => Activity::Recovery,
+            Some(card) if card.collects() => Activity::Gc,
+            Some(card) if card.programs() => Activity::HostWrite,
+            Some(_) => Activity::Idle,
+        }
+    }
+
+    fn media_ops(&self) -> u64 {
+        self.flash().ops()
+    }
+
+    fn power_cut(&mut self, how: CutOutcome, chooser: &mut dyn Chooser) -> bool {
+        let cut = self.cut_power(how, chooser);
+        if cut {
+            self.outstanding.fill(None);
+            self.waiting.clear();
+            self.completions.clear();
+        }
+        cut
+    }
+
+    fn recover(&mut self, cut_after: Option<u64>, chooser: &mut dyn Chooser) -> Result<RecoveryReport, NotRecovered> {
+        let mut media = self.media.take().expect("there is no power");
+        let slots = media.shape().modules;
+        self.earlier = (0..slots).map(|slot| media.module(slot).cloned()).collect();
+        media.power_on();
+        let (ops, begun) = (media.ops(), self.now);
+        if let Some(after) = cut_after {
+            let outcome = self.any_outcome(chooser);
+            media.cut_at(ops + after, outcome);
+        }
+        let opened = Card::open(&self.config, media, Some(CARD), AT_ONCE, self.seed);
+        let (mut card, _report) = match opened {
+            Ok(opened) => opened,
+            Err(failed) => {
+                let (error, media) = *failed;
+                let had_power = media.has_power();
+                self.media = Some(media);
+                if !had_power {
+                    return Err(NotRecovered::Cut);
+                }
+                return Err(refusal(&error).into());
+            }
+        };
+        if let Some(media) = card.media_contents_mut() {
+            // What comes now can be cut as any work of the card.
+            media.never_cut();
+        }
+        let mut done = Vec::new();
+        card.start_up(self.now, &mut done);
+        while !card.is_ready() {
+            let ops_done = card.media_contents().expect("it has contents").ops() - ops;
+            if cut_after.is_some_and(|after| ops_done >= after) && !card.under_way().is_empty() {
+                self.card = Some(card);
+                self.cut_power(CutOutcome::Any, chooser);
+                return Err(NotRecovered::Cut);
+            }
+            let next = card.next_event();
+            if next == Time::NEVER {
+                break;
+            }
+            self.now = next;
+            card.advance(next, &mut done);
+        }
+        let media_ops = card.media_contents().expect("it has contents").ops() - ops;
+        self.card = Some(card);
+        Ok(RecoveryReport { media_ops, took_ns: self.now - begun })
+    }
+
+    fn inject(&mut self, fault: &FaultSpec) -> Option<Impact> {
+        self.do_harm(fault)
+    }
+
+    fn pull(&mut self, _slot: u32) -> Option<Impact> {
+        None
+    }
+
+    fn insert(&mut self, _slot: u32, _what: What) -> Option<Impact> {
+        None
+    }
+
+    fn permute(&mut self, order: &[u32]) -> bool {
+        let Some(media) = &mut self.media else { return false };
+        let modules: Vec<Option<Module>> = (0..order.len() as u32).map(|slot| media.pull(slot)).collect();
+        for (module, &to) in modules.into_iter().zip(order) {
+            if let Some(module) = module {
+                media.insert(to, module);
+            }
+        }
+        true
+    }
+
+    fn trace(&self) -> u64 {
+        self.flash().trace() ^ self.now.0.rotate_left(32) ^ self.next_op
+    }
+}
+
+fn refusal(error: &OpenError) -> Refusal {
+    match error {
+        OpenError::Header(MediaError::Fenced) => Refusal::Fenced,
+        OpenError::Assemble(AssembleError::Foreign { .. }) => Refusal::ForeignModule,
+        OpenError::Assemble(AssembleError::Cloned { .. }) => Refusal::ClonedModule,
+        OpenError::Assemble(AssembleError::TooFew { .. } | AssembleError::NoCard) => Refusal::MissingModules,
+        OpenError::Assemble(AssembleError::NewerVersion { .. }) => Refusal::FormatVersion,
+        OpenError::Scan(ScanError::NoAnswer { .. }) => Refusal::MissingModules,
+        _ => Refusal::Damaged,
+    }
+}

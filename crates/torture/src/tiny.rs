@@ -1,0 +1,84 @@
+//! A card of a few hundred sectors.
+
+use card::{CardConfig, LinkConfig, RelocationPath};
+use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
+use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+
+/// Which promise the card gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Capacitors: what is acknowledged is durable.
+    Protected,
+    /// None: what is flushed is durable.
+    Unprotected,
+    /// None, and two rows of a block share cells.
+    SharedCells,
+}
+
+impl Kind {
+    /// All of them.
+    pub const ALL: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
+}
+
+/// Bytes of a sector's payload: enough for eight entries of a band's summary.
+pub const PAYLOAD_BYTES: u32 = 128;
+
+/// Three modules of one die; stripes of two data units and parity, of two sectors each; collection sets in after a few
+/// dozen writes.
+pub fn tiny(kind: Kind) -> CardConfig {
+    let times = OpTiming { read_ns: 50_000, program_ns: 400_000, erase_ns: 2_000_000 };
+    CardConfig {
+        nand: NandConfig {
+            geometry: Geometry {
+                modules: 3,
+                channels_per_module: 1,
+                dies_per_channel: 1,
+                planes_per_die: 2,
+                blocks_per_plane: BANDS,
+                pages_per_block: 6,
+                page_bytes: 4096,
+                spare_bytes: 64,
+                multi_plane: true,
+            },
+            timing: Timing {
+                native: times,
+                slc: times,
+                bus_bytes_per_s: 400_000_000,
+                suspend_ns: Some(15_000),
+                max_suspends: 4,
+            },
+            endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
+        },
+        ftl: FtlConfig {
+            user_sectors: 36,
+            stripe_width: 3,
+            parity_units: 1,
+            victim: VictimPolicy::Greedy,
+            gc: GcMode::Paced { target_free_bands: 2 },
+            reserve_bands: 4,
+            separate_streams: true,
+            static_wear_spread_cycles: 8,
+            slc_cache: None,
+            persistence: Some(Persistence {
+                payload_bytes: PAYLOAD_BYTES,
+                cell_rows: if kind == Kind::SharedCells { 2 } else { 1 },
+            }),
+        },
+        bands: BANDS,
+        link: LinkConfig {
+            read_bytes_per_s: 1_000_000_000,
+            write_bytes_per_s: 1_000_000_000,
+            half_duplex: false,
+            read_command_ns: 2_000,
+            write_command_ns: 2_000,
+            latency_ns: 5_000,
+        },
+        buffer_sectors: 16,
+        power_loss_protection: kind == Kind::Protected,
+        reads_first: true,
+        relocation_sectors: 8,
+        relocation_path: RelocationPath::Internal,
+    }
+}
+
+const BANDS: u32 = 12;
