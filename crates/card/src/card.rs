@@ -93,6 +93,8 @@ pub struct Card {
     pub(crate) repairs: Slab<Repair>,
     /// Stripes of which a program failed, with how many of their sectors are not yet on flash elsewhere.
     pub(crate) failed_stripes: Slab<(StripeInFlight, u32)>,
+    /// Sectors of failed stripes for which there was no room elsewhere yet, by the address that they were written for.
+    pub(crate) homeless: VecDeque<ftl::Ppa>,
     /// Its media answer no more: there is no power, or another controller has them.
     pub(crate) halted: bool,
     /// Power is failing: only what is in the buffer matters.
@@ -133,6 +135,7 @@ impl Card {
             store: None,
             repairs: Slab::new(),
             failed_stripes: Slab::new(),
+            homeless: VecDeque::new(),
             halted: false,
             draining: false,
             trims: Default::default(),
@@ -345,6 +348,7 @@ impl Card {
 
     /// After space or buffer came free: admits what waits, relocates what is due.
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
+        self.rehome(now);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }
@@ -353,7 +357,11 @@ impl Card {
         if !self.waiting_durable.is_empty() {
             self.wake_durable(now, done);
         }
-        if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() || self.in_flight == 0 {
+        if !self.waiting_writes.is_empty()
+            || !self.waiting_durable.is_empty()
+            || !self.failed_stripes.is_empty()
+            || self.in_flight == 0
+        {
             self.unblock(now);
         }
     }
@@ -361,7 +369,11 @@ impl Card {
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
     fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
-        if !at_work && !self.draining && !self.halted && self.ftl.stale_bands_wait() {
+        if !at_work
+            && !self.draining
+            && !self.halted
+            && (self.ftl.stale_bands_wait() || !self.failed_stripes.is_empty())
+        {
             self.ftl.seal_for_durability(StreamId::Relocation);
             self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);

@@ -55,3 +55,16 @@ pub struct CardConfig {
     /// The way of relocated sectors.
     pub relocation_path: RelocationPath,
 }
+
+impl CardConfig {
+    /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, all that is
+    /// in flight may need another place when a die goes, and so do lists of holes before anything can be erased.
+    pub fn with_contents(&self) -> CardConfig {
+        let layout = self.ftl.layout(&self.nand.geometry);
+        let band_sectors = layout.band_data_sectors(|_| layout.all_units()).max(1);
+        let in_flight = self.buffer_sectors + self.relocation_sectors;
+        let mut config = *self;
+        config.ftl.reserve_bands = self.ftl.reserve_bands.max(3 + in_flight.div_ceil(band_sectors));
+        config
+    }
+}

@@ -3,9 +3,9 @@
 use crate::card::{Card, StripeInFlight};
 use crate::store::{Content, ReadPart, SectorData, Store};
 use device::{Completion, RequestId, Time};
-use format::Role;
+use format::{Role, SlotState};
 use ftl::{Lba, Ppa, Relocation, StreamId, UnitAddress};
-use media::{MediaError, UnderWay};
+use media::{Media, MediaError, UnderWay};
 
 impl Card {
     fn width(&self) -> u32 {
@@ -68,6 +68,30 @@ impl Card {
         }
         self.ftl.set_die_dead(die, true);
         self.program_sealed(now);
+        self.note_lost_module(die);
+    }
+
+    /// When all of a module is gone, the others are told before anything counts as durable without it: should it come
+    /// back, it is known to be stale.
+    fn note_lost_module(&mut self, die: u32) {
+        let store = self.store.as_mut().expect("the card has contents");
+        let modules = store.slots.len() as u32;
+        let logical = die % modules;
+        let Some(slot) = store.slots[logical as usize] else { return };
+        if !matches!(store.media.read_header(slot, 0), Err(MediaError::NoAnswer | MediaError::NoModule)) {
+            return;
+        }
+        store.slots[logical as usize] = None;
+        let Store { media, headers, slots, .. } = &mut **store;
+        headers.set_state(logical as usize, SlotState::Missing);
+        let told = headers.claim(media, slots).and_then(|()| headers.write(media, slots));
+        if told.is_err() {
+            self.halted = true;
+            return;
+        }
+        for die in (logical..self.ftl.layout().dies).step_by(modules as usize) {
+            self.ftl.set_die_dead(die, true);
+        }
     }
 
     /// All programs of a stripe have ended. True when all of it is on flash; else what it holds goes elsewhere, and the
@@ -95,15 +119,32 @@ impl Card {
         let failed = self.failed_stripes.insert((s, contents.len() as u32)) as u32;
         for (ppa, mut content) in contents {
             content.awaited_by.push(failed);
+            self.contents().put(ppa, content);
+            self.homeless.push_back(ppa);
+        }
+        self.rehome(now);
+        false
+    }
+
+    /// Gives sectors of failed stripes another place, as far as there is room.
+    pub(crate) fn rehome(&mut self, now: Time) {
+        if self.failed_stripes.is_empty() {
+            return;
+        }
+        while self.ftl.can_rewrite()
+            && let Some(ppa) = self.homeless.pop_front()
+        {
+            let content = self.contents().take(ppa);
             let to =
                 if self.ftl.is_current(ppa) { self.ftl.rewrite(ppa) } else { self.ftl.write_outdated(content.lba) };
             self.relocations.sectors_in_flight += 1;
             self.contents().put(to, content);
         }
-        // Nobody else may come to fill the stripe that they went to.
-        self.ftl.seal_for_durability(StreamId::Relocation);
+        if self.stripes.is_empty() {
+            // Nobody else may come to fill the stripe that they went to.
+            self.ftl.seal_for_durability(StreamId::Relocation);
+        }
         self.program_sealed(now);
-        false
     }
 
     /// A sector of a stripe that failed is on flash elsewhere.
@@ -201,9 +242,10 @@ impl Card {
                 continue;
             }
             let lba = self.ftl.written_for(ppa);
-            let content = match read {
-                Ok(_) => store.check_content(&self.ftl, relocation.unit, &unit, sector, lba).ok(),
-                Err(_) => None,
+            let content = match (store.buffered(ppa), read) {
+                (Some(waiting), _) => Some(Content { awaited_by: Vec::new(), ..waiting.clone() }),
+                (None, Ok(_)) => store.check_content(&self.ftl, relocation.unit, &unit, sector, lba).ok(),
+                (None, Err(_)) => None,
             };
             match content {
                 Some(content) => contents.push((ppa, content)),

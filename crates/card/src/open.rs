@@ -62,6 +62,7 @@ impl Card {
         max_requests: u32,
         seed: u64,
     ) -> Result<Card, OpenError> {
+        let config = &config.with_contents();
         let shape = *media.shape();
         let modules = shape.modules as usize;
         let slots: Vec<Slot> = (0..modules)
@@ -100,7 +101,7 @@ impl Card {
         let mut ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
         ftl.take_over_blocks(is_bad);
         let mut card = Card::new(config, max_requests, false, seed)?;
-        card.ftl = ftl;
+        card.take_ftl(ftl);
         card.store = Some(Box::new(store));
         Ok(card)
     }
@@ -135,6 +136,7 @@ impl Card {
         max_requests: u32,
         seed: u64,
     ) -> Result<(Card, Headers, Vec<Option<u32>>, u64, ScanReport), OpenError> {
+        let config = &config.with_contents();
         let assembly = assemble(media, id)?;
         let slots = assembly.trusted_slots();
         let mut headers = Headers { common: assembly.header };
@@ -177,8 +179,14 @@ impl Card {
         let dead = |die| slots[(die % modules) as usize].is_none() || found.report.dead_dies.contains(&die);
         let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
         let mut card = Card::new(config, max_requests, false, seed)?;
-        card.ftl = ftl;
+        card.take_ftl(ftl);
         Ok((card, headers, slots, found.next_version, found.report))
+    }
+
+    fn take_ftl(&mut self, ftl: Ftl) {
+        self.ftl = ftl;
+        // When a die goes, all that is in flight may need another place.
+        self.ftl.keep_free(self.config.buffer_sectors + self.config.relocation_sectors);
     }
 
     /// Begins what has to be done after a start.

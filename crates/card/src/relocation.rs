@@ -38,7 +38,8 @@ impl Card {
         // An idle card collects freely, but never more at once than a unit for each die: the next request of the host
         // must not find a queue.
         let idle = self.in_flight == 0;
-        if self.draining || self.halted {
+        // What failed goes first: free bands are for it, and collection would take them.
+        if self.draining || self.halted || !self.failed_stripes.is_empty() {
             return;
         }
         let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;

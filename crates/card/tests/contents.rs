@@ -18,12 +18,11 @@ fn tiny(power_loss_protection: bool) -> CardConfig {
     let mut config = small();
     config.nand.geometry.modules = 3;
     config.nand.geometry.pages_per_block = 8;
-    config.nand.geometry.blocks_per_plane = 14;
-    config.bands = 14;
+    config.nand.geometry.blocks_per_plane = 20;
+    config.bands = 20;
     config.ftl.stripe_width = 3;
     config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
     config.ftl.persistence = Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1 });
-    config.ftl.reserve_bands = 4;
     config.ftl.user_sectors = 60;
     config.buffer_sectors = 12;
     config.relocation_sectors = 12;

@@ -85,7 +85,6 @@ impl Ftl {
         for &(_, ppa) in &found.rescue {
             ftl.evacuate(ftl.layout.band_of(ppa));
         }
-        ftl.holds_contents = true;
         ftl.update_collecting();
         Ok(ftl)
     }

@@ -47,6 +47,11 @@ impl Ftl {
         self.valid.is_valid(ppa.0)
     }
 
+    /// There is room for one more relocated sector.
+    pub fn can_rewrite(&self) -> bool {
+        !self.streams[StreamId::Relocation as usize].needs_band() || self.bands.free_count() > 0
+    }
+
     /// Moves one sector: what lies at its address can't be relied on. The caller has its contents.
     pub fn rewrite(&mut self, ppa: Ppa) -> Ppa {
         let lba = Lba(self.reverse[ppa.0 as usize]);
@@ -87,6 +92,11 @@ impl Ftl {
         self.bands.get(band).sequence
     }
 
+    /// Collection leaves so many free sectors, and a band, to what can't wait for it.
+    pub fn keep_free(&mut self, sectors: u32) {
+        self.own_sectors = sectors + self.full_band_sectors;
+    }
+
     /// A fresh card on a medium that says which blocks are bad.
     pub fn take_over_blocks(&mut self, is_bad: impl Fn(u32, u32) -> bool) {
         for band in 0..self.bands.count() {
@@ -95,7 +105,6 @@ impl Ftl {
             }
         }
         self.bands.recount_free(&self.layout, &self.blocks);
-        self.holds_contents = true;
     }
 
     /// How often a band was erased.

@@ -271,13 +271,12 @@ impl Ftl {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
         let full = u64::from(self.full_band_sectors);
-        // One band of it is for what the card itself has to write before anything can be erased.
-        let reserve_bands = self.config.reserve_bands - u32::from(self.holds_contents);
-        let own = if self.holds_contents { full } else { 0 };
-        let reserve = self.bands.free_sectors().saturating_sub(own).min(u64::from(reserve_bands) * full);
+        // Of a card with contents a part is for what can't wait for collection: stripes whose programs failed, and what
+        // the card has to write before anything can be erased. Padding takes room as well, so that a band stays in hand.
+        let own = u64::from(self.own_sectors);
+        let reserve = self.bands.free_sectors().saturating_sub(own).min(u64::from(self.config.reserve_bands) * full);
         // As long as others come free, a band stays in hand.
-        // So does it where stripes have to be closed early to be durable: padding takes room that nobody counted.
-        let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty() && !self.holds_contents;
+        let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty() && own == 0;
         let in_hand = if alone { 0 } else { full };
         let room = match self.relocation_stream() {
             StreamId::Host => 0,

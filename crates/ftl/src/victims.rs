@@ -145,15 +145,10 @@ impl Victims {
         }
     }
 
-    /// The closed band with the fewest valid sectors, whatever the policy.
+    /// The closed band with the fewest valid sectors, whatever the policy and however narrow it is. Looks at all closed
+    /// bands: for when there is no room for what the policy chose.
     pub fn emptiest(&self, valid: &[u32]) -> Option<BandId> {
-        if self.closed.is_empty() {
-            return None;
-        }
-        let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
-        let band =
-            self.members(g).find(|&b| valid[b] + self.missing[b] == group.fewest).expect("a group's minimum is exact");
-        Some(BandId(band as u32))
+        self.closed.iter().copied().min_by_key(|band| (valid[band.0 as usize], *band))
     }
 
     fn best_cost_benefit(&self, valid: &[u32], data_sectors: u32, now: u64) -> Option<BandId> {

@@ -6,6 +6,7 @@
 
 mod cut;
 mod faults;
+mod modules;
 mod subject;
 mod tiny;
 

@@ -39,6 +39,8 @@ pub struct CardUnderTest {
     seed: u64,
     /// The modules as they were when the card was started last.
     pub(crate) earlier: Vec<Option<Module>>,
+    /// Modules that were taken out, by the slot that they were in.
+    pub(crate) parked: Vec<Option<Module>>,
 }
 
 impl CardUnderTest {
@@ -61,7 +63,13 @@ impl CardUnderTest {
             next_op: 0,
             seed,
             earlier: vec![None; modules as usize],
+            parked: vec![None; modules as usize],
         }
+    }
+
+    /// What the card was made from.
+    pub fn config(&self) -> &CardConfig {
+        &self.config
     }
 
     /// The media, with power or without.
@@ -283,23 +291,16 @@ impl Subject for CardUnderTest {
         self.do_harm(fault)
     }
 
-    fn pull(&mut self, _slot: u32) -> Option<Impact> {
-        None
+    fn pull(&mut self, slot: u32) -> Option<Impact> {
+        self.pull_module(slot)
     }
 
-    fn insert(&mut self, _slot: u32, _what: What) -> Option<Impact> {
-        None
+    fn insert(&mut self, slot: u32, what: What) -> Option<Impact> {
+        self.insert_module(slot, what)
     }
 
     fn permute(&mut self, order: &[u32]) -> bool {
-        let Some(media) = &mut self.media else { return false };
-        let modules: Vec<Option<Module>> = (0..order.len() as u32).map(|slot| media.pull(slot)).collect();
-        for (module, &to) in modules.into_iter().zip(order) {
-            if let Some(module) = module {
-                media.insert(to, module);
-            }
-        }
-        true
+        self.permute_modules(order)
     }
 
     fn trace(&self) -> u64 {

@@ -55,7 +55,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             parity_units: 1,
             victim: VictimPolicy::Greedy,
             gc: GcMode::Paced { target_free_bands: 2 },
-            reserve_bands: 4,
+            reserve_bands: 2,
             separate_streams: true,
             static_wear_spread_cycles: 8,
             slc_cache: None,
@@ -73,12 +73,12 @@ pub fn tiny(kind: Kind) -> CardConfig {
             write_command_ns: 2_000,
             latency_ns: 5_000,
         },
-        buffer_sectors: 16,
+        buffer_sectors: 12,
         power_loss_protection: kind == Kind::Protected,
         reads_first: true,
-        relocation_sectors: 8,
+        relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,
     }
 }
 
-const BANDS: u32 = 12;
+const BANDS: u32 = 20;

@@ -1,4 +1,4 @@
-//! Every cut of short scripts.
+//! Every cut of short scripts. `LENGTH=3 cargo test -p torture --test cuts` takes longer ones, and hours.
 
 use media::Physics;
 use sim::exhaustive::{Cuts, Limits, cut_everywhere, script, sequences};

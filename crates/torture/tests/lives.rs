@@ -1,8 +1,9 @@
-//! Lives of tiny cards with power cuts.
+//! Lives of tiny cards with faults. `LIVES=1000 cargo test -p torture --test lives` runs more of them, `FROM=41 LIVES=42`
+//! the one of a seed again.
 
 use media::Physics;
-use sim::plan::PlanConfig;
-use sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, life};
+use sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
+use sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
 use torture::{CardUnderTest, Kind, tiny};
 
 fn kinds() -> Vec<FaultKind> {
@@ -23,16 +24,53 @@ fn kinds() -> Vec<FaultKind> {
     cuts.map(FaultKind::Cut).into_iter().chain(nested).chain([FaultKind::PermutedSlots]).collect()
 }
 
-#[test]
-fn cards_keep_their_promise_through_power_cuts() {
-    for seed in 0..std::env::var("LIVES").map_or(60, |n| n.parse().unwrap()) {
+/// Faults of single units and blocks, each of them within the redundancy.
+fn damage() -> Vec<FaultKind> {
+    let flips = |area| [Flips::Below, Flips::At, Flips::Above].map(|flips| FaultKind::BitFlips { flips, area });
+    let mut kinds = kinds();
+    kinds.extend([FaultKind::ProgramFailure, FaultKind::EraseFailure, FaultKind::Miscorrection]);
+    kinds.extend([Metadata::HeaderCopy, Metadata::Spare].map(FaultKind::Damaged));
+    kinds.extend([Stray::Misdirected, Stray::Lost, Stray::Duplicated].map(FaultKind::Program));
+    kinds.extend(flips(Area::Data));
+    kinds.extend(flips(Area::Metadata));
+    kinds
+}
+
+/// Lives of all kinds of cards with faults of these kinds.
+fn live(lives: u64, kinds: &[FaultKind]) {
+    let lives = std::env::var("LIVES").map_or(lives, |n| n.parse().unwrap());
+    for seed in std::env::var("FROM").map_or(0, |n| n.parse().unwrap())..lives {
         let kind = Kind::ALL[seed as usize % 3];
         let config = tiny(kind);
         let asks = 1_000;
         let steps = HostConfig { asks, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
-        let plan = PlanConfig { kinds: kinds(), events: 20, asks, media_ops: u64::from(asks) * 2 };
+        let plan = PlanConfig { kinds: kinds.to_vec(), events: 20, asks, media_ops: u64::from(asks) * 2 };
         let case = Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default() };
-        let life = life::run(CardUnderTest::new(config, Physics::IDEAL, seed), &case);
+        let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
         assert!(life.failure.is_none(), "life {seed} of {kind:?}: {}", life.failure.unwrap());
     }
+}
+
+#[test]
+fn cards_keep_their_promise_through_power_cuts() {
+    live(60, &kinds());
+}
+
+/// Loss of whole dies and modules.
+fn losses() -> Vec<FaultKind> {
+    let swaps = [What::Same, What::Stale, What::Blank, What::Foreign, What::Cloned].map(FaultKind::Swapped);
+    let mut kinds = kinds();
+    kinds.extend([FaultKind::DeadDie, FaultKind::DeadModule, FaultKind::PulledModule, FaultKind::OtherController]);
+    kinds.extend(swaps);
+    kinds
+}
+
+#[test]
+fn cards_keep_their_promise_without_a_module() {
+    live(60, &losses());
+}
+
+#[test]
+fn cards_keep_their_promise_through_damage_and_power_cuts() {
+    live(60, &damage());
 }

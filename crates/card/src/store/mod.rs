@@ -160,6 +160,11 @@ impl Store {
         self.buffer.get(ppa)
     }
 
+    /// Takes what waits in the buffer for an address.
+    pub fn take(&mut self, ppa: Ppa) -> Content {
+        self.buffer.take(ppa).expect("it waits in the buffer")
+    }
+
     /// The host wrote a sector, which will lie at `ppa`.
     pub fn put(&mut self, ppa: Ppa, content: Content) {
         self.buffer.put(ppa, content);
