@@ -3,7 +3,7 @@
 
 use format::{
     Checkpoint, HEADER_BYTES, ModuleHeader, SPARE_BYTES, SUMMARY_ENTRY_BYTES, Spare, SummaryEntry, decode_summary,
-    encode_summary, holes, payload_crc, set_hole,
+    HOLES_HEAD_BYTES, encode_summary, holes, payload_crc, set_hole,
 };
 use libfuzzer_sys::fuzz_target;
 use std::error::Error;
@@ -91,6 +91,8 @@ fn summary(bytes: &[u8]) {
 
 fn hole_bits(bytes: &[u8]) {
     let mut again = vec![0; bytes.len()];
+    let head = bytes.len().min(HOLES_HEAD_BYTES);
+    again[..head].copy_from_slice(&bytes[..head]);
     holes(bytes).for_each(|index| set_hole(&mut again, index));
     assert_eq!(again, bytes);
 }

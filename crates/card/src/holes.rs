@@ -9,8 +9,8 @@
 use crate::card::Card;
 use crate::store::Content;
 use device::Time;
-use format::{Role, set_hole};
-use ftl::{BandId, HOLES_HEAD_BYTES, Lba, StreamId};
+use format::{Role, set_hole, set_holes_as_of};
+use ftl::{BandId, Lba, StreamId};
 
 /// Segments with trims that a card with capacitors owes at most; beyond it writes the first of them.
 const MOST_OWED: usize = 8;
@@ -139,12 +139,11 @@ impl Card {
         let count = lbas.min(self.ftl.user_sectors() as u32 - first);
         let store = self.store.as_mut().expect("the card has contents");
         let mut payload = vec![0; store.payload_bytes()];
-        let (head, bits) = payload.split_at_mut(HOLES_HEAD_BYTES as usize);
-        head.copy_from_slice(&as_of.to_le_bytes());
+        set_holes_as_of(&mut payload, as_of);
         for index in 0..count {
             let lba = Lba(first + index);
             if self.ftl.lookup(lba).is_none() || store.over_holes.contains_key(&lba.0) {
-                set_hole(bits, index);
+                set_hole(&mut payload, index);
             }
         }
         // Trims that came later are still owed: the data that they took away may have a version after `as_of`.

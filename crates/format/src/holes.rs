@@ -1,19 +1,27 @@
 //! Holes: which LBAs are unmapped, because they were trimmed or never written. Payloads of sectors with
-//! [`Role::Holes`](crate::Role::Holes); the sector's `lba` is the segment, its `version` is when that was so.
+//! [`Role::Holes`](crate::Role::Holes); the sector's `lba` is the segment.
 //!
-//! A segment has as many LBAs as a payload has bits. LBA `i` of a segment is bit `i % 8` (0 is the lowest) of byte `i / 8`;
-//! 1 is a hole. All bit patterns are legal, and the checksum is that of the payload.
+//! The payload begins with a version: what the bits say was so as of then. Data of a later version stand, whatever the bit
+//! says. A segment has as many LBAs as the rest of a payload has bits. LBA `i` of a segment is bit `i % 8` (0 is the lowest)
+//! of byte `8 + i / 8`; 1 is a hole. All bit patterns are legal, and the checksum is that of the payload.
 //!
 //! ```text
-//!       byte 0                             byte 1
-//!    +----+----+----+----+----+----+----+----+----+----
-//!    |  7 |  6 |  5 |  4 |  3 |  2 |  1 |  0 | 15 | 14   ...   LBA of the segment, highest bit of a byte first
-//!    +----+----+----+----+----+----+----+----+----+----
+//!        0       1       2       3       4       5       6       7
+//!     +---------------------------------------------------------------+
+//!   0 | as of                                                         |
+//!     +---------------------------------------------------------------+
+//!        byte 8                             byte 9
+//!     +----+----+----+----+----+----+----+----+----+----
+//!     |  7 |  6 |  5 |  4 |  3 |  2 |  1 |  0 | 15 | 14   ...   LBA of the segment, highest bit of a byte first
+//!     +----+----+----+----+----+----+----+----+----+----
 //! ```
+
+/// Bytes before the bits.
+pub const HOLES_HEAD_BYTES: usize = 8;
 
 /// LBAs of a segment.
 pub fn hole_segment_lbas(payload_bytes: usize) -> u32 {
-    u32::try_from(payload_bytes * 8).expect("a payload is no longer than a sector")
+    u32::try_from(payload_bytes.saturating_sub(HOLES_HEAD_BYTES) * 8).expect("a payload is no longer than a sector")
 }
 
 /// Segment of an LBA, and the LBA's index within it.
@@ -22,9 +30,19 @@ pub fn hole_place(lba: u32, payload_bytes: usize) -> (u32, u32) {
     (lba / lbas, lba % lbas)
 }
 
+/// The version as of which the bits hold.
+pub fn holes_as_of(payload: &[u8]) -> u64 {
+    payload.first_chunk().map_or(0, |head| u64::from_le_bytes(*head))
+}
+
+/// Says as of which version the bits hold.
+pub fn set_holes_as_of(payload: &mut [u8], version: u64) {
+    payload[..HOLES_HEAD_BYTES].copy_from_slice(&version.to_le_bytes());
+}
+
 /// Byte and bit of an LBA of a segment.
 fn place(index: u32) -> (usize, u8) {
-    (index as usize / 8, 1 << (index % 8))
+    (HOLES_HEAD_BYTES + index as usize / 8, 1 << (index % 8))
 }
 
 /// Says that an LBA is a hole. `index` is its place within the segment, below [`hole_segment_lbas`].
@@ -47,7 +65,7 @@ pub fn is_hole(payload: &[u8], index: u32) -> bool {
 
 /// The holes of a segment by their places within it, ascending.
 pub fn holes(payload: &[u8]) -> impl Iterator<Item = u32> {
-    payload.iter().zip((0u32..).step_by(8)).flat_map(|(byte, first)| {
+    payload.iter().skip(HOLES_HEAD_BYTES).zip((0u32..).step_by(8)).flat_map(|(byte, first)| {
         let mut left = *byte;
         std::iter::from_fn(move || {
             let bit = (left != 0).then(|| left.trailing_zeros())?;

@@ -27,7 +27,9 @@ pub use header::{
     HEADER_BYTES, HeaderError, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS, MAX_STRIPE_UNITS, MAX_UNIT_SECTORS,
     MIN_PAYLOAD_BYTES, ModuleHeader, Shape, Slot, SlotState,
 };
-pub use holes::{clear_hole, hole_place, hole_segment_lbas, holes, is_hole, set_hole};
+pub use holes::{
+    HOLES_HEAD_BYTES, clear_hole, hole_place, hole_segment_lbas, holes, holes_as_of, is_hole, set_hole, set_holes_as_of,
+};
 pub use ids::{CardId, ModuleId};
 pub use spare::{Role, SPARE_BYTES, Spare, SpareError, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};

@@ -50,7 +50,8 @@ const SUMMARY: &str = "\
 ";
 
 const HOLES: &str = "\
-0000  09 01 00 00 00 00 00 00 00 00 00 00 00 00 00 80
+0000  08 07 06 05 04 03 02 01 09 01 00 00 00 00 00 00
+0010  00 00 00 00 00 00 00 80
 ";
 
 /// Lines of 16 bytes; runs of lines that are all 0 are left out.
@@ -88,7 +89,8 @@ fn a_summary_has_these_bytes() {
 
 #[test]
 fn holes_have_these_bytes() {
-    let mut payload = [0; 16];
+    let mut payload = [0; 24];
+    set_holes_as_of(&mut payload, 0x0102_0304_0506_0708);
     [0, 3, 8, 127].into_iter().for_each(|index| set_hole(&mut payload, index));
     assert_eq!(hex(&payload), HOLES);
 }

@@ -1,8 +1,7 @@
 //! What can be chosen about flash management.
 
-use crate::content::HOLES_HEAD_BYTES;
 use crate::layout::Layout;
-use format::SUMMARY_ENTRY_BYTES;
+use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use nand::Geometry;
 
 /// Which band garbage collection cleans next.
@@ -82,7 +81,7 @@ pub struct FtlConfig {
 impl FtlConfig {
     /// LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {
-        self.persistence.map_or(u32::MAX, |p| (p.payload_bytes - HOLES_HEAD_BYTES) * 8)
+        self.persistence.map_or(u32::MAX, |p| hole_segment_lbas(p.payload_bytes as usize).max(1))
     }
 
     /// Entries of the map: the sectors of the host, and those that describe holes.

@@ -6,9 +6,6 @@ use crate::layout::{BandId, Lba, Ppa, StripeId};
 use crate::stream::StreamId;
 use nand::CellMode;
 
-/// Bytes of a holes sector's payload before its bits: the version as of which they hold.
-pub const HOLES_HEAD_BYTES: u32 = 8;
-
 impl Ftl {
     /// LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {

@@ -38,7 +38,6 @@ pub use adopt::FoundBlock;
 pub use bands::BandState;
 pub use check::Inconsistency;
 pub use config::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
-pub use content::HOLES_HEAD_BYTES;
 pub use ftl::{Counters, Ftl, FtlError, StripeUnits};
 pub use gc::Relocation;
 pub use layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};

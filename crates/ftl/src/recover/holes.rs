@@ -6,7 +6,6 @@ use super::found::FoundBand;
 use super::newest::{NONE, Newest};
 use super::reader::Reader;
 use super::sector::{Scratch, SectorAt, SectorError, SectorRead, read_with};
-use crate::HOLES_HEAD_BYTES;
 use crate::layout::Ppa;
 use format::Role;
 use media::Media;
@@ -60,16 +59,14 @@ pub(super) fn apply_holes<M: Media + ?Sized>(
             Err(Failure::Scan(error)) => return Err(error),
         };
         let is_it = read.role == Role::Holes && read.lba == segment && read.version == newest.versions[index];
-        let Some((head, bits)) = scratch.payload(&read).split_first_chunk::<{ HOLES_HEAD_BYTES as usize }>() else {
-            return Err(error);
-        };
         if !is_it {
             return Err(error);
         }
-        let as_of = u64::from_le_bytes(*head);
+        let payload = scratch.payload(&read);
+        let as_of = format::holes_as_of(payload);
         newest.highest_version = newest.highest_version.max(as_of);
         let first = u64::from(segment) * u64::from(card.hole_segment_lbas());
-        for hole in format::holes(bits) {
+        for hole in format::holes(payload) {
             let lba = first + u64::from(hole);
             if lba < u64::from(card.user_sectors) && newest.versions[lba as usize] <= as_of {
                 newest.map[lba as usize] = NONE;

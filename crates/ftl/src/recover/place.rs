@@ -29,7 +29,7 @@ pub struct Card<'a> {
 impl Card<'_> {
     /// LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {
-        self.payload_bytes.saturating_sub(crate::HOLES_HEAD_BYTES).saturating_mul(8).max(1)
+        format::hole_segment_lbas(self.payload_bytes as usize).max(1)
     }
 
     /// Segments of holes: entries of the map beyond those of the host.

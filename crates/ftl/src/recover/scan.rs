@@ -223,7 +223,7 @@ fn check_geometry(card: &Card, shape: &Shape) -> Result<(), ScanError> {
     let band = stripe * u64::from(layout.groups) * u64::from(layout.rows);
     same("sectors of a band", layout.band_sectors.into(), band)?;
     same("payload bytes", card.payload_bytes.into(), shape.payload_bytes.into())?;
-    at_most("bytes of a list of holes", u64::from(crate::HOLES_HEAD_BYTES) + 1, shape.payload_bytes.into())?;
+    at_most("bytes of a list of holes", format::HOLES_HEAD_BYTES as u64 + 1, shape.payload_bytes.into())?;
     if layout.summary_entries != 0 {
         let entries = format::entries_per_sector(shape.payload_bytes as usize) as u64;
         same("entries of a summary's sector", layout.summary_entries.into(), entries)?;

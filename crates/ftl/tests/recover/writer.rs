@@ -1,8 +1,8 @@
 //! Writes bands as a card does, on emulated flash.
 
-use format::{Role, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc, set_hole};
+use format::{Role, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc, set_hole, set_holes_as_of};
 use ftl::recover::{self, Found, ScanError, scan, unit_at};
-use ftl::{BandId, HOLES_HEAD_BYTES, Layout, Ppa, StripeId};
+use ftl::{BandId, Layout, Ppa, StripeId};
 use media::{BlockAt, Fault, Flash, Media, Physics, Shape, Unit, UnitAt};
 
 pub const CARD: u64 = 0x0123_4567_89ab_cdef;
@@ -63,9 +63,9 @@ impl Content {
             }
             Content::Lost(lba, version) => (Role::Lost, *lba, *version, payload),
             Content::Holes(segment, version, as_of, lbas) => {
-                payload[..8].copy_from_slice(&as_of.to_le_bytes());
+                set_holes_as_of(&mut payload, *as_of);
                 let first = segment * made.segment_lbas();
-                lbas.iter().for_each(|lba| set_hole(&mut payload[8..], lba - first));
+                lbas.iter().for_each(|lba| set_hole(&mut payload, lba - first));
                 (Role::Holes, *segment, *version, payload)
             }
             Content::Padding => (Role::Padding, 0, 0, payload),
@@ -83,7 +83,7 @@ pub fn data(lba: u32, version: u64) -> Vec<u8> {
 
 impl Made {
     pub fn segment_lbas(&self) -> u32 {
-        (PAYLOAD as u32 - HOLES_HEAD_BYTES) * 8
+        format::hole_segment_lbas(PAYLOAD)
     }
 
     pub fn shape(&self) -> Shape {
