@@ -4,6 +4,7 @@ use crate::dies::{Dies, Finished, Started, Work};
 use crate::explain::{Activity, Record};
 use crate::host_side::{HostRequest, Stage};
 use crate::link::Link;
+use crate::rebuild::ModuleRebuild;
 use crate::relocation::Relocations;
 use crate::repair::Repair;
 use crate::store::Store;
@@ -95,6 +96,10 @@ pub struct Card {
     pub(crate) failed_stripes: Slab<(StripeInFlight, u32)>,
     /// Sectors of failed stripes for which there was no room elsewhere yet, by the address that they were written for.
     pub(crate) homeless: VecDeque<ftl::Ppa>,
+    /// The module that is to be rebuilt once the card has its contents.
+    pub(crate) to_rebuild: Option<u32>,
+    /// A module being rebuilt.
+    pub(crate) rebuild: Option<Box<ModuleRebuild>>,
     /// Its media answer no more: there is no power, or another controller has them.
     pub(crate) halted: bool,
     /// Power is failing: only what is in the buffer matters.
@@ -136,6 +141,8 @@ impl Card {
             repairs: Slab::new(),
             failed_stripes: Slab::new(),
             homeless: VecDeque::new(),
+            to_rebuild: None,
+            rebuild: None,
             halted: false,
             draining: false,
             trims: Default::default(),
@@ -206,7 +213,11 @@ impl Card {
                     self.media.programs += 1;
                 }
             }
-            Work::Erase(_) => {
+            Work::RebuildProgram => {
+                self.activity.relocation_ns += started.busy_ns;
+                self.media.programs += u64::from(started.fresh);
+            }
+            Work::RebuildErase | Work::Erase(_) => {
                 self.activity.erase_ns += started.busy_ns;
                 if started.fresh {
                     self.media.erases += 1;
@@ -273,6 +284,8 @@ impl Card {
             }
             Work::RelocationRead(index) => self.relocation_read(now, index, done),
             Work::RepairRead(index) => self.repair_read(now, index, op.unit, done),
+            Work::RebuildErase => self.rebuild_erased(now, op.unit, done),
+            Work::RebuildProgram => self.rebuild_programmed(now, op.unit, done),
             Work::Program { stripe, .. } => {
                 self.ftl.unit_programmed(op.unit);
                 if self.store.is_some() {
@@ -349,6 +362,7 @@ impl Card {
     /// After space or buffer came free: admits what waits, relocates what is due.
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
         self.rehome(now);
+        self.rebuild_on(now);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }

@@ -37,7 +37,7 @@ impl Card {
     }
 
     /// A program or erase did not work.
-    fn media_failed(&mut self, now: Time, band: u32, die: u32, error: MediaError) {
+    pub(crate) fn media_failed(&mut self, now: Time, band: u32, die: u32, error: MediaError) {
         let band = ftl::BandId(band);
         match error {
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
@@ -294,7 +294,7 @@ impl Card {
                         all.push(UnderWay::Erase { at });
                     }
                 }
-                _ => {}
+                work => all.extend(self.rebuild_under_way(work, op.unit)),
             }
         }
         all

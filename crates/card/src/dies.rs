@@ -28,6 +28,10 @@ pub enum Work {
     },
     /// Reads a unit of a stripe that another unit of it is rebuilt from: index of the repair.
     RepairRead(u32),
+    /// Erases a block of a module that is being rebuilt.
+    RebuildErase,
+    /// Programs a unit of a module that is being rebuilt.
+    RebuildProgram,
     /// Erases its share of a band.
     Erase(BandId),
 }
@@ -39,7 +43,8 @@ impl Work {
             Work::HostRead(_) => Cause::DieHostRead,
             Work::RelocationRead(_) | Work::RepairRead(_) => Cause::DieRelocationRead,
             Work::Program { cause, .. } => cause,
-            Work::Erase(_) => Cause::DieErase,
+            Work::RebuildProgram => Cause::DieRelocationProgram,
+            Work::RebuildErase | Work::Erase(_) => Cause::DieErase,
         }
     }
 }
@@ -180,8 +185,8 @@ impl Dies {
     ) -> Option<Started> {
         let bytes = match work {
             Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => sectors * self.sector_bus_bytes,
-            Work::Program { .. } => self.unit_bus_bytes,
-            Work::Erase(_) => 0,
+            Work::Program { .. } | Work::RebuildProgram => self.unit_bus_bytes,
+            Work::RebuildErase | Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
         let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0 };
@@ -194,7 +199,9 @@ impl Dies {
         let queue = match work {
             Work::HostRead(_) if self.reads_first => &mut die.reads,
             Work::RelocationRead(_) | Work::RepairRead(_) => &mut die.relocation_reads,
-            Work::Program { collection: true, .. } | Work::Erase(_) => &mut die.collection,
+            Work::Program { collection: true, .. } | Work::RebuildProgram | Work::RebuildErase | Work::Erase(_) => {
+                &mut die.collection
+            }
             Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
         };
         if queue.tail == NONE {
@@ -214,7 +221,7 @@ impl Dies {
         let suspend_ns = self.timing.suspend_ns?;
         let die = &self.dies[d];
         let current = self.ops[die.current as usize];
-        if !matches!(current.work, Work::Program { .. } | Work::Erase(_))
+        if !matches!(current.work, Work::Program { .. } | Work::Erase(_) | Work::RebuildProgram | Work::RebuildErase)
             || die.suspends >= self.timing.max_suspends
             || die.suspended != NONE
         {
@@ -302,12 +309,12 @@ impl Dies {
             Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
                 return Some(self.begin_read(now, now, d, id, events));
             }
-            Work::Program { .. } => {
+            Work::Program { .. } | Work::RebuildProgram => {
                 let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
                 let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;
                 (array_start, array_start + times.program_ns)
             }
-            Work::Erase(_) => (now, now + times.erase_ns),
+            Work::RebuildErase | Work::Erase(_) => (now, now + times.erase_ns),
         };
         op.started = now;
         die.current = id;

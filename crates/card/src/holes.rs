@@ -41,9 +41,22 @@ enum Stage {
 impl Card {
     /// A band that may be erased.
     pub(crate) fn next_erase(&mut self, now: Time) -> Option<BandId> {
-        let owes = |card: &Card| card.store.as_ref().is_some_and(|store| !store.dirty_holes.is_empty());
-        if self.store.is_none() || self.config.power_loss_protection {
+        if self.store.is_none() {
             return self.ftl.next_erase();
+        }
+        let among = self.may_erase(now);
+        let rebuilt = self.rebuild.as_ref().and_then(|rebuild| rebuild.band());
+        let band = self.ftl.next_erase_but(among, rebuilt)?;
+        self.trims.cleared = self.trims.cleared.saturating_sub(1);
+        self.trims.bands = self.trims.bands.saturating_sub(1);
+        Some(band)
+    }
+
+    /// So many of the bands that wait may be erased.
+    fn may_erase(&mut self, now: Time) -> usize {
+        let owes = |card: &Card| card.store.as_ref().is_some_and(|store| !store.dirty_holes.is_empty());
+        if self.config.power_loss_protection {
+            return usize::MAX;
         }
         match self.trims.stage {
             Stage::None if !owes(self) && self.ftl.host_is_durable(self.trims.written) => {
@@ -56,7 +69,7 @@ impl Card {
                     self.program_sealed(now);
                     let as_of = self.contents().next_version - 1;
                     self.trims.stage = Stage::Before { barrier: self.ftl.host_barrier(), as_of };
-                    return self.next_erase(now);
+                    return self.may_erase(now);
                 }
             }
             Stage::Before { barrier, as_of } => {
@@ -67,7 +80,7 @@ impl Card {
                     self.ftl.seal_for_durability(StreamId::Host);
                     self.program_sealed(now);
                     self.trims.stage = Stage::Holes { barrier: self.ftl.host_barrier() };
-                    return self.next_erase(now);
+                    return self.may_erase(now);
                 }
             }
             Stage::Holes { barrier } => {
@@ -77,10 +90,7 @@ impl Card {
                 }
             }
         }
-        let band = self.ftl.next_erase_among(self.trims.cleared)?;
-        self.trims.cleared -= 1;
-        self.trims.bands = self.trims.bands.saturating_sub(1);
-        Some(band)
+        self.trims.cleared
     }
 
     /// A sector was trimmed that held something.

@@ -4,7 +4,7 @@ use crate::CardConfig;
 use crate::card::Card;
 use crate::store::{Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
-use ftl::recover::{self, AssembleError, ScanError, ScanReport, assemble, scan};
+use ftl::recover::{self, AssembleError, MemberState, ScanError, ScanReport, assemble, scan};
 use ftl::{FoundBlock, Ftl, FtlError};
 use media::{Flash, Media, MediaError, Shape};
 
@@ -122,6 +122,9 @@ impl Card {
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
                 store.next_version = next_version;
                 card.store = Some(Box::new(store));
+                if let Some(logical) = card.to_rebuild.take() {
+                    card.begin_rebuild(logical);
+                }
                 Ok((card, report))
             }
             Err(error) => Err(Box::new((error, media))),
@@ -138,16 +141,21 @@ impl Card {
     ) -> Result<(Card, Headers, Vec<Option<u32>>, u64, ScanReport), OpenError> {
         let config = &config.with_contents();
         let assembly = assemble(media, id)?;
-        let slots = assembly.trusted_slots();
+        let trusted = assembly.trusted_slots();
         let mut headers = Headers { common: assembly.header };
         // A generation that a cut left half written is written to all before there is another one.
-        headers.write(media, &slots).map_err(OpenError::Header)?;
+        headers.write(media, &trusted).map_err(OpenError::Header)?;
+        // A module that is new or was away belongs to the card, and gets what belongs on it.
+        let slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
         headers.common.power_cycles += 1;
         headers.common.unsafe_shutdowns += u64::from(!headers.common.clean);
         headers.common.clean = false;
-        for (logical, slot) in slots.iter().enumerate() {
-            if slot.is_none() {
-                headers.set_state(logical, SlotState::Missing);
+        for (logical, member) in assembly.members.iter().enumerate() {
+            match (member.state, member.slot) {
+                (MemberState::Trusted, _) => {}
+                (MemberState::Blank, Some(_)) => headers.set_new_module(logical),
+                (_, Some(_)) => headers.set_state(logical, SlotState::Rebuilding),
+                (_, None) => headers.set_state(logical, SlotState::Missing),
             }
         }
         // Whoever else has the card learns now that it is ours; and a module that is away is marked so before anything
@@ -157,7 +165,7 @@ impl Card {
         let layout = config.ftl.layout(&config.nand.geometry);
         let known = recover::Card {
             layout: &layout,
-            modules: &slots,
+            modules: &trusted,
             bands: config.bands,
             card: headers.common.card.short(),
             user_sectors: config.ftl.user_sectors as u32,
@@ -176,10 +184,14 @@ impl Card {
             Some(at) => FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) },
             None => FoundBlock { bad: false, cycles: 0 },
         };
-        let dead = |die| slots[(die % modules) as usize].is_none() || found.report.dead_dies.contains(&die);
+        let is_new = |die: u32| trusted[(die % modules) as usize].is_none();
+        let dead =
+            |die| slots[(die % modules) as usize].is_none() || (!is_new(die) && found.report.dead_dies.contains(&die));
         let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
         let mut card = Card::new(config, max_requests, false, seed)?;
         card.take_ftl(ftl);
+        card.to_rebuild =
+            (0..slots.len() as u32).find(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some());
         Ok((card, headers, slots, found.next_version, found.report))
     }
 
@@ -200,6 +212,11 @@ impl Card {
         let at_work = self.dies.in_flight() > 0;
         let tidy = self.ftl.must_empty() || self.ftl.stale_bands_wait() || !self.erasing.is_empty();
         self.halted || !at_work || !tidy
+    }
+
+    /// What was done with contents since the start.
+    pub fn store_counters(&self) -> Option<crate::StoreCounters> {
+        self.store.as_ref().map(|store| store.counters)
     }
 
     /// Sectors are being relocated, or bands erased.

@@ -3,10 +3,10 @@
 use crate::card::Card;
 use crate::contents::readable;
 use crate::dies::Work;
-use crate::store::{Content, SectorData, stripe_of, xor};
+use crate::store::{Content, SectorData, Store, stripe_of, xor};
 use device::{Completion, RequestId, Time};
 use format::{Role, Spare, payload_crc};
-use ftl::{Lba, Ppa, Relocation, StripeId, UnitAddress};
+use ftl::{Ftl, Lba, Ppa, Relocation, StripeId, UnitAddress};
 use media::Unit;
 
 /// For whom a unit is rebuilt.
@@ -14,6 +14,7 @@ use media::Unit;
 enum For {
     Host(RequestId),
     Relocation(Relocation),
+    Rebuild(UnitAddress),
 }
 
 /// A unit being rebuilt.
@@ -24,8 +25,7 @@ pub struct Repair {
     unit: u32,
     /// Sectors that are wanted.
     wanted: Vec<(Lba, Ppa)>,
-    /// The other members, as far as they are read.
-    others: Vec<Option<Unit>>,
+    others: Others,
     left: u32,
     purpose: For,
 }
@@ -52,6 +52,10 @@ impl Card {
         self.repair(now, relocation.unit, wanted, For::Relocation(relocation), done);
     }
 
+    pub(crate) fn repair_for_rebuild(&mut self, now: Time, at: UnitAddress, done: &mut Vec<Completion>) {
+        self.repair(now, at, Vec::new(), For::Rebuild(at), done);
+    }
+
     fn repair(
         &mut self,
         now: Time,
@@ -69,7 +73,7 @@ impl Card {
             stripe,
             unit,
             wanted,
-            others: vec![None; layout.width as usize],
+            others: Others { units: vec![None; layout.width as usize] },
             left: others.count_ones(),
             purpose,
         };
@@ -91,7 +95,7 @@ impl Card {
         let mut unit = Unit::new(media::Media::shape(&store.media));
         let read = store.read_unit(at, &mut unit);
         let repair = &mut self.repairs[index as usize];
-        repair.others[(at.die % width) as usize] = read.is_ok().then_some(unit);
+        repair.others.units[(at.die % width) as usize] = read.is_ok().then_some(unit);
         repair.left -= 1;
         if repair.left == 0 {
             self.repaired(now, index, done);
@@ -101,11 +105,15 @@ impl Card {
     /// All that can be had of the stripe is there.
     fn repaired(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let repair = self.repairs.remove(index as usize);
+        if let For::Rebuild(at) = repair.purpose {
+            return self.rebuild_read(now, &repair.others, at, done);
+        }
         let mut found: Vec<(Lba, Ppa, Option<Content>)> = Vec::new();
         for &(lba, ppa) in &repair.wanted {
             found.push((lba, ppa, self.rebuild(&repair, lba, ppa)));
         }
         match repair.purpose {
+            For::Rebuild(_) => unreachable!("handled above"),
             For::Host(id) => self.repaired_for_host(now, id, found, done),
             For::Relocation(relocation) => {
                 let store = self.store.as_mut().expect("the card has contents");
@@ -154,40 +162,65 @@ impl Card {
 
     /// Rebuilds a sector from the other members of its stripe.
     fn rebuild(&mut self, repair: &Repair, lba: Lba, ppa: Ppa) -> Option<Content> {
-        let layout = *self.ftl.layout();
-        let sector = ppa.0 % layout.unit_sectors;
-        let units = self.ftl.stripe_units(repair.stripe);
-        if units.parity == 0 {
-            return None;
-        }
+        let sector = ppa.0 % self.ftl.layout().unit_sectors;
         let store = self.store.as_ref().expect("the card has contents");
-        let mut payload = vec![0; store.payload_bytes()];
-        let (mut version, mut folded_lba, mut role, mut crc) = (0, 0, 0, 0);
-        let others = (units.data | units.parity) & !(1 << repair.unit);
-        for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
-            let unit = repair.others[other as usize].as_ref()?;
-            let at = layout.unit_address(repair.stripe, other);
-            let spare: Spare = store.check(&self.ftl, at, unit, sector).ok()?;
-            xor(&mut payload, unit.payload(sector as usize));
-            version ^= spare.version;
-            folded_lba ^= spare.lba;
-            if spare.role == Role::Parity {
-                role ^= spare.member_role;
-                crc ^= spare.member_crc;
-            } else {
-                role ^= spare.role as u8;
-                crc ^= spare.payload_crc;
-            }
-        }
-        let role = Role::from_byte(role)?;
+        let folded = repair.others.fold(store, &self.ftl, repair.stripe, repair.unit, sector)?;
+        let role = Role::from_byte(folded.role)?;
         let expected = self.ftl.segment_of(lba).unwrap_or(lba.0);
         let is_for = match self.ftl.segment_of(lba) {
             None => matches!(role, Role::Data | Role::Lost),
             Some(_) => role == Role::Holes,
         };
-        if payload_crc(&payload) != crc || folded_lba != expected || !is_for {
+        if payload_crc(&folded.payload) != folded.crc || folded.lba != expected || !is_for {
             return None;
         }
-        Some(Content::new(role, version, lba, &payload))
+        Some(Content::new(role, folded.version, lba, &folded.payload))
+    }
+}
+
+/// The members of a stripe but one, as far as they could be read.
+#[derive(Clone, Debug)]
+pub struct Others {
+    /// By their place in the stripe.
+    units: Vec<Option<Unit>>,
+}
+
+/// Exclusive or of the same-numbered sectors of the members of a stripe but one.
+pub struct Folded {
+    pub role: u8,
+    pub lba: u32,
+    pub version: u64,
+    pub crc: u32,
+    pub stream: u8,
+    pub payload: Vec<u8>,
+}
+
+impl Others {
+    /// What the sectors of all members but one make together; `None` when one of them is not as it should be.
+    pub fn fold(&self, store: &Store, ftl: &Ftl, stripe: StripeId, missing: u32, sector: u32) -> Option<Folded> {
+        let layout = ftl.layout();
+        let units = ftl.stripe_units(stripe);
+        if units.parity == 0 {
+            return None;
+        }
+        let payload = vec![0; store.payload_bytes()];
+        let mut folded = Folded { role: 0, lba: 0, version: 0, crc: 0, stream: 0, payload };
+        let others = (units.data | units.parity) & !(1 << missing);
+        for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
+            let unit = self.units[other as usize].as_ref()?;
+            let at = layout.unit_address(stripe, other);
+            let spare: Spare = store.check(ftl, at, unit, sector).ok()?;
+            xor(&mut folded.payload, unit.payload(sector as usize));
+            folded.version ^= spare.version;
+            folded.lba ^= spare.lba;
+            folded.stream = spare.stream;
+            let (role, crc) = match spare.role {
+                Role::Parity => (spare.member_role, spare.member_crc),
+                role => (role as u8, spare.payload_crc),
+            };
+            folded.role ^= role;
+            folded.crc ^= crc;
+        }
+        Some(folded)
     }
 }

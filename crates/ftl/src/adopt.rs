@@ -68,6 +68,9 @@ impl Ftl {
                 let cycles = ftl.blocks.cycles(band.0, die);
                 ftl.blocks.set(band.0, die, ftl.layout.rows, cycles);
             }
+            if of_band.is_complete && of_band.has_summary {
+                ftl.bands.set_summary(band);
+            }
             closed.push(band);
         }
         closed.sort_by_key(|band| ftl.bands.get(*band).sequence);

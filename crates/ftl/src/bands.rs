@@ -36,6 +36,8 @@ pub struct Band {
     pub cycles: u32,
     /// Number of its last opening: 1, 2, 3 … over all bands.
     pub sequence: u64,
+    /// Its summary was written: it was filled to its end.
+    pub has_summary: bool,
 }
 
 /// All bands and the pool of free ones.
@@ -84,6 +86,7 @@ impl Bands {
                 data_sectors: 0,
                 cycles: 0,
                 sequence: 0,
+                has_summary: false,
             });
             all.put_into_service(BandId(b), layout, blocks);
         }
@@ -200,10 +203,16 @@ impl Bands {
         band.state = BandState::Open;
         band.mode = mode;
         band.sequence = self.last_sequence;
+        band.has_summary = false;
         self.slc_in_use += u32::from(mode == CellMode::Slc);
         let sectors = u64::from(band.data_sectors);
         self.set_free_sectors(self.free_sectors - sectors);
         Some(id)
+    }
+
+    /// The summary of a band was written, or was found.
+    pub fn set_summary(&mut self, id: BandId) {
+        self.bands[id.0 as usize].has_summary = true;
     }
 
     /// A band was found in use, or not known to be erased: takes it out of the free pool, as closed. False when it is

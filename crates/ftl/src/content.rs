@@ -77,6 +77,22 @@ impl Ftl {
         (stripes, self.layout.data_stripes(stripes, |group| self.bands.units_in_use(band, group, &self.layout)))
     }
 
+    /// Units of a band on a group of dies that are in use, as bits.
+    pub fn units_in_use(&self, band: BandId, group: u32) -> u64 {
+        self.bands.units_in_use(band, group, &self.layout)
+    }
+
+    /// The stripe has to be there: a sector of it is valid, or it tells what others hold. Without a summary each stripe
+    /// tells that of itself.
+    pub fn stripe_is_needed(&self, stripe: StripeId) -> bool {
+        let (_, data_stripes) = self.band_stripes(stripe.band);
+        if !self.bands.get(stripe.band).has_summary || stripe.index >= data_stripes {
+            return true;
+        }
+        let start = self.layout.stripe_start(stripe);
+        self.valid.first_in(start, start + self.layout.stripe_sectors).is_some()
+    }
+
     /// How many sectors of its band's summary lie before a stripe.
     pub fn summary_ordinal(&self, stripe: StripeId) -> u32 {
         let (_, data_stripes) = self.band_stripes(stripe.band);

@@ -392,6 +392,7 @@ impl Ftl {
                 self.counters.metadata_sectors += u64::from(units.data.count_ones() * self.layout.unit_sectors);
                 self.counters.parity_sectors += u64::from(units.parity.count_ones() * self.layout.unit_sectors);
                 self.sealed.push_back(summary);
+                self.bands.set_summary(band);
             }
             self.close(sealed.stream, band);
         }

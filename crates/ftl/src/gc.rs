@@ -398,13 +398,15 @@ impl Ftl {
 
     /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
     pub fn next_erase(&mut self) -> Option<BandId> {
-        self.next_erase_among(usize::MAX)
+        self.next_erase_but(usize::MAX, None)
     }
 
-    /// As [`Ftl::next_erase`], of the first `count` bands that wait.
-    pub fn next_erase_among(&mut self, count: usize) -> Option<BandId> {
+    /// As [`Ftl::next_erase`], of the first `count` bands that wait, and not `but`.
+    pub fn next_erase_but(&mut self, count: usize, but: Option<BandId>) -> Option<BandId> {
         let [host, relocation] = &self.streams;
-        let is_ready = |s: &StaleBand| host.is_durable(s.host_barrier) && relocation.is_durable(s.relocation_barrier);
+        let is_ready = |s: &StaleBand| {
+            Some(s.band) != but && host.is_durable(s.host_barrier) && relocation.is_durable(s.relocation_barrier)
+        };
         let first = self.gc.stale.iter().take(count).position(is_ready)?;
         self.gc.stale.remove(first).map(|s| s.band)
     }

@@ -47,12 +47,23 @@ impl CardUnderTest {
                 let part = if rng.below(2) == 0 { Part::Payload } else { Part::Spare };
                 Fault::Miscorrect { at, sector, part }
             }
-            FaultKind::Damaged(Metadata::HeaderCopy) => Fault::DamageHeader {
-                module: die(&mut rng).0,
-                copy: rng.below(2) as u32,
-                byte: rng.below(media::HEADER_BYTES as u64) as u32,
-                xor: 1 + rng.below(255) as u8,
-            },
+            FaultKind::Damaged(Metadata::HeaderCopy) => {
+                let module = die(&mut rng).0;
+                // As long as there is a good copy beside it: without, the module is lost.
+                let is_good = |copy| {
+                    let bytes = self.flash_mut().read_header(module, copy).ok().flatten();
+                    bytes.is_some_and(|bytes| format::ModuleHeader::decode(&bytes).is_ok())
+                };
+                if ![0, 1].map(is_good).into_iter().all(|good| good) {
+                    return None;
+                }
+                Fault::DamageHeader {
+                    module,
+                    copy: rng.below(2) as u32,
+                    byte: rng.below(media::HEADER_BYTES as u64) as u32,
+                    xor: 1 + rng.below(255) as u8,
+                }
+            }
             FaultKind::Damaged(Metadata::Spare) => {
                 let (at, sector) = self.written_sector(&mut rng, true)?;
                 let byte = rng.below(media::SPARE_BYTES as u64) as u32;

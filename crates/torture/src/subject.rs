@@ -219,6 +219,7 @@ impl Subject for CardUnderTest {
     fn activity(&self) -> Activity {
         match &self.card {
             None => Activity::Recovery,
+            Some(card) if card.rebuild_progress().is_some() => Activity::Rebuild,
             Some(card) if card.collects() => Activity::Gc,
             Some(card) if card.programs() => Activity::HostWrite,
             Some(_) => Activity::Idle,

@@ -47,6 +47,10 @@ fn live(lives: u64, kinds: &[FaultKind]) {
         let plan = PlanConfig { kinds: kinds.to_vec(), events: 20, asks, media_ops: u64::from(asks) * 2 };
         let case = Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default() };
         let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
+        for fired in life.fired.iter().filter(|_| life.failure.is_some()) {
+            let event = &case.plan.events[fired.event];
+            eprintln!("request {}: {} while {}", fired.asks, event.fault.kind, fired.activity);
+        }
         assert!(life.failure.is_none(), "life {seed} of {kind:?}: {}", life.failure.unwrap());
     }
 }

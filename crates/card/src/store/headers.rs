@@ -1,6 +1,6 @@
 //! The headers of a card's modules.
 
-use format::{ModuleHeader, SlotState};
+use format::{ModuleHeader, ModuleId, Slot, SlotState};
 use media::{Flash, HEADER_COPIES, Media, MediaError};
 
 /// What the headers of a card's modules say in common, and of each.
@@ -25,6 +25,17 @@ impl Headers {
 }
 
 impl Headers {
+    /// A new module takes the place of one that is gone.
+    pub fn set_new_module(&mut self, logical: usize) {
+        let mut id = self.common.card.0;
+        // No other module of the card was made in this generation.
+        for (byte, mixed) in id[7..15].iter_mut().zip((self.common.generation + 1).to_le_bytes()) {
+            *byte ^= mixed;
+        }
+        id[15] ^= 0x80 | logical as u8;
+        self.common.slots[logical] = Slot { module: ModuleId(id), state: SlotState::Rebuilding };
+    }
+
     /// Writes the present generation to the header of every module that is there and does not have it: first to one
     /// copy of each, the older or unreadable one, then to the other copies. So a module that missed a generation is told
     /// from one whose turn had not come. Modules that do not answer are passed over.

@@ -61,6 +61,8 @@ pub struct Store {
     entries: [(u64, Vec<SummaryEntry>); 2],
     /// By request.
     pub requests: Vec<RequestData>,
+    /// Blocks, by band and die, that do not hold what belongs there: their module is being rebuilt.
+    pub absent: BTreeSet<(u32, u32)>,
     /// Blocks to be retired when their band is erased: a program of them failed.
     failing: BTreeSet<(u32, u32)>,
     /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
@@ -84,6 +86,7 @@ impl Store {
             relocating: HashMap::new(),
             entries: [(0, Vec::new()), (0, Vec::new())],
             requests: vec![RequestData::default(); requests],
+            absent: BTreeSet::new(),
             failing: BTreeSet::new(),
             dirty_holes: BTreeMap::new(),
             over_holes: BTreeMap::new(),
@@ -120,6 +123,14 @@ impl Store {
     }
 
     fn unit_at(&self, unit: UnitAddress) -> Option<UnitAt> {
+        if !self.absent.is_empty() && self.absent.contains(&(unit.band.0, unit.die)) {
+            return None;
+        }
+        self.place_for_rebuild(unit)
+    }
+
+    /// Where a unit lies, whether it is there or not.
+    pub fn place_for_rebuild(&self, unit: UnitAddress) -> Option<UnitAt> {
         Some(UnitAt { block: self.block_at(unit.die, unit.band.0)?, row: unit.row })
     }
 
@@ -138,11 +149,26 @@ impl Store {
             return Err(MediaError::Failed);
         }
         let erased = self.media.erase(at);
+        if erased.is_ok() {
+            self.absent.remove(&(band, die));
+        }
         if erased == Err(MediaError::Failed) {
             self.counters.erase_failures += 1;
             self.media.mark_bad(at)?;
         }
         erased
+    }
+
+    /// Erases a block that does not hold what belongs there.
+    pub fn erase_for_rebuild(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
+        let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
+        self.media.erase(at)
+    }
+
+    /// Programs a unit of a block that does not hold all that belongs there yet.
+    pub fn program_for_rebuild(&mut self, at: UnitAddress, unit: &Unit) -> Result<(), MediaError> {
+        let at = self.place_for_rebuild(at).ok_or(MediaError::NoModule)?;
+        self.media.program(at, unit)
     }
 
     /// A block is not to be used any longer: the medium is told at once, so that a scan knows why a stripe is not whole;

@@ -302,8 +302,13 @@ impl BandScan {
         if self.doubts.is_empty() {
             return Vec::new();
         }
-        let (dropped, left): (Vec<Doubt>, Vec<Doubt>) =
-            self.doubts.drain(..).partition(|doubt| doubt.never_was_whole(reader, band, stream, &self.written));
+        let layout = reader.card.layout;
+        let (masks, written) = (&self.known.masks, &self.written);
+        let (dropped, left): (Vec<Doubt>, Vec<Doubt>) = self.doubts.drain(..).partition(|doubt| {
+            let members = masks[layout.group_of(doubt.stripe) as usize];
+            doubt.was_never_begun(members, band, layout, written)
+                || doubt.never_was_whole(reader, band, stream, written)
+        });
         self.dropped_sectors += dropped.iter().map(|doubt| u64::from(doubt.lost.all().count_ones())).sum::<u64>();
         left
     }

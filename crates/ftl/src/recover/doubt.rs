@@ -31,6 +31,18 @@ impl Doubt {
         layout.unit_address(StripeId { band, index: self.stripe }, unit)
     }
 
+    /// Nothing of the stripe is there, and at most as many members as parity stands for read as anything but erased, with
+    /// nothing after the others: what these hold came there otherwise (a program went astray). That it was written and
+    /// all the rest is lost takes more faults.
+    pub fn was_never_begun(&self, members: u64, band: BandId, layout: &Layout, written: &[u32]) -> bool {
+        let is_last = |unit: &u32| {
+            let at = self.at(band, *unit, layout);
+            at.row + 1 >= written[at.die as usize]
+        };
+        let absent = units(self.lost.erased).filter(is_last).count() as u32;
+        self.lost.all() == members && members.count_ones() - absent <= layout.parity_units
+    }
+
     /// The band itself shows that the stripe was never whole: a unit of it was not programmed, or its program failed.
     pub fn never_was_whole<M: Media + ?Sized>(
         &self,

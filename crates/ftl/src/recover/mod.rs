@@ -7,7 +7,8 @@
 //!
 //! Of each LBA the copy with the highest version, wherever it lies. Copies with the same version hold the same: one in
 //! a stripe that is whole is taken before one in a stripe that has lost a member, before one in a stripe that has lost
-//! more, before one that can't be read; then the one in the band that was opened first. An LBA is a hole if the newest
+//! more, before one that can't be read; then the one in the band that was opened last: what it was
+//! copied from was stale since then, and a rebuild may have passed over it. An LBA is a hole if the newest
 //! list of holes of its segment says so and is not older than the copy.
 //!
 //! A band that was filled is known from its summary if all of its last row can be read (but for missing modules): units

@@ -124,7 +124,7 @@ impl Newest {
     fn is_better_place(&self, new: u32, present: u32, layout: &Layout, bands: &[FoundBand]) -> bool {
         let rank = |ppa: u32| {
             let sequence = bands[layout.band_of(Ppa(ppa)).0 as usize].sequence;
-            (std::cmp::Reverse(self.quality(ppa, layout)), sequence, ppa)
+            (std::cmp::Reverse(self.quality(ppa, layout)), std::cmp::Reverse(sequence), ppa)
         };
         rank(new) < rank(present)
     }

@@ -88,14 +88,14 @@ fn versions_decide_whatever_the_order_of_bands() {
 }
 
 #[test]
-fn of_equal_copies_the_one_in_the_band_opened_first_is_taken() {
+fn of_equal_copies_the_one_in_the_band_opened_last_is_taken() {
     for bands in [[1, 6], [6, 1]] {
         let mut writer = Writer::new(SMALL);
         let (mut first, mut second) = (writer.open(bands[0]), writer.open_as(bands[1], 1, false));
         writer.stripe(&mut first, &[Content::Data(7, 8)]);
         writer.stripe(&mut second, &[Content::Data(7, 8)]);
         let found = writer.scan().unwrap();
-        assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[7])), BandId(bands[0]));
+        assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[7])), BandId(bands[1]));
     }
 }
 
