@@ -126,7 +126,7 @@ impl Victims {
             return None;
         }
         match self.policy {
-            VictimPolicy::Greedy => self.emptiest(valid),
+            VictimPolicy::Greedy => self.cheapest(valid),
             VictimPolicy::CostBenefit => self.best_cost_benefit(valid, data_sectors, now),
             VictimPolicy::Fifo => loop {
                 let &(band, at) = self.order.front()?;
@@ -143,6 +143,17 @@ impl Victims {
                     .min_by_key(|b| (valid[b.0 as usize] + self.missing[b.0 as usize], b.0))
             }
         }
+    }
+
+    /// The closed band with the fewest valid sectors, what it holds less than others counted as valid.
+    fn cheapest(&self, valid: &[u32]) -> Option<BandId> {
+        if self.closed.is_empty() {
+            return None;
+        }
+        let (g, group) = self.groups.iter().enumerate().min_by_key(|&(_, g)| g.fewest)?;
+        let band =
+            self.members(g).find(|&b| valid[b] + self.missing[b] == group.fewest).expect("a group's minimum is exact");
+        Some(BandId(band as u32))
     }
 
     /// The closed band with the fewest valid sectors, whatever the policy and however narrow it is. Looks at all closed
