@@ -25,3 +25,18 @@ pub enum MediaError {
     #[error("no room left for the medium's file")]
     NoSpace,
 }
+
+/// How often an operation is tried that what holds the medium fails.
+const HOST_TRIES: u32 = 4;
+
+/// Tries an operation again when what holds the medium fails: a file or a drive may fail once. For operations that may be
+/// repeated, and that nothing else can stand for: reads, headers, claims.
+pub fn persist<T>(mut operation: impl FnMut() -> Result<T, MediaError>) -> Result<T, MediaError> {
+    for _ in 1..HOST_TRIES {
+        match operation() {
+            Err(MediaError::Host | MediaError::NoSpace) => {}
+            ended => return ended,
+        }
+    }
+    operation()
+}

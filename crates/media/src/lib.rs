@@ -32,7 +32,7 @@ mod store;
 mod unit;
 mod wear;
 
-pub use error::MediaError;
+pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
 pub use flash::Flash;
 pub use module::Module;

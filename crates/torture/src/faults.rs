@@ -3,7 +3,7 @@
 use crate::CardUnderTest;
 use device::Rng;
 use media::{BlockAt, Fault, Media, Part, SectorState, Unit, UnitAt};
-use sim::plan::{Area, Flips, Metadata, Stray};
+use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{FaultKind, FaultSpec, Impact};
 
 impl CardUnderTest {
@@ -80,6 +80,16 @@ impl CardUnderTest {
             FaultKind::Program(Stray::Duplicated) => {
                 let (module, die, to_block, to_row) = stray(&mut rng);
                 Fault::DuplicateProgram { module, die, to_block, to_row }
+            }
+            FaultKind::StuckModule => Fault::ModuleStuck { module: die(&mut rng).0 },
+            FaultKind::Host { error: HostError::Eio, lasting: false } => Fault::HostError { after: 0, for_ever: false },
+            FaultKind::Host { error: HostError::Enospc, lasting: false } => {
+                Fault::NoSpace { after: 0, for_ever: false }
+            }
+            FaultKind::Host { error: HostError::Short, lasting: false } => Fault::ShortIo { after: 0 },
+            FaultKind::OtherController => {
+                self.flash_mut().set_controller(fault.seed);
+                return Some(Impact::default());
             }
             _ => return None,
         };

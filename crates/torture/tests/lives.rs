@@ -2,7 +2,7 @@
 //! the one of a seed again.
 
 use media::Physics;
-use sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
+use sim::plan::{Area, Flips, HostError, Metadata, PlanConfig, Stray};
 use sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
 use torture::{CardUnderTest, Kind, tiny};
 
@@ -31,6 +31,8 @@ fn damage() -> Vec<FaultKind> {
     kinds.extend([FaultKind::ProgramFailure, FaultKind::EraseFailure, FaultKind::Miscorrection]);
     kinds.extend([Metadata::HeaderCopy, Metadata::Spare].map(FaultKind::Damaged));
     kinds.extend([Stray::Misdirected, Stray::Lost, Stray::Duplicated].map(FaultKind::Program));
+    let once = |error| FaultKind::Host { error, lasting: false };
+    kinds.extend([HostError::Eio, HostError::Enospc, HostError::Short].map(once));
     kinds.extend(flips(Area::Data));
     kinds.extend(flips(Area::Metadata));
     kinds
@@ -65,6 +67,7 @@ fn losses() -> Vec<FaultKind> {
     let swaps = [What::Same, What::Stale, What::Blank, What::Foreign, What::Cloned].map(FaultKind::Swapped);
     let mut kinds = kinds();
     kinds.extend([FaultKind::DeadDie, FaultKind::DeadModule, FaultKind::PulledModule, FaultKind::OtherController]);
+    kinds.push(FaultKind::StuckModule);
     kinds.extend(swaps);
     kinds
 }

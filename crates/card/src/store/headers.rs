@@ -1,7 +1,7 @@
 //! The headers of a card's modules.
 
 use format::{ModuleHeader, ModuleId, Slot, SlotState};
-use media::{Flash, HEADER_COPIES, Media, MediaError};
+use media::{Flash, HEADER_COPIES, Media, MediaError, persist};
 
 /// What the headers of a card's modules say in common, and of each.
 #[derive(Clone, Debug)]
@@ -63,7 +63,8 @@ impl Headers {
     }
 
     fn write_copy(&self, media: &mut Flash, logical: usize, slot: u32, copy: u32) -> Result<(), MediaError> {
-        match media.write_header(slot, copy, &self.of(logical).encode()) {
+        let bytes = self.of(logical).encode();
+        match persist(|| media.write_header(slot, copy, &bytes)) {
             Err(error) if !matches!(error, MediaError::NoAnswer | MediaError::NoModule) => Err(error),
             _ => Ok(()),
         }
@@ -73,7 +74,7 @@ impl Headers {
     pub fn claim(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
         self.common.generation += 1;
         for slot in slots.iter().flatten() {
-            match media.claim(*slot, self.common.generation) {
+            match persist(|| media.claim(*slot, self.common.generation)) {
                 Ok(()) | Err(MediaError::NoAnswer | MediaError::NoModule) => {}
                 Err(error) => return Err(error),
             }
@@ -90,7 +91,7 @@ struct Written {
 }
 
 fn written(media: &mut Flash, slot: u32, copy: u32) -> Option<Written> {
-    let bytes = media.read_header(slot, copy).ok().flatten()?;
+    let bytes = persist(|| media.read_header(slot, copy)).ok().flatten()?;
     let ModuleHeader { generation, sequence, .. } = ModuleHeader::decode(&bytes).ok()?;
     Some(Written { generation, sequence })
 }

@@ -15,7 +15,7 @@
 
 use super::assemble_error::AssembleError;
 use format::{CardId, HeaderError, ModuleHeader, ModuleId, SlotState};
-use media::{HEADER_COPIES, Media, MediaError, Shape};
+use media::{HEADER_COPIES, Media, MediaError, Shape, persist};
 
 /// What is known of a module of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -194,7 +194,7 @@ fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, Asse
     let mut both: Option<u64> = Some(u64::MAX);
     let mut is_somebody_elses = false;
     for copy in 0..HEADER_COPIES {
-        let bytes = match media.read_header(slot, copy) {
+        let bytes = match persist(|| media.read_header(slot, copy)) {
             Ok(bytes) => bytes,
             Err(MediaError::NoModule | MediaError::NoAnswer) => return Ok(InSlot::Empty),
             Err(error) => return Err(AssembleError::Media { slot, error }),

@@ -3,7 +3,7 @@
 use super::error::ScanError;
 use super::place::Card;
 use crate::layout::{BandId, UnitAddress};
-use media::{Media, MediaError, SectorState, Unit};
+use media::{Media, MediaError, SectorState, Unit, persist};
 
 pub(super) struct Reader<'a, M: ?Sized> {
     pub media: &'a mut M,
@@ -63,7 +63,7 @@ fn read_into<M: Media + ?Sized>(
     let die = at.die as usize;
     let Some(place) = card.unit_at(at).filter(|_| !dead[die]) else { return Ok(false) };
     reads_by_die[die] += 1;
-    match media.read(place, unit) {
+    match persist(|| media.read(place, unit)) {
         Ok(_) => Ok(true),
         Err(MediaError::NoAnswer | MediaError::NoModule) => {
             dead[die] = true;
