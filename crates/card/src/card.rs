@@ -7,6 +7,7 @@ use crate::link::Link;
 use crate::rebuild::ModuleRebuild;
 use crate::relocation::Relocations;
 use crate::repair::Repair;
+use crate::scrub::Scrub;
 use crate::store::Store;
 use crate::{CardConfig, RelocationPath};
 use device::{Cause, Completion, Device, EventTable, Request, RequestId, Time};
@@ -96,6 +97,8 @@ pub struct Card {
     pub(crate) failed_stripes: Slab<(StripeInFlight, u32)>,
     /// Sectors of failed stripes for which there was no room elsewhere yet, by the address that they were written for.
     pub(crate) homeless: VecDeque<ftl::Ppa>,
+    /// A pass over all that is on flash.
+    pub(crate) scrub: Option<Scrub>,
     /// The module that is to be rebuilt once the card has its contents.
     pub(crate) to_rebuild: Option<u32>,
     /// A module being rebuilt.
@@ -141,6 +144,7 @@ impl Card {
             repairs: Slab::new(),
             failed_stripes: Slab::new(),
             homeless: VecDeque::new(),
+            scrub: None,
             to_rebuild: None,
             rebuild: None,
             halted: false,
@@ -363,6 +367,7 @@ impl Card {
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
         self.rehome(now);
         self.rebuild_on(now);
+        self.scrub_on(now, done);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }

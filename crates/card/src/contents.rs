@@ -223,6 +223,9 @@ impl Card {
             self.halted = true;
             return false;
         }
+        if read.is_ok_and(|report| report.refresh_advised) {
+            self.ftl.evacuate(at.band);
+        }
         if missing.is_empty() {
             return true;
         }

@@ -46,7 +46,8 @@ impl Card {
         }
         let among = self.may_erase(now);
         let rebuilt = self.rebuild.as_ref().and_then(|rebuild| rebuild.band());
-        let band = self.ftl.next_erase_but(among, rebuilt)?;
+        let scrubbed = self.scrub.as_ref().and_then(|scrub| scrub.band());
+        let band = self.ftl.next_erase_but(among, [rebuilt, scrubbed])?;
         self.trims.cleared = self.trims.cleared.saturating_sub(1);
         self.trims.bands = self.trims.bands.saturating_sub(1);
         Some(band)

@@ -26,10 +26,12 @@ mod power;
 mod rebuild;
 mod relocation;
 mod repair;
+mod scrub;
 mod store;
 
 pub use card::{Card, MediaCounters};
 pub use config::{CardConfig, LinkConfig, RelocationPath};
 pub use open::{OpenError, shape};
 pub use rebuild::RebuildProgress;
+pub use scrub::ScrubProgress;
 pub use store::{SectorData, StoreCounters};

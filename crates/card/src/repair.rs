@@ -15,6 +15,7 @@ enum For {
     Host(RequestId),
     Relocation(Relocation),
     Rebuild(UnitAddress),
+    Scrub,
 }
 
 /// A unit being rebuilt.
@@ -52,6 +53,12 @@ impl Card {
         self.repair(now, relocation.unit, wanted, For::Relocation(relocation), done);
     }
 
+    /// Reads all members of a stripe.
+    pub(crate) fn read_for_scrub(&mut self, now: Time, stripe: StripeId, done: &mut Vec<Completion>) {
+        let units = self.ftl.stripe_units(stripe);
+        self.read_members(now, stripe, 0, units.data | units.parity, Vec::new(), For::Scrub, done);
+    }
+
     pub(crate) fn repair_for_rebuild(&mut self, now: Time, at: UnitAddress, done: &mut Vec<Completion>) {
         self.repair(now, at, Vec::new(), For::Rebuild(at), done);
     }
@@ -69,21 +76,30 @@ impl Card {
         let unit = at.die % layout.width;
         let units = self.ftl.stripe_units(stripe);
         let others = if units.parity == 0 { 0 } else { (units.data | units.parity) & !(1 << unit) };
-        let repair = Repair {
-            stripe,
-            unit,
-            wanted,
-            others: Others { units: vec![None; layout.width as usize] },
-            left: others.count_ones(),
-            purpose,
-        };
+        self.read_members(now, stripe, unit, others, wanted, purpose, done);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "a job, put together by its two callers")]
+    fn read_members(
+        &mut self,
+        now: Time,
+        stripe: StripeId,
+        unit: u32,
+        members: u64,
+        wanted: Vec<(Lba, Ppa)>,
+        purpose: For,
+        done: &mut Vec<Completion>,
+    ) {
+        let layout = *self.ftl.layout();
+        let others = Others { units: vec![None; layout.width as usize], near: 0 };
+        let repair = Repair { stripe, unit, wanted, others, left: members.count_ones(), purpose };
         let index = self.repairs.insert(repair) as u32;
-        if others == 0 {
+        if members == 0 {
             return self.repaired(now, index, done);
         }
         let mode = self.ftl.cell_mode(stripe.band);
-        for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
-            let address = layout.unit_address(stripe, other);
+        for member in (0..layout.width).filter(|member| members >> member & 1 == 1) {
+            let address = layout.unit_address(stripe, member);
             self.start(now, Work::RepairRead(index), address, mode, layout.unit_sectors);
         }
     }
@@ -95,6 +111,9 @@ impl Card {
         let mut unit = Unit::new(media::Media::shape(&store.media));
         let read = store.read_unit(at, &mut unit);
         let repair = &mut self.repairs[index as usize];
+        if read.is_ok_and(|report| report.refresh_advised) {
+            repair.others.near |= 1 << (at.die % width);
+        }
         repair.others.units[(at.die % width) as usize] = read.is_ok().then_some(unit);
         repair.left -= 1;
         if repair.left == 0 {
@@ -105,15 +124,17 @@ impl Card {
     /// All that can be had of the stripe is there.
     fn repaired(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let repair = self.repairs.remove(index as usize);
-        if let For::Rebuild(at) = repair.purpose {
-            return self.rebuild_read(now, &repair.others, at, done);
+        match repair.purpose {
+            For::Rebuild(at) => return self.rebuild_read(now, &repair.others, at, done),
+            For::Scrub => return self.scrubbed(now, repair.stripe, &repair.others, done),
+            For::Host(_) | For::Relocation(_) => {}
         }
         let mut found: Vec<(Lba, Ppa, Option<Content>)> = Vec::new();
         for &(lba, ppa) in &repair.wanted {
             found.push((lba, ppa, self.rebuild(&repair, lba, ppa)));
         }
         match repair.purpose {
-            For::Rebuild(_) => unreachable!("handled above"),
+            For::Rebuild(_) | For::Scrub => unreachable!("handled above"),
             For::Host(id) => self.repaired_for_host(now, id, found, done),
             For::Relocation(relocation) => {
                 let store = self.store.as_mut().expect("the card has contents");
@@ -183,6 +204,8 @@ impl Card {
 pub struct Others {
     /// By their place in the stripe.
     units: Vec<Option<Unit>>,
+    /// Those that should be written elsewhere soon, as bits.
+    near: u64,
 }
 
 /// Exclusive or of the same-numbered sectors of the members of a stripe but one.
@@ -196,6 +219,25 @@ pub struct Folded {
 }
 
 impl Others {
+    /// Sectors of a unit that are not as they should be, or will soon not be.
+    pub fn flaws(&self, store: &Store, ftl: &Ftl, at: UnitAddress) -> u64 {
+        let layout = ftl.layout();
+        let number = at.die % layout.width;
+        let Some(unit) = &self.units[number as usize] else { return u64::from(layout.unit_sectors) };
+        let is_flawed = |sector: &u32| self.near >> number & 1 == 1 || store.check(ftl, at, unit, *sector).is_err();
+        (0..layout.unit_sectors).filter(is_flawed).count() as u64
+    }
+
+    /// A sector of the stripe is as it should be: it was written.
+    pub fn any_good(&self, store: &Store, ftl: &Ftl, stripe: StripeId) -> bool {
+        let layout = ftl.layout();
+        (0..layout.width).any(|number| {
+            let at = layout.unit_address(stripe, number);
+            let unit = self.units[number as usize].as_ref();
+            unit.is_some_and(|unit| (0..layout.unit_sectors).any(|sector| store.check(ftl, at, unit, sector).is_ok()))
+        })
+    }
+
     /// What the sectors of all members but one make together; `None` when one of them is not as it should be.
     pub fn fold(&self, store: &Store, ftl: &Ftl, stripe: StripeId, missing: u32, sector: u32) -> Option<Folded> {
         let layout = ftl.layout();

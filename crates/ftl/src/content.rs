@@ -100,6 +100,11 @@ impl Ftl {
         (data_stripes..stripe.index).map(units).sum::<u32>() * self.layout.unit_sectors
     }
 
+    /// All of a closed band is on flash.
+    pub fn is_settled(&self, band: BandId) -> bool {
+        self.victims.contains(band)
+    }
+
     /// Number of a band's last opening.
     pub fn band_sequence(&self, band: BandId) -> u64 {
         self.bands.get(band).sequence

@@ -122,8 +122,9 @@ impl Ftl {
 
     /// A band that has to be emptied is being scanned, or can be from now on.
     fn urgent_demand(&mut self) -> bool {
-        if let Some(v) = self.gc.scanning() {
-            return v.urgent;
+        if self.gc.scanning().is_some() {
+            // Another victim is in the way: it is finished first.
+            return true;
         }
         for _ in 0..self.gc.urgent.len() {
             let band = self.gc.urgent.pop_front().expect("counted");
@@ -398,14 +399,16 @@ impl Ftl {
 
     /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
     pub fn next_erase(&mut self) -> Option<BandId> {
-        self.next_erase_but(usize::MAX, None)
+        self.next_erase_but(usize::MAX, [None, None])
     }
 
     /// As [`Ftl::next_erase`], of the first `count` bands that wait, and not `but`.
-    pub fn next_erase_but(&mut self, count: usize, but: Option<BandId>) -> Option<BandId> {
+    pub fn next_erase_but(&mut self, count: usize, but: [Option<BandId>; 2]) -> Option<BandId> {
         let [host, relocation] = &self.streams;
         let is_ready = |s: &StaleBand| {
-            Some(s.band) != but && host.is_durable(s.host_barrier) && relocation.is_durable(s.relocation_barrier)
+            !but.contains(&Some(s.band))
+                && host.is_durable(s.host_barrier)
+                && relocation.is_durable(s.relocation_barrier)
         };
         let first = self.gc.stale.iter().take(count).position(is_ready)?;
         self.gc.stale.remove(first).map(|s| s.band)

@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 
 /// Requests that the card is given at once; more wait at the host.
 const AT_ONCE: u32 = 32;
+/// After so many requests everything is looked at.
+const SCRUB_EVERY: u64 = 256;
 const CARD: CardId = CardId(*b"card under test ");
 
 /// A request that the card has.
@@ -87,6 +89,13 @@ impl CardUnderTest {
             (Some(card), _) => card.media_contents_mut().expect("it has contents"),
             (None, Some(media)) => media,
             (None, None) => unreachable!("the media are somewhere"),
+        }
+    }
+
+    /// Begins to look at all that is on flash, while there is power.
+    pub fn scrub(&mut self) {
+        if let Some(card) = &mut self.card {
+            card.begin_scrub(self.now, &mut self.completions);
         }
     }
 
@@ -185,6 +194,9 @@ impl Subject for CardUnderTest {
         let id = OpId(self.next_op);
         self.next_op += 1;
         self.waiting.push_back((id, op));
+        if id.0 % SCRUB_EVERY == SCRUB_EVERY - 1 {
+            self.scrub();
+        }
         self.hand_over();
         id
     }
@@ -220,6 +232,7 @@ impl Subject for CardUnderTest {
         match &self.card {
             None => Activity::Recovery,
             Some(card) if card.rebuild_progress().is_some() => Activity::Rebuild,
+            Some(card) if card.scrub_progress().is_some() => Activity::Scrub,
             Some(card) if card.collects() => Activity::Gc,
             Some(card) if card.programs() => Activity::HostWrite,
             Some(_) => Activity::Idle,

@@ -1,8 +1,10 @@
-//! Modules that are replaced are rebuilt: afterwards another one may die.
+//! What restores redundancy: modules that are replaced are rebuilt, and a scrub finds what can't be read. Afterwards a
+//! module may die.
 
 use device::{Rng, Time};
 use media::Physics;
-use sim::{Bench, Bounds, CutOutcome, HostConfig, Subject, What, player};
+use sim::plan::{Area, Flips};
+use sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
 use torture::{CardUnderTest, Kind, tiny};
 
 fn used(kind: Kind, seed: u64) -> Bench<CardUnderTest> {
@@ -55,5 +57,20 @@ fn after_a_rebuild_any_other_module_may_die() {
             bench.recover(None, &mut rng).unwrap();
             bench.read_back().unwrap();
         }
+    }
+}
+
+#[test]
+fn after_a_scrub_a_module_may_die_although_sectors_went_bad_before() {
+    for (seed, kind) in (0..30).map(|seed| (seed, Kind::ALL[seed as usize % 3])) {
+        let mut bench = used(kind, seed);
+        rest(&mut bench);
+        let fault = FaultSpec { kind: FaultKind::BitFlips { flips: Flips::Above, area: Area::Data }, seed };
+        assert!(bench.subject.inject(&fault).is_some());
+        bench.subject.scrub();
+        rest(&mut bench);
+        bench.subject.pull(seed as u32 % 3).unwrap();
+        bench.read_back().unwrap();
+        assert_eq!(bench.subject.card().unwrap().store_counters().unwrap().lost_sectors, 0);
     }
 }
