@@ -11,7 +11,7 @@ use torture::{CardUnderTest, Kind, tiny};
 fn starts(kind: Kind) -> [Bench<CardUnderTest>; 2] {
     let fresh = Bench::new(CardUnderTest::new(tiny(kind), Physics::IDEAL, 1), Bounds::default());
     let mut used = fresh.clone();
-    let asks = HostConfig { asks: 150, ..HostConfig::life(36) }.script(7);
+    let asks = HostConfig { asks: 600, ..HostConfig::life(36) }.script(7);
     let mut player = player::Player::new(&asks);
     while player.play(&mut used).unwrap() != player::Played::Over {}
     assert!(used.subject.card().unwrap().ftl().counters().erases > 0);
