@@ -342,10 +342,10 @@ impl Card {
 
     /// Begins the erases that may begin.
     pub(crate) fn erase_stale(&mut self, now: Time) {
-        if self.draining || self.halted {
-            return;
-        }
-        while let Some(band) = self.next_erase(now) {
+        while !self.halted
+            && (!self.draining || self.drain_lacks_room())
+            && let Some(band) = self.next_erase(now)
+        {
             let dies = self.ftl.layout().dies;
             let mode = self.ftl.cell_mode(band);
             let good = |card: &Card, die: u32| card.ftl.blocks().is_usable(band.0, die);
@@ -366,11 +366,15 @@ impl Card {
     /// After space or buffer came free: admits what waits, relocates what is due.
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
         self.rehome(now);
+        if self.draining {
+            return self.drain(now);
+        }
         self.rebuild_on(now);
         self.scrub_on(now, done);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }
+        self.move_waiting(now, done);
         self.relocate_due(now);
         self.note_stopped(now);
         if !self.waiting_durable.is_empty() {
@@ -386,7 +390,7 @@ impl Card {
     }
 
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
-    fn unblock(&mut self, now: Time) {
+    pub(crate) fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
         if !at_work
             && !self.draining
@@ -474,6 +478,9 @@ impl Device for Card {
                 self.die_event(now, slot, done);
             } else if slot < self.relocation_slot() {
                 self.events.set(slot, Time::NEVER);
+                if self.draining {
+                    continue;
+                }
                 let id = RequestId((slot - self.die_count) as u32);
                 match self.requests[id.0 as usize].stage {
                     Stage::GoingDown => self.arrived(now, id, done),

@@ -57,14 +57,17 @@ pub struct CardConfig {
 }
 
 impl CardConfig {
-    /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, all that is
-    /// in flight may need another place when a die goes, and so do lists of holes before anything can be erased.
+    /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, there are
+    /// those that are kept free.
     pub fn with_contents(&self) -> CardConfig {
-        let layout = self.ftl.layout(&self.nand.geometry);
-        let band_sectors = layout.band_data_sectors(|_| layout.all_units()).max(1);
-        let in_flight = self.buffer_sectors + self.relocation_sectors;
         let mut config = *self;
-        config.ftl.reserve_bands = self.ftl.reserve_bands.max(3 + in_flight.div_ceil(band_sectors));
+        config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
+    }
+
+    /// Bands that collection leaves free.
+    pub(crate) fn bands_kept_free(&self) -> u32 {
+        let layout = self.ftl.layout(&self.nand.geometry);
+        layout.bands_kept_free(self.buffer_sectors + self.relocation_sectors)
     }
 }

@@ -74,8 +74,7 @@ impl Card {
                 }
             }
             Stage::Before { barrier, as_of } => {
-                let has_room = self.ftl.free_bands() > 0 || self.ftl.open_band_of(StreamId::Host).is_some();
-                if self.ftl.host_is_durable(barrier) && has_room {
+                if self.ftl.host_is_durable(barrier) && self.has_room_for_owed_holes() {
                     self.durable_up_to(as_of);
                     self.write_owed_holes(now, as_of);
                     self.ftl.seal_for_durability(StreamId::Host);
@@ -134,7 +133,11 @@ impl Card {
         }
     }
 
-    /// Writes the holes of all segments that the media know less of.
+    pub(crate) fn has_room_for_owed_holes(&self) -> bool {
+        self.store.as_ref().is_none_or(|store| self.ftl.has_room_for_holes(store.dirty_holes.len()))
+    }
+
+    /// Writes the holes of all segments that the media know less of. There is room for them.
     pub(crate) fn write_owed_holes(&mut self, now: Time, as_of: u64) {
         let owed: Vec<u32> = self.contents().dirty_holes.keys().copied().collect();
         for segment in owed {
@@ -144,7 +147,8 @@ impl Card {
         self.program_sealed(now);
     }
 
-    fn write_holes(&mut self, segment: u32, as_of: u64) {
+    /// Writes the holes of a segment. There is room for them.
+    pub(crate) fn write_holes(&mut self, segment: u32, as_of: u64) {
         let lbas = self.ftl.hole_segment_lbas();
         let first = segment * lbas;
         let count = lbas.min(self.ftl.user_sectors() as u32 - first);

@@ -345,7 +345,9 @@ impl Card {
         while let Some(&(barrier, id)) = self.waiting_durable.front()
             && self.ftl.host_is_durable(barrier)
         {
-            if self.requests[id.0 as usize].holes_as_of.is_some() && !self.ftl.can_write() {
+            if self.requests[id.0 as usize].holes_as_of.is_some()
+                && (!self.ftl.can_write() || !self.has_room_for_owed_holes())
+            {
                 // Collection makes room first.
                 return;
             }

@@ -197,8 +197,7 @@ impl Card {
 
     fn take_ftl(&mut self, ftl: Ftl) {
         self.ftl = ftl;
-        // When a die goes, all that is in flight may need another place.
-        self.ftl.keep_free(self.config.buffer_sectors + self.config.relocation_sectors);
+        self.ftl.keep_free(self.config.bands_kept_free());
     }
 
     /// Begins what has to be done after a start.

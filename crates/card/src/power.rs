@@ -1,6 +1,7 @@
 //! Power that fails.
 //!
-//! With capacitors the card has time: it stops collection, puts what the buffer holds on flash, and then loses power.
+//! With capacitors the card has time: it stops collection, takes nothing more from the host, puts what the buffer holds
+//! and what it owes on flash, and then loses power. Bands are erased meanwhile only if there is no other room for that.
 //! Without, power is gone at once.
 
 use crate::card::Card;
@@ -13,19 +14,40 @@ impl Card {
     pub fn power_fails(&mut self, now: Time) {
         self.draining = true;
         self.waiting_writes.clear();
-        if !self.config.power_loss_protection || self.store.is_none() {
+        self.drain(now);
+    }
+
+    /// Writes what is owed, as far as there is room, and closes what is open.
+    pub(crate) fn drain(&mut self, now: Time) {
+        if !self.config.power_loss_protection || self.store.is_none() || self.halted {
             return;
         }
-        let as_of = self.contents().next_version;
-        self.write_owed_holes(now, as_of);
+        while let Some(segment) = self.first_owed()
+            && self.ftl.has_room_for_holes(1)
+        {
+            let as_of = self.contents().next_version;
+            self.write_holes(segment, as_of);
+        }
         self.ftl.seal_early(StreamId::Relocation);
         self.ftl.seal_early(StreamId::Host);
         self.program_sealed(now);
+        self.erase_stale(now);
+    }
+
+    fn first_owed(&self) -> Option<u32> {
+        self.store.as_ref()?.dirty_holes.keys().next().copied()
+    }
+
+    /// Something has to be written, and there is no erased band for it.
+    pub(crate) fn drain_lacks_room(&self) -> bool {
+        let owes = self.first_owed().is_some() || !self.homeless.is_empty();
+        self.config.power_loss_protection && owes && self.ftl.free_bands() == 0 && self.erasing.is_empty()
     }
 
     /// Nothing that was acknowledged is only in the buffer.
     pub fn is_drained(&self) -> bool {
-        !self.config.power_loss_protection || self.halted || (self.stripes.is_empty() && self.failed_stripes.is_empty())
+        let is_done = self.stripes.is_empty() && self.failed_stripes.is_empty() && self.first_owed().is_none();
+        !self.config.power_loss_protection || self.halted || is_done
     }
 
     /// The media do not answer any more.

@@ -16,16 +16,24 @@ pub struct Relocations {
     filling: usize,
     /// Read, and on their way through the host; times do not fall.
     through_host: VecDeque<(Time, Relocation)>,
+    /// Read, and waiting for room: a die has gone, and there is less of it than was counted on.
+    waiting: VecDeque<Relocation>,
     /// Sectors read or waiting to be on flash.
     pub sectors_in_flight: u32,
 }
 
 impl Relocations {
     pub fn new() -> Relocations {
-        Relocations { reading: Slab::new(), filling: 0, through_host: VecDeque::new(), sectors_in_flight: 0 }
+        Relocations {
+            reading: Slab::new(),
+            filling: 0,
+            through_host: VecDeque::new(),
+            waiting: VecDeque::new(),
+            sectors_in_flight: 0,
+        }
     }
 
-    /// Relocations that are read or carried.
+    /// Relocations that are read or carried, those that wait for room not counted.
     pub fn on_their_way(&self) -> usize {
         self.reading.len() + self.filling + self.through_host.len()
     }
@@ -39,7 +47,8 @@ impl Card {
         // must not find a queue.
         let idle = self.in_flight == 0;
         // What failed goes first: free bands are for it, and collection would take them.
-        if self.draining || self.halted || !self.failed_stripes.is_empty() {
+        let blocked = !self.failed_stripes.is_empty() || !self.relocations.waiting.is_empty();
+        if self.draining || self.halted || blocked {
             return;
         }
         let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;
@@ -104,7 +113,25 @@ impl Card {
         self.move_sectors(now, relocation, done);
     }
 
+    /// Moves what waited for room, as far as there is some.
+    pub(crate) fn move_waiting(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if let Some(relocation) = self.relocations.waiting.front()
+            && self.ftl.can_relocate(relocation.sectors())
+        {
+            let relocation = self.relocations.waiting.pop_front().expect("looked at");
+            self.move_sectors(now, relocation, done);
+        }
+    }
+
     fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
+        if self.draining {
+            // They lie where they lay; what room is left is for what lies nowhere.
+            return;
+        }
+        if self.store.is_some() && !self.ftl.can_relocate(relocation.sectors()) {
+            self.relocations.waiting.push_back(relocation);
+            return self.unblock(now);
+        }
         let before = self.ftl.counters().relocated_sectors;
         match self.store {
             Some(_) => self.relocate_contents(relocation),

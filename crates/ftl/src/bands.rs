@@ -51,7 +51,7 @@ pub struct Bands {
     /// Sum of `data_sectors` over free bands, and how many bands without bad blocks that is.
     free_sectors: u64,
     free_worth: u32,
-    /// Sectors of data in a band without bad blocks.
+    /// Sectors of data in a band without bad blocks, of the dies that answer.
     full_sectors: u32,
     slc_in_use: u32,
     /// Sum of `data_sectors` over bands that are not retired.
@@ -143,6 +143,14 @@ impl Bands {
         let free: Vec<BandId> = self.free.iter().map(|&(_, id)| id).collect();
         let retired = (0..self.count()).map(BandId).filter(|id| self.get(*id).state == BandState::Retired);
         let again: Vec<BandId> = free.into_iter().chain(retired).collect();
+        let answering = |group: u32| {
+            let first = group * layout.width;
+            (0..layout.width).filter(|unit| !blocks.is_dead(first + unit)).fold(0, |mask, unit| mask | 1u64 << unit)
+        };
+        let full_sectors = layout.band_data_sectors(answering);
+        if full_sectors > 0 {
+            self.full_sectors = full_sectors;
+        }
         self.free.clear();
         self.set_free_sectors(0);
         for id in again {
@@ -178,6 +186,12 @@ impl Bands {
     #[inline]
     pub fn free_worth(&self) -> u32 {
         self.free_worth
+    }
+
+    /// Sectors of data in a band without bad blocks, of the dies that answer.
+    #[inline]
+    pub fn full_sectors(&self) -> u32 {
+        self.full_sectors
     }
 
     /// Sectors of data that the free bands hold.

@@ -34,6 +34,12 @@ impl Ftl {
         self.append(StreamId::Host, lba, true)
     }
 
+    /// There is room for so many sectors that describe holes.
+    pub fn has_room_for_holes(&self, count: usize) -> bool {
+        let open = self.streams[StreamId::Host as usize].room_sectors(&self.layout, &self.bands);
+        u64::from(open) + self.bands.free_sectors() >= count as u64
+    }
+
     /// The sector that an address was written for; the address holds its newest version if [`Ftl::is_current`].
     pub fn written_for(&self, ppa: Ppa) -> Lba {
         Lba(self.reverse[ppa.0 as usize])
@@ -44,9 +50,17 @@ impl Ftl {
         self.valid.is_valid(ppa.0)
     }
 
-    /// There is room for one more relocated sector.
+    /// There is room for one more sector that has to be written again because its stripe failed. The last free band is
+    /// for holes: nothing may be erased before those are durable.
     pub fn can_rewrite(&self) -> bool {
-        !self.streams[StreamId::Relocation as usize].needs_band() || self.bands.free_count() > 0
+        !self.streams[StreamId::Relocation as usize].needs_band() || self.bands.free_count() > 1
+    }
+
+    /// There is room for so many more relocated sectors, at most a unit's. There was when their victim was chosen; but
+    /// bands are narrower when a die has gone.
+    pub fn can_relocate(&self, sectors: u32) -> bool {
+        let stream = &self.streams[self.relocation_stream() as usize];
+        self.bands.free_count() > self.own_bands || stream.room_sectors(&self.layout, &self.bands) >= sectors
     }
 
     /// Moves one sector: what lies at its address can't be relied on. The caller has its contents.
@@ -110,9 +124,9 @@ impl Ftl {
         self.bands.get(band).sequence
     }
 
-    /// Collection leaves so many free sectors, and a band, to what can't wait for it.
-    pub fn keep_free(&mut self, sectors: u32) {
-        self.own_sectors = sectors + self.full_band_sectors;
+    /// Collection leaves so many free bands to what can't wait for it: sectors of stripes that failed, and holes.
+    pub fn keep_free(&mut self, bands: u32) {
+        self.own_bands = bands;
     }
 
     /// A fresh card on a medium that says which blocks are bad.

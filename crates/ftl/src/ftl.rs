@@ -125,8 +125,8 @@ pub struct Ftl {
     pub(crate) streams: [Stream; 2],
     pub(crate) gc: Gc,
     pub(crate) counters: Counters,
-    /// Free sectors that collection leaves to what can't wait for it; 0 for a card without contents.
-    pub(crate) own_sectors: u32,
+    /// Free bands that collection leaves to what can't wait for it; 0 for a card without contents.
+    pub(crate) own_bands: u32,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream: drivers drain it after each call.
@@ -183,7 +183,7 @@ impl Ftl {
             streams: [Stream::new(StreamId::Host), Stream::new(StreamId::Relocation)],
             gc: Gc::new(config),
             counters: Counters::default(),
-            own_sectors: 0,
+            own_bands: 0,
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: [VecDeque::new(), VecDeque::new()],

@@ -101,7 +101,7 @@ impl Ftl {
     /// Free space above the reserve in bands, counted smoothly: free and stale bands, room in the open ones, and the
     /// share of the gain that cleaning the present victim has made.
     pub(crate) fn free_space_bands(&self) -> f64 {
-        let full = f64::from(self.full_band_sectors);
+        let full = f64::from(self.bands.full_sectors());
         let mut free = self.bands.free_sectors() as f64 / full - f64::from(self.config.reserve_bands);
         free += self.gc.stale.len() as f64;
         free += self.streams[0].room() + self.streams[1].room();
@@ -271,13 +271,14 @@ impl Ftl {
     fn has_room_for(&self, band: BandId) -> bool {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
-        let full = u64::from(self.full_band_sectors);
+        let full = u64::from(self.bands.full_sectors());
         // Of a card with contents a part is for what can't wait for collection: stripes whose programs failed, and what
-        // the card has to write before anything can be erased. Padding takes room as well, so that a band stays in hand.
-        let own = u64::from(self.own_sectors);
+        // the card has to write before anything can be erased.
+        let count = u64::from(self.bands.free_count());
+        let own = (self.bands.free_sectors() * u64::from(self.own_bands)).checked_div(count).unwrap_or(0);
         let reserve = self.bands.free_sectors().saturating_sub(own).min(u64::from(self.config.reserve_bands) * full);
         // As long as others come free, a band stays in hand.
-        let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty() && own == 0;
+        let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty();
         let in_hand = if alone { 0 } else { full };
         let room = match self.relocation_stream() {
             StreamId::Host => 0,
@@ -287,7 +288,7 @@ impl Ftl {
     }
 
     /// Where relocated sectors go.
-    fn relocation_stream(&self) -> StreamId {
+    pub(crate) fn relocation_stream(&self) -> StreamId {
         if self.config.separate_streams { StreamId::Relocation } else { StreamId::Host }
     }
 

@@ -161,6 +161,15 @@ impl Layout {
         left
     }
 
+    /// Bands that a card with contents keeps free when so many sectors may be in flight. When a module goes, all of them
+    /// may need another place, in bands that are narrower by its units; a band may be begun already, and one is for
+    /// holes.
+    pub fn bands_kept_free(&self, in_flight_sectors: u32) -> u32 {
+        let narrow = self.band_data_sectors(|_| self.all_units() >> 1);
+        let band_sectors = if narrow > 0 { narrow } else { self.band_data_sectors(|_| self.all_units()) };
+        in_flight_sectors.div_ceil(band_sectors.max(1)) + 2
+    }
+
     /// Sectors of data in a band, in native mode.
     pub fn band_data_sectors(&self, in_use: impl Fn(u32) -> u64) -> u32 {
         let stripes = self.rows * self.groups;

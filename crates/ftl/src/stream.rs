@@ -129,6 +129,12 @@ impl Stream {
         }
     }
 
+    /// Sectors of data that the open band still takes.
+    pub fn room_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
+        let in_stripe = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
+        self.unopened_sectors(layout, bands) + in_stripe
+    }
+
     /// Sectors of data in the stripes of the open band that are not open yet.
     pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
         let Some(band) = self.band else { return 0 };
