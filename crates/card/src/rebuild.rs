@@ -22,6 +22,8 @@ pub struct ModuleRebuild {
     /// Blocks to be rebuilt.
     todo: VecDeque<(BandId, u32)>,
     blocks: usize,
+    /// Flash management knows what has to be rebuilt.
+    is_noted: bool,
     at: Option<UnitAddress>,
     /// The unit being programmed.
     unit: Option<Unit>,
@@ -67,7 +69,7 @@ impl Card {
             }
         }
         let blocks = todo.len();
-        self.rebuild = Some(Box::new(ModuleRebuild { logical, todo, blocks, at: None, unit: None }));
+        self.rebuild = Some(Box::new(ModuleRebuild { logical, todo, blocks, is_noted: false, at: None, unit: None }));
     }
 
     /// Goes on with the rebuild, if nothing of it is under way.
@@ -79,6 +81,14 @@ impl Card {
         if rebuild.at.is_some() {
             return;
         }
+        if !std::mem::replace(&mut rebuild.is_noted, true) {
+            self.ftl.note_needed();
+            self.program_sealed(now);
+        }
+        if !self.ftl.needed_is_known() {
+            return;
+        }
+        let Some(rebuild) = &mut self.rebuild else { return };
         while let Some((band, die)) = rebuild.todo.pop_front() {
             let store = self.store.as_ref().expect("the card has contents");
             let in_use = matches!(self.ftl.band_state(band), BandState::Closed | BandState::Victim);
@@ -94,6 +104,7 @@ impl Card {
             return self.start(now, Work::RebuildErase, at, mode, 0);
         }
         self.rebuild = None;
+        self.ftl.forget_needed();
         self.module_is_complete();
     }
 

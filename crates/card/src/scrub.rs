@@ -62,7 +62,8 @@ impl Card {
                 self.scrub = None;
                 return;
             }
-            let holds = matches!(self.ftl.band_state(stripe.band), BandState::Open | BandState::Closed);
+            let state = self.ftl.band_state(stripe.band);
+            let holds = matches!(state, BandState::Open | BandState::Closed | BandState::Victim);
             let (stripes, _) = self.ftl.band_stripes(stripe.band);
             let on_flash = holds && self.is_on_flash(stripe);
             let scrub = self.scrub.as_mut().expect("looked at");

@@ -4,7 +4,17 @@
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Lba, Ppa, StripeId};
 use crate::stream::StreamId;
+use crate::valid::ValidMap;
 use nand::CellMode;
+
+/// What a rebuild has to restore: what was valid when it began. What was not valid then is needed no more as soon as all
+/// that was written before is on flash; what becomes stale later may be needed again should the power go.
+#[derive(Clone, Debug)]
+pub(crate) struct Needed {
+    valid: ValidMap,
+    /// By stream.
+    barriers: [u64; 2],
+}
 
 impl Ftl {
     /// LBAs whose holes one sector describes.
@@ -96,7 +106,7 @@ impl Ftl {
         self.bands.units_in_use(band, group, &self.layout)
     }
 
-    /// The stripe has to be there: a sector of it is valid, or it tells what others hold. Without a summary each stripe
+    /// The stripe has to be there: a sector of it is valid, or was when the rebuild began, or it tells what others hold. Without a summary each stripe
     /// tells that of itself.
     pub fn stripe_is_needed(&self, stripe: StripeId) -> bool {
         let (_, data_stripes) = self.band_stripes(stripe.band);
@@ -104,7 +114,27 @@ impl Ftl {
             return true;
         }
         let start = self.layout.stripe_start(stripe);
-        self.valid.first_in(start, start + self.layout.stripe_sectors).is_some()
+        let valid = self.needed.as_ref().map_or(&self.valid, |needed| &needed.valid);
+        valid.first_in(start, start + self.layout.stripe_sectors).is_some()
+    }
+
+    /// A rebuild begins. Closes the open stripes.
+    pub fn note_needed(&mut self) {
+        self.seal_for_durability(StreamId::Relocation);
+        self.seal_for_durability(StreamId::Host);
+        let barriers = [StreamId::Host, StreamId::Relocation].map(|stream| self.streams[stream as usize].barrier());
+        self.needed = Some(Box::new(Needed { valid: self.valid.clone(), barriers }));
+    }
+
+    /// [`Ftl::stripe_is_needed`] may be asked: what made the rest stale is on flash.
+    pub fn needed_is_known(&self) -> bool {
+        let is_durable = |needed: &Needed| self.streams.iter().zip(needed.barriers).all(|(s, b)| s.is_durable(b));
+        self.needed.as_deref().is_none_or(is_durable)
+    }
+
+    /// The rebuild is over.
+    pub fn forget_needed(&mut self) {
+        self.needed = None;
     }
 
     /// How many sectors of its band's summary lie before a stripe.

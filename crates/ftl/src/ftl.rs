@@ -1,6 +1,7 @@
 //! The map, and what moves in it.
 
 use crate::bands::{BandState, Bands};
+use crate::content::Needed;
 use crate::gc::Gc;
 use crate::layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 use crate::stream::{SealedStripe, Stream, StreamId, units_of};
@@ -127,6 +128,8 @@ pub struct Ftl {
     pub(crate) counters: Counters,
     /// Free bands that collection leaves to what can't wait for it; 0 for a card without contents.
     pub(crate) own_bands: u32,
+    /// What a rebuild has to restore, while there is one.
+    pub(crate) needed: Option<Box<Needed>>,
     /// Data sectors of a band without bad blocks.
     pub(crate) full_band_sectors: u32,
     /// Stripes that wait to be programmed. At most a band's worth for each stream: drivers drain it after each call.
@@ -184,6 +187,7 @@ impl Ftl {
             gc: Gc::new(config),
             counters: Counters::default(),
             own_bands: 0,
+            needed: None,
             full_band_sectors,
             sealed: VecDeque::new(),
             closing: [VecDeque::new(), VecDeque::new()],

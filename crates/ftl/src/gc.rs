@@ -149,7 +149,10 @@ impl Ftl {
 
     /// A band is to be emptied whatever the pace.
     pub fn evacuate(&mut self, band: BandId) {
-        if !self.gc.urgent.contains(&band) {
+        if let Some(victim) = self.gc.victims.iter_mut().find(|v| v.band == band) {
+            // It is being emptied already, and would stop halfway when there is enough free space.
+            victim.urgent = true;
+        } else if !self.gc.urgent.contains(&band) {
             self.gc.urgent.push_back(band);
         }
     }
