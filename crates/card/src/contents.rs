@@ -210,7 +210,7 @@ impl Card {
             let (lba, ppa) = (Lba(part.first_lba.0 + i), Ppa(part.first.0 + i));
             let sector = ppa.0 % self.ftl.layout().unit_sectors;
             let content = match read {
-                Ok(_) => store.check_content(&self.ftl, at, &unit, sector, lba).ok(),
+                Ok(_) => store.check_content(&self.ftl, at, &unit, sector, lba),
                 Err(_) => None,
             };
             match content {
@@ -247,7 +247,7 @@ impl Card {
             let lba = self.ftl.written_for(ppa);
             let content = match (store.buffered(ppa), read) {
                 (Some(waiting), _) => Some(Content { awaited_by: Vec::new(), ..waiting.clone() }),
-                (None, Ok(_)) => store.check_content(&self.ftl, relocation.unit, &unit, sector, lba).ok(),
+                (None, Ok(_)) => store.check_content(&self.ftl, relocation.unit, &unit, sector, lba),
                 (None, Err(_)) => None,
             };
             match content {

@@ -9,7 +9,7 @@ use crate::card::Card;
 use crate::dies::Work;
 use crate::repair::Others;
 use device::{Completion, Time};
-use format::{Role, SlotState, Spare, payload_crc};
+use format::{SlotState, Spare};
 use ftl::{BandId, BandState, StripeId, UnitAddress};
 use media::{MediaError, UnderWay, Unit};
 use std::collections::VecDeque;
@@ -179,36 +179,17 @@ impl Card {
         let layout = *self.ftl.layout();
         let stripe = crate::store::stripe_of(&layout, at);
         let number = at.die % layout.width;
-        let used = self.ftl.stripe_units(stripe);
-        let is_parity = used.parity >> number & 1 == 1;
+        let is_parity = self.ftl.stripe_units(stripe).parity >> number & 1 == 1;
         let store = self.store.as_ref().expect("the card has contents");
+        let place = store.spare_of(&self.ftl, stripe);
         let mut unit = Unit::new(media::Media::shape(&store.media));
         let mut any = false;
         for sector in 0..layout.unit_sectors {
             let Some(folded) = others.fold(store, &self.ftl, stripe, number, sector) else { continue };
-            let (role, member_role, member_crc) = match Role::from_byte(folded.role) {
-                _ if is_parity => (Role::Parity, folded.role, folded.crc),
-                Some(role) if payload_crc(&folded.payload) == folded.crc => (role, 0, 0),
-                _ => continue,
-            };
-            let spare = Spare {
-                card: store.headers.common.card.short(),
-                role,
-                slc: self.ftl.cell_mode(at.band) == nand::CellMode::Slc,
-                stream: folded.stream,
-                lba: folded.lba,
-                version: folded.version,
-                band: at.band.0,
-                band_sequence: self.ftl.band_sequence(at.band),
-                stripe: stripe.index,
-                unit: number as u8,
-                sector: sector as u8,
-                members: used.data | used.parity,
-                payload_crc: payload_crc(&folded.payload),
-                member_role,
-                member_crc,
-            };
-            unit.payload_mut(sector as usize).copy_from_slice(&folded.payload);
+            let place = Spare { unit: number as u8, sector: sector as u8, ..place };
+            let spare = if is_parity { Ok(folded.parity(&place)) } else { folded.member(&place) };
+            let Ok(spare) = spare else { continue };
+            unit.payload_mut(sector as usize).copy_from_slice(folded.payload());
             spare.encode(unit.spare_mut(sector as usize));
             any = true;
         }

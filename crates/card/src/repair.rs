@@ -3,9 +3,9 @@
 use crate::card::Card;
 use crate::contents::readable;
 use crate::dies::Work;
-use crate::store::{Content, SectorData, Store, stripe_of, xor};
+use crate::store::{Content, SectorData, Store, is_for, stripe_of};
 use device::{Completion, RequestId, Time};
-use format::{Role, Spare, payload_crc};
+use ftl::recover::{Rebuild, Rebuilt};
 use ftl::{Ftl, Lba, Ppa, Relocation, StripeId, UnitAddress};
 use media::Unit;
 
@@ -186,16 +186,8 @@ impl Card {
         let sector = ppa.0 % self.ftl.layout().unit_sectors;
         let store = self.store.as_ref().expect("the card has contents");
         let folded = repair.others.fold(store, &self.ftl, repair.stripe, repair.unit, sector)?;
-        let role = Role::from_byte(folded.role)?;
-        let expected = self.ftl.segment_of(lba).unwrap_or(lba.0);
-        let is_for = match self.ftl.segment_of(lba) {
-            None => matches!(role, Role::Data | Role::Lost),
-            Some(_) => role == Role::Holes,
-        };
-        if payload_crc(&folded.payload) != folded.crc || folded.lba != expected || !is_for {
-            return None;
-        }
-        Some(Content::new(role, folded.version, lba, &folded.payload))
+        let Rebuilt { role, lba: found, version } = folded.finish().ok()?;
+        is_for(&self.ftl, role, found, lba).then(|| Content::new(role, version, lba, folded.payload()))
     }
 }
 
@@ -206,16 +198,6 @@ pub struct Others {
     units: Vec<Option<Unit>>,
     /// Those that should be written elsewhere soon, as bits.
     near: u64,
-}
-
-/// Exclusive or of the same-numbered sectors of the members of a stripe but one.
-pub struct Folded {
-    pub role: u8,
-    pub lba: u32,
-    pub version: u64,
-    pub crc: u32,
-    pub stream: u8,
-    pub payload: Vec<u8>,
 }
 
 impl Others {
@@ -239,29 +221,18 @@ impl Others {
     }
 
     /// What the sectors of all members but one make together; `None` when one of them is not as it should be.
-    pub fn fold(&self, store: &Store, ftl: &Ftl, stripe: StripeId, missing: u32, sector: u32) -> Option<Folded> {
+    pub fn fold(&self, store: &Store, ftl: &Ftl, stripe: StripeId, missing: u32, sector: u32) -> Option<Rebuild> {
         let layout = ftl.layout();
         let units = ftl.stripe_units(stripe);
         if units.parity == 0 {
             return None;
         }
-        let payload = vec![0; store.payload_bytes()];
-        let mut folded = Folded { role: 0, lba: 0, version: 0, crc: 0, stream: 0, payload };
+        let mut folded = Rebuild::new(store.payload_bytes());
         let others = (units.data | units.parity) & !(1 << missing);
         for other in (0..layout.width).filter(|other| others >> other & 1 == 1) {
             let unit = self.units[other as usize].as_ref()?;
-            let at = layout.unit_address(stripe, other);
-            let spare: Spare = store.check(ftl, at, unit, sector).ok()?;
-            xor(&mut folded.payload, unit.payload(sector as usize));
-            folded.version ^= spare.version;
-            folded.lba ^= spare.lba;
-            folded.stream = spare.stream;
-            let (role, crc) = match spare.role {
-                Role::Parity => (spare.member_role, spare.member_crc),
-                role => (role as u8, spare.payload_crc),
-            };
-            folded.role ^= role;
-            folded.crc ^= crc;
+            let spare = store.check(ftl, layout.unit_address(stripe, other), unit, sector).ok()?;
+            folded.add(&spare, unit.payload(sector as usize));
         }
         Some(folded)
     }

@@ -5,7 +5,7 @@ use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Ppa};
 use crate::recover::{Found, FoundState};
 use crate::{FtlConfig, FtlError};
-use nand::{CellMode, NandConfig};
+use nand::NandConfig;
 
 /// What the medium says of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,9 +54,8 @@ impl Ftl {
             let cycles = (0..ftl.layout.dies).map(|die| ftl.blocks.cycles(band.0, die)).max().expect("a card has dies");
             let of_band = &found.bands[band.0 as usize];
             let used = of_band.state == FoundState::Closed;
-            let mode = if of_band.slc { CellMode::Slc } else { CellMode::Native };
             let units = used.then(|| found.units(band).into());
-            if !ftl.bands.take_out(band, cycles, of_band.sequence, mode, units, &ftl.layout) {
+            if !ftl.bands.take_out(band, cycles, of_band.opening(), units, &ftl.layout) {
                 continue;
             }
             if !used {

@@ -1,6 +1,7 @@
 //! The bands of a card: what each is doing, how full of valid data and how worn it is.
 
 use crate::layout::{BandId, Layout};
+use crate::recover::Opening;
 use nand::{Blocks, CellMode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +37,8 @@ pub struct Band {
     pub cycles: u32,
     /// Number of its last opening: 1, 2, 3 … over all bands.
     pub sequence: u64,
+    /// Where its sectors come from, as spare areas say it.
+    pub stream: u8,
     /// Its summary was written: it was filled to its end.
     pub has_summary: bool,
 }
@@ -86,6 +89,7 @@ impl Bands {
                 data_sectors: 0,
                 cycles: 0,
                 sequence: 0,
+                stream: 0,
                 has_summary: false,
             });
             all.put_into_service(BandId(b), layout, blocks);
@@ -210,13 +214,14 @@ impl Bands {
     }
 
     /// Opens the least worn free band, or the most worn one for data that is known to be cold.
-    pub fn open(&mut self, mode: CellMode, cold: bool) -> Option<BandId> {
+    pub fn open(&mut self, stream: u8, mode: CellMode, cold: bool) -> Option<BandId> {
         let (_, id) = if cold { self.free.pop_last() } else { self.free.pop_first() }?;
         self.last_sequence += 1;
         let band = &mut self.bands[id.0 as usize];
         band.state = BandState::Open;
         band.mode = mode;
         band.sequence = self.last_sequence;
+        band.stream = stream;
         band.has_summary = false;
         self.slc_in_use += u32::from(mode == CellMode::Slc);
         let sectors = u64::from(band.data_sectors);
@@ -235,8 +240,7 @@ impl Bands {
         &mut self,
         id: BandId,
         cycles: u32,
-        sequence: u64,
-        mode: CellMode,
+        opening: Opening,
         units: Option<Box<[u64]>>,
         layout: &Layout,
     ) -> bool {
@@ -254,9 +258,10 @@ impl Bands {
         let band = &mut self.bands[id.0 as usize];
         band.state = BandState::Closed;
         band.cycles = cycles;
-        band.sequence = sequence;
-        band.mode = mode;
-        self.slc_in_use += u32::from(mode == CellMode::Slc);
+        band.sequence = opening.sequence;
+        band.stream = opening.stream;
+        band.mode = if opening.slc { CellMode::Slc } else { CellMode::Native };
+        self.slc_in_use += u32::from(opening.slc);
         true
     }
 

@@ -3,6 +3,7 @@
 
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Lba, Ppa, StripeId};
+use crate::recover::Opening;
 use crate::stream::StreamId;
 use crate::valid::ValidMap;
 use nand::CellMode;
@@ -149,9 +150,15 @@ impl Ftl {
         self.victims.contains(band)
     }
 
-    /// Number of a band's last opening.
-    pub fn band_sequence(&self, band: BandId) -> u64 {
-        self.bands.get(band).sequence
+    /// What the sectors of a band have in common since it was opened last.
+    pub fn opening(&self, band: BandId) -> Opening {
+        let band = self.bands.get(band);
+        Opening { sequence: band.sequence, slc: band.mode == CellMode::Slc, stream: band.stream }
+    }
+
+    /// Units of a stripe that are in use, parity's among them, as bits.
+    pub fn stripe_members(&self, stripe: StripeId) -> u64 {
+        self.units_in_use(stripe.band, self.layout.group_of(stripe.index))
     }
 
     /// Collection leaves so many free bands to what can't wait for it: sectors of stripes that failed, and holes.

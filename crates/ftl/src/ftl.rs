@@ -373,7 +373,8 @@ impl Ftl {
             _ => CellMode::Native,
         };
         let cold = stream == StreamId::Relocation && self.moves_cold_data();
-        let band = self.bands.open(mode, cold).expect("collection never runs out of bands: the reserve is its own");
+        let band = self.bands.open(stream as u8, mode, cold);
+        let band = band.expect("collection never runs out of bands: the reserve is its own");
         let (stripes, data_stripes) = self.band_stripes(band);
         let cell_rows = match (mode, self.config.persistence) {
             (CellMode::Native, Some(persistence)) => persistence.cell_rows,

@@ -10,22 +10,20 @@ mod headers;
 mod place;
 mod requests;
 mod stripes;
-mod verify;
 
 pub use buffer::Content;
 pub use headers::Headers;
 pub use place::stripe_of;
 pub use requests::{ReadPart, SectorData};
-pub use stripes::xor;
 
 use buffer::Buffer;
-use format::{Spare, SummaryEntry};
+use format::{Role, Spare, SummaryEntry};
+use ftl::recover::{Place, Why, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
 use media::{BlockAt, Flash, Media, MediaError, ReadReport, Unit, UnitAt};
 use requests::RequestData;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use stripes::Programs;
-pub use verify::Why;
 
 /// What was done with contents since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -208,27 +206,29 @@ impl Store {
 
     /// A sector that was just read into `unit` is what its place says it should be.
     pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Why> {
-        let place = verify::Place {
+        let stripe = stripe_of(ftl.layout(), at);
+        let place = Place {
             card: self.headers.common.card.short(),
             band: at.band.0,
-            band_sequence: ftl.band_sequence(at.band),
-            stripe: stripe_of(ftl.layout(), at).index,
+            stripe: stripe.index,
             unit: (at.die % ftl.layout().width) as u8,
+            sector: sector as u8,
         };
-        verify::check(&place, unit, sector)
+        check(unit, &place, &ftl.opening(at.band), ftl.stripe_members(stripe), ftl.layout())
     }
 
-    /// As [`Store::check`], for a sector that holds an LBA of the host or the card's own.
-    pub fn check_content(
-        &self,
-        ftl: &Ftl,
-        at: UnitAddress,
-        unit: &Unit,
-        sector: u32,
-        lba: Lba,
-    ) -> Result<Content, Why> {
-        let spare = self.check(ftl, at, unit, sector)?;
-        verify::is_for(ftl, &spare, lba)?;
-        Ok(Content::new(spare.role, spare.version, lba, unit.payload(sector as usize)))
+    /// As [`Store::check`], for a sector that holds an LBA of the host or the card's own; `None`: it can't be used.
+    pub fn check_content(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<Content> {
+        let spare = self.check(ftl, at, unit, sector).ok()?;
+        is_for(ftl, spare.role, spare.lba, lba)
+            .then(|| Content::new(spare.role, spare.version, lba, unit.payload(sector as usize)))
+    }
+}
+
+/// What a spare area says (`role` and `found`) is what the map's entry `lba` stands for.
+pub fn is_for(ftl: &Ftl, role: Role, found: u32, lba: Lba) -> bool {
+    match ftl.segment_of(lba) {
+        None => matches!(role, Role::Data | Role::Lost) && found == lba.0,
+        Some(segment) => role == Role::Holes && found == segment,
     }
 }

@@ -3,9 +3,9 @@
 use super::place::unit_start;
 use super::{Content, Store};
 use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
-use ftl::{Ftl, Lba, Ppa, SealedStripe, StripeKind, UnitAddress};
+use ftl::recover::{Opening, Rebuild};
+use ftl::{Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
 use media::{Media, MediaError, Unit};
-use nand::CellMode;
 
 /// The units of a stripe being programmed.
 #[derive(Clone, Debug)]
@@ -18,37 +18,42 @@ pub struct Programs {
 }
 
 impl Store {
+    /// What the spare areas of a stripe's sectors have in common.
+    pub fn spare_of(&self, ftl: &Ftl, stripe: StripeId) -> Spare {
+        let Opening { sequence, slc, stream } = ftl.opening(stripe.band);
+        Spare {
+            card: self.headers.common.card.short(),
+            role: Role::Padding,
+            slc,
+            stream,
+            lba: 0,
+            version: 0,
+            band: stripe.band.0,
+            band_sequence: sequence,
+            stripe: stripe.index,
+            unit: 0,
+            sector: 0,
+            members: ftl.stripe_members(stripe),
+            payload_crc: 0,
+            member_role: 0,
+            member_crc: 0,
+        }
+    }
+
     /// Makes the units of a stripe.
     pub fn build(&mut self, ftl: &Ftl, sealed: SealedStripe, index: u32) {
         let used = ftl.stripe_units(sealed.stripe);
         let layout = *ftl.layout();
         let shape = *self.media.shape();
-        let sequence = ftl.band_sequence(sealed.stripe.band);
+        let base = self.spare_of(ftl, sealed.stripe);
+        let sequence = base.band_sequence;
         let (entries_of, mut entries) = std::mem::take(&mut self.entries[sealed.stream as usize]);
         if entries_of != sequence {
             entries.clear();
         }
-        let base = Spare {
-            card: self.headers.common.card.short(),
-            role: Role::Padding,
-            slc: sealed.mode == CellMode::Slc,
-            stream: sealed.stream as u8,
-            lba: 0,
-            version: 0,
-            band: sealed.stripe.band.0,
-            band_sequence: sequence,
-            stripe: sealed.stripe.index,
-            unit: 0,
-            sector: 0,
-            members: used.data | used.parity,
-            payload_crc: 0,
-            member_role: 0,
-            member_crc: 0,
-        };
         let sectors = layout.unit_sectors;
         let mut units: Vec<Option<Unit>> = vec![None; layout.width as usize];
-        let mut parity = Unit::new(&shape);
-        let mut parity_spares = vec![Spare { role: Role::Parity, ..base }; sectors as usize];
+        let mut folded = vec![Rebuild::new(self.payload_bytes()); sectors as usize];
         let mut summary_index = ftl.summary_ordinal(sealed.stripe);
         for unit in (0..layout.width).filter(|unit| used.data >> unit & 1 == 1) {
             let start = unit_start(&layout, sealed.stripe, unit);
@@ -84,23 +89,17 @@ impl Store {
                 }
                 spare.payload_crc = payload_crc(payload);
                 spare.encode(built.spare_mut(sector as usize));
-                let folded = &mut parity_spares[sector as usize];
-                folded.lba ^= spare.lba;
-                folded.version ^= spare.version;
-                folded.member_role ^= spare.role as u8;
-                folded.member_crc ^= spare.payload_crc;
-                xor(parity.payload_mut(sector as usize), built.payload(sector as usize));
+                folded[sector as usize].add(&spare, built.payload(sector as usize));
             }
             units[unit as usize] = Some(built);
         }
         if used.parity != 0 {
             let unit = used.parity.trailing_zeros();
-            for sector in 0..sectors {
-                let spare = &mut parity_spares[sector as usize];
-                spare.unit = unit as u8;
-                spare.sector = sector as u8;
-                spare.payload_crc = payload_crc(parity.payload(sector as usize));
-                spare.encode(parity.spare_mut(sector as usize));
+            let mut parity = Unit::new(&shape);
+            for (sector, folded) in folded.iter().enumerate() {
+                let spare = folded.parity(&Spare { unit: unit as u8, sector: sector as u8, ..base });
+                spare.encode(parity.spare_mut(sector));
+                parity.payload_mut(sector).copy_from_slice(folded.payload());
             }
             units[unit as usize] = Some(parity);
         }
@@ -160,13 +159,6 @@ impl Store {
         self.counters.lost_sectors += 1;
         let version = self.take_version();
         Content::new(Role::Lost, version, lba, &vec![0; self.payload_bytes()])
-    }
-}
-
-/// `into ^= from`.
-pub fn xor(into: &mut [u8], from: &[u8]) {
-    for (a, b) in into.iter_mut().zip(from) {
-        *a ^= b;
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was found.
 
+use super::check::Opening;
 use crate::layout::{BandId, Ppa};
 
 /// Write sequence numbers left out after a scan: more than can have been given out to writes that left no trace.
@@ -34,6 +35,13 @@ pub struct FoundBand {
     pub has_summary: bool,
     /// It was written to its end.
     pub is_complete: bool,
+}
+
+impl FoundBand {
+    /// What its sectors have in common.
+    pub fn opening(&self) -> Opening {
+        Opening { sequence: self.sequence, slc: self.slc, stream: self.stream }
+    }
 }
 
 /// How a scan went.

@@ -1,6 +1,5 @@
 //! Which LBAs are unmapped although there are copies of them.
 
-use super::check::Opening;
 use super::error::ScanError;
 use super::found::FoundBand;
 use super::newest::{NONE, Newest};
@@ -41,8 +40,7 @@ pub(super) fn apply_holes<M: Media + ?Sized>(
         let at = SectorAt::of(card.layout, Ppa(ppa));
         let band = at.stripe.band.0;
         let error = ScanError::Holes { segment, band, stripe: at.stripe.index };
-        let found = &bands[band as usize];
-        let opening = Opening { sequence: found.sequence, slc: found.slc, stream: found.stream };
+        let opening = bands[band as usize].opening();
         let groups = card.layout.groups;
         let members = units[(band * groups + card.layout.group_of(at.stripe.index)) as usize];
         let read = read_with(

@@ -77,6 +77,25 @@ impl Rebuild {
         Ok(Rebuilt { role, lba: self.lba, version: self.version })
     }
 
+    /// All members were added but parity: its spare area. `place` says the rest of it.
+    pub fn parity(&self, place: &Spare) -> Spare {
+        Spare {
+            role: Role::Parity,
+            lba: self.lba,
+            version: self.version,
+            payload_crc: payload_crc(&self.payload),
+            member_role: self.role,
+            member_crc: self.crc,
+            ..*place
+        }
+    }
+
+    /// All members were added but one, which is not parity: its spare area. `place` says the rest of it.
+    pub fn member(&self, place: &Spare) -> Result<Spare, RebuildError> {
+        let Rebuilt { role, lba, version } = self.finish()?;
+        Ok(Spare { role, lba, version, payload_crc: self.crc, member_role: 0, member_crc: 0, ..*place })
+    }
+
     /// The payload of the one that was not added.
     pub fn payload(&self) -> &[u8] {
         &self.payload
