@@ -35,7 +35,7 @@ fuzz_target!(|bytes: &[u8]| {
             bytes[..8].copy_from_slice(b"FRIGCKPT");
             let number =
                 |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize;
-            let end = (80 + 4 * number(12) + 16 * number(64)).min(bytes.len());
+            let end = (80 + 4 * (number(12) + number(72)) + 16 * number(64)).min(bytes.len());
             let body_crc = payload_crc(&bytes[80..end]);
             bytes[68..72].copy_from_slice(&body_crc.to_le_bytes());
             put_crc(&mut bytes, 76);

@@ -105,6 +105,11 @@ pub struct Card {
     pub(crate) rebuild: Option<Box<ModuleRebuild>>,
     /// Its media answer no more: there is no power, or another controller has them.
     pub(crate) halted: bool,
+    /// Stripes of a checkpoint that are being programmed, and its number.
+    pub(crate) checkpoint_stripes: u32,
+    pub(crate) checkpoint_version: u64,
+    /// Lists of holes that only a checkpoint told of have to be written before the card is ready.
+    pub(crate) owes_since_start: Option<crate::holes::OwedSinceStart>,
     /// Power is failing: only what is in the buffer matters.
     pub(crate) draining: bool,
     /// Trims that have to be durable before what they made stale is erased.
@@ -148,6 +153,9 @@ impl Card {
             to_rebuild: None,
             rebuild: None,
             halted: false,
+            checkpoint_stripes: 0,
+            checkpoint_version: 0,
+            owes_since_start: None,
             draining: false,
             trims: Default::default(),
         })
@@ -251,10 +259,11 @@ impl Card {
         if let Some(store) = &mut self.store {
             store.build(&self.ftl, sealed, stripe);
         }
-        let collection = sealed.stream == StreamId::Relocation;
+        self.checkpoint_stripes += u32::from(sealed.stream == StreamId::Checkpoint);
+        let collection = sealed.stream != StreamId::Host;
         let data_cause = match sealed.stream {
             StreamId::Host => Cause::DieHostProgram,
-            StreamId::Relocation => Cause::DieRelocationProgram,
+            StreamId::Relocation | StreamId::Checkpoint => Cause::DieRelocationProgram,
         };
         while used != 0 {
             let unit = used.trailing_zeros();
@@ -330,6 +339,7 @@ impl Card {
     /// All of a stripe is on flash, there or elsewhere.
     pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Vec<Completion>) {
         self.ftl.stripe_durable(s.stream, s.sequence);
+        self.checkpoint_stripes -= u32::from(s.stream == StreamId::Checkpoint);
         self.buffer_free_sectors += s.host_sectors;
         assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
         self.relocations.sectors_in_flight -= s.relocated_sectors;
@@ -370,6 +380,8 @@ impl Card {
             return self.drain(now);
         }
         self.rebuild_on(now);
+        self.write_owed_since_start(now);
+        self.checkpoint_on(now);
         self.scrub_on(now, done);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);

@@ -58,9 +58,15 @@ pub struct CardConfig {
 
 impl CardConfig {
     /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, there are
-    /// those that are kept free.
+    /// those that are kept free. And with checkpoints: of an eighth of the card recovery then reads the summaries, which
+    /// are about as long as a checkpoint.
     pub fn with_contents(&self) -> CardConfig {
         let mut config = *self;
+        if let Some(persistence) = &mut config.ftl.persistence
+            && persistence.checkpoint_every_bands == 0
+        {
+            persistence.checkpoint_every_bands = (self.bands / 8).max(4);
+        }
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
     }

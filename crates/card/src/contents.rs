@@ -45,9 +45,9 @@ impl Card {
                     self.halted = true;
                     return;
                 }
-                for stream in [StreamId::Host, StreamId::Relocation] {
+                for stream in StreamId::ALL {
                     if self.ftl.open_band_of(stream) == Some(band) {
-                        self.ftl.abandon_band(stream);
+                        self.abandon_band(now, stream);
                     }
                 }
                 self.ftl.evacuate(band);
@@ -63,8 +63,8 @@ impl Card {
         if self.ftl.blocks().is_dead(die) {
             return;
         }
-        for stream in [StreamId::Host, StreamId::Relocation] {
-            self.ftl.abandon_band(stream);
+        for stream in StreamId::ALL {
+            self.abandon_band(now, stream);
         }
         self.ftl.set_die_dead(die, true);
         self.program_sealed(now);
@@ -115,6 +115,11 @@ impl Card {
         }
         if contents.is_empty() || self.halted {
             return !self.halted;
+        }
+        if s.stream == StreamId::Checkpoint {
+            // Nobody needs it.
+            self.give_up_checkpoint(now);
+            return true;
         }
         let failed = self.failed_stripes.insert((s, contents.len() as u32)) as u32;
         for (ppa, mut content) in contents {

@@ -38,7 +38,51 @@ enum Stage {
     Holes { barrier: u64 },
 }
 
+impl TrimsBeforeErase {
+    /// So many bands wait at the start. They hold nothing that counts: no trim made them stale.
+    pub fn at_start(bands: usize) -> TrimsBeforeErase {
+        TrimsBeforeErase { cleared: bands, ..TrimsBeforeErase::default() }
+    }
+}
+
+/// Holes that only a checkpoint tells of: should it be damaged, what was trimmed must not come back. Lists of them are
+/// written at the start.
+#[derive(Clone, Debug)]
+pub enum OwedSinceStart {
+    /// Of these segments, as of the start.
+    ToWrite { segments: Vec<u32>, as_of: u64 },
+    /// They are durable when this barrier is.
+    Written { barrier: u64 },
+}
+
 impl Card {
+    /// The media are owed lists of holes since the start.
+    pub(crate) fn owe_since_start(&mut self, segments: Vec<u32>) {
+        if segments.is_empty() {
+            return;
+        }
+        let store = self.contents();
+        let as_of = store.next_version - 1;
+        for segment in &segments {
+            store.dirty_holes.insert(*segment, as_of);
+        }
+        self.owes_since_start = Some(OwedSinceStart::ToWrite { segments, as_of });
+    }
+
+    /// Writes them as soon as there is room.
+    pub(crate) fn write_owed_since_start(&mut self, now: Time) {
+        match self.owes_since_start.take() {
+            None => {}
+            Some(OwedSinceStart::ToWrite { segments, as_of }) if self.ftl.has_room_for_holes(segments.len()) => {
+                segments.into_iter().for_each(|segment| self.write_holes(segment, as_of));
+                self.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.owes_since_start = Some(OwedSinceStart::Written { barrier: self.ftl.host_barrier() });
+            }
+            Some(OwedSinceStart::Written { barrier }) if self.ftl.host_is_durable(barrier) => {}
+            waiting => self.owes_since_start = waiting,
+        }
+    }
     /// A band that may be erased.
     pub(crate) fn next_erase(&mut self, now: Time) -> Option<BandId> {
         if self.store.is_none() {
@@ -72,6 +116,11 @@ impl Card {
                     self.trims.stage = Stage::Before { barrier: self.ftl.host_barrier(), as_of };
                     return self.may_erase(now);
                 }
+            }
+            // A checkpoint was begun since: what is written now must not look older than it.
+            Stage::Before { as_of, .. } if as_of < self.checkpoint_version => {
+                self.trims.stage = Stage::None;
+                return self.may_erase(now);
             }
             Stage::Before { barrier, as_of } => {
                 if self.ftl.host_is_durable(barrier) && self.has_room_for_owed_holes() {

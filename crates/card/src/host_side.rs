@@ -352,7 +352,16 @@ impl Card {
                 return;
             }
             self.waiting_durable.pop_front();
-            if let Some(as_of) = self.requests[id.0 as usize].holes_as_of.take() {
+            let holes_as_of = self.requests[id.0 as usize].holes_as_of.take();
+            if holes_as_of.is_some_and(|as_of| as_of < self.checkpoint_version) {
+                // A checkpoint was begun since: what is written now must not look older than it.
+                self.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.requests[id.0 as usize].holes_as_of = Some(self.contents().next_version - 1);
+                self.waiting_durable.push_back((self.ftl.host_barrier(), id));
+                continue;
+            }
+            if let Some(as_of) = holes_as_of {
                 self.durable_up_to(as_of);
                 self.write_owed_holes(now, as_of);
                 self.ftl.seal_for_durability(StreamId::Host);

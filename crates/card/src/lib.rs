@@ -13,6 +13,7 @@
 
 mod bus;
 mod card;
+mod checkpoint;
 mod config;
 mod contents;
 mod dies;

@@ -2,6 +2,7 @@
 
 use crate::CardConfig;
 use crate::card::Card;
+use crate::holes::{OwedSinceStart, TrimsBeforeErase};
 use crate::store::{Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{self, AssembleError, MemberState, ScanError, ScanReport, assemble, scan};
@@ -122,6 +123,9 @@ impl Card {
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
                 store.next_version = next_version;
                 card.store = Some(Box::new(store));
+                if let Some(OwedSinceStart::ToWrite { segments, .. }) = card.owes_since_start.take() {
+                    card.owe_since_start(segments);
+                }
                 if let Some(logical) = card.to_rebuild.take() {
                     card.begin_rebuild(logical);
                 }
@@ -172,6 +176,7 @@ impl Card {
             payload_bytes: media.shape().payload_bytes,
             slc_bits_per_cell: config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell),
             power_loss_protection: config.power_loss_protection,
+            use_checkpoints: true,
             use_summaries: true,
         };
         let found = scan(media, &known)?;
@@ -192,6 +197,8 @@ impl Card {
         card.take_ftl(ftl);
         card.to_rebuild =
             (0..slots.len() as u32).find(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some());
+        card.trims = TrimsBeforeErase::at_start(card.ftl.stale_bands());
+        card.owes_since_start = Some(OwedSinceStart::ToWrite { segments: found.owed_segments, as_of: 0 });
         Ok((card, headers, slots, found.next_version, found.report))
     }
 
@@ -209,8 +216,8 @@ impl Card {
     /// Nothing that was found lies in a stripe that is not whole any more, or there is no room to move it.
     pub fn is_ready(&self) -> bool {
         let at_work = self.dies.in_flight() > 0;
-        let tidy = self.ftl.must_empty() || self.ftl.stale_bands_wait() || !self.erasing.is_empty();
-        self.halted || !at_work || !tidy
+        let empties = self.ftl.must_empty() || self.ftl.stale_bands_wait() || !self.erasing.is_empty();
+        self.halted || !at_work || !(empties || self.owes_since_start.is_some())
     }
 
     /// What was done with contents since the start.

@@ -114,9 +114,9 @@ impl Card {
         scrub.at = Some(StripeId { index: stripe.index + 1, ..stripe });
         if found > 0 && was_written {
             scrub.found += found;
-            for stream in [StreamId::Host, StreamId::Relocation] {
+            for stream in StreamId::ALL {
                 if self.ftl.open_band_of(stream) == Some(stripe.band) {
-                    self.ftl.abandon_band(stream);
+                    self.abandon_band(now, stream);
                 }
             }
             self.ftl.evacuate(stripe.band);

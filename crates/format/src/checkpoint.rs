@@ -1,5 +1,5 @@
 //! Checkpoints: the map and the state of the bands as they were at a moment, so that recovery need not read every band.
-//! A stream of bytes (head, map, bands), cut into payloads of sectors with [`Role::Checkpoint`](crate::Role::Checkpoint),
+//! A stream of bytes (head, map, bands, owed segments), cut into payloads of sectors with [`Role::Checkpoint`](crate::Role::Checkpoint),
 //! numbered from part 0; behind its end, zeros.
 //!
 //! ```text
@@ -23,11 +23,13 @@
 //!    +-------------------------------+-------------------------------+
 //! 64 | bands                         | crc32c of the body            |
 //!    +-------------------------------+-------------------------------+
-//! 72 | 0                             | crc32c of bytes 0 to 75       |
+//! 72 | owed segments                 | crc32c of bytes 0 to 75       |
 //!    +-------------------------------+-------------------------------+
 //! 80 | body: map entries, 4 bytes each                               |
 //!    +---------------------------------------------------------------+
 //!    | body: bands, 16 bytes each                                    |
+//!    +---------------------------------------------------------------+
+//!    | body: owed segments, 4 bytes each                             |
 //!    +---------------------------------------------------------------+
 //!
 //!    a band
@@ -68,7 +70,7 @@ struct Raw {
     body_bytes: U64,
     bands: U32,
     body_crc: U32,
-    reserved_end: U32,
+    owed_segments: U32,
     crc: U32,
 }
 
@@ -108,6 +110,8 @@ pub struct CheckpointHead {
     pub body_bytes: u64,
     /// crc32c of the bytes behind the head: [`Checkpoint::encode`] sets it.
     pub body_crc: u32,
+    /// Owed segments: [`Checkpoint::encode`] sets it.
+    pub owed_segments: u32,
 }
 
 /// A band in a checkpoint.
@@ -130,6 +134,8 @@ pub struct Checkpoint {
     pub map: Vec<u32>,
     /// The bands, by their place on the medium.
     pub bands: Vec<BandRecord>,
+    /// Segments with holes that the map knew and no list of holes told of.
+    pub owed_segments: Vec<u32>,
 }
 
 /// Why a checkpoint can't be read. Offsets are in bytes from the beginning of the stream.
@@ -186,11 +192,51 @@ pub enum CheckpointError {
 }
 
 /// Bytes behind the head.
-fn body_bytes(map_entries: u32, bands: u32) -> u64 {
-    u64::from(map_entries) * MAP_ENTRY_BYTES as u64 + u64::from(bands) * BAND_RECORD_BYTES as u64
+fn body_bytes(map_entries: u32, bands: u32, owed_segments: u32) -> u64 {
+    let words = u64::from(map_entries) + u64::from(owed_segments);
+    words * MAP_ENTRY_BYTES as u64 + u64::from(bands) * BAND_RECORD_BYTES as u64
+}
+
+impl BandRecord {
+    /// The record as it lies in the stream.
+    pub fn encode(&self) -> [u8; BAND_RECORD_BYTES] {
+        let mut bytes = [0; BAND_RECORD_BYTES];
+        let (sequence, cycles, state) = (self.sequence.into(), self.cycles.into(), self.state);
+        bytes.copy_from_slice(RawBand { sequence, cycles, state, reserved: [0; 3] }.as_bytes());
+        bytes
+    }
 }
 
 impl CheckpointHead {
+    /// Bytes behind the head, by the numbers of what lies there.
+    pub fn expected_body_bytes(&self) -> u64 {
+        body_bytes(self.map_entries, self.bands, self.owed_segments)
+    }
+
+    /// The head as it lies in the stream.
+    pub fn encode(&self) -> [u8; CHECKPOINT_HEAD_BYTES] {
+        let mut raw = Raw {
+            magic: MAGIC,
+            version: VERSION.into(),
+            reserved: 0.into(),
+            map_entries: self.map_entries.into(),
+            id: self.id.into(),
+            replay_from: self.replay_from.into(),
+            version_start: self.version_start.into(),
+            next_version: self.next_version.into(),
+            next_band_sequence: self.next_band_sequence.into(),
+            body_bytes: self.body_bytes.into(),
+            bands: self.bands.into(),
+            body_crc: self.body_crc.into(),
+            owed_segments: self.owed_segments.into(),
+            crc: 0.into(),
+        };
+        raw.crc = crc32c::crc32c(&raw.as_bytes()[..CHECKED_BYTES]).into();
+        let mut bytes = [0; CHECKPOINT_HEAD_BYTES];
+        bytes.copy_from_slice(raw.as_bytes());
+        bytes
+    }
+
     /// Reads what a checkpoint begins with, whatever follows: its first [`CHECKPOINT_HEAD_BYTES`].
     pub fn decode(bytes: &[u8]) -> Result<CheckpointHead, CheckpointError> {
         let Ok((raw, _)) = Raw::ref_from_prefix(bytes) else {
@@ -212,7 +258,6 @@ impl CheckpointHead {
         };
         within(version != 0, "version", offset_of!(Raw, version), version.into())?;
         within(raw.reserved == 0, "reserved", offset_of!(Raw, reserved), raw.reserved.into())?;
-        within(raw.reserved_end == 0, "reserved", offset_of!(Raw, reserved_end), raw.reserved_end.into())?;
         let head = CheckpointHead {
             id: raw.id.get(),
             map_entries: raw.map_entries.get(),
@@ -223,8 +268,9 @@ impl CheckpointHead {
             next_band_sequence: raw.next_band_sequence.get(),
             body_bytes: raw.body_bytes.get(),
             body_crc: raw.body_crc.get(),
+            owed_segments: raw.owed_segments.get(),
         };
-        let right = head.body_bytes == body_bytes(head.map_entries, head.bands);
+        let right = head.body_bytes == head.expected_body_bytes();
         within(right, "body_bytes", offset_of!(Raw, body_bytes), head.body_bytes)?;
         Ok(head)
     }
@@ -234,38 +280,20 @@ impl Checkpoint {
     /// The stream of bytes. What the head says of the body is computed, whatever stands there.
     pub fn encode(&self) -> Vec<u8> {
         let entries = |count: usize| u32::try_from(count).expect("counts of a card fit 32 bits");
-        let (map_entries, bands) = (entries(self.map.len()), entries(self.bands.len()));
-        let body_bytes = body_bytes(map_entries, bands);
-        let mut bytes = Vec::with_capacity(CHECKPOINT_HEAD_BYTES + body_bytes as usize);
+        let mut head = CheckpointHead {
+            map_entries: entries(self.map.len()),
+            bands: entries(self.bands.len()),
+            owed_segments: entries(self.owed_segments.len()),
+            ..self.head
+        };
+        head.body_bytes = head.expected_body_bytes();
+        let mut bytes = Vec::with_capacity(CHECKPOINT_HEAD_BYTES + head.body_bytes as usize);
         bytes.resize(CHECKPOINT_HEAD_BYTES, 0);
         bytes.extend(self.map.iter().flat_map(|entry| entry.to_le_bytes()));
-        for band in &self.bands {
-            let raw = RawBand {
-                sequence: band.sequence.into(),
-                cycles: band.cycles.into(),
-                state: band.state,
-                reserved: [0; 3],
-            };
-            bytes.extend_from_slice(raw.as_bytes());
-        }
-        let mut raw = Raw {
-            magic: MAGIC,
-            version: VERSION.into(),
-            reserved: 0.into(),
-            map_entries: map_entries.into(),
-            id: self.head.id.into(),
-            replay_from: self.head.replay_from.into(),
-            version_start: self.head.version_start.into(),
-            next_version: self.head.next_version.into(),
-            next_band_sequence: self.head.next_band_sequence.into(),
-            body_bytes: body_bytes.into(),
-            bands: bands.into(),
-            body_crc: crc32c::crc32c(&bytes[CHECKPOINT_HEAD_BYTES..]).into(),
-            reserved_end: 0.into(),
-            crc: 0.into(),
-        };
-        raw.crc = crc32c::crc32c(&raw.as_bytes()[..CHECKED_BYTES]).into();
-        bytes[..CHECKPOINT_HEAD_BYTES].copy_from_slice(raw.as_bytes());
+        bytes.extend(self.bands.iter().flat_map(BandRecord::encode));
+        bytes.extend(self.owed_segments.iter().flat_map(|segment| segment.to_le_bytes()));
+        head.body_crc = crc32c::crc32c(&bytes[CHECKPOINT_HEAD_BYTES..]);
+        bytes[..CHECKPOINT_HEAD_BYTES].copy_from_slice(&head.encode());
         bytes
     }
 
@@ -284,9 +312,10 @@ impl Checkpoint {
         if head.body_crc != computed {
             return Err(CheckpointError::BodyChecksum { found: head.body_crc, computed });
         }
-        let (map, bands) = body.split_at(head.map_entries as usize * MAP_ENTRY_BYTES);
-        let (map, _) = map.as_chunks();
-        let map = map.iter().map(|entry| u32::from_le_bytes(*entry)).collect();
+        let (map, rest) = body.split_at(head.map_entries as usize * MAP_ENTRY_BYTES);
+        let (bands, owed_segments) = rest.split_at(head.bands as usize * BAND_RECORD_BYTES);
+        let words = |bytes: &[u8]| bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+        let (map, owed_segments) = (words(map), words(owed_segments));
         let first_band = CHECKPOINT_HEAD_BYTES as u64 + head.map_entries as u64 * MAP_ENTRY_BYTES as u64;
         let mut records = Vec::with_capacity(head.bands as usize);
         for (number, raw) in bands.chunks_exact(BAND_RECORD_BYTES).enumerate() {
@@ -297,12 +326,12 @@ impl Checkpoint {
             }
             records.push(BandRecord { sequence: raw.sequence.get(), cycles: raw.cycles.get(), state: raw.state });
         }
-        Ok(Checkpoint { head, map, bands: records })
+        Ok(Checkpoint { head, map, bands: records, owed_segments })
     }
 
     /// Sectors that a checkpoint takes: its parts. `payload_bytes` is not 0.
-    pub fn sectors(map_entries: u32, bands: u32, payload_bytes: u32) -> u32 {
-        let bytes = CHECKPOINT_HEAD_BYTES as u64 + body_bytes(map_entries, bands);
+    pub fn sectors(map_entries: u32, bands: u32, owed_segments: u32, payload_bytes: u32) -> u32 {
+        let bytes = CHECKPOINT_HEAD_BYTES as u64 + body_bytes(map_entries, bands, owed_segments);
         u32::try_from(bytes.div_ceil(payload_bytes.into())).unwrap_or(u32::MAX)
     }
 }

@@ -31,7 +31,7 @@ pub use holes::{
     HOLES_HEAD_BYTES, clear_hole, hole_place, hole_segment_lbas, holes, holes_as_of, is_hole, set_hole, set_holes_as_of,
 };
 pub use ids::{CardId, ModuleId};
-pub use spare::{Role, SPARE_BYTES, Spare, SpareError, payload_crc};
+pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
 
 /// Version of the format that is written, and the highest that is read.

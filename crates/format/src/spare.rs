@@ -258,6 +258,11 @@ impl Spare {
     }
 }
 
+/// Checksum of bytes that follow others, whose checksum is `crc` (0: none), as of one.
+pub fn crc_append(crc: u32, bytes: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc, bytes)
+}
+
 /// Checksum of a payload: crc32c (Castagnoli), as iSCSI and ext4 use it.
 pub fn payload_crc(payload: &[u8]) -> u32 {
     crc32c::crc32c(payload)

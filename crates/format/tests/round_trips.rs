@@ -26,9 +26,11 @@ proptest! {
         padded.resize(bytes.len() + padding, 0);
         let decoded = Checkpoint::decode(&padded).expect("it was encoded");
         prop_assert_eq!((&decoded.map, &decoded.bands), (&checkpoint.map, &checkpoint.bands));
+        prop_assert_eq!(&decoded.owed_segments, &checkpoint.owed_segments);
         let head = CheckpointHead {
             map_entries: checkpoint.map.len() as u32,
             bands: checkpoint.bands.len() as u32,
+            owed_segments: checkpoint.owed_segments.len() as u32,
             body_bytes: (bytes.len() - CHECKPOINT_HEAD_BYTES) as u64,
             body_crc: payload_crc(&bytes[CHECKPOINT_HEAD_BYTES..]),
             ..checkpoint.head
@@ -40,7 +42,9 @@ proptest! {
     #[test]
     fn a_checkpoint_takes_the_sectors_that_it_says(checkpoint in any_checkpoint(), payload_bytes in 16u32..=4096) {
         let parts = checkpoint.encode().chunks(payload_bytes as usize).count();
-        let sectors = Checkpoint::sectors(checkpoint.map.len() as u32, checkpoint.bands.len() as u32, payload_bytes);
+        let Checkpoint { map, bands, owed_segments, .. } = &checkpoint;
+        let count = |len: usize| len as u32;
+        let sectors = Checkpoint::sectors(count(map.len()), count(bands.len()), count(owed_segments.len()), payload_bytes);
         prop_assert_eq!(sectors as usize, parts);
     }
 
@@ -85,9 +89,9 @@ fn each_lba_has_one_place_among_the_holes() {
 
 #[test]
 fn the_largest_checkpoint_has_a_number_of_sectors() {
-    assert_eq!(Checkpoint::sectors(0, 0, 4096), 1);
-    assert_eq!(Checkpoint::sectors(100_000_000, 10_000, 4096), 97_696);
-    assert_eq!(Checkpoint::sectors(u32::MAX, u32::MAX, 1), u32::MAX);
+    assert_eq!(Checkpoint::sectors(0, 0, 0, 4096), 1);
+    assert_eq!(Checkpoint::sectors(100_000_000, 10_000, 0, 4096), 97_696);
+    assert_eq!(Checkpoint::sectors(u32::MAX, u32::MAX, 0, 1), u32::MAX);
 }
 
 /// Of a stripe, parity's spare area and the other members' give the lost one's.

@@ -4,6 +4,7 @@ use crate::bands::BandState;
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Ppa};
 use crate::recover::{Found, FoundState};
+use crate::stream::StreamId;
 use crate::{FtlConfig, FtlError};
 use nand::NandConfig;
 
@@ -60,7 +61,12 @@ impl Ftl {
             }
             if !used {
                 ftl.bands.set_state(band, BandState::Closed, BandState::Stale);
-                ftl.put_aside_stale(band);
+                ftl.put_aside_stale(band, 0);
+                continue;
+            }
+            if of_band.stream == StreamId::Checkpoint as u8 && !found.checkpoint_bands.contains(&band) {
+                ftl.bands.set_state(band, BandState::Closed, BandState::Stale);
+                ftl.put_aside_stale(band, 0);
                 continue;
             }
             for die in (0..ftl.layout.dies).filter(|&die| ftl.blocks.is_usable(band.0, die)).collect::<Vec<_>>() {
@@ -70,7 +76,9 @@ impl Ftl {
             if of_band.is_complete && of_band.has_summary {
                 ftl.bands.set_summary(band);
             }
-            closed.push(band);
+            if of_band.stream != StreamId::Checkpoint as u8 {
+                closed.push(band);
+            }
         }
         closed.sort_by_key(|band| ftl.bands.get(*band).sequence);
         for band in closed {
@@ -80,13 +88,15 @@ impl Ftl {
         // What was open when power went has no summary, and perhaps stripes that are not whole.
         for band in (0..bands).map(BandId) {
             let of_band = &found.bands[band.0 as usize];
-            if of_band.state == FoundState::Closed && !(of_band.is_complete && of_band.has_summary) {
+            let is_open = of_band.state == FoundState::Closed && !(of_band.is_complete && of_band.has_summary);
+            if is_open && of_band.stream != StreamId::Checkpoint as u8 {
                 ftl.evacuate(band);
             }
         }
         for &(_, ppa) in &found.rescue {
             ftl.evacuate(ftl.layout.band_of(ppa));
         }
+        ftl.adopt_checkpoint(found);
         ftl.update_collecting();
         Ok(ftl)
     }

@@ -111,7 +111,8 @@ impl Ftl {
     /// tells that of itself.
     pub fn stripe_is_needed(&self, stripe: StripeId) -> bool {
         let (_, data_stripes) = self.band_stripes(stripe.band);
-        if !self.bands.get(stripe.band).has_summary || stripe.index >= data_stripes {
+        let of_band = self.bands.get(stripe.band);
+        if !of_band.has_summary || of_band.stream == StreamId::Checkpoint as u8 || stripe.index >= data_stripes {
             return true;
         }
         let start = self.layout.stripe_start(stripe);

@@ -1,6 +1,7 @@
 //! The map, and what moves in it.
 
 use crate::bands::{BandState, Bands};
+use crate::checkpoint::Checkpoints;
 use crate::content::Needed;
 use crate::gc::Gc;
 use crate::layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
@@ -123,7 +124,8 @@ pub struct Ftl {
     pub(crate) blocks: Blocks,
     pub(crate) bands: Bands,
     pub(crate) victims: Victims,
-    pub(crate) streams: [Stream; 2],
+    pub(crate) streams: [Stream; 3],
+    pub(crate) checkpoints: Checkpoints,
     pub(crate) gc: Gc,
     pub(crate) counters: Counters,
     /// Free bands that collection leaves to what can't wait for it; 0 for a card without contents.
@@ -136,7 +138,7 @@ pub struct Ftl {
     sealed: VecDeque<SealedStripe>,
     /// Full bands of each stream that are not all on flash, with the barrier that says when they are: before that they
     /// can't be read, so they are no victims. At most as many as the driver has stripes in flight.
-    closing: [VecDeque<(BandId, u64)>; 2],
+    closing: [VecDeque<(BandId, u64)>; 3],
 }
 
 impl Ftl {
@@ -183,14 +185,15 @@ impl Ftl {
             blocks,
             victims: Victims::new(config.victim, bands.count(), seed),
             bands,
-            streams: [Stream::new(StreamId::Host), Stream::new(StreamId::Relocation)],
+            streams: StreamId::ALL.map(Stream::new),
+            checkpoints: Checkpoints::default(),
             gc: Gc::new(config),
             counters: Counters::default(),
             own_bands: 0,
             needed: None,
             full_band_sectors,
             sealed: VecDeque::new(),
-            closing: [VecDeque::new(), VecDeque::new()],
+            closing: Default::default(),
         };
         let usable_sectors = ftl.usable_sectors();
         if config.user_sectors >= usable_sectors {
@@ -201,7 +204,8 @@ impl Ftl {
 
     /// Data sectors that collection can use: without bad blocks, the reserve and what is kept free.
     fn usable_sectors(&self) -> u64 {
-        let overhead = u64::from(self.config.overhead_bands()) * u64::from(self.full_band_sectors);
+        let bands = self.config.overhead_bands() + self.checkpoint_bands();
+        let overhead = u64::from(bands) * u64::from(self.full_band_sectors);
         self.bands.data_sectors().saturating_sub(overhead)
     }
 
@@ -326,6 +330,7 @@ impl Ftl {
 
     /// The host needs a sector no more.
     pub fn trim(&mut self, lba: Lba) {
+        self.map_changes(lba.0);
         let old = std::mem::replace(&mut self.map[lba.0 as usize], NONE);
         if old != NONE {
             self.invalidate(old);
@@ -352,6 +357,7 @@ impl Ftl {
         let taken = s.take(relocated, &self.layout, &self.bands);
         self.reverse[taken.ppa as usize] = lba.0;
         self.valid.set(taken.ppa);
+        self.map_changes(lba.0);
         self.map[lba.0 as usize] = taken.ppa;
         self.bands.valid[band.0 as usize] += 1;
         if let Some(sealed) = taken.sealed {
@@ -361,7 +367,7 @@ impl Ftl {
     }
 
     #[cold]
-    fn open_band(&mut self, stream: StreamId) {
+    pub(crate) fn open_band(&mut self, stream: StreamId) -> BandId {
         let mode = match self.config.slc_cache {
             Some(cache)
                 if stream == StreamId::Host
@@ -382,10 +388,12 @@ impl Ftl {
         };
         let cell_stripes = if cell_rows > 1 { cell_rows * self.layout.groups } else { 1 };
         self.streams[stream as usize].start_band(band, mode, stripes, data_stripes, cell_stripes);
+        self.checkpoints.opened += u64::from(stream != StreamId::Checkpoint);
         self.update_collecting();
+        band
     }
 
-    fn seal(&mut self, sealed: SealedStripe, closed: Option<BandId>) {
+    pub(crate) fn seal(&mut self, sealed: SealedStripe, closed: Option<BandId>) {
         let parity = self.stripe_units(sealed.stripe).parity;
         self.counters.parity_sectors += u64::from(parity.count_ones() * self.layout.unit_sectors);
         self.counters.padding_sectors += u64::from(sealed.padding_sectors);
@@ -471,6 +479,10 @@ impl Ftl {
             && self.streams[s].is_durable(barrier)
         {
             self.closing[s].pop_front();
+            if stream == StreamId::Checkpoint {
+                // It is never collected, and may have been given up by now.
+                continue;
+            }
             let missing = self.full_band_sectors - self.bands.get(band).data_sectors;
             self.victims.insert(band, self.bands.valid[band.0 as usize], missing, self.counters.host_sectors);
         }

@@ -57,6 +57,7 @@ struct StaleBand {
     band: BandId,
     host_barrier: u64,
     relocation_barrier: u64,
+    checkpoint_barrier: u64,
 }
 
 /// State of garbage collection.
@@ -149,6 +150,9 @@ impl Ftl {
 
     /// A band is to be emptied whatever the pace.
     pub fn evacuate(&mut self, band: BandId) {
+        if self.bands.get(band).stream == StreamId::Checkpoint as u8 {
+            return self.flaw_checkpoint();
+        }
         if let Some(victim) = self.gc.victims.iter_mut().find(|v| v.band == band) {
             // It is being emptied already, and would stop halfway when there is enough free space.
             victim.urgent = true;
@@ -392,6 +396,7 @@ impl Ftl {
                 band,
                 host_barrier: self.streams[StreamId::Host as usize].barrier(),
                 relocation_barrier,
+                checkpoint_barrier: 0,
             });
         }
     }
@@ -408,11 +413,12 @@ impl Ftl {
 
     /// As [`Ftl::next_erase`], of the first `count` bands that wait, and not `but`.
     pub fn next_erase_but(&mut self, count: usize, but: [Option<BandId>; 2]) -> Option<BandId> {
-        let [host, relocation] = &self.streams;
+        let [host, relocation, checkpoint] = &self.streams;
         let is_ready = |s: &StaleBand| {
             !but.contains(&Some(s.band))
                 && host.is_durable(s.host_barrier)
                 && relocation.is_durable(s.relocation_barrier)
+                && checkpoint.is_durable(s.checkpoint_barrier)
         };
         let first = self.gc.stale.iter().take(count).position(is_ready)?;
         self.gc.stale.remove(first).map(|s| s.band)
@@ -433,9 +439,9 @@ impl Ftl {
         self.gc.victims.is_empty()
     }
 
-    /// A band without valid data is to be erased; nothing that is under way matters to it.
-    pub(crate) fn put_aside_stale(&mut self, band: BandId) {
-        self.gc.stale.push_back(StaleBand { band, host_barrier: 0, relocation_barrier: 0 });
+    /// A band without valid data is to be erased; of what is under way only checkpoints matter to it.
+    pub(crate) fn put_aside_stale(&mut self, band: BandId, checkpoint_barrier: u64) {
+        self.gc.stale.push_back(StaleBand { band, host_barrier: 0, relocation_barrier: 0, checkpoint_barrier });
     }
 
     /// All blocks of a band were erased on their medium, which says of each whether it can be used again; the band is

@@ -20,6 +20,7 @@
 mod adopt;
 mod bands;
 mod check;
+mod checkpoint;
 mod config;
 mod content;
 mod ftl;

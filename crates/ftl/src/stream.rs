@@ -13,6 +13,13 @@ pub enum StreamId {
     Host,
     /// What garbage collection moves.
     Relocation,
+    /// The map, so that it is found again sooner.
+    Checkpoint,
+}
+
+impl StreamId {
+    /// All of them.
+    pub const ALL: [StreamId; 3] = [StreamId::Host, StreamId::Relocation, StreamId::Checkpoint];
 }
 
 /// What a stripe holds.

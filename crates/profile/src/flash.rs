@@ -230,7 +230,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         separate_streams: settings.flag(table, "separate_streams")?,
         static_wear_spread_cycles: number("static_wear_spread_cycles")?,
         slc_cache: read_slc_cache(settings, geometry)?,
-        persistence: Some(Persistence { payload_bytes: SECTOR_BYTES as u32, cell_rows: 1 }),
+        persistence: Some(Persistence { payload_bytes: SECTOR_BYTES as u32, cell_rows: 1, checkpoint_every_bands: 0 }),
     })
 }
 

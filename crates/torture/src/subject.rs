@@ -232,6 +232,7 @@ impl Subject for CardUnderTest {
         match &self.card {
             None => Activity::Recovery,
             Some(card) if card.rebuild_progress().is_some() => Activity::Rebuild,
+            Some(card) if card.writes_checkpoint() => Activity::Checkpoint,
             Some(card) if card.scrub_progress().is_some() => Activity::Scrub,
             Some(card) if card.collects() => Activity::Gc,
             Some(card) if card.programs() => Activity::HostWrite,

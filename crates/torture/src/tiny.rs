@@ -61,6 +61,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             slc_cache: None,
             persistence: Some(Persistence {
                 payload_bytes: PAYLOAD_BYTES,
+                checkpoint_every_bands: 5,
                 cell_rows: if kind == Kind::SharedCells { 2 } else { 1 },
             }),
         },

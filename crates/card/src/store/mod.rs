@@ -56,7 +56,7 @@ pub struct Store {
     /// Contents of relocations under way, by the first address of their unit.
     relocating: HashMap<u32, Vec<(Ppa, Content)>>,
     /// What the open band of each stream holds so far, and the number of its opening.
-    entries: [(u64, Vec<SummaryEntry>); 2],
+    entries: [(u64, Vec<SummaryEntry>); 3],
     /// By request.
     pub requests: Vec<RequestData>,
     /// Blocks, by band and die, that do not hold what belongs there: their module is being rebuilt.
@@ -82,7 +82,7 @@ impl Store {
             buffer: Buffer::default(),
             programs: HashMap::new(),
             relocating: HashMap::new(),
-            entries: [(0, Vec::new()), (0, Vec::new())],
+            entries: Default::default(),
             requests: vec![RequestData::default(); requests],
             absent: BTreeSet::new(),
             failing: BTreeSet::new(),

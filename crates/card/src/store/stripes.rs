@@ -69,7 +69,10 @@ impl Store {
                                 payload.copy_from_slice(&content.payload);
                                 spare.role = content.role;
                                 spare.version = content.version;
-                                spare.lba = ftl.segment_of(content.lba).unwrap_or(content.lba.0);
+                                spare.lba = match content.role {
+                                    Role::Holes => ftl.segment_of(content.lba).expect("it describes a segment"),
+                                    _ => content.lba.0,
+                                };
                                 SummaryEntry { lba: spare.lba, role: spare.role as u8, version: spare.version }
                             }
                             None => SummaryEntry { lba: 0, role: 0, version: 0 },

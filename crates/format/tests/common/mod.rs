@@ -76,14 +76,16 @@ pub fn checkpoint() -> Checkpoint {
             version_start: 1000,
             next_version: 1010,
             next_band_sequence: 44,
-            body_bytes: 44,
-            body_crc: 0x6228_5fdb,
+            body_bytes: 52,
+            body_crc: 0xaa2d_6324,
+            owed_segments: 2,
         },
         map: vec![5, u32::MAX, 0x0102_0304],
         bands: vec![
             BandRecord { sequence: 39, cycles: 12, state: 2 },
             BandRecord { sequence: 41, cycles: 11, state: 1 },
         ],
+        owed_segments: vec![0, 7],
     }
 }
 
@@ -166,8 +168,9 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
 pub fn any_checkpoint() -> impl Strategy<Value = Checkpoint> {
     let band = (any::<u64>(), any::<u32>(), any::<u8>());
     let band = band.prop_map(|(sequence, cycles, state)| BandRecord { sequence, cycles, state });
-    let (map, bands) = (proptest::collection::vec(any::<u32>(), 0..200), proptest::collection::vec(band, 0..20));
-    (any::<[u64; 5]>(), map, bands).prop_map(|(numbers, map, bands)| {
+    let words = |most: usize| proptest::collection::vec(any::<u32>(), 0..most);
+    let bands = proptest::collection::vec(band, 0..20);
+    (any::<[u64; 5]>(), words(200), bands, words(10)).prop_map(|(numbers, map, bands, owed_segments)| {
         let head = CheckpointHead {
             id: numbers[0],
             replay_from: numbers[1],
@@ -176,7 +179,7 @@ pub fn any_checkpoint() -> impl Strategy<Value = Checkpoint> {
             next_band_sequence: numbers[4],
             ..CheckpointHead::default()
         };
-        Checkpoint { head, map, bands }
+        Checkpoint { head, map, bands, owed_segments }
     })
 }
 

@@ -1,5 +1,6 @@
 //! Everything of one band.
 
+use super::check::Opening;
 use super::doubt::{BandDoubts, Doubt};
 use super::error::ScanError;
 use super::found::{FoundBand, FoundState};
@@ -10,7 +11,7 @@ use super::reader::Reader;
 use super::stripe::{State, Stripe, StripeRead};
 use super::summary::{Division, SummaryRead, read_summary};
 use crate::layout::{BandId, Layout, StripeId, UnitAddress};
-use crate::stream::split_units;
+use crate::stream::{StreamId, split_units};
 use format::{Role, SummaryEntry};
 use media::{Media, Shape};
 
@@ -84,12 +85,28 @@ impl BandScan {
                 }
                 Identity::Opened => {}
             }
+            if self.known.opening.stream == StreamId::Checkpoint as u8 {
+                if let Some(later) = self.later_opening(reader, band)? {
+                    floor = later;
+                    continue;
+                }
+                // Nothing that counts lies there.
+                self.written.fill(reader.card.layout.rows);
+                return Ok(Scanned::All(self.closed(), None));
+            }
             // Each opening that is found is later than the one before: this ends.
             match self.scan_opened(reader, newest, band)? {
                 Ok(scanned) => return Ok(scanned),
                 Err(later) => floor = later,
             }
         }
+    }
+
+    /// Goes on from a band that is known already.
+    pub fn take_known<M: Media + ?Sized>(&mut self, reader: &Reader<M>, known: Known) {
+        self.forget();
+        self.known = known;
+        self.written_to_the_end(reader);
     }
 
     fn forget(&mut self) {
@@ -103,6 +120,30 @@ impl BandScan {
         self.reconstructed = 0;
     }
 
+    /// A later opening than the one that was identified, if the first row tells of one: a die that was away since has what
+    /// was there before.
+    fn later_opening<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        band: BandId,
+    ) -> Result<Option<u64>, ScanError> {
+        let Known { opening, masks, .. } = &self.known;
+        for (index, members) in (0..).zip(masks) {
+            let id = StripeId { band, index };
+            if let StripeRead::Newer(later) = self.stripe.read(reader, id, opening, *members, false, |_, _, _, _| {})? {
+                return Ok(Some(later));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The band as its opening says, and no more.
+    pub fn closed(&self) -> FoundBand {
+        let Opening { sequence, slc, stream } = self.known.opening;
+        let state = FoundState::Closed;
+        FoundBand { state, sequence, slc, stream, has_summary: false, is_complete: false }
+    }
+
     fn scan_opened<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -110,14 +151,7 @@ impl BandScan {
         band: BandId,
     ) -> Result<Pass<Scanned>, ScanError> {
         let opening = self.known.opening;
-        let mut found = FoundBand {
-            state: FoundState::Closed,
-            sequence: opening.sequence,
-            slc: opening.slc,
-            stream: opening.stream,
-            has_summary: false,
-            is_complete: false,
-        };
+        let mut found = self.closed();
         // What a volatile medium lost need not have been written last.
         if reader.card.use_summaries && !reader.media.is_volatile() {
             match self.read_summary(reader, band, true)? {
@@ -346,10 +380,16 @@ impl BandScan {
         self.known.masks.iter().enumerate().map(blank).collect()
     }
 
-    /// Offers all copies of the band, whose state is known to `bands` by now.
-    pub fn hand_over(&mut self, newest: &mut Newest, layout: &Layout, bands: &[FoundBand]) {
+    /// Offers the copies of the band that `counts` says yes to. `bands` knows its state by now.
+    pub fn hand_over(
+        &mut self,
+        newest: &mut Newest,
+        layout: &Layout,
+        bands: &[FoundBand],
+        counts: impl Fn(&Copy) -> bool,
+    ) {
         self.reconstructed_sectors += self.reconstructed;
         self.torn.drain(..).for_each(|(stripe, is_broken)| newest.add_torn(stripe, is_broken));
-        self.copies.drain(..).for_each(|copy| newest.offer(copy, layout, bands));
+        self.copies.drain(..).filter(counts).for_each(|copy| newest.offer(copy, layout, bands));
     }
 }

@@ -55,6 +55,8 @@ pub struct ScanReport {
     pub bands_free: u32,
     /// Bands known from their summaries.
     pub bands_by_summary: u32,
+    /// Bands known from a checkpoint.
+    pub bands_by_checkpoint: u32,
     /// Bands of which all was read.
     pub bands_scanned: u32,
     /// Bands of which nothing counts.
@@ -87,6 +89,10 @@ pub struct Found {
     pub next_version: u64,
     /// The next opening of a band gets a number above this one, in an epoch of its own: see [`SEQUENCE_EPOCH_BITS`].
     pub last_band_sequence: u64,
+    /// Bands of the checkpoint that was used; empty when none was.
+    pub checkpoint_bands: Vec<BandId>,
+    /// Segments with holes that only the checkpoint tells of: lists of holes have to be written before the card serves.
+    pub owed_segments: Vec<u32>,
     /// How the scan went.
     pub report: ScanReport,
     /// Members by band and group of dies.

@@ -1,5 +1,6 @@
 //! Which LBAs are unmapped although there are copies of them.
 
+use super::checkpoint::Loaded;
 use super::error::ScanError;
 use super::found::FoundBand;
 use super::newest::{NONE, Newest};
@@ -21,13 +22,17 @@ impl From<SectorError> for Failure {
     }
 }
 
-/// Reads the newest list of holes of each segment and takes the holes out of the map.
+/// Reads the newest list of holes of each segment and takes the holes out of the map. Those that a checkpoint knew are in
+/// its map. Returns its owed segments that nothing newer tells of.
 pub(super) fn apply_holes<M: Media + ?Sized>(
     reader: &mut Reader<M>,
     newest: &mut Newest,
     bands: &[FoundBand],
     units: &[u64],
-) -> Result<(), ScanError> {
+    mut loaded: Option<&mut Loaded>,
+) -> Result<Vec<u32>, ScanError> {
+    let mut owed = loaded.as_deref().map_or(Vec::new(), |loaded| loaded.checkpoint.owed_segments.clone());
+    let known_before = loaded.as_deref().map_or(0, Loaded::version_start);
     let card = reader.card;
     let mut scratch = None;
     for segment in 0..card.hole_segments() {
@@ -56,20 +61,28 @@ pub(super) fn apply_holes<M: Media + ?Sized>(
             Err(Failure::Sector) => return Err(error),
             Err(Failure::Scan(error)) => return Err(error),
         };
-        let is_it = read.role == Role::Holes && read.lba == segment && read.version == newest.versions[index];
+        let is_version = read.version == newest.versions[index] || read.version < known_before;
+        let is_it = read.role == Role::Holes && read.lba == segment && is_version;
         if !is_it {
             return Err(error);
         }
         let payload = scratch.payload(&read);
         let as_of = format::holes_as_of(payload);
         newest.highest_version = newest.highest_version.max(as_of);
+        if as_of < known_before {
+            continue;
+        }
+        owed.retain(|owed| *owed != segment);
         let first = u64::from(segment) * u64::from(card.hole_segment_lbas());
         for hole in format::holes(payload) {
             let lba = first + u64::from(hole);
             if lba < u64::from(card.user_sectors) && newest.versions[lba as usize] <= as_of {
                 newest.map[lba as usize] = NONE;
+                if let Some(loaded) = loaded.as_deref_mut() {
+                    loaded.found_as_hole(lba as u32);
+                }
             }
         }
     }
-    Ok(())
+    Ok(owed)
 }

@@ -64,13 +64,35 @@
 //! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
 //!   older, or can't be read), then to the other copy of every module, then everything else.
 //!
-//! Checkpoints are not looked at yet: a checkpoint's map and the bands before its `replay_from` would take the place of
-//! what the bands before it offer, in `scan`.
+//! # Checkpoints
+//!
+//! A checkpoint is the map as it was at a moment T. It counts only when all that the map points to is durable (part 0 is
+//! programmed last), and any that is complete may be used, not only the newest. `V`, its version, was given to nothing
+//! else: what was written before T has a lower one, what came later a higher one. A band is *known* if it was full at T,
+//! with its summary, and its first row still tells of the same opening. All others are read. Then of each LBA counts:
+//!
+//! 1. *The newest copy above `V`.* It was written after T; all that the map knew is older.
+//! 2. *The place p of the map, in a known band.* It held the newest version below `V`, and copies below `V` that turn up
+//!    elsewhere are the same or older. But the band may be on its way to its erase (half of it may be gone): then p was
+//!    copied after T, and the copy lies in a band that was open at T or opened later, so it was found. So whenever a
+//!    copy below `V` is found of an LBA whose place is in a known band, that band is read too, and of it only that
+//!    counts which lies where the map says.
+//! 3. *The newest copy below `V` when p's band was opened again.* The band was erased only when what p held was durable
+//!    elsewhere, as a copy in a band that is read, or made stale by something newer.
+//!
+//! If the map had no place, the LBA was a hole at T, and copies below `V` are stale. Holes that were made before T are in
+//! the map, so lists of holes count only if they are as of `V` or later; whoever writes them sees to it that a list
+//! that is written after T is. What the map had and is found nowhere must be a hole by such a list: if one is not, the
+//! checkpoint is not used, and everything is read. Holes that no list told of at T are told of again before the card
+//! serves ([`Found::owed_segments`]): should the checkpoint be damaged later, what they took away must not come back.
+//!
+//! Media with a volatile cache lose any part of what was not synced: there checkpoints are not used.
 
 mod assemble;
 mod assemble_error;
 mod band;
 mod check;
+mod checkpoint;
 mod doubt;
 mod error;
 mod found;
@@ -88,6 +110,7 @@ mod summary;
 pub use assemble::{Assembly, Member, MemberState, assemble};
 pub use assemble_error::AssembleError;
 pub use check::{Opening, Place, Why, check, check_place};
+pub use checkpoint::BAND_KNOWN;
 pub use error::ScanError;
 pub use found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 pub use place::{Card, unit_at};

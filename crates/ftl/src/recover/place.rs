@@ -22,6 +22,8 @@ pub struct Card<'a> {
     pub slc_bits_per_cell: u32,
     /// Programs that were under way when power went were brought to their end, and so was all that was acknowledged.
     pub power_loss_protection: bool,
+    /// The newest checkpoint is used, where there is one and nothing contradicts it. Without summaries, none is.
+    pub use_checkpoints: bool,
     /// Bands that were filled are known from their summaries where these can be relied on. `false`: everything is read.
     pub use_summaries: bool,
 }

@@ -1,6 +1,7 @@
 //! All bands, one after the other, and what they are together.
 
 use super::band::{BandScan, Scanned};
+use super::checkpoint::Loaded;
 use super::doubt::{BandDoubts, is_settled};
 use super::error::ScanError;
 use super::found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
@@ -15,18 +16,20 @@ use media::{Media, Shape};
 pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, ScanError> {
     let shape = *media.shape();
     check_geometry(card, &shape)?;
-    let layout = card.layout;
-    let (bands, groups, dies) = (card.bands as usize, layout.groups as usize, layout.dies as usize);
-    let mut scan = Scan {
-        reader: Reader::new(media, card),
-        newest: Newest::new(card),
-        bands: vec![FoundBand::default(); bands],
-        units: vec![0; bands * groups],
-        written: vec![0; bands * dies],
-        in_torn: Vec::new(),
-        doubts: Vec::new(),
-        report: ScanReport::default(),
-    };
+    let mut reader = Reader::new(media, card);
+    // What a volatile medium lost need not have been written last.
+    if card.use_checkpoints && card.use_summaries && !reader.media.is_volatile() {
+        let loaded = Loaded::find(&mut reader, &shape)?;
+        if loaded.is_some() {
+            let mut scan = Scan::new(reader, loaded);
+            scan.read_bands(&shape)?;
+            if scan.judge(&shape)? {
+                return scan.finish();
+            }
+            reader = scan.reader;
+        }
+    }
+    let mut scan = Scan::new(reader, None);
     scan.read_bands(&shape)?;
     scan.judge(&shape)?;
     scan.finish()
@@ -34,6 +37,7 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
 
 struct Scan<'a, M: ?Sized> {
     reader: Reader<'a, M>,
+    loaded: Option<Loaded>,
     newest: Newest,
     bands: Vec<FoundBand>,
     units: Vec<u64>,
@@ -41,56 +45,129 @@ struct Scan<'a, M: ?Sized> {
     /// Copies in stripes that are not whole.
     in_torn: Vec<Copy>,
     doubts: Vec<BandDoubts>,
+    owed_segments: Vec<u32>,
     report: ScanReport,
 }
 
-impl<M: Media + ?Sized> Scan<'_, M> {
+impl<'a, M: Media + ?Sized> Scan<'a, M> {
+    fn new(reader: Reader<'a, M>, loaded: Option<Loaded>) -> Scan<'a, M> {
+        let card = reader.card;
+        let (bands, groups, dies) = (card.bands as usize, card.layout.groups as usize, card.layout.dies as usize);
+        Scan {
+            newest: Newest::new(card),
+            reader,
+            loaded,
+            bands: vec![FoundBand::default(); bands],
+            units: vec![0; bands * groups],
+            written: vec![0; bands * dies],
+            in_torn: Vec::new(),
+            doubts: Vec::new(),
+            owed_segments: Vec::new(),
+            report: ScanReport::default(),
+        }
+    }
+
+    /// Reads all bands that nothing else is known of.
     fn read_bands(&mut self, shape: &Shape) -> Result<(), ScanError> {
         let layout = self.reader.card.layout;
-        let (groups, dies) = (layout.groups as usize, layout.dies as usize);
-        let mut band = BandScan::new(layout, shape);
-        for number in 0..self.bands.len() {
-            let found = match band.scan(&mut self.reader, &mut self.newest, BandId(number as u32))? {
-                Scanned::Free => {
-                    self.report.bands_free += 1;
-                    FoundBand::default()
-                }
-                Scanned::Dirty => {
-                    self.report.bands_dirty += 1;
-                    FoundBand { state: FoundState::Dirty, ..FoundBand::default() }
-                }
-                Scanned::BySummary(found) => {
-                    self.report.bands_by_summary += 1;
-                    found
-                }
-                Scanned::All(found, doubts) => {
-                    self.report.bands_scanned += 1;
-                    self.doubts.extend(doubts);
-                    found
-                }
-            };
-            self.bands[number] = found;
-            if found.state == FoundState::Closed {
-                self.units[number * groups..][..groups].copy_from_slice(&band.known.masks);
+        let mut scan = BandScan::new(layout, shape);
+        for band in (0..self.bands.len() as u32).map(BandId) {
+            if !self.take_known(&mut scan, band) {
+                self.read_band(&mut scan, band, |_| true)?;
             }
-            self.written[number * dies..][..dies].copy_from_slice(&band.written);
-            self.in_torn.extend_from_slice(&band.in_torn);
-            band.hand_over(&mut self.newest, layout, &self.bands);
         }
-        self.report.reconstructed_sectors = band.reconstructed_sectors;
-        self.report.dropped_sectors = band.dropped_sectors;
+        if let Some(mut loaded) = self.loaded.take() {
+            for band in loaded.in_doubt(&self.newest, layout) {
+                self.report.bands_by_checkpoint -= 1;
+                // Of these bands only that counts which the map had there.
+                let map = &loaded.checkpoint.map;
+                self.read_band(&mut scan, band, |copy| map[copy.index as usize] == copy.ppa)?;
+            }
+            self.loaded = Some(loaded);
+        }
+        self.report.reconstructed_sectors = scan.reconstructed_sectors;
+        self.report.dropped_sectors = scan.dropped_sectors;
         Ok(())
     }
 
-    /// Resolves what one band alone could not, and takes the holes out of the map.
-    fn judge(&mut self, shape: &Shape) -> Result<(), ScanError> {
+    /// Takes over what a checkpoint knows of a band.
+    fn take_known(&mut self, scan: &mut BandScan, band: BandId) -> bool {
+        let Some(loaded) = &mut self.loaded else { return false };
+        let index = band.0 as usize;
+        if !loaded.known[index] {
+            return false;
+        }
+        let Some(known) = loaded.bands[index].take() else { return false };
+        self.report.bands_by_checkpoint += 1;
+        scan.take_known(&self.reader, known);
+        self.bands[index] = FoundBand { has_summary: true, is_complete: true, ..scan.closed() };
+        self.note_places(scan, band);
+        true
+    }
+
+    fn read_band(
+        &mut self,
+        scan: &mut BandScan,
+        band: BandId,
+        counts: impl Fn(&Copy) -> bool,
+    ) -> Result<(), ScanError> {
+        let layout = self.reader.card.layout;
+        let found = match scan.scan(&mut self.reader, &mut self.newest, band)? {
+            Scanned::Free => {
+                self.report.bands_free += 1;
+                FoundBand::default()
+            }
+            Scanned::Dirty => {
+                self.report.bands_dirty += 1;
+                FoundBand { state: FoundState::Dirty, ..FoundBand::default() }
+            }
+            Scanned::BySummary(found) => {
+                self.report.bands_by_summary += 1;
+                found
+            }
+            Scanned::All(found, doubts) => {
+                self.report.bands_scanned += 1;
+                self.doubts.extend(doubts);
+                found
+            }
+        };
+        self.bands[band.0 as usize] = found;
+        self.note_places(scan, band);
+        self.in_torn.extend_from_slice(&scan.in_torn);
+        scan.hand_over(&mut self.newest, layout, &self.bands, counts);
+        Ok(())
+    }
+
+    /// Members and written rows of the band that was looked at last.
+    fn note_places(&mut self, scan: &BandScan, band: BandId) {
+        let layout = self.reader.card.layout;
+        let (groups, dies, number) = (layout.groups as usize, layout.dies as usize, band.0 as usize);
+        let units = &mut self.units[number * groups..][..groups];
+        if self.bands[number].state == FoundState::Closed {
+            units.copy_from_slice(&scan.known.masks);
+        } else {
+            units.fill(0);
+        }
+        self.written[number * dies..][..dies].copy_from_slice(&scan.written);
+    }
+
+    /// Resolves what one band alone could not, and takes the holes out of the map. `false`: the checkpoint can't be true.
+    fn judge(&mut self, shape: &Shape) -> Result<bool, ScanError> {
         let doubts = std::mem::take(&mut self.doubts);
         let (left, lost) = self.drop_torn(&doubts, shape);
         self.newest.set_unreadable(lost.iter().map(|copy| copy.ppa).collect());
         let layout = self.reader.card.layout;
         lost.into_iter().for_each(|copy| self.newest.offer(copy, layout, &self.bands));
-        apply_holes(&mut self.reader, &mut self.newest, &self.bands, &self.units)?;
-        left.into_iter().try_for_each(|(band, number)| self.explain(&doubts[band], number))
+        if let Some(loaded) = &mut self.loaded {
+            loaded.settle(&mut self.newest, layout);
+        }
+        let Scan { reader, newest, bands, units, loaded, .. } = self;
+        self.owed_segments = apply_holes(reader, newest, bands, units, loaded.as_mut())?;
+        if self.loaded.as_ref().is_some_and(|loaded| !loaded.missing.is_empty()) {
+            return Ok(false);
+        }
+        left.into_iter().try_for_each(|(band, number)| self.explain(&doubts[band], number))?;
+        Ok(true)
     }
 
     /// Of the doubts, those that neither were under way when power went nor are told by a summary; and the copies that
@@ -171,10 +248,19 @@ impl<M: Media + ?Sized> Scan<'_, M> {
         self.report.torn_stripes = newest.torn_stripes() as u64;
         self.report.unreadable_sectors = newest.unreadable_in_map();
         self.report.out_of_range_sectors = newest.out_of_range;
-        let highest = self.bands.iter().map(|band| band.sequence).max().unwrap_or(0);
+        let mut highest = self.bands.iter().map(|band| band.sequence).max().unwrap_or(0);
+        let mut highest_version = newest.highest_version;
+        let mut checkpoint_bands = Vec::new();
+        if let Some(loaded) = self.loaded {
+            highest = highest.max(loaded.checkpoint.head.next_band_sequence);
+            highest_version = highest_version.max(loaded.checkpoint.head.next_version);
+            checkpoint_bands = loaded.lies_in;
+        }
         Ok(Found {
             rescue,
-            next_version: above("version", newest.highest_version, |v| v.checked_add(1 + VERSION_GAP))?,
+            checkpoint_bands,
+            owed_segments: self.owed_segments,
+            next_version: above("version", highest_version, |v| v.checked_add(1 + VERSION_GAP))?,
             last_band_sequence: above("band sequence", highest, next_epoch)?,
             map: self.newest.map,
             bands: self.bands,

@@ -388,6 +388,7 @@ impl Writer {
             payload_bytes: PAYLOAD as u32,
             slc_bits_per_cell: self.made.slc_bits,
             power_loss_protection: self.made.plp,
+            use_checkpoints: true,
             use_summaries: true,
         };
         change(&mut card);
@@ -421,6 +422,7 @@ impl Writer {
             payload_bytes: PAYLOAD as u32,
             slc_bits_per_cell: self.made.slc_bits,
             power_loss_protection: self.made.plp,
+            use_checkpoints: true,
             use_summaries: true,
         };
         let mut scratch = recover::Scratch::new(&self.made.shape());

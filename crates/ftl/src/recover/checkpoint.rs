@@ -1,0 +1,190 @@
+//! The newest checkpoint that can be read, and what it saves.
+
+use super::error::ScanError;
+use super::identify::{Identity, Known};
+use super::newest::{NONE, Newest};
+use super::place::{Card, units};
+use super::reader::Reader;
+use super::stripe::{State, Stripe, StripeRead};
+use crate::layout::{BandId, Layout, Ppa, StripeId};
+use crate::stream::{StreamId, split_units};
+use format::{Checkpoint, CheckpointHead, Role};
+use media::{Media, Shape};
+use std::collections::BTreeMap;
+
+/// State of a band in a checkpoint: the map knows all that counts in it, and it takes no more.
+pub const BAND_KNOWN: u8 = 1;
+
+/// A checkpoint, as far as it saves reading.
+pub(super) struct Loaded {
+    pub checkpoint: Checkpoint,
+    /// Bands that it lies in.
+    pub lies_in: Vec<BandId>,
+    /// By band: what is known of it still counts.
+    pub known: Vec<bool>,
+    /// Of those, what they were identified as.
+    pub bands: Vec<Option<Known>>,
+    /// LBAs that the map had in bands that were opened again, and that were found nowhere.
+    pub missing: Vec<u32>,
+}
+
+/// Parts by their number, of one checkpoint.
+type Parts = BTreeMap<u32, Vec<u8>>;
+
+impl Loaded {
+    /// Looks for checkpoints in all bands. `None`: there is none that can be read and fits the card.
+    pub fn find<M: Media + ?Sized>(reader: &mut Reader<M>, shape: &Shape) -> Result<Option<Loaded>, ScanError> {
+        let card = reader.card;
+        let mut stripe = Stripe::new(card.layout, shape);
+        let mut by_id: BTreeMap<u64, Parts> = BTreeMap::new();
+        let mut lies_in: BTreeMap<u64, Vec<BandId>> = BTreeMap::new();
+        let mut bands = Vec::with_capacity(card.bands as usize);
+        for band in (0..card.bands).map(BandId) {
+            let mut known = Known::new(card.layout);
+            let mut floor = 0;
+            let is_opened = loop {
+                let is_opened = known.identify(reader, band, floor)? == Identity::Opened;
+                if !is_opened || known.opening.stream != StreamId::Checkpoint as u8 {
+                    break is_opened;
+                }
+                let later = read_parts(reader, &mut stripe, band, &known, |id, part, payload| {
+                    by_id.entry(id).or_default().entry(part).or_insert_with(|| payload.to_vec());
+                    let lies_in = lies_in.entry(id).or_default();
+                    if lies_in.last() != Some(&band) {
+                        lies_in.push(band);
+                    }
+                })?;
+                // Each opening that is found is later than the one before: this ends.
+                match later {
+                    Some(later) => floor = later,
+                    None => break true,
+                }
+            };
+            bands.push(is_opened.then_some(known));
+        }
+        let newest = by_id.iter().rev().find_map(|(id, parts)| Some((id, whole(card, *id, parts)?)));
+        let Some((id, checkpoint)) = newest else { return Ok(None) };
+        let is_known = |(known, record): (&Option<Known>, &format::BandRecord)| {
+            record.state == BAND_KNOWN && known.as_ref().is_some_and(|known| known.opening.sequence == record.sequence)
+        };
+        let known = bands.iter().zip(&checkpoint.bands).map(is_known).collect();
+        Ok(Some(Loaded { lies_in: lies_in[id].clone(), checkpoint, known, bands, missing: Vec::new() }))
+    }
+
+    fn head(&self) -> &CheckpointHead {
+        &self.checkpoint.head
+    }
+
+    /// Writes from here on are not known to it.
+    pub fn version_start(&self) -> u64 {
+        self.head().version_start
+    }
+
+    /// Bands that it knew, and that have to be read all the same: an older copy of something in them lies elsewhere. The
+    /// copy may be why the band is being erased.
+    pub fn in_doubt(&mut self, newest: &Newest, layout: &Layout) -> Vec<BandId> {
+        let mut doubtful = vec![false; self.known.len()];
+        for (index, &ppa) in self.checkpoint.map.iter().enumerate() {
+            let older = newest.map[index] != NONE && newest.versions[index] < self.version_start();
+            if ppa != NONE && older {
+                doubtful[layout.band_of(Ppa(ppa)).0 as usize] = true;
+            }
+        }
+        let mut bands = Vec::new();
+        for (band, known) in self.known.iter_mut().enumerate().filter(|(band, _)| doubtful[*band]) {
+            if std::mem::replace(known, false) {
+                bands.push(BandId(band as u32));
+            }
+        }
+        bands
+    }
+
+    /// Puts what it knows beside what was found since.
+    pub fn settle(&mut self, newest: &mut Newest, layout: &Layout) {
+        let version_start = self.version_start();
+        for (index, &ppa) in self.checkpoint.map.iter().enumerate() {
+            let is_newer = newest.map[index] != NONE && newest.versions[index] >= version_start;
+            if is_newer {
+                continue;
+            }
+            if ppa == NONE || self.known[layout.band_of(Ppa(ppa)).0 as usize] {
+                // Versions of what it knows are not known, but that they are lower.
+                (newest.map[index], newest.versions[index]) = (ppa, if ppa == NONE { 0 } else { version_start - 1 });
+            } else if newest.map[index] == NONE {
+                self.missing.push(index as u32);
+            }
+        }
+    }
+
+    /// A list of holes that is not older says that these LBAs are holes.
+    pub fn found_as_hole(&mut self, lba: u32) {
+        if let Ok(at) = self.missing.binary_search(&lba) {
+            self.missing.remove(at);
+        }
+    }
+}
+
+/// Reads what a band holds of checkpoints. The number of a later opening, when it came upon one.
+fn read_parts<M: Media + ?Sized>(
+    reader: &mut Reader<M>,
+    stripe: &mut Stripe,
+    band: BandId,
+    known: &Known,
+    mut found: impl FnMut(u64, u32, &[u8]),
+) -> Result<Option<u64>, ScanError> {
+    let layout = reader.card.layout;
+    for index in 0..reader.card.rows(known.opening.slc) * layout.groups {
+        let members = known.masks[layout.group_of(index) as usize];
+        let data = split_units(index, members, layout).data;
+        if data == 0 {
+            continue;
+        }
+        let id = StripeId { band, index };
+        let read = stripe.read(reader, id, &known.opening, members, false, |_, _, spare, payload| {
+            if spare.role == Role::Checkpoint {
+                found(spare.version, spare.lba, payload);
+            }
+        })?;
+        if let StripeRead::Newer(later) = read {
+            return Ok(Some(later));
+        }
+        let mut any = false;
+        for sector in 0..layout.unit_sectors as usize {
+            let lost = stripe.lost(sector).all();
+            any |= units(members).any(|unit| stripe.cell(unit, sector).state == State::Good);
+            if lost & data != 0
+                && lost.count_ones() <= layout.parity_units
+                && let Some((rebuilt, payload)) = stripe.rebuild(sector)
+                && rebuilt.role == Role::Checkpoint
+            {
+                found(rebuilt.version, rebuilt.lba, payload);
+            }
+        }
+        if !any {
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// The checkpoint that these parts make, if they are all there and it fits the card.
+fn whole(card: &Card, id: u64, parts: &Parts) -> Option<Checkpoint> {
+    let head = CheckpointHead::decode(parts.get(&0)?).ok()?;
+    let entries = u64::from(card.user_sectors) + u64::from(card.hole_segments());
+    let fits = u64::from(head.map_entries) == entries && head.bands == card.bands && head.id == id;
+    let count = Checkpoint::sectors(head.map_entries, head.bands, head.owed_segments, card.payload_bytes);
+    // Anything may stand in the head, but not more than was read.
+    if !fits || parts.len() < count as usize || head.version_start == 0 {
+        return None;
+    }
+    let mut bytes = Vec::with_capacity(count as usize * card.payload_bytes as usize);
+    for part in 0..count {
+        bytes.extend_from_slice(parts.get(&part)?);
+    }
+    let checkpoint = Checkpoint::decode(&bytes).ok()?;
+    let addresses = u64::from(card.layout.band_sectors) * u64::from(card.bands);
+    let is_place = |ppa: &u32| *ppa == NONE || u64::from(*ppa) < addresses;
+    let is_segment = |segment: &u32| *segment < card.hole_segments();
+    let right = checkpoint.map.iter().all(is_place) && checkpoint.owed_segments.iter().all(is_segment);
+    right.then_some(checkpoint)
+}
