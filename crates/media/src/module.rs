@@ -139,6 +139,13 @@ impl Module {
         self.serial
     }
 
+    /// Whether it is harmed in a way that stays, or a fault that can cost data waits for its operation: it or a die of
+    /// it does not answer, or it will take a program and do something else.
+    pub fn is_harmed(&self) -> bool {
+        let costs_data = |armed: &Armed| !matches!(armed, Armed::FailPrograms { .. } | Armed::FailErases { .. });
+        self.dead || self.stuck || !self.dead_dies.is_empty() || self.armed.iter().any(costs_data)
+    }
+
     /// Lets time pass for it.
     pub fn advance_time(&mut self, days: f64) {
         assert!(days >= 0.0, "time runs backwards: {days} days");

@@ -17,7 +17,7 @@ use Activity::{Checkpoint, Gc, HostWrite, Idle, Rebuild, Recovery, Scrub};
 const MEANINGLESS: &[Meaningless] = &[
     Meaningless {
         faults: |k| matches!(k, FaultKind::Cut(how) if !matches!(how, CutOutcome::Any | CutOutcome::CacheLost)),
-        activities: &[Idle, Scrub],
+        activities: &[Idle],
         why: "nothing is under way that changes the media",
     },
     Meaningless {
@@ -27,8 +27,13 @@ const MEANINGLESS: &[Meaningless] = &[
     },
     Meaningless {
         faults: |k| matches!(k, FaultKind::Cut(CutOutcome::WeakErase) | FaultKind::EraseFailure),
-        activities: &[HostWrite, Rebuild],
-        why: "blocks are erased by garbage collection and for checkpoints",
+        activities: &[HostWrite],
+        why: "a card that erases collects",
+    },
+    Meaningless {
+        faults: |k| matches!(k, FaultKind::ProgramFailure | FaultKind::EraseFailure | FaultKind::Program(_)),
+        activities: &[Idle],
+        why: "nothing is programmed or erased",
     },
     Meaningless {
         faults: |k| matches!(k, FaultKind::NestedCut { .. }),
@@ -41,9 +46,9 @@ const MEANINGLESS: &[Meaningless] = &[
         why: "only a rebuild has survivors",
     },
     Meaningless {
-        faults: |k| matches!(k, FaultKind::ProgramFailure | FaultKind::EraseFailure | FaultKind::Program(_)),
-        activities: &[Idle, Scrub],
-        why: "nothing is programmed or erased",
+        faults: |k| matches!(k, FaultKind::StuckModule),
+        activities: &[Recovery],
+        why: "without power nothing is stuck",
     },
     Meaningless {
         faults: FaultKind::needs_power_off,

@@ -62,6 +62,8 @@ pub enum HostStep {
         /// How much.
         ns: u64,
     },
+    /// Has the card look at everything that is on its media.
+    Scrub,
 }
 
 /// Requests of a script.
@@ -100,6 +102,8 @@ pub struct HostConfig {
     pub burst: u32,
     /// Longest pause.
     pub longest_pause_ns: u64,
+    /// Mean requests between scrubs; 0 for none.
+    pub scrub: u32,
 }
 
 impl HostConfig {
@@ -120,6 +124,7 @@ impl HostConfig {
             deepest: 16,
             burst: 40,
             longest_pause_ns: 20_000_000,
+            scrub: 400,
         }
     }
 
@@ -128,6 +133,7 @@ impl HostConfig {
         let mut what = Rng::stream(seed, "host requests");
         let mut place = Rng::stream(seed, "host addresses");
         let mut pace = Rng::stream(seed, "host pace");
+        let mut scrubs = Rng::stream(seed, "scrubs");
         let mut steps = vec![HostStep::Depth(1 + pace.below(u64::from(self.deepest)) as u32)];
         for _ in 0..self.asks {
             steps.push(HostStep::Ask(self.ask(&mut what, &mut place)));
@@ -137,6 +143,9 @@ impl HostConfig {
                     1 => HostStep::Pause { ns: pace.below(self.longest_pause_ns + 1) },
                     _ => HostStep::Depth(1 + pace.below(u64::from(self.deepest)) as u32),
                 });
+            }
+            if self.scrub > 0 && scrubs.below(u64::from(self.scrub)) == 0 {
+                steps.push(HostStep::Scrub);
             }
         }
         steps

@@ -64,6 +64,7 @@ impl<'a> Player<'a> {
             }
             HostStep::Depth(depth) => self.depth = (*depth).max(1) as usize,
             HostStep::Settle => {}
+            HostStep::Scrub => bench.subject.scrub(),
             HostStep::Pause { ns } => self.pause_until = Some(bench.subject.now() + *ns),
         }
         Ok(Played::Waited)

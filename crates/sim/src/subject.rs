@@ -132,13 +132,13 @@ pub enum Activity {
     Idle,
     /// Writes the host's data.
     HostWrite,
-    /// Reads its media to find what goes bad.
-    Scrub,
     /// Relocates or erases.
     Gc,
     /// Writes a checkpoint.
     Checkpoint,
-    /// Restores redundancy.
+    /// Reads its media to find what goes bad. The host may write meanwhile, and collection goes on.
+    Scrub,
+    /// Restores redundancy. So may they then.
     Rebuild,
     /// Starts, or is without power.
     Recovery,
@@ -301,6 +301,12 @@ pub trait Subject {
     fn insert(&mut self, slot: u32, what: What) -> Option<Impact>;
     /// Without power: the module in slot `i` goes to slot `order[i]`. `false`: not applicable now.
     fn permute(&mut self, order: &[u32]) -> bool;
+
+    /// Begins to look at all that is on the media, while there is power, and to write anew what went bad.
+    fn scrub(&mut self);
+    /// Slots whose module is missing, or is harmed in a way that stays or is still to come: it or a die of it does not
+    /// answer, or a fault that can cost data waits for its operation.
+    fn harmed(&self) -> Vec<u32>;
 
     /// A hash of everything that happened so far: equal runs have equal hashes.
     fn trace(&self) -> u64;

@@ -9,9 +9,9 @@ use sim::{Impact, What};
 const ANOTHER_CARD: CardId = CardId(*b"another card    ");
 
 impl CardUnderTest {
-    /// Pulls a module while the card serves. What is under way on it stays partly done.
+    /// Pulls a module. What is under way on it stays partly done.
     pub(crate) fn pull_module(&mut self, slot: u32) -> Option<Impact> {
-        let under_way = self.card.as_ref()?.under_way();
+        let under_way = self.card.as_ref().map(|card| card.under_way()).unwrap_or_default();
         let media = self.flash_mut();
         media.module(slot)?;
         for operation in &under_way {
@@ -49,7 +49,8 @@ impl CardUnderTest {
         };
         let out = media.pull(slot);
         media.insert(slot, module);
-        if what != What::Same {
+        // What was pulled before stays where it is.
+        if what != What::Same && out.is_some() {
             self.parked[index] = out;
         }
         Some(Impact { may_refuse: matches!(what, What::Foreign | What::Cloned), ..Impact::default() })

@@ -14,8 +14,6 @@ use std::collections::VecDeque;
 
 /// Requests that the card is given at once; more wait at the host.
 const AT_ONCE: u32 = 32;
-/// After so many requests everything is looked at.
-const SCRUB_EVERY: u64 = 256;
 const CARD: CardId = CardId(*b"card under test ");
 
 /// A request that the card has.
@@ -89,13 +87,6 @@ impl CardUnderTest {
             (Some(card), _) => card.media_contents_mut().expect("it has contents"),
             (None, Some(media)) => media,
             (None, None) => unreachable!("the media are somewhere"),
-        }
-    }
-
-    /// Begins to look at all that is on flash, while there is power.
-    pub fn scrub(&mut self) {
-        if let Some(card) = &mut self.card {
-            card.begin_scrub(self.now, &mut self.completions);
         }
     }
 
@@ -194,9 +185,6 @@ impl Subject for CardUnderTest {
         let id = OpId(self.next_op);
         self.next_op += 1;
         self.waiting.push_back((id, op));
-        if id.0 % SCRUB_EVERY == SCRUB_EVERY - 1 {
-            self.scrub();
-        }
         self.hand_over();
         id
     }
@@ -316,6 +304,17 @@ impl Subject for CardUnderTest {
 
     fn permute(&mut self, order: &[u32]) -> bool {
         self.permute_modules(order)
+    }
+
+    fn scrub(&mut self) {
+        if let Some(card) = &mut self.card {
+            card.begin_scrub(self.now, &mut self.completions);
+        }
+    }
+
+    fn harmed(&self) -> Vec<u32> {
+        let flash = self.flash();
+        (0..flash.shape().modules).filter(|&slot| flash.module(slot).is_none_or(Module::is_harmed)).collect()
     }
 
     fn trace(&self) -> u64 {

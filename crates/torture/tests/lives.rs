@@ -46,8 +46,9 @@ fn live(lives: u64, kinds: &[FaultKind]) {
         let config = tiny(kind);
         let asks = 1_000;
         let steps = HostConfig { asks, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
-        let plan = PlanConfig { kinds: kinds.to_vec(), events: 20, asks, media_ops: u64::from(asks) * 2 };
-        let case = Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default() };
+        let plan =
+            PlanConfig { kinds: kinds.to_vec(), events: 20, asks, media_ops: u64::from(asks) * 2, beyond: false };
+        let case = Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default(), beyond: false };
         let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
         for fired in life.fired.iter().filter(|_| life.failure.is_some()) {
             let event = &case.plan.events[fired.event];

@@ -27,6 +27,10 @@
 //! - **Losses.** A fault may issue a loss to a sector, which reads as an error, if ever it takes effect. Once seen it
 //!   is durable: the sector stays an error until something that was submitted after the fault supersedes it.
 //!
+//! - **Beyond the redundancy**, where nobody can say what is lost ([`Oracle::beyond`]): any sector may read as an error
+//!   at any time, any request may fail and any start may be refused. An error then says nothing; whatever else is read
+//!   must be what could be read without the errors.
+//!
 //! The rules never blame a correct card. Orders that only a search through all overlapping requests would exclude are
 //! not looked for. Zeroes of several versions look alike; where that leaves a doubt the card gets its benefit.
 
@@ -83,6 +87,7 @@ pub struct Oracle {
     unflushed: Vec<Unflushed>,
     may_refuse: bool,
     may_fail: bool,
+    beyond: bool,
 }
 
 impl Oracle {
@@ -97,6 +102,7 @@ impl Oracle {
             unflushed: Vec::new(),
             may_refuse: false,
             may_fail: false,
+            beyond: false,
         }
     }
 
@@ -205,7 +211,7 @@ impl Oracle {
     }
 
     fn failure(&self, id: OpId, error: crate::OpError) -> Result<(), Violation> {
-        if self.may_fail { Ok(()) } else { Err(Violation::Failed { id, error }) }
+        if self.may_fail || self.beyond { Ok(()) } else { Err(Violation::Failed { id, error }) }
     }
 
     fn acknowledged(&mut self, versions: &[(Lba, u32)], fua: bool, at: Moment) {
@@ -238,6 +244,9 @@ impl Oracle {
     fn read(&mut self, lba: Lba, started: Moment, at: Moment, what: Sector) -> Result<(), Violation> {
         let seeing = Seeing { power_cuts: self.power_cuts, on_ack: self.durability == Durability::OnAck };
         let oldest = self.oldest_read();
+        if self.beyond && what == Sector::Error {
+            return Ok(());
+        }
         let history = self.history(lba);
         if history.read(started, at, what, seeing) {
             history.prune(oldest);
@@ -302,7 +311,18 @@ impl Oracle {
 
     /// The card does not start.
     pub fn refused(&self, refusal: Refusal) -> Result<(), Violation> {
-        if self.may_refuse { Ok(()) } else { Err(Violation::Refused(refusal)) }
+        if self.may_refuse || self.beyond { Ok(()) } else { Err(Violation::Refused(refusal)) }
+    }
+
+    /// What made a refusal acceptable was undone.
+    pub fn must_start(&mut self) {
+        self.may_refuse = false;
+    }
+
+    /// More than the redundancy makes up for is gone, and nobody can say of which sectors. From now on all that is
+    /// promised is that no sector reads as anything that it must not be.
+    pub fn beyond(&mut self) {
+        self.beyond = true;
     }
 
     /// A fault beyond the redundancy: from now on the card may be as bad as this, and no worse.

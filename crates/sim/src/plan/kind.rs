@@ -241,7 +241,7 @@ impl FaultKind {
             BitFlips { flips, .. } => flips == Flips::Above,
             Damaged(what) => what == Metadata::Spare,
             OtherController | TwoControllers | OlderFormat | NewerFormat => false,
-            Swapped(what) => what != What::Same,
+            Swapped(_) => true,
             Host { error, lasting } => lasting || error == HostError::FailedSync,
             DeadDie | DeadModule | Miscorrection | ReadDisturb | Retention | LatentError => true,
             Program(_) | StuckModule | PulledModule => true,

@@ -562,6 +562,20 @@ impl Subject for Fake {
         true
     }
 
+    fn scrub(&mut self) {
+        for lba in (0..self.sectors).map(Lba) {
+            let seq = self.memory.homes[lba.0 as usize].seq;
+            let good = self.slots.iter().flatten().find_map(|m| m.good(lba, seq));
+            if let Some(content) = good {
+                self.slots.iter_mut().flatten().for_each(|m| m.mend(lba, seq, content));
+            }
+        }
+    }
+
+    fn harmed(&self) -> Vec<u32> {
+        (0..2).filter(|&slot| self.slots[slot as usize].is_none()).collect()
+    }
+
     fn trace(&self) -> u64 {
         self.trace
     }

@@ -64,6 +64,15 @@ impl Module {
         self.entries().find(|e| e.lba == lba && e.seq == seq && e.state == State::Good).map(|e| e.content)
     }
 
+    /// Writes a version anew where it is spoiled.
+    pub fn mend(&mut self, lba: Lba, seq: u64, content: Content) {
+        for entry in self.log.iter_mut().flat_map(|s| &mut s.entries) {
+            if entry.lba == lba && entry.seq == seq && entry.state == State::Bad {
+                (entry.content, entry.state) = (content, State::Good);
+            }
+        }
+    }
+
     /// Spoils all copies of a version.
     pub fn spoil(&mut self, lba: Lba, seq: u64) {
         for entry in self.log.iter_mut().flat_map(|s| &mut s.entries) {
