@@ -235,6 +235,11 @@ impl Card {
         !self.stripes.is_empty()
     }
 
+    /// Slots of its modules, by their numbers within the card; `None` for those that are missing.
+    pub fn slots(&self) -> Option<&[Option<u32>]> {
+        self.store.as_ref().map(|store| &store.slots[..])
+    }
+
     /// Its media, as they are.
     pub fn into_media(self) -> Option<Flash> {
         self.store.map(|store| store.media)

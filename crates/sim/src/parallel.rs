@@ -4,12 +4,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How many threads, and when to stop.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Parallel<'a> {
     /// Threads; 0 for as many as there are cores.
     pub threads: usize,
-    /// When it becomes true, no new life is begun.
-    pub cancel: &'a AtomicBool,
+    /// When it says so, no new life is begun.
+    pub cancel: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// How far it is.
@@ -46,7 +46,7 @@ pub fn run<R: Send>(
     std::thread::scope(|scope| {
         for _ in 0..(threads as u64).min(count) {
             scope.spawn(|| {
-                while !stopped.load(Ordering::Relaxed) && !parallel.cancel.load(Ordering::Relaxed) {
+                while !stopped.load(Ordering::Relaxed) && !(parallel.cancel)() {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     if i >= count {
                         return;
@@ -86,8 +86,7 @@ mod tests {
     use super::*;
 
     fn squares(threads: usize, stop_at: u64) -> Vec<(u64, u64)> {
-        let cancel = AtomicBool::new(false);
-        let parallel = Parallel { threads, cancel: &cancel };
+        let parallel = Parallel { threads, cancel: &|| false };
         run(parallel, 10, 200, |seed| seed * seed, |&r| r >= stop_at, |_| {})
     }
 
@@ -104,7 +103,7 @@ mod tests {
     #[test]
     fn nothing_new_is_begun_after_it_was_cancelled() {
         let cancel = AtomicBool::new(false);
-        let parallel = Parallel { threads: 2, cancel: &cancel };
+        let parallel = Parallel { threads: 2, cancel: &|| cancel.load(Ordering::Relaxed) };
         let progress = |p: Progress| {
             if p.done == 5 {
                 cancel.store(true, Ordering::Relaxed);

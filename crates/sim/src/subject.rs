@@ -305,7 +305,8 @@ pub trait Subject {
     /// Begins to look at all that is on the media, while there is power, and to write anew what went bad.
     fn scrub(&mut self);
     /// Slots whose module is missing, or is harmed in a way that stays or is still to come: it or a die of it does not
-    /// answer, or a fault that can cost data waits for its operation.
+    /// answer, or a fault that can cost data waits for its operation. While there is power also those whose module the
+    /// card says it does not use.
     fn harmed(&self) -> Vec<u32>;
 
     /// A hash of everything that happened so far: equal runs have equal hashes.

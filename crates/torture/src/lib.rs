@@ -2,12 +2,15 @@
 //!
 //! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for payloads,
 //! power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows.
+//! A [`campaign`] is many lives of such cards, with all faults.
 //! [`tiny`] is a card small enough for millions of lives, with everything that a large one has.
 
+pub mod campaign;
 mod cut;
 mod faults;
 mod modules;
 mod subject;
+pub mod supported;
 mod tiny;
 
 pub use subject::CardUnderTest;

@@ -314,7 +314,12 @@ impl Subject for CardUnderTest {
 
     fn harmed(&self) -> Vec<u32> {
         let flash = self.flash();
-        (0..flash.shape().modules).filter(|&slot| flash.module(slot).is_none_or(Module::is_harmed)).collect()
+        let in_use = self.card.as_ref().and_then(Card::slots);
+        let is_harmed = |slot: &u32| {
+            flash.module(*slot).is_none_or(Module::is_harmed)
+                || in_use.is_some_and(|in_use| !in_use.contains(&Some(*slot)))
+        };
+        (0..flash.shape().modules).filter(is_harmed).collect()
     }
 
     fn trace(&self) -> u64 {

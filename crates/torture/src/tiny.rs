@@ -3,9 +3,11 @@
 use card::{CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use serde::{Deserialize, Serialize};
 
 /// Which promise the card gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Capacitors: what is acknowledged is durable.
     Protected,
@@ -18,6 +20,15 @@ pub enum Kind {
 impl Kind {
     /// All of them.
     pub const ALL: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Protected => "protected",
+            Kind::Unprotected => "unprotected",
+            Kind::SharedCells => "shared-cells",
+        }
+    }
 }
 
 /// Bytes of a sector's payload: enough for eight entries of a band's summary.

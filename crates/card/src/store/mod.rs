@@ -135,7 +135,7 @@ impl Store {
     /// Reads a unit into `unit`.
     pub fn read_unit(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
-        let report = self.media.read(at, unit)?;
+        let report = media::persist(|| self.media.read(at, unit))?;
         self.counters.read_retries += u64::from(report.retries);
         Ok(report)
     }

@@ -96,10 +96,14 @@ impl Known {
                     }
                 }
                 if row == 0 && !bad && !is_written {
-                    if !answered && gone {
+                    if answered || !gone {
+                        return Ok(Look::At(Identity::Free));
+                    }
+                    if holds_stripes(reader, band) {
                         return Err(ScanError::NoAnswer { band: band.0 });
                     }
-                    return Ok(Look::At(Identity::Free));
+                    // Too few of its blocks are good for any stripe: whatever it holds was there before that.
+                    break;
                 }
                 let is_complete = self.masks.iter().zip(&self.begun).all(|(mask, begun)| *mask != 0 || !begun);
                 if is_complete || !is_written {
@@ -125,6 +129,15 @@ impl Known {
             }
         }
     }
+}
+
+/// Whether enough blocks are left of a band for a stripe that has data, as far as is known: who can't be asked is left.
+fn holds_stripes<M: Media + ?Sized>(reader: &Reader<M>, band: BandId) -> bool {
+    let layout = reader.card.layout;
+    (0..layout.groups).any(|index| {
+        let is_left = |unit: &u32| !reader.is_bad(layout.unit_address(StripeId { band, index }, *unit));
+        (0..layout.width).filter(is_left).count() as u32 > layout.parity_units
+    })
 }
 
 /// The spare area of the latest opening in the unit that was read last, if one is the card's.

@@ -56,12 +56,15 @@ impl<S: Subject> Runner<'_, S> {
     /// Does what an operator does. A card that does not get well stays as it is.
     pub(super) fn mend(&mut self) -> Result<(), End> {
         self.mending = true;
+        if std::env::var_os("DBG").is_some() {
+            eprintln!("mend at {} harmed {:?}", self.player.asks(), self.bench.subject.harmed());
+        }
         while self.bench.in_flight() > 0 {
             self.bench.step(Time::NEVER)?;
         }
         let mut chooser = Rng::stream(self.case.seed ^ u64::from(self.mends), "mend");
-        self.bench.cut(CutOutcome::Any, &mut chooser);
         let harmed = self.bench.subject.harmed();
+        self.bench.cut(CutOutcome::Any, &mut chooser);
         if let [slot] = harmed[..] {
             self.bench.subject.insert(slot, What::Blank);
         }

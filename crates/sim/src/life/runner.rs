@@ -205,6 +205,10 @@ impl<'a, S: Subject> Runner<'a, S> {
 
     /// Damage that is not a cut, with or without power. `false`: not applicable now.
     pub fn damage(&mut self, i: usize, fired: Fired) -> bool {
+        // The cut before it may have changed what the card can take.
+        if !self.may_strike(i) {
+            return false;
+        }
         let event = self.case.plan.events[i];
         let kind = event.fault.kind;
         let mut rng = event.fault.chooser("slot");
@@ -261,6 +265,17 @@ impl<'a, S: Subject> Runner<'a, S> {
     }
 
     pub fn note(&mut self, fired: Fired) {
+        if std::env::var_os("DBG").is_some() {
+            eprintln!(
+                "{} {} {:?} {} {:?} harmed {:?}",
+                fired.asks,
+                self.case.plan.events[fired.event].fault.kind,
+                fired.activity,
+                self.bench.subject.media_ops(),
+                self.redundancy,
+                self.bench.subject.harmed()
+            );
+        }
         let kind = match self.case.plan.events[fired.event].fault.kind {
             FaultKind::Cut(_) if fired.activity == Activity::Recovery => FaultKind::NestedCut { depth: 1 },
             kind => kind,

@@ -1,0 +1,39 @@
+//! Which faults the card under test can be given.
+
+use crate::CardUnderTest;
+use sim::plan::{CutOutcome, HostError, Metadata};
+use sim::{Activity, FaultKind};
+
+/// Faults that [`CardUnderTest`] can't be given yet.
+pub const NOT_SUPPORTED_YET: &[FaultKind] = &[
+    FaultKind::Cut(CutOutcome::CacheLost),
+    FaultKind::Damaged(Metadata::Summary),
+    FaultKind::Damaged(Metadata::Checkpoint),
+    FaultKind::ReadDisturb,
+    FaultKind::Retention,
+    FaultKind::LatentError,
+    FaultKind::SlowModule,
+    FaultKind::Host { error: HostError::Eio, lasting: true },
+    FaultKind::Host { error: HostError::Enospc, lasting: true },
+    FaultKind::Host { error: HostError::Short, lasting: true },
+    FaultKind::Host { error: HostError::FailedSync, lasting: false },
+    FaultKind::Host { error: HostError::FailedSync, lasting: true },
+    FaultKind::TwoControllers,
+    FaultKind::OlderFormat,
+    FaultKind::NewerFormat,
+];
+
+/// What the card does not do yet.
+pub const NOT_DONE_YET: &[Activity] = &[Activity::Checkpoint];
+
+impl CardUnderTest {
+    /// Whether this fault can be given to some kind of card.
+    pub fn supported(kind: FaultKind) -> bool {
+        !NOT_SUPPORTED_YET.contains(&kind)
+    }
+
+    /// All faults that can be given.
+    pub fn supported_kinds() -> Vec<FaultKind> {
+        FaultKind::all().into_iter().filter(|&kind| CardUnderTest::supported(kind)).collect()
+    }
+}
