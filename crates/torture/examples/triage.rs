@@ -10,7 +10,7 @@ fn main() {
         beyond: a.get(3) == Some(&1),
     };
     std::panic::set_hook(Box::new(|_| {}));
-    let next = AtomicU64::new(0);
+    let next = AtomicU64::new(a.get(4).copied().unwrap_or(0));
     std::thread::scope(|s| {
         for _ in 0..2 {
             s.spawn(|| {

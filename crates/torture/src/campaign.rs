@@ -77,9 +77,37 @@ impl Trial {
 pub struct Reproducer {
     /// [`Failure::kind`] of what is wrong.
     pub failure: String,
-    /// What fails.
-    #[serde(flatten)]
-    pub trial: Trial,
+    /// The card.
+    pub card: Kind,
+    /// What happens to it.
+    pub case: Case,
+}
+
+/// A file that is not a trial.
+#[derive(Debug, thiserror::Error)]
+#[error("not a life that can be lived again: {0}")]
+pub struct NotAReproducer(#[from] serde_json::Error);
+
+impl Reproducer {
+    /// To be kept.
+    pub fn new(trial: Trial, failure: &Failure) -> Reproducer {
+        Reproducer { failure: failure.kind().into(), card: trial.card, case: trial.case }
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and words can be written as JSON") + "\n"
+    }
+
+    /// From JSON.
+    pub fn from_json(json: &str) -> Result<Reproducer, NotAReproducer> {
+        Ok(serde_json::from_str(json)?)
+    }
+
+    /// What failed.
+    pub fn trial(&self) -> Trial {
+        Trial { card: self.card, case: self.case.clone() }
+    }
 }
 
 /// What was wrong with a life.

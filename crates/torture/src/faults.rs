@@ -2,7 +2,7 @@
 
 use crate::CardUnderTest;
 use device::Rng;
-use media::{BlockAt, Fault, Media, Part, SectorState, Unit, UnitAt};
+use media::{BlockAt, Fault, Flash, Media, Part, SectorState, Unit, UnitAt};
 use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{FaultKind, FaultSpec, Impact};
 
@@ -50,11 +50,12 @@ impl CardUnderTest {
             FaultKind::Damaged(Metadata::HeaderCopy) => {
                 let module = die(&mut rng).0;
                 // As long as there is a good copy beside it: without, the module is lost.
-                let is_good = |copy| {
-                    let bytes = self.flash_mut().read_header(module, copy).ok().flatten();
+                let mut media = self.readable();
+                let mut is_good = |copy| {
+                    let bytes = media.read_header(module, copy).ok().flatten();
                     bytes.is_some_and(|bytes| format::ModuleHeader::decode(&bytes).is_ok())
                 };
-                if ![0, 1].map(is_good).into_iter().all(|good| good) {
+                if ![0, 1].map(&mut is_good).into_iter().all(|good| good) {
                     return None;
                 }
                 Fault::DamageHeader {
@@ -96,9 +97,19 @@ impl CardUnderTest {
         self.flash_mut().inject(injected).then(Impact::default)
     }
 
+    /// The media as they can be looked at, with power or without.
+    fn readable(&self) -> Flash {
+        let mut media = self.flash().clone();
+        if !media.has_power() {
+            media.power_on();
+        }
+        media
+    }
+
     /// A sector that is on flash, and whether it is one of the host's.
     fn written_sector(&mut self, rng: &mut Rng, of_host: bool) -> Option<(UnitAt, u32)> {
-        let shape = *self.flash().shape();
+        let mut media = self.readable();
+        let shape = *media.shape();
         let mut unit = Unit::new(&shape);
         for _ in 0..64 {
             let block = BlockAt {
@@ -108,7 +119,7 @@ impl CardUnderTest {
             };
             let at = UnitAt { block, row: rng.below(shape.rows_per_block.into()) as u32 };
             let sector = rng.below(shape.unit_sectors.into()) as u32;
-            if self.flash_mut().read(at, &mut unit).is_err() || unit.state(sector as usize) != SectorState::Good {
+            if media.read(at, &mut unit).is_err() || unit.state(sector as usize) != SectorState::Good {
                 continue;
             }
             let spare = format::Spare::decode(unit.spare(sector as usize));

@@ -7,7 +7,7 @@ use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
 use media::{Flash, Media, MediaError, Module, Physics};
 use sim::{
-    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpId, Outcome,
+    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
     RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use std::collections::VecDeque;
@@ -95,7 +95,23 @@ impl CardUnderTest {
         self.card.as_ref()
     }
 
+    /// The card has stopped for good: more is gone than it can do without.
+    fn has_stopped(&self) -> bool {
+        self.card.as_ref().is_some_and(Card::is_halted)
+    }
+
+    /// Whoever drives a card that has stopped answers for it.
+    fn fail_all(&mut self, done: &mut Vec<Done>) -> bool {
+        let given = self.outstanding.iter_mut().filter_map(Option::take).map(|outstanding| outstanding.op);
+        let failed: Vec<OpId> = given.chain(self.waiting.drain(..).map(|(op, _)| op)).collect();
+        done.extend(failed.iter().map(|id| Done { id: *id, outcome: Outcome::Failed(OpError::Io) }));
+        !failed.is_empty()
+    }
+
     fn hand_over(&mut self) {
+        if self.has_stopped() {
+            return;
+        }
         while let Some((op, _)) = self.waiting.front() {
             let op = *op;
             let Some(id) = self.outstanding.iter().position(|o| o.is_none()) else { return };
@@ -195,6 +211,9 @@ impl Subject for CardUnderTest {
             self.hand_over();
             return true;
         }
+        if self.has_stopped() {
+            return self.fail_all(done);
+        }
         let Some(card) = &mut self.card else { return false };
         let next = card.next_event();
         if next > until || next == Time::NEVER {
@@ -211,8 +230,11 @@ impl Subject for CardUnderTest {
     }
 
     fn idle(&self) -> bool {
-        self.completions.is_empty()
-            && self.waiting.is_empty()
+        let nothing_waits = self.completions.is_empty() && self.waiting.is_empty();
+        if self.has_stopped() {
+            return nothing_waits && self.outstanding.iter().all(Option::is_none);
+        }
+        nothing_waits
             && self.card.as_ref().is_some_and(|card| card.in_flight() == 0 && card.next_event() == Time::NEVER)
     }
 
