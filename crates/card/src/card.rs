@@ -121,9 +121,14 @@ impl Card {
     /// request goes.
     pub fn new(config: &CardConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Card, FtlError> {
         let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
+        Ok(Card::around(config, ftl, max_requests, explain))
+    }
+
+    /// The card around its flash management.
+    pub(crate) fn around(config: &CardConfig, ftl: Ftl, max_requests: u32, explain: bool) -> Card {
         let die_count = config.nand.geometry.dies() as usize;
         let requests = max_requests as usize;
-        Ok(Card {
+        Card {
             config: *config,
             ftl,
             link: Link::new(config.link),
@@ -158,7 +163,7 @@ impl Card {
             owes_since_start: None,
             draining: false,
             trims: Default::default(),
-        })
+        }
     }
 
     /// Flash management.

@@ -101,8 +101,7 @@ impl Card {
         let is_bad = |band, die| store.block_at(die, band).is_some_and(|at| store.media.is_bad(at));
         let mut ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
         ftl.take_over_blocks(is_bad);
-        let mut card = Card::new(config, max_requests, false, seed)?;
-        card.take_ftl(ftl);
+        let mut card = Card::around_found(config, ftl, max_requests);
         card.store = Some(Box::new(store));
         Ok(card)
     }
@@ -193,8 +192,7 @@ impl Card {
         let dead =
             |die| slots[(die % modules) as usize].is_none() || (!is_new(die) && found.report.dead_dies.contains(&die));
         let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
-        let mut card = Card::new(config, max_requests, false, seed)?;
-        card.take_ftl(ftl);
+        let mut card = Card::around_found(config, ftl, max_requests);
         card.to_rebuild =
             (0..slots.len() as u32).find(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some());
         card.trims = TrimsBeforeErase::at_start(card.ftl.stale_bands());
@@ -202,9 +200,10 @@ impl Card {
         Ok((card, headers, slots, found.next_version, found.report))
     }
 
-    fn take_ftl(&mut self, ftl: Ftl) {
-        self.ftl = ftl;
-        self.ftl.keep_free(self.config.bands_kept_free());
+    /// The card around flash management that knows its media.
+    fn around_found(config: &CardConfig, mut ftl: Ftl, max_requests: u32) -> Card {
+        ftl.keep_free(config.bands_kept_free());
+        Card::around(config, ftl, max_requests, false)
     }
 
     /// Begins what has to be done after a start.

@@ -7,11 +7,20 @@
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
+/// Below this a mapping of its own costs more than it saves: a system call and a fault for each page of each copy.
+const LEAST_MAPPED: usize = (2 << 20) / 4;
+
 /// An array of `u32` of fixed length.
 #[derive(Debug)]
 pub struct Table {
-    memory: MmapMut,
+    memory: Memory,
     len: usize,
+}
+
+#[derive(Debug)]
+enum Memory {
+    Mapped(MmapMut),
+    Heap(Vec<u32>),
 }
 
 impl Table {
@@ -20,28 +29,33 @@ impl Table {
     /// # Panics
     /// When the system has no memory left, as `Vec` does.
     pub fn new(len: usize, value: u32) -> Table {
+        if len < LEAST_MAPPED {
+            return Table { memory: Memory::Heap(vec![value; len]), len };
+        }
         let mut table = Table::uninitialised(len);
         table.fill(value);
         table
     }
 
     fn uninitialised(len: usize) -> Table {
-        // A mapping can't be empty.
-        let memory = MmapMut::map_anon((len * 4).max(4)).expect("out of memory");
+        let memory = MmapMut::map_anon(len * 4).expect("out of memory");
         // A hint: without huge pages the table is slower, no more.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
-        Table { memory, len }
+        Table { memory: Memory::Mapped(memory), len }
     }
 
     /// Bytes of memory held.
     pub fn memory_bytes(&self) -> usize {
-        self.memory.len()
+        self.len * 4
     }
 }
 
 impl Clone for Table {
     fn clone(&self) -> Table {
+        if let Memory::Heap(entries) = &self.memory {
+            return Table { memory: Memory::Heap(entries.clone()), len: self.len };
+        }
         let mut table = Table::uninitialised(self.len);
         table.copy_from_slice(self);
         table
@@ -52,14 +66,20 @@ impl Deref for Table {
     type Target = [u32];
     #[inline]
     fn deref(&self) -> &[u32] {
-        &bytemuck::cast_slice(&self.memory)[..self.len]
+        match &self.memory {
+            Memory::Mapped(memory) => &bytemuck::cast_slice(memory)[..self.len],
+            Memory::Heap(entries) => entries,
+        }
     }
 }
 
 impl DerefMut for Table {
     #[inline]
     fn deref_mut(&mut self) -> &mut [u32] {
-        &mut bytemuck::cast_slice_mut(&mut self.memory)[..self.len]
+        match &mut self.memory {
+            Memory::Mapped(memory) => &mut bytemuck::cast_slice_mut(memory)[..self.len],
+            Memory::Heap(entries) => entries,
+        }
     }
 }
 
@@ -69,10 +89,12 @@ mod tests {
 
     #[test]
     fn a_table_is_an_array_and_a_clone_is_another_one() {
-        let mut a = Table::new(10_000, 7);
-        let b = a.clone();
-        a[9_999] = 1;
-        assert_eq!((a[0], a[9_999], b[9_999], b.len()), (7, 1, 7, 10_000));
+        for len in [10_000, super::LEAST_MAPPED] {
+            let mut a = Table::new(len, 7);
+            let b = a.clone();
+            a[len - 1] = 1;
+            assert_eq!((a[0], a[len - 1], b[len - 1], b.len()), (7, 1, 7, len));
+        }
         assert!(Table::new(0, 7).is_empty());
     }
 }

@@ -5,8 +5,8 @@
 
 use crate::{SPARE_BYTES, Shape};
 
-/// Blocks share a chunk while it stays below this.
-const CHUNK_BYTES: u64 = 64 << 10;
+/// Blocks share a chunk while it stays below this: little enough that a copy that is written to costs little.
+const CHUNK_BYTES: u64 = 4 << 10;
 
 /// What a sector's cells hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,6 +11,7 @@ use crate::module::{Claim, Erased, Header, Module, Put};
 use crate::power::{CacheLoss, CutOutcome, coin};
 use crate::slot::Slot;
 use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, Media, MediaError, Physics, ReadReport, Shape, Unit, UnitAt};
+use std::sync::Arc;
 
 /// A card's modules on emulated flash.
 #[derive(Clone, Debug)]
@@ -29,16 +30,20 @@ pub struct Flash {
     trace: u64,
     pub(crate) cuts: u64,
     pub(crate) cut: Option<(u64, CutOutcome)>,
+    /// Of `ops`, those that are no programs and erases.
+    records: u64,
+    pub(crate) cut_record: Option<(u64, CutOutcome)>,
     pub(crate) cache_loss: CacheLoss,
     pub(crate) host_faults: Vec<HostFault>,
 }
 
 /// Kinds of operations in the trace.
-mod traced {
-    pub(super) const PROGRAM: u64 = 1;
-    pub(super) const ERASE: u64 = 2;
-    pub(super) const HEADER: u64 = 3;
-    pub(super) const MARK_BAD: u64 = 4;
+pub(crate) mod traced {
+    pub(super) const SETTLED: u64 = 7;
+    pub(crate) const PROGRAM: u64 = 1;
+    pub(crate) const ERASE: u64 = 2;
+    pub(crate) const HEADER: u64 = 3;
+    pub(crate) const MARK_BAD: u64 = 4;
     pub(super) const SYNC: u64 = 5;
     pub(super) const CLAIM: u64 = 6;
 }
@@ -72,6 +77,8 @@ impl Flash {
             trace: 0,
             cuts: 0,
             cut: None,
+            records: 0,
+            cut_record: None,
             cache_loss: CacheLoss::Seeded,
             host_faults: Vec::new(),
         }
@@ -86,6 +93,17 @@ impl Flash {
     /// worked or not. Those without power don't count.
     pub fn ops(&self) -> u64 {
         self.ops
+    }
+
+    /// Of [`Flash::ops`], the header writes and marks of bad blocks.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// A hash of all that a start depends on, from the same beginnings: equal media start equally.
+    pub fn state(&self) -> u64 {
+        // Faults of the host wait for a number of calls.
+        if self.host_faults.is_empty() { self.trace } else { hash(&[self.trace, self.calls]) }
     }
 
     /// Units read so far, whether it worked or not.
@@ -133,6 +151,11 @@ impl Flash {
         self.slots[slot as usize].as_ref().map(|slot| &*slot.live)
     }
 
+    /// The module in a slot, as it is now: what is written later is not in it.
+    pub fn shared_module(&self, slot: u32) -> Option<Arc<Module>> {
+        self.slots[slot as usize].as_ref().map(|slot| Arc::clone(&slot.live))
+    }
+
     #[inline]
     fn slot(&self, module: u32) -> Result<&Slot, MediaError> {
         assert!(module < self.shape.modules, "illegal address: module {module} of {:?}", self.shape);
@@ -158,6 +181,34 @@ impl Flash {
         let number = self.ops;
         self.ops += 1;
         Ok(self.cut.filter(|(at, _)| *at == number).map(|(_, outcome)| outcome))
+    }
+
+    /// Begins a header write or the marking of a block.
+    fn begin_record(&mut self) -> Result<Option<CutOutcome>, MediaError> {
+        let cut = self.begin()?;
+        let number = self.records;
+        self.records += 1;
+        Ok(cut.or(self.cut_record.filter(|(at, _)| *at == number).map(|(_, outcome)| outcome)))
+    }
+
+    fn no_fault_waits(&self) -> bool {
+        self.host_faults.is_empty() && self.slots.iter().flatten().all(|slot| slot.live.armed.is_empty())
+    }
+
+    /// An operation ended so when power went.
+    pub(crate) fn note_settled(&mut self, kind: u64, place: [u64; 2], contents: u32, outcome: CutOutcome) {
+        let how = match outcome {
+            CutOutcome::NotBegun => return,
+            // As if it had been reported, unless a fault waits for it.
+            CutOutcome::Done if self.no_fault_waits() => return self.note(kind, place, contents, &Ok(())),
+            CutOutcome::Done => [1, 0, 0],
+            CutOutcome::Torn { good, blank, spoil_earlier } => [2 + u64::from(spoil_earlier), good, blank],
+            CutOutcome::Garbage { spoil_earlier } => [2 + u64::from(spoil_earlier), 0, 0],
+            CutOutcome::PartlyErased => [4, 0, 0],
+            CutOutcome::Weak => [5, 0, 0],
+        };
+        let [a, b, c] = how;
+        self.trace = hash(&[self.trace, traced::SETTLED | kind << 8, place[0], place[1], u64::from(contents), a, b, c]);
     }
 
     #[inline]
@@ -321,7 +372,7 @@ impl Flash {
     }
 }
 
-fn place(at: BlockAt, row: u32) -> [u64; 2] {
+pub(crate) fn place(at: BlockAt, row: u32) -> [u64; 2] {
     [u64::from(at.module) << 32 | u64::from(at.die), u64::from(at.block) << 32 | u64::from(row)]
 }
 
@@ -394,10 +445,11 @@ impl Media for Flash {
     }
 
     fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
-        let result = match self.begin()? {
+        let result = match self.begin_record()? {
             Some(outcome) => {
                 if outcome != CutOutcome::NotBegun {
                     let _unknown_to_the_caller = self.try_mark_bad(at);
+                    self.note_settled(traced::MARK_BAD, place(at, 0), 0, CutOutcome::Done);
                 }
                 self.lose_power();
                 Err(MediaError::NoPower)
@@ -428,12 +480,14 @@ impl Media for Flash {
     }
 
     fn write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
-        let cut = self.begin()?;
+        let cut = self.begin_record()?;
         assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
         assert!(copy < HEADER_COPIES, "illegal address: header copy {copy}");
         let result = match cut {
             Some(outcome) => {
                 self.settle_header(module, copy, bytes, outcome);
+                let place = [u64::from(module), u64::from(copy)];
+                self.note_settled(traced::HEADER, place, crc32c::crc32c(bytes), outcome);
                 self.lose_power();
                 Err(MediaError::NoPower)
             }

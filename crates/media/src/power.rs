@@ -6,6 +6,7 @@
 //! Operations at one place keep their order, as in a drive; those at different places commute, so subsets are all that
 //! another order could bring.
 
+use crate::flash::{place, traced};
 use crate::hash::{hash, purpose};
 use crate::module::{Erased, Header, Put};
 use crate::{BlockAt, Flash, Unit, UnitAt, Unsynced};
@@ -126,7 +127,7 @@ impl Flash {
     /// Power is back. Stuck modules answer again, dead ones do not.
     pub fn power_on(&mut self) {
         self.powered = true;
-        self.cut = None;
+        self.never_cut();
         for slot in self.slots.iter_mut().flatten().filter(|slot| slot.live.stuck) {
             slot.physical(|module| module.stuck = false);
         }
@@ -143,9 +144,15 @@ impl Flash {
         self.cut = Some((op, outcome));
     }
 
-    /// Forgets [`Flash::cut_at`].
+    /// As [`Flash::cut_at`], counted by [`Flash::records`].
+    pub fn cut_at_record(&mut self, record: u64, outcome: CutOutcome) {
+        self.cut_record = Some((record, outcome));
+    }
+
+    /// Forgets [`Flash::cut_at`] and [`Flash::cut_at_record`].
     pub fn never_cut(&mut self) {
         self.cut = None;
+        self.cut_record = None;
     }
 
     /// What becomes of reported operations that were not synced, from now on.
@@ -161,8 +168,15 @@ impl Flash {
     /// Ends an operation that has begun and is not called: its module loses power alone, is pulled, or gives up.
     pub fn settle(&mut self, operation: &UnderWay, outcome: CutOutcome) {
         match operation {
-            UnderWay::Program { at, unit } => self.settle_program(*at, unit, outcome),
-            UnderWay::Erase { at } => self.settle_erase(*at, outcome),
+            UnderWay::Program { at, unit } => {
+                self.settle_program(*at, unit, outcome);
+                let contents = crc32c::crc32c(unit.bytes());
+                self.note_settled(traced::PROGRAM, place(at.block, at.row), contents, outcome);
+            }
+            UnderWay::Erase { at } => {
+                self.settle_erase(*at, outcome);
+                self.note_settled(traced::ERASE, place(*at, 0), 0, outcome);
+            }
         }
     }
 

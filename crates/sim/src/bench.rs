@@ -93,6 +93,16 @@ impl Failure {
     }
 }
 
+/// Does something that may panic, which is a failure then. The process's panic hook still prints it. Nothing of what a panic
+/// leaves half done may be used again.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
+        let text = panic.downcast_ref::<&str>().copied();
+        let text = text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
+        Failure::Panicked { message: text.into() }
+    })
+}
+
 /// A card under test, with its oracle.
 #[derive(Clone, Debug)]
 pub struct Bench<S> {
@@ -200,6 +210,16 @@ impl<S: Subject> Bench<S> {
     /// Cuts the power, if something is under way that can end so.
     pub fn cut(&mut self, how: CutOutcome, chooser: &mut dyn Chooser) -> bool {
         let cut = self.subject.power_cut(how, chooser);
+        if cut {
+            self.trace.mix(u64::MAX);
+            self.oracle.cut();
+        }
+        cut
+    }
+
+    /// As [`Subject::cut_within`].
+    pub fn cut_within(&mut self, after: u64, chooser: &mut dyn Chooser) -> bool {
+        let cut = self.subject.cut_within(after, chooser);
         if cut {
             self.trace.mix(u64::MAX);
             self.oracle.cut();

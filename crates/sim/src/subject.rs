@@ -292,6 +292,16 @@ pub trait Subject {
     /// and one more is under way, whose outcome the chooser decides; a recovery with fewer operations runs to its end.
     fn recover(&mut self, cut_after: Option<u64>, chooser: &mut dyn Chooser) -> Result<RecoveryReport, NotRecovered>;
 
+    /// Handles the next event, with the power cut during an operation that begins and ends within it, as a header that is
+    /// written at once does: the one after so many others. `false`: there are no more; the card is spoilt then.
+    fn cut_within(&mut self, _after: u64, _chooser: &mut dyn Chooser) -> bool {
+        false
+    }
+    /// A hash of all that a start after this cut depends on, from the same beginnings. `None`: nobody knows.
+    fn state_without_power(&self) -> Option<u64> {
+        None
+    }
+
     /// Does damage, with or without power. `None`: not applicable now, and nothing was done. Damage never changes what
     /// sectors should read as: another controller that writes leaves each with the contents it had.
     fn inject(&mut self, fault: &FaultSpec) -> Option<Impact>;

@@ -2,48 +2,58 @@
 
 use crate::CardUnderTest;
 use device::{Device, Time};
-use media::{CutOutcome as End, Media, UnderWay};
+use media::{CutOutcome as End, Media, Shape, UnderWay};
 use sim::{Chooser, CutOutcome};
 
+/// Ways in which a program can end: done, not begun, and every sector of it good, unreadable or as if never touched; each
+/// of the latter with and without harm to what shares its cells.
+fn program_end(shape: &Shape, chooser: &mut dyn Chooser) -> End {
+    // All sectors good is done.
+    let torn = 3u64.saturating_pow(shape.unit_sectors) - 1;
+    let spoils = if shape.rows_sharing_cells > 1 { 2 } else { 1 };
+    let chosen = match chooser.choose(torn.saturating_mul(spoils).saturating_add(2)) {
+        0 => return End::Done,
+        1 => return End::NotBegun,
+        chosen => chosen - 2,
+    };
+    let (mut digits, spoil_earlier) = (chosen % torn, chosen >= torn);
+    let (mut good, mut blank) = (0u64, 0u64);
+    for sector in 0..shape.unit_sectors {
+        match digits % 3 {
+            0 => {}
+            1 => good |= 1 << sector,
+            _ => blank |= 1 << sector,
+        }
+        digits /= 3;
+    }
+    // All digits 1 would be the first of those left out: the last one, all of them 2, stands in its place.
+    if good.count_ones() == shape.unit_sectors {
+        (good, blank) = (0, good);
+    }
+    End::Torn { good, blank, spoil_earlier }
+}
+
+fn end_of(shape: &Shape, operation: &UnderWay, chooser: &mut dyn Chooser) -> End {
+    const ERASES: [End; 4] = [End::Done, End::NotBegun, End::PartlyErased, End::Weak];
+    match operation {
+        UnderWay::Program { .. } => program_end(shape, chooser),
+        UnderWay::Erase { .. } => ERASES[chooser.choose(4) as usize],
+    }
+}
+
+/// Ways in which the write of a header, or the marking of a block, can end.
+pub(crate) fn header_end(chooser: &mut dyn Chooser) -> End {
+    [End::Done, End::NotBegun, End::Garbage { spoil_earlier: false }][chooser.choose(3) as usize]
+}
+
 impl CardUnderTest {
-    /// Ways in which a program can end, the mildest first.
-    fn program_ends(&self) -> Vec<End> {
-        let shape = *self.flash().shape();
-        let mut ends = vec![End::Done, End::NotBegun, End::Garbage { spoil_earlier: false }];
-        if shape.unit_sectors > 1 {
-            ends.extend([End::prefix(1), End::suffix(1)]);
-        }
-        if shape.rows_sharing_cells > 1 {
-            ends.push(End::Garbage { spoil_earlier: true });
-        }
-        ends
-    }
-
-    fn end_of(&self, operation: &UnderWay, chooser: &mut dyn Chooser) -> End {
-        const ERASES: [End; 4] = [End::Done, End::NotBegun, End::PartlyErased, End::Weak];
-        match operation {
-            UnderWay::Program { .. } => {
-                let ends = self.program_ends();
-                ends[chooser.choose(ends.len() as u64) as usize]
-            }
-            UnderWay::Erase { .. } => ERASES[chooser.choose(4) as usize],
-        }
-    }
-
-    /// An end for an operation of which nothing is known.
-    pub(crate) fn any_outcome(&self, chooser: &mut dyn Chooser) -> End {
-        const ENDS: [End; 5] =
-            [End::Done, End::NotBegun, End::Garbage { spoil_earlier: false }, End::PartlyErased, End::Weak];
-        ENDS[chooser.choose(5) as usize]
-    }
-
     /// Cuts the power, if something is under way that can end so.
     pub(crate) fn cut_power(&mut self, how: CutOutcome, chooser: &mut dyn Chooser) -> bool {
         let Some(card) = &self.card else { return how == CutOutcome::Any };
         let protected = card.config().power_loss_protection;
         let before = card.under_way();
-        let sectors = self.flash().shape().unit_sectors;
-        let cells = self.flash().shape().rows_sharing_cells;
+        let shape = *self.flash().shape();
+        let (sectors, cells) = (shape.unit_sectors, shape.rows_sharing_cells);
         let program = |u: &UnderWay| matches!(u, UnderWay::Program { .. });
         let programs = if protected { 0 } else { before.iter().filter(|u| program(u)).count() };
         let erases = before.iter().filter(|u| !program(u)).count();
@@ -85,14 +95,41 @@ impl CardUnderTest {
         }
         let under_way = card.under_way();
         let mut media = card.into_media().expect("it has contents");
-        self.media = Some(media.clone());
         let mut forced = forced;
         media.power_cut(&under_way, &mut |_, operation| {
             if forced.is_some() && program(operation) != of_erase {
                 return forced.take().expect("checked");
             }
-            self.end_of(operation, chooser)
+            end_of(&shape, operation, chooser)
         });
+        self.media = Some(media);
+        true
+    }
+
+    /// The next event, with the power cut while a header is written or a block marked within it, after `after` others.
+    /// Other operations that were under way before and are so still end as the chooser decides. Capacitors bring such an
+    /// operation to its end: there it is no place for a cut.
+    pub(crate) fn cut_power_within(&mut self, after: u64, chooser: &mut dyn Chooser) -> bool {
+        let Some(card) = self.card.as_mut().filter(|card| !card.config().power_loss_protection) else { return false };
+        let next = card.next_event();
+        if next == Time::NEVER {
+            return false;
+        }
+        let before = card.under_way();
+        let media = card.media_contents_mut().expect("it has contents");
+        let shape = *media.shape();
+        media.cut_at_record(media.records() + after, header_end(chooser));
+        self.now = next;
+        card.advance(next, &mut Vec::new());
+        if card.media_contents().expect("it has contents").has_power() {
+            return false;
+        }
+        let still: Vec<UnderWay> =
+            card.under_way().into_iter().filter(|operation| before.contains(operation)).collect();
+        let card = self.card.take().expect("looked at");
+        let mut media = card.into_media().expect("it has contents");
+        media.power_on();
+        media.power_cut(&still, &mut |_, operation| end_of(&shape, operation, chooser));
         self.media = Some(media);
         true
     }

@@ -9,6 +9,7 @@ pub mod campaign;
 mod cut;
 mod faults;
 mod modules;
+pub mod situations;
 mod subject;
 pub mod supported;
 mod tiny;

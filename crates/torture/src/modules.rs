@@ -38,7 +38,7 @@ impl CardUnderTest {
                 Some(module) => module,
                 None => return Some(Impact::default()),
             },
-            What::Stale => self.earlier[index].clone()?,
+            What::Stale => Module::clone(self.earlier[index].as_ref()?),
             What::Blank => Module::blank(&shape_of_card, media.physics(), media.trace()),
             What::Foreign => {
                 let flash = Flash::new(shape_of_card, *media.physics(), 77);
@@ -65,12 +65,16 @@ impl CardUnderTest {
                 media.insert(to, module);
             }
         }
-        for places in [&mut self.parked, &mut self.earlier] {
-            let before = places.clone();
-            for (module, &to) in before.into_iter().zip(order) {
-                places[to as usize] = module;
-            }
-        }
+        permute(&mut self.parked, order);
+        permute(&mut self.earlier, order);
         true
+    }
+}
+
+/// What is in place `i` goes to place `order[i]`.
+fn permute<T: Clone>(places: &mut [T], order: &[u32]) {
+    let before = places.to_vec();
+    for (what, &to) in before.into_iter().zip(order) {
+        places[to as usize] = what;
     }
 }

@@ -11,6 +11,7 @@ use sim::{
     RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// Requests that the card is given at once; more wait at the host.
 const AT_ONCE: u32 = 32;
@@ -38,7 +39,7 @@ pub struct CardUnderTest {
     next_op: u64,
     seed: u64,
     /// The modules as they were when the card was started last.
-    pub(crate) earlier: Vec<Option<Module>>,
+    pub(crate) earlier: Vec<Option<Arc<Module>>>,
     /// Modules that were taken out, by the slot that they were in.
     pub(crate) parked: Vec<Option<Module>>,
 }
@@ -106,6 +107,13 @@ impl CardUnderTest {
         let failed: Vec<OpId> = given.chain(self.waiting.drain(..).map(|(op, _)| op)).collect();
         done.extend(failed.iter().map(|id| Done { id: *id, outcome: Outcome::Failed(OpError::Io) }));
         !failed.is_empty()
+    }
+
+    /// They are never answered.
+    fn forget_requests(&mut self) {
+        self.outstanding.fill(None);
+        self.waiting.clear();
+        self.completions.clear();
     }
 
     fn hand_over(&mut self) {
@@ -257,21 +265,31 @@ impl Subject for CardUnderTest {
     fn power_cut(&mut self, how: CutOutcome, chooser: &mut dyn Chooser) -> bool {
         let cut = self.cut_power(how, chooser);
         if cut {
-            self.outstanding.fill(None);
-            self.waiting.clear();
-            self.completions.clear();
+            self.forget_requests();
         }
         cut
+    }
+
+    fn cut_within(&mut self, after: u64, chooser: &mut dyn Chooser) -> bool {
+        let cut = self.cut_power_within(after, chooser);
+        if cut {
+            self.forget_requests();
+        }
+        cut
+    }
+
+    fn state_without_power(&self) -> Option<u64> {
+        self.media.as_ref().map(|media| media.state())
     }
 
     fn recover(&mut self, cut_after: Option<u64>, chooser: &mut dyn Chooser) -> Result<RecoveryReport, NotRecovered> {
         let mut media = self.media.take().expect("there is no power");
         let slots = media.shape().modules;
-        self.earlier = (0..slots).map(|slot| media.module(slot).cloned()).collect();
+        self.earlier = (0..slots).map(|slot| media.shared_module(slot)).collect();
         media.power_on();
         let (ops, begun) = (media.ops(), self.now);
         if let Some(after) = cut_after {
-            let outcome = self.any_outcome(chooser);
+            let outcome = crate::cut::header_end(chooser);
             media.cut_at(ops + after, outcome);
         }
         let opened = Card::open(&self.config, media, Some(CARD), AT_ONCE, self.seed);

@@ -6,7 +6,7 @@ use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use serde::{Deserialize, Serialize};
 
 /// Which promise the card gives.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Capacitors: what is acknowledged is durable.

@@ -1,54 +1,39 @@
-//! Every cut of short scripts. `LENGTH=3 cargo test -p torture --test cuts` takes longer ones, and hours.
+//! Every cut of short scripts, on the tiny cards. `SITUATION=name cargo test -p torture --test cuts` takes one situation.
 
-use media::Physics;
-use sim::exhaustive::{Cuts, Limits, cut_everywhere, script, sequences};
-use sim::{Bench, Bounds, HostConfig, Lba, player};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use torture::{CardUnderTest, Kind, tiny};
+mod common;
 
-/// A fresh card, and one whose collection has begun.
-fn starts(kind: Kind) -> [Bench<CardUnderTest>; 2] {
-    let fresh = Bench::new(CardUnderTest::new(tiny(kind), Physics::IDEAL, 1), Bounds::default());
-    let mut used = fresh.clone();
-    let asks = HostConfig { asks: 600, ..HostConfig::life(36) }.script(7);
-    let mut player = player::Player::new(&asks);
-    while player.play(&mut used).unwrap() != player::Played::Over {}
-    assert!(used.subject.card().unwrap().ftl().counters().erases > 0);
-    [fresh, used]
-}
+use common::{Job, Outcome, jobs, run};
+use std::collections::BTreeSet;
+use torture::situations;
 
-/// All sequences of requests, cut everywhere, from each start.
-fn cut_all(length: usize, limits: &Limits) -> Cuts {
-    let mut total = Cuts::default();
-    for kind in Kind::ALL {
-        for start in starts(kind) {
-            let all = sequences(&[Lba(0), Lba(1), Lba(20)], length);
-            let next = AtomicUsize::new(0);
-            let sum = Mutex::new(&mut total);
-            std::thread::scope(|scope| {
-                for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                    scope.spawn(|| {
-                        loop {
-                            let Some(asks) = all.get(next.fetch_add(1, Ordering::Relaxed)) else { return };
-                            match cut_everywhere(&start, &script(asks, 2), limits) {
-                                Ok(cuts) => sum.lock().unwrap().add(cuts),
-                                Err(failure) => panic!("{kind:?}: {failure}"),
-                            }
-                        }
-                    });
-                }
-            });
-        }
+/// Least cuts of a run in all.
+const LEAST_CUTS: u64 = 2_000_000;
+
+#[test]
+fn no_cut_makes_a_card_lie() {
+    let jobs = jobs();
+    let Outcome { cuts, sequences, failures } = run(&jobs);
+    let situations: BTreeSet<&str> = situations::all().iter().map(|situation| situation.name).collect();
+    println!("{} situations, {} scripts, {sequences} sequences of requests", situations.len(), jobs.len());
+    println!("{} points, {} of them with outcomes that were drawn", cuts.points, cuts.sampled_points);
+    println!("{} outcomes, {} more left nothing that was new", cuts.outcomes, cuts.same);
+    println!("{} nested cuts", cuts.nested);
+    println!("{} cuts", cuts.total());
+    for failure in &failures {
+        println!("{failure}");
     }
-    println!("{total:?}");
-    total
+    assert!(failures.is_empty(), "{} scripts failed", failures.len());
+    if std::env::var("SITUATION").is_err() {
+        assert!(situations.len() >= 50);
+        assert!(cuts.total() >= LEAST_CUTS, "{} cuts", cuts.total());
+    }
 }
 
 #[test]
-fn sequences_of_requests_survive_every_cut() {
-    let length = std::env::var("LENGTH").map_or(1, |n| n.parse().unwrap());
-    let limits = Limits { outcomes: 64, nested: 2, ..Limits::default() };
-    let cuts = cut_all(length, &limits);
-    assert!(cuts.outcomes > 1_000);
+fn situations_have_names_of_their_own() {
+    let names: BTreeSet<&str> = situations::all().iter().map(|situation| situation.name).collect();
+    assert_eq!(names.len(), situations::all().len());
+    let reasons: BTreeSet<&str> = situations::all().iter().map(|situation| situation.because).collect();
+    assert_eq!(reasons.len(), situations::all().len());
+    let _ = Job::label;
 }

@@ -42,19 +42,23 @@ impl Headers {
     pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
         let generation = self.common.generation;
         self.common.sequence += 1;
+        let mut copies: Vec<[Option<Written>; HEADER_COPIES as usize]> = slots
+            .iter()
+            .map(|slot| slot.map_or([None; 2], |slot| [written(media, slot, 0), written(media, slot, 1)]))
+            .collect();
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
-            let copies = [written(media, slot, 0), written(media, slot, 1)];
+            let copies = &mut copies[logical];
             if copies.iter().flatten().all(|copy| copy.generation != generation) {
                 // `None`, which can't be read, is less than any.
-                let sequence = |copy: usize| copies[copy].map(|copy| copy.sequence);
-                self.write_copy(media, logical, slot, u32::from(sequence(1) < sequence(0)))?;
+                let older = usize::from(copies[1].map(|copy| copy.sequence) < copies[0].map(|copy| copy.sequence));
+                copies[older] = self.write_copy(media, logical, slot, older as u32)?.or(copies[older]);
             }
         }
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             for copy in 0..HEADER_COPIES {
-                if written(media, slot, copy).is_none_or(|copy| copy.generation != generation) {
+                if copies[logical][copy as usize].is_none_or(|copy| copy.generation != generation) {
                     self.write_copy(media, logical, slot, copy)?;
                 }
             }
@@ -62,11 +66,20 @@ impl Headers {
         Ok(())
     }
 
-    fn write_copy(&self, media: &mut Flash, logical: usize, slot: u32, copy: u32) -> Result<(), MediaError> {
-        let bytes = self.of(logical).encode();
+    /// Writes one copy; what it holds then. `None`: the module does not answer.
+    fn write_copy(
+        &self,
+        media: &mut Flash,
+        logical: usize,
+        slot: u32,
+        copy: u32,
+    ) -> Result<Option<Written>, MediaError> {
+        let header = self.of(logical);
+        let bytes = header.encode();
         match persist(|| media.write_header(slot, copy, &bytes)) {
-            Err(error) if !matches!(error, MediaError::NoAnswer | MediaError::NoModule) => Err(error),
-            _ => Ok(()),
+            Ok(()) => Ok(Some(Written { generation: header.generation, sequence: header.sequence })),
+            Err(MediaError::NoAnswer | MediaError::NoModule) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

@@ -115,6 +115,11 @@ impl Oracle {
         &mut self.sectors[lba.0 as usize]
     }
 
+    /// Things that happened so far: between two looks at it that find the same, nothing was asked or answered.
+    pub fn moment(&self) -> Moment {
+        Moment(self.now)
+    }
+
     /// Requests in flight.
     pub fn in_flight(&self) -> usize {
         self.pending.len()

@@ -1,0 +1,180 @@
+//! Situations in which the power may go: how a card came to be as it is, and what it is asked then.
+//!
+//! Each is there for a reason that no other has. They are data: [`all`] lists them, [`Situation::build`] brings a card there.
+
+mod list;
+
+use crate::{CardUnderTest, Kind, tiny};
+use device::{Rng, Time};
+use media::Physics;
+use sim::bench::Recovered;
+use sim::player::{Played, Player};
+use sim::{Ask, Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, HostStep, Subject, What};
+
+pub use list::all;
+
+/// Steps that a card may take to come to where a situation begins.
+const MOST_STEPS: u32 = 1_000_000;
+
+/// A situation.
+#[derive(Clone, Copy, Debug)]
+pub struct Situation {
+    /// Its name.
+    pub name: &'static str,
+    /// What it has that others don't.
+    pub because: &'static str,
+    /// The cards that it is for.
+    pub kinds: &'static [Kind],
+    /// How the card came there.
+    pub past: &'static [Past],
+    /// What the host asks then, while power is cut.
+    pub script: &'static [HostStep],
+    /// Steps after the last answer at which power is cut too.
+    pub steps_after: u32,
+}
+
+/// What happened to a card before.
+#[derive(Clone, Copy, Debug)]
+pub enum Past {
+    /// Requests of a usual host, drawn from a seed.
+    Use {
+        /// How many.
+        asks: u32,
+        /// From what.
+        seed: u64,
+    },
+    /// Every sector was written, and flushed.
+    Full,
+    /// The same few sectors were overwritten, so often.
+    Hot(u32),
+    /// The host asked so, and got its answers.
+    Asked(&'static [HostStep]),
+    /// The host has asked so: what was in flight then, is so still.
+    Asks(&'static [HostStep]),
+    /// So many steps of the card.
+    Steps(u32),
+    /// The host writes until the card collects.
+    UntilItCollects,
+    /// Nothing was asked until the card was at rest.
+    Rested,
+    /// Power went, however: a seed.
+    Cut(u64),
+    /// Power came back, and went after so many operations; then again after so many.
+    Recovered(&'static [u64]),
+    /// Power came back.
+    Started,
+    /// A module was pulled: its slot.
+    Pulled(u32),
+    /// Without power, a module was put into a slot.
+    Inserted(u32, What),
+    /// Without power, modules changed places.
+    Permuted(&'static [u32]),
+    /// Something went wrong: what, and a seed for where.
+    Fault(FaultKind, u64),
+    /// The card began to look at all that it holds.
+    Scrubs,
+}
+
+impl Situation {
+    /// A card in this situation. What happens on the way is checked as always.
+    ///
+    /// # Panics
+    /// When the past is not what it says: something was not applicable.
+    pub fn build(&self, kind: Kind) -> Result<Bench<CardUnderTest>, sim::Failure> {
+        let mut bench = Bench::new(CardUnderTest::new(tiny(kind), Physics::IDEAL, 1), Bounds::default());
+        for past in self.past {
+            self.happen(&mut bench, past)?;
+        }
+        bench.rest_from_now();
+        Ok(bench)
+    }
+
+    fn happen(&self, bench: &mut Bench<CardUnderTest>, past: &Past) -> Result<(), sim::Failure> {
+        let name = self.name;
+        match *past {
+            Past::Use { asks, seed } => {
+                play(bench, &HostConfig { asks, ..HostConfig::life(sectors(bench)) }.script(seed))?
+            }
+            Past::Full => {
+                let count = sectors(bench);
+                for lba in (0..count).step_by(4) {
+                    let count = 4.min(count - lba);
+                    play(bench, &[HostStep::Ask(Ask::Write { lba: sim::Lba(lba), count, fua: false })])?;
+                }
+                play(bench, &[HostStep::Ask(Ask::Flush)])?;
+            }
+            Past::Hot(times) => {
+                for _ in 0..times {
+                    play(bench, &[HostStep::Ask(Ask::Write { lba: sim::Lba(0), count: 4, fua: false })])?;
+                }
+            }
+            Past::Asked(steps) => play(bench, steps)?,
+            Past::Asks(steps) => {
+                let mut player = Player::new(steps);
+                let asks = sim::host::asks(steps);
+                while player.asks() < asks {
+                    player.play(bench)?;
+                }
+            }
+            Past::Steps(steps) => {
+                for _ in 0..steps {
+                    bench.step(Time::NEVER)?;
+                }
+            }
+            Past::UntilItCollects => {
+                let mut rng = Rng::stream(7, name);
+                for _ in 0..MOST_STEPS {
+                    if bench.subject.card().is_some_and(|card| card.collects()) {
+                        return Ok(());
+                    }
+                    if bench.in_flight() == 0 {
+                        let lba = sim::Lba(rng.below(u64::from(sectors(bench))) as u32);
+                        bench.submit(&Ask::Write { lba, count: 1, fua: false })?;
+                    }
+                    bench.step(Time::NEVER)?;
+                }
+                panic!("{name}: the card never collects");
+            }
+            Past::Rested => {
+                bench.rest_from_now();
+                while !bench.at_rest()? {
+                    assert!(bench.step(Time::NEVER)? || bench.subject.idle(), "{name}: the card never rests");
+                }
+            }
+            Past::Cut(seed) => {
+                assert!(bench.cut(CutOutcome::Any, &mut Rng::stream(seed, "situation")), "{name}: no cut");
+            }
+            Past::Recovered(cuts) => {
+                let mut rng = Rng::stream(cuts.iter().sum(), "situation");
+                for after in cuts {
+                    let recovered = bench.recover(Some(*after), &mut rng)?;
+                    assert_eq!(recovered, Recovered::CutAgain, "{name}: the recovery was over before");
+                }
+            }
+            Past::Started => {
+                let recovered = bench.recover(None, &mut Rng::stream(0, "situation"))?;
+                assert!(matches!(recovered, Recovered::Serves(_)), "{name}: the card does not start");
+            }
+            Past::Pulled(slot) => assert!(bench.subject.pull(slot).is_some(), "{name}: nothing to pull"),
+            Past::Inserted(slot, what) => {
+                assert!(bench.subject.insert(slot, what).is_some(), "{name}: nothing to insert");
+            }
+            Past::Permuted(order) => assert!(bench.subject.permute(order), "{name}: there is power"),
+            Past::Fault(kind, seed) => {
+                assert!(bench.subject.inject(&FaultSpec { kind, seed }).is_some(), "{name}: no such fault now");
+            }
+            Past::Scrubs => bench.subject.scrub(),
+        }
+        Ok(())
+    }
+}
+
+fn sectors(bench: &Bench<CardUnderTest>) -> u32 {
+    bench.subject.sectors()
+}
+
+fn play(bench: &mut Bench<CardUnderTest>, steps: &[HostStep]) -> Result<(), sim::Failure> {
+    let mut player = Player::new(steps);
+    while player.play(bench)? != Played::Over {}
+    Ok(())
+}

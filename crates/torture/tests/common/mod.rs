@@ -1,0 +1,140 @@
+//! The scripts that are cut everywhere, and how they are run.
+
+use sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, cut_sequences, sequences};
+use sim::parallel::{self, Parallel};
+use sim::{Ask, Bench, Failure, Lba};
+use std::collections::HashMap;
+use torture::situations::{self, Past, Situation};
+use torture::{CardUnderTest, Kind};
+
+/// Longest sequences of requests that are all taken.
+const LONGEST: usize = 3;
+const SECTORS: [Lba; 3] = [Lba(0), Lba(1), Lba(20)];
+
+const FRESH: Situation = Situation {
+    name: "fresh",
+    because: "nothing was ever written",
+    kinds: &Kind::ALL,
+    past: &[],
+    script: &[],
+    steps_after: 0,
+};
+const USED: Situation = Situation {
+    name: "used",
+    because: "collection is under way",
+    past: &[Past::Use { asks: 600, seed: 7 }, Past::UntilItCollects],
+    ..FRESH
+};
+
+/// One piece of work.
+#[derive(Clone, Debug)]
+pub struct Job {
+    situation: Situation,
+    kind: Kind,
+    /// Of sequences: how all of them begin.
+    first: Option<(Vec<Ask>, usize)>,
+}
+
+impl Job {
+    /// What it is, for people.
+    pub fn label(&self) -> String {
+        let first = self.first.as_ref().map(|(first, _)| format!(", {first:?} …")).unwrap_or_default();
+        format!("{} ({:?}{first})", self.situation.name, self.kind)
+    }
+}
+
+/// All situations, and all sequences of requests from two starts, for all kinds of cards.
+pub fn jobs() -> Vec<Job> {
+    let only = std::env::var("SITUATION").ok();
+    let mut jobs = Vec::new();
+    for situation in situations::all() {
+        for kind in situation.kinds {
+            jobs.push(Job { situation: *situation, kind: *kind, first: None });
+        }
+    }
+    for situation in [FRESH, USED] {
+        for kind in Kind::ALL {
+            for first in sequences(&SECTORS, LONGEST.min(2)) {
+                let longest = if first.len() == 2 { LONGEST } else { 1 };
+                jobs.push(Job { situation, kind, first: Some((first, longest)) });
+            }
+        }
+    }
+    jobs.retain(|job| match only.as_deref() {
+        None => true,
+        // Of all situations, without sequences.
+        Some("") => job.first.is_none(),
+        Some(name) => name == job.situation.name,
+    });
+    jobs
+}
+
+/// What came out.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    /// Cuts of all jobs.
+    pub cuts: Cuts,
+    /// Sequences of requests.
+    pub sequences: u64,
+    /// Those that failed, and how.
+    pub failures: Vec<String>,
+}
+
+type Starts = HashMap<(&'static str, Kind), Bench<CardUnderTest>>;
+
+/// The cards that sequences of requests start from.
+pub fn starts() -> Result<Starts, Failure> {
+    let mut starts = HashMap::new();
+    for situation in [FRESH, USED] {
+        for kind in Kind::ALL {
+            starts.insert((situation.name, kind), situation.build(kind)?);
+        }
+    }
+    Ok(starts)
+}
+
+/// Does a job; `starts` has the starts of sequences.
+pub fn work(job: &Job, starts: &Starts) -> Result<(u64, Cuts), Box<CutFailure>> {
+    let Job { situation, kind, first } = job;
+    match first {
+        Some((first, longest)) => {
+            let limits =
+                Limits { outcomes: 8, nested_every: 8, nested: 1, depth: 3, steps_after: 12, ..Limits::default() };
+            cut_sequences(&starts[&(situation.name, *kind)], first, &SECTORS, *longest, 2, &limits)
+        }
+        None => {
+            let built = sim::bench::guarded(|| situation.build(*kind)).and_then(|built| built);
+            let limits =
+                Limits { outcomes: 64, nested: 2, depth: 3, steps_after: situation.steps_after, ..Limits::default() };
+            let start = built.map_err(|failure| {
+                let script = Vec::new();
+                Box::new(CutFailure { script, point: 0, choices: Vec::new(), nested: Vec::new(), cuts: 0, failure })
+            })?;
+            Ok((0, cut_everywhere(&start, situation.script, &limits)?))
+        }
+    }
+}
+
+/// Does all jobs on all cores.
+pub fn run(jobs: &[Job]) -> Outcome {
+    let starts = starts().unwrap_or_else(|failure| panic!("{failure}"));
+    let parallel = Parallel { threads: 0, cancel: &|| false };
+    let one = |i: u64| work(&jobs[i as usize], &starts);
+    let results = parallel::run(parallel, 0, jobs.len() as u64, one, |_| false, |_| {});
+    let mut outcome = Outcome::default();
+    for (i, result) in results {
+        match result {
+            Ok((sequences, cuts)) => {
+                outcome.sequences += sequences;
+                outcome.cuts.add(cuts);
+                if std::env::var("VERBOSE").is_ok() && jobs[i as usize].first.is_none() {
+                    println!("{}: {cuts:?}", jobs[i as usize].label());
+                }
+            }
+            Err(failure) => {
+                outcome.failures.push(format!("{}: after {} cuts: {failure}", jobs[i as usize].label(), failure.cuts));
+            }
+        }
+    }
+    outcome
+}
