@@ -4,7 +4,7 @@ use super::check::Opening;
 use super::doubt::{BandDoubts, Doubt};
 use super::error::ScanError;
 use super::found::{FoundBand, FoundState};
-use super::identify::{Identity, Known};
+use super::identify::{Identified, Identity, Known};
 use super::newest::{Copy, Newest};
 use super::place::units;
 use super::reader::Reader;
@@ -67,17 +67,26 @@ impl BandScan {
         }
     }
 
-    /// Scans a band. What it holds is taken by [`BandScan::hand_over`] when its state is known.
+    /// Scans a band, which may have been identified already. What it holds is taken by [`BandScan::hand_over`] when its state is known.
     pub fn scan<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
         newest: &mut Newest,
         band: BandId,
+        identified: Option<Identified>,
     ) -> Result<Scanned, ScanError> {
         let mut floor = 0;
+        let mut identified = identified;
         loop {
             self.forget();
-            match self.known.identify(reader, band, floor)? {
+            let identity = match identified.take() {
+                Some((identity, known)) => {
+                    self.known = known;
+                    identity
+                }
+                None => self.known.identify(reader, band, floor)?,
+            };
+            match identity {
                 Identity::Free => return Ok(Scanned::Free),
                 Identity::Unknown => {
                     self.written.fill(reader.card.layout.rows);

@@ -1,7 +1,7 @@
 //! The newest checkpoint that can be read, and what it saves.
 
 use super::error::ScanError;
-use super::identify::{Identity, Known};
+use super::identify::{Identified, Identity, Known};
 use super::newest::{NONE, Newest};
 use super::place::{Card, units};
 use super::reader::Reader;
@@ -22,8 +22,6 @@ pub(super) struct Loaded {
     pub lies_in: Vec<BandId>,
     /// By band: what is known of it still counts.
     pub known: Vec<bool>,
-    /// Of those, what they were identified as.
-    pub bands: Vec<Option<Known>>,
     /// LBAs that the map had in bands that were opened again, and that were found nowhere.
     pub missing: Vec<u32>,
 }
@@ -32,20 +30,23 @@ pub(super) struct Loaded {
 type Parts = BTreeMap<u32, Vec<u8>>;
 
 impl Loaded {
-    /// Looks for checkpoints in all bands. `None`: there is none that can be read and fits the card.
-    pub fn find<M: Media + ?Sized>(reader: &mut Reader<M>, shape: &Shape) -> Result<Option<Loaded>, ScanError> {
+    /// Looks for checkpoints in all bands, which it identifies. `None`: there is none that can be read and fits the card.
+    pub fn find<M: Media + ?Sized>(
+        reader: &mut Reader<M>,
+        shape: &Shape,
+        bands: &mut Vec<Option<Identified>>,
+    ) -> Result<Option<Loaded>, ScanError> {
         let card = reader.card;
         let mut stripe = Stripe::new(card.layout, shape);
         let mut by_id: BTreeMap<u64, Parts> = BTreeMap::new();
         let mut lies_in: BTreeMap<u64, Vec<BandId>> = BTreeMap::new();
-        let mut bands = Vec::with_capacity(card.bands as usize);
         for band in (0..card.bands).map(BandId) {
             let mut known = Known::new(card.layout);
             let mut floor = 0;
-            let is_opened = loop {
-                let is_opened = known.identify(reader, band, floor)? == Identity::Opened;
-                if !is_opened || known.opening.stream != StreamId::Checkpoint as u8 {
-                    break is_opened;
+            let identity = loop {
+                let identity = known.identify(reader, band, floor)?;
+                if identity != Identity::Opened || known.opening.stream != StreamId::Checkpoint as u8 {
+                    break identity;
                 }
                 let later = read_parts(reader, &mut stripe, band, &known, |id, part, payload| {
                     by_id.entry(id).or_default().entry(part).or_insert_with(|| payload.to_vec());
@@ -57,18 +58,21 @@ impl Loaded {
                 // Each opening that is found is later than the one before: this ends.
                 match later {
                     Some(later) => floor = later,
-                    None => break true,
+                    None => break identity,
                 }
             };
-            bands.push(is_opened.then_some(known));
+            bands.push(Some((identity, known)));
         }
         let newest = by_id.iter().rev().find_map(|(id, parts)| Some((id, whole(card, *id, parts)?)));
         let Some((id, checkpoint)) = newest else { return Ok(None) };
-        let is_known = |(known, record): (&Option<Known>, &format::BandRecord)| {
-            record.state == BAND_KNOWN && known.as_ref().is_some_and(|known| known.opening.sequence == record.sequence)
+        let is_known = |(found, record): (&Option<Identified>, &format::BandRecord)| {
+            let is_same = |(identity, known): &Identified| {
+                *identity == Identity::Opened && known.opening.sequence == record.sequence
+            };
+            record.state == BAND_KNOWN && found.as_ref().is_some_and(is_same)
         };
         let known = bands.iter().zip(&checkpoint.bands).map(is_known).collect();
-        Ok(Some(Loaded { lies_in: lies_in[id].clone(), checkpoint, known, bands, missing: Vec::new() }))
+        Ok(Some(Loaded { lies_in: lies_in[id].clone(), checkpoint, known, missing: Vec::new() }))
     }
 
     fn head(&self) -> &CheckpointHead {

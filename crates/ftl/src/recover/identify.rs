@@ -18,6 +18,9 @@ pub(super) enum Identity {
     Opened,
 }
 
+/// What a band was found to be: what is known of it, where it was opened.
+pub(super) type Identified = (Identity, Known);
+
 /// What is known of an opened band.
 pub(super) struct Known {
     pub opening: Opening,

@@ -6,6 +6,7 @@ use super::doubt::{BandDoubts, is_settled};
 use super::error::ScanError;
 use super::found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 use super::holes::apply_holes;
+use super::identify::Identified;
 use super::newest::{Copy, NONE, Newest};
 use super::place::Card;
 use super::reader::Reader;
@@ -19,17 +20,16 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
     let mut reader = Reader::new(media, card);
     // What a volatile medium lost need not have been written last.
     if card.use_checkpoints && card.use_summaries && !reader.media.is_volatile() {
-        let loaded = Loaded::find(&mut reader, &shape)?;
-        if loaded.is_some() {
-            let mut scan = Scan::new(reader, loaded);
-            scan.read_bands(&shape)?;
-            if scan.judge(&shape)? {
-                return scan.finish();
-            }
-            reader = scan.reader;
+        let mut identified = Vec::with_capacity(card.bands as usize);
+        let loaded = Loaded::find(&mut reader, &shape, &mut identified)?;
+        let mut scan = Scan::new(reader, loaded, identified);
+        scan.read_bands(&shape)?;
+        if scan.judge(&shape)? {
+            return scan.finish();
         }
+        reader = scan.reader;
     }
-    let mut scan = Scan::new(reader, None);
+    let mut scan = Scan::new(reader, None, Vec::new());
     scan.read_bands(&shape)?;
     scan.judge(&shape)?;
     scan.finish()
@@ -38,6 +38,8 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
 struct Scan<'a, M: ?Sized> {
     reader: Reader<'a, M>,
     loaded: Option<Loaded>,
+    /// By band, as far as they are identified already.
+    identified: Vec<Option<Identified>>,
     newest: Newest,
     bands: Vec<FoundBand>,
     units: Vec<u64>,
@@ -50,13 +52,14 @@ struct Scan<'a, M: ?Sized> {
 }
 
 impl<'a, M: Media + ?Sized> Scan<'a, M> {
-    fn new(reader: Reader<'a, M>, loaded: Option<Loaded>) -> Scan<'a, M> {
+    fn new(reader: Reader<'a, M>, loaded: Option<Loaded>, identified: Vec<Option<Identified>>) -> Scan<'a, M> {
         let card = reader.card;
         let (bands, groups, dies) = (card.bands as usize, card.layout.groups as usize, card.layout.dies as usize);
         Scan {
             newest: Newest::new(card),
             reader,
             loaded,
+            identified,
             bands: vec![FoundBand::default(); bands],
             units: vec![0; bands * groups],
             written: vec![0; bands * dies],
@@ -92,12 +95,11 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
 
     /// Takes over what a checkpoint knows of a band.
     fn take_known(&mut self, scan: &mut BandScan, band: BandId) -> bool {
-        let Some(loaded) = &mut self.loaded else { return false };
         let index = band.0 as usize;
-        if !loaded.known[index] {
+        if !self.loaded.as_ref().is_some_and(|loaded| loaded.known[index]) {
             return false;
         }
-        let Some(known) = loaded.bands[index].take() else { return false };
+        let Some((_, known)) = self.identified[index].take() else { return false };
         self.report.bands_by_checkpoint += 1;
         scan.take_known(&self.reader, known);
         self.bands[index] = FoundBand { has_summary: true, is_complete: true, ..scan.closed() };
@@ -112,7 +114,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         counts: impl Fn(&Copy) -> bool,
     ) -> Result<(), ScanError> {
         let layout = self.reader.card.layout;
-        let found = match scan.scan(&mut self.reader, &mut self.newest, band)? {
+        let identified = self.identified.get_mut(band.0 as usize).and_then(Option::take);
+        let found = match scan.scan(&mut self.reader, &mut self.newest, band, identified)? {
             Scanned::Free => {
                 self.report.bands_free += 1;
                 FoundBand::default()

@@ -4,7 +4,6 @@ use crate::fake::{Bug, Fake};
 use crate::lives::BOUNDS;
 use sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, script, sequences};
 use sim::{Ask, Bench, Durability, HostStep, Lba, parallel};
-use std::sync::atomic::AtomicBool;
 
 const SECTORS: [Lba; 3] = [Lba(0), Lba(1), Lba(2)];
 
@@ -25,10 +24,9 @@ fn all_sequences(
 ) -> Result<Cuts, Box<CutFailure>> {
     let start = written(durability, bug);
     let sequences = sequences(&SECTORS, longest);
-    let cancel = AtomicBool::new(false);
     let limits = Limits { nested: 2, steps_after: 8, ..Limits::default() };
     let results = parallel::run(
-        parallel::Parallel { threads: 0, cancel: &cancel },
+        parallel::Parallel { threads: 0, cancel: &|| false },
         0,
         sequences.len() as u64,
         |i| cut_everywhere(&start, &script(&sequences[i as usize], depth), &limits),
