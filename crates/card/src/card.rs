@@ -74,6 +74,8 @@ pub struct Card {
     pub(crate) relocations: Relocations,
     pub(crate) erasing: Vec<Erasing>,
     pub(crate) buffer_free_sectors: u32,
+    /// Room in the buffer: what counts as durable there is what the energy can put on flash.
+    buffer_sectors: u32,
     /// Writes that wait for room, first come first served; at most one entry a request.
     pub(crate) waiting_writes: VecDeque<RequestId>,
     /// Flushes and FUA writes that wait until a barrier is durable; barriers do not fall.
@@ -114,6 +116,14 @@ pub struct Card {
     pub(crate) draining: bool,
     /// Trims that have to be durable before what they made stale is erased.
     pub(crate) trims: crate::holes::TrimsBeforeErase,
+    /// Totals of its life.
+    pub(crate) life: crate::health::Life,
+    /// Why requests that completed did not work, by request.
+    pub(crate) errors: Vec<Option<crate::RequestError>>,
+    /// Its spare is used up.
+    pub(crate) read_only: bool,
+    /// Looks for what fades.
+    pub(crate) patrol: crate::patrol::Patrol,
 }
 
 impl Card {
@@ -139,7 +149,8 @@ impl Card {
             stripes: Slab::new(),
             relocations: Relocations::new(),
             erasing: Vec::new(),
-            buffer_free_sectors: config.buffer_sectors,
+            buffer_free_sectors: config.durable_buffer_sectors(),
+            buffer_sectors: config.durable_buffer_sectors(),
             waiting_writes: VecDeque::new(),
             waiting_durable: VecDeque::new(),
             submitted: 0,
@@ -163,7 +174,21 @@ impl Card {
             owes_since_start: None,
             draining: false,
             trims: Default::default(),
+            life: Default::default(),
+            errors: vec![None; requests],
+            read_only: false,
+            patrol: Default::default(),
         }
+    }
+
+    /// Keeps where the time of each request goes, from now on.
+    ///
+    /// # Panics
+    /// When requests or media operations are under way.
+    pub fn explain_requests(&mut self) {
+        assert!(self.in_flight == 0 && self.dies.in_flight() == 0, "the card is at work");
+        self.dies = Dies::new(&self.config.nand, self.config.reads_first, true);
+        self.records = vec![Record::default(); self.requests.len()];
     }
 
     /// Flash management.
@@ -281,6 +306,9 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
+        if self.store.is_some() && self.retries(now, d) {
+            return;
+        }
         let Finished { op, at, waited } = self.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.dies.start_next(now, d, &mut self.events);
@@ -292,7 +320,9 @@ impl Card {
                     parts.add(Cause::Suspend, op.suspend_ns);
                     let array = self.dies.read_ns(op.mode);
                     parts.add(Cause::FlashRead, array);
-                    parts.add(Cause::Bus, at - op.started - array);
+                    let retry_ns = op.retry_ns.unwrap_or(0);
+                    parts.add(Cause::ReadRetry, retry_ns);
+                    parts.add(Cause::Bus, at - op.started - array - retry_ns);
                     record.flash = parts;
                 }
                 if self.store.is_some() && !self.host_read_arrived(now, id, op.unit, done) {
@@ -333,6 +363,13 @@ impl Card {
         }
     }
 
+    /// The die has read something that needs more reads.
+    fn retries(&mut self, now: Time, d: usize) -> bool {
+        let Some(unit) = self.dies.read_to_judge(d) else { return false };
+        let retries = self.contents().retries(unit);
+        self.dies.retry(now, d, retries, &mut self.events)
+    }
+
     pub(crate) fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Vec<Completion>) {
         let s = self.stripes.remove(index as usize);
         if self.store.is_some() && !self.stripe_contents_safe(now, index, s, done) {
@@ -346,7 +383,7 @@ impl Card {
         self.ftl.stripe_durable(s.stream, s.sequence);
         self.checkpoint_stripes -= u32::from(s.stream == StreamId::Checkpoint);
         self.buffer_free_sectors += s.host_sectors;
-        assert!(self.buffer_free_sectors <= self.config.buffer_sectors, "more freed than was buffered");
+        assert!(self.buffer_free_sectors <= self.buffer_sectors, "more freed than was buffered");
         self.relocations.sectors_in_flight -= s.relocated_sectors;
         if s.stream == StreamId::Host {
             self.wake_durable(now, done);
@@ -485,9 +522,13 @@ impl Device for Card {
     }
 
     fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
+        self.life.tick(now);
         loop {
             let (time, slot) = self.events.earliest();
             if time > now {
+                if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
+                    self.notice_the_end(now, done);
+                }
                 return;
             }
             debug_assert_eq!(time, now, "an event was missed");

@@ -1,5 +1,6 @@
 //! What makes a card of flash and flash management: link, buffer, scheduler.
 
+use crate::{Capacitors, PatrolConfig};
 use ftl::FtlConfig;
 use nand::NandConfig;
 
@@ -48,12 +49,18 @@ pub struct CardConfig {
     pub buffer_sectors: u32,
     /// Capacitors put the buffer on flash when power goes: a write is durable when the buffer has it.
     pub power_loss_protection: bool,
+    /// What they hold; `None`: more than is ever needed.
+    pub capacitors: Option<Capacitors>,
     /// Reads of the host go ahead of queued programs, relocations and erases on a die.
     pub reads_first: bool,
     /// Sectors that garbage collection may have under way at once.
     pub relocation_sectors: u32,
     /// The way of relocated sectors.
     pub relocation_path: RelocationPath,
+    /// Share of a new card's spare space, in percent, below which health warns.
+    pub spare_threshold_percent: u8,
+    /// Looks for what fades before it is lost; only cards with contents do.
+    pub patrol: Option<PatrolConfig>,
 }
 
 impl CardConfig {

@@ -64,6 +64,8 @@ pub struct DieOp {
     pub started: Time,
     /// Time that suspending another operation took before it started.
     pub suspend_ns: u64,
+    /// Time of further reads with shifted thresholds, once it is known.
+    pub retry_ns: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +75,12 @@ struct Queue {
 }
 
 const EMPTY: Queue = Queue { head: NONE, tail: NONE };
+
+impl Default for Queue {
+    fn default() -> Queue {
+        EMPTY
+    }
+}
 
 #[derive(Clone, Copy, Debug)]
 struct Die {
@@ -84,6 +92,10 @@ struct Die {
     /// Relocation's programs, with their parity, and erases.
     collection: Queue,
     host_programs: Queue,
+    /// What comes after all programs when power fails.
+    late: Queue,
+    /// Programs queued or under way.
+    programs: u32,
     suspended: u32,
     suspended_left_ns: u64,
     suspends: u32,
@@ -103,6 +115,8 @@ pub struct Dies {
     ops: Slab<DieOp>,
     timing: Timing,
     reads_first: bool,
+    /// Power is failing.
+    draining: bool,
     sector_bus_bytes: u32,
     unit_bus_bytes: u32,
     /// When the card explains where time went.
@@ -142,6 +156,8 @@ impl Dies {
                 relocation_reads: EMPTY,
                 collection: EMPTY,
                 host_programs: EMPTY,
+                late: EMPTY,
+                programs: 0,
                 suspended: NONE,
                 suspended_left_ns: 0,
                 suspends: 0,
@@ -155,6 +171,7 @@ impl Dies {
             ops: Slab::new(),
             timing: config.timing,
             reads_first,
+            draining: false,
             sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
             occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
@@ -165,6 +182,34 @@ impl Dies {
     pub fn under_way(&self) -> impl Iterator<Item = &DieOp> {
         let begun = self.dies.iter().flat_map(|die| [die.current, die.suspended]);
         begun.filter(|&id| id != NONE).map(|id| &self.ops[id as usize])
+    }
+
+    /// Power is failing: programs go first on every die, in their order.
+    pub fn programs_first(&mut self) {
+        self.draining = true;
+        for d in 0..self.dies.len() {
+            let die = &mut self.dies[d];
+            let [reads, relocation_reads] = [&mut die.reads, &mut die.relocation_reads].map(std::mem::take);
+            let queues =
+                [reads, relocation_reads, std::mem::take(&mut die.collection), std::mem::take(&mut die.host_programs)];
+            for (mut queue, of_host) in queues.into_iter().zip([false, false, false, true]) {
+                while let Some(id) = pop(&mut queue, &mut self.ops) {
+                    self.ops[id as usize].next = NONE;
+                    let die = &mut self.dies[d];
+                    let to = match self.ops[id as usize].work {
+                        Work::Program { .. } if of_host => &mut die.host_programs,
+                        Work::Program { .. } => &mut die.collection,
+                        _ => &mut die.late,
+                    };
+                    push(to, id, &mut self.ops);
+                }
+            }
+        }
+    }
+
+    /// Programs of the die that has most of them.
+    pub fn most_programs(&self) -> u32 {
+        self.dies.iter().map(|die| die.programs).max().unwrap_or(0)
     }
 
     /// Operations queued or under way.
@@ -189,14 +234,16 @@ impl Dies {
             Work::RebuildErase | Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
-        let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0 };
+        let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0, retry_ns: None };
         let id = self.ops.insert(op) as u32;
         let is_read = matches!(work, Work::HostRead(_));
         if is_read && let Some(occupancy) = &mut self.occupancy {
             occupancy.read_came(now, d, id);
         }
         let die = &mut self.dies[d];
+        die.programs += u32::from(matches!(work, Work::Program { .. }));
         let queue = match work {
+            _ if self.draining && !matches!(work, Work::Program { .. }) => &mut die.late,
             Work::HostRead(_) if self.reads_first => &mut die.reads,
             Work::RelocationRead(_) | Work::RepairRead(_) => &mut die.relocation_reads,
             Work::Program { collection: true, .. } | Work::RebuildProgram | Work::RebuildErase | Work::Erase(_) => {
@@ -204,16 +251,11 @@ impl Dies {
             }
             Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
         };
-        if queue.tail == NONE {
-            queue.head = id;
-        } else {
-            self.ops[queue.tail as usize].next = id;
-        }
-        queue.tail = id;
+        push(queue, id, &mut self.ops);
         if self.dies[d].current == NONE {
             return self.start_next(now, d, events);
         }
-        if is_read && self.reads_first { self.try_suspend(now, d, events) } else { None }
+        if is_read && self.reads_first && !self.draining { self.try_suspend(now, d, events) } else { None }
     }
 
     /// Suspends the program or erase under way so that a read can go first.
@@ -249,6 +291,7 @@ impl Dies {
         let die = &mut self.dies[d];
         let id = std::mem::replace(&mut die.current, NONE);
         let op = self.ops.remove(id as usize);
+        die.programs -= u32::from(matches!(op.work, Work::Program { .. }));
         let mut waited = Parts::default();
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
@@ -260,6 +303,24 @@ impl Dies {
             }
         }
         Finished { op, at: now, waited }
+    }
+
+    /// The read that a die is done with, if nobody has asked yet how many retries it takes.
+    pub fn read_to_judge(&self, d: usize) -> Option<UnitAddress> {
+        let op = &self.ops[self.dies[d].current as usize];
+        let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
+        (is_read && op.retry_ns.is_none()).then_some(op.unit)
+    }
+
+    /// The read of a die takes so many retries: each is the array's time again. False: it takes none.
+    pub fn retry(&mut self, now: Time, d: usize, retries: u32, events: &mut EventTable) -> bool {
+        let op = &mut self.ops[self.dies[d].current as usize];
+        let retry_ns = u64::from(retries) * self.timing.of(op.mode).read_ns;
+        op.retry_ns = Some(retry_ns);
+        if retries > 0 {
+            events.set(d, now + retry_ns);
+        }
+        retries > 0
     }
 
     /// Begins what comes next on an idle die.
@@ -295,7 +356,9 @@ impl Dies {
             Some(reads) => pop(reads(&mut self.dies[d]), &mut self.ops),
             None => {
                 let die = &mut self.dies[d];
-                pop(&mut die.collection, &mut self.ops).or_else(|| pop(&mut die.host_programs, &mut self.ops))
+                pop(&mut die.collection, &mut self.ops)
+                    .or_else(|| pop(&mut die.host_programs, &mut self.ops))
+                    .or_else(|| pop(&mut die.late, &mut self.ops))
             }
         };
         let die = &mut self.dies[d];
@@ -369,6 +432,15 @@ impl Dies {
     pub fn read_ns(&self, mode: CellMode) -> u64 {
         self.timing.of(mode).read_ns
     }
+}
+
+fn push(queue: &mut Queue, id: u32, ops: &mut Slab<DieOp>) {
+    if queue.tail == NONE {
+        queue.head = id;
+    } else {
+        ops[queue.tail as usize].next = id;
+    }
+    queue.tail = id;
 }
 
 fn pop(queue: &mut Queue, ops: &mut Slab<DieOp>) -> Option<u32> {

@@ -202,6 +202,10 @@ impl Card {
         let first = segment * lbas;
         let count = lbas.min(self.ftl.user_sectors() as u32 - first);
         let store = self.store.as_mut().expect("the card has contents");
+        // Of a segment the list that is written last counts. Whoever asks may have waited since, and another list been
+        // written as of a later version: up to that all was durable, and it still is.
+        let as_of = as_of.max(store.holes_as_of);
+        store.holes_as_of = as_of;
         let mut payload = vec![0; store.payload_bytes()];
         set_holes_as_of(&mut payload, as_of);
         for index in 0..count {

@@ -1,5 +1,6 @@
 //! Requests of the host, from submission to completion.
 
+use crate::RequestError;
 use crate::card::Card;
 use crate::dies::Work;
 use crate::store::SectorData;
@@ -40,7 +41,7 @@ pub struct HostRequest {
     partial_last: bool,
     reads_left: u32,
     /// A flush that has to tell the media of holes once everything before it is durable; as of which version.
-    holes_as_of: Option<u64>,
+    pub holes_as_of: Option<u64>,
 }
 
 impl Default for HostRequest {
@@ -96,8 +97,11 @@ impl Card {
         if let Some(store) = &mut self.store {
             store.requests[id.0 as usize].begin(first as u32, sectors as usize, request.op == Op::Write);
         }
+        self.errors[id.0 as usize] = None;
+        self.life.tick(now);
         if self.in_flight == 0 {
             self.pause_ends();
+            self.life.busy(now);
         }
         self.submitted += 1;
         self.in_flight += 1;
@@ -112,6 +116,7 @@ impl Card {
         }
         if passage.arrived == now {
             self.arrived(now, id, done);
+            self.notice_the_end(now, done);
         } else {
             // The map entry will be needed when the command arrives.
             if sectors > 0 && request.op != Op::Flush {
@@ -147,6 +152,7 @@ impl Card {
             }
             Op::Write => self.queue_write(now, id, done),
             Op::Flush => self.make_durable(now, id, done),
+            Op::Trim if self.read_only => self.fail(now, id, RequestError::ReadOnly, done),
             Op::Trim => {
                 self.trim(&request);
                 self.limit_owed_holes(now);
@@ -214,8 +220,13 @@ impl Card {
         if request.reads_left > 0 {
             return;
         }
-        let op = request.op;
+        let (op, submitted) = (request.op, request.submitted);
         if let Some(record) = self.records.get_mut(id.0 as usize) {
+            if self.store.is_some() {
+                // What could not be read was rebuilt from its stripe meanwhile.
+                let known = record.settled.total_ns() + record.flash.total_ns();
+                record.flash.add(Cause::ReadRetry, (now - submitted) - known);
+            }
             record.settle_flash();
         }
         match op {
@@ -239,6 +250,9 @@ impl Card {
 
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
     fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        if self.read_only {
+            return self.fail(now, id, RequestError::ReadOnly, done);
+        }
         let needs_room = self.requests[id.0 as usize].sectors_left > 0;
         if (needs_room && !self.waiting_writes.is_empty()) || !self.admit(now, id, done) {
             let request = &mut self.requests[id.0 as usize];
@@ -270,7 +284,7 @@ impl Card {
             let request = &self.requests[id.0 as usize];
             (request.sector, request.sectors_left)
         };
-        while left > 0 && self.buffer_free_sectors > 0 && self.ftl.can_write() {
+        while left > 0 && self.buffer_free_sectors > 0 && self.ftl.can_write() && self.has_energy() {
             self.buffer_free_sectors -= 1;
             let over_hole = self.store.is_some() && self.ftl.lookup(Lba(sector)).is_none();
             let ppa = self.ftl.write(Lba(sector));
@@ -300,7 +314,7 @@ impl Card {
     pub(crate) fn admit_waiting(&mut self, now: Time, done: &mut Vec<Completion>) {
         while let Some(&id) = self.waiting_writes.front() {
             let left = self.requests[id.0 as usize].sectors_left;
-            if left == 0 || self.buffer_free_sectors == 0 || !self.ftl.can_write() {
+            if left == 0 || self.buffer_free_sectors == 0 || !self.ftl.can_write() || !self.has_energy() {
                 break;
             }
             // The last sector admits the whole: its wait ends now.
@@ -382,6 +396,12 @@ impl Card {
         let request = &mut self.requests[id.0 as usize];
         request.stage = Stage::Free;
         let submitted = request.submitted;
+        match request.op {
+            _ if self.errors[id.0 as usize].is_some() => {}
+            Op::Read => self.life.read(request.bytes),
+            Op::Write => self.life.wrote(request.bytes),
+            Op::Flush | Op::Trim => {}
+        }
         let parts = match self.records.get(id.0 as usize) {
             Some(record) => {
                 assert_eq!(record.settled.total_ns(), now - submitted, "the parts of {id:?} do not add up");
@@ -393,7 +413,11 @@ impl Card {
         self.in_flight -= 1;
         assert_eq!(self.submitted, self.finished + self.in_flight, "a request was lost");
         done.push(Completion { id, parts });
+        if self.store.is_some() {
+            self.save_totals_if_due();
+        }
         if self.in_flight == 0 {
+            self.life.idle(now);
             self.pause_begins(now, done);
         }
     }

@@ -73,6 +73,13 @@ impl Card {
                 Slot { module: ModuleId(module), state: SlotState::Active }
             })
             .collect();
+        // Which blocks are bad from the factory is the medium's to say.
+        let mut nand = config.nand;
+        nand.endurance.factory_bad_ppm = 0;
+        let mut ftl = Ftl::new(&nand, config.bands, &config.ftl, seed)?;
+        ftl.take_over_blocks(|band, die| {
+            media.is_bad(media::BlockAt { module: die % shape.modules, die: die / shape.modules, block: band })
+        });
         let common = ModuleHeader {
             card: id,
             module: slots[0].module,
@@ -84,12 +91,17 @@ impl Card {
             parity_units: config.ftl.parity_units,
             user_sectors: config.ftl.user_sectors,
             clean: false,
+            read_only: false,
             power_cycles: 0,
             unsafe_shutdowns: 0,
             host_sectors_written: 0,
             host_sectors_read: 0,
             media_errors: 0,
             busy_ns: 0,
+            power_on_ns: 0,
+            host_read_commands: 0,
+            host_write_commands: 0,
+            new_data_sectors: ftl.data_sectors(),
             slots,
         };
         let mut media = media;
@@ -98,11 +110,9 @@ impl Card {
         headers.claim(&mut media, &in_slots).map_err(OpenError::Header)?;
         headers.write(&mut media, &in_slots).map_err(OpenError::Header)?;
         let store = Store::new(media, headers, in_slots, max_requests as usize);
-        let is_bad = |band, die| store.block_at(die, band).is_some_and(|at| store.media.is_bad(at));
-        let mut ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
-        ftl.take_over_blocks(is_bad);
         let mut card = Card::around_found(config, ftl, max_requests);
         card.store = Some(Box::new(store));
+        card.begin_patrol(false);
         Ok(card)
     }
 
@@ -122,6 +132,8 @@ impl Card {
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
                 store.next_version = next_version;
                 card.store = Some(Box::new(store));
+                card.restore_totals();
+                card.begin_patrol(true);
                 if let Some(OwedSinceStart::ToWrite { segments, .. }) = card.owes_since_start.take() {
                     card.owe_since_start(segments);
                 }

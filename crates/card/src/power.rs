@@ -13,6 +13,7 @@ impl Card {
     /// [`advance`](device::Device::advance) it until [`Card::is_drained`], while the energy lasts.
     pub fn power_fails(&mut self, now: Time) {
         self.draining = true;
+        self.dies.programs_first();
         self.waiting_writes.clear();
         self.drain(now);
     }

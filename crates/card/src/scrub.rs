@@ -12,6 +12,8 @@ use ftl::{BandId, BandState, Ppa, StreamId, StripeId};
 #[derive(Clone, Debug, Default)]
 pub struct Scrub {
     at: Option<StripeId>,
+    /// The band behind the last one.
+    end: u32,
     under_way: bool,
     found: u64,
 }
@@ -38,9 +40,14 @@ impl Card {
     /// Begins a pass over all that is on flash, unless one is under way.
     pub fn begin_scrub(&mut self, now: Time, done: &mut Vec<Completion>) {
         if self.scrub.is_none() {
-            self.scrub = Some(Scrub { at: Some(StripeId { band: BandId(0), index: 0 }), ..Scrub::default() });
+            self.scrub_bands(BandId(0), self.ftl.bands());
             self.go_on(now, done);
         }
+    }
+
+    /// Begins a pass over bands from `first` up to the one before `end`.
+    pub(crate) fn scrub_bands(&mut self, first: BandId, end: u32) {
+        self.scrub = Some(Scrub { at: Some(StripeId { band: first, index: 0 }), end, ..Scrub::default() });
     }
 
     /// How far the pass is, while there is one.
@@ -56,11 +63,15 @@ impl Card {
         if self.draining || self.halted {
             return;
         }
-        while let Some(Scrub { at: Some(stripe), under_way: false, .. }) = self.scrub {
+        if self.scrub.is_none() {
+            self.patrol_on(now);
+        }
+        while let Some(Scrub { at: Some(stripe), end, under_way: false, .. }) = self.scrub {
             let next_band = StripeId { band: BandId(stripe.band.0 + 1), index: 0 };
-            if stripe.band.0 == self.ftl.bands() {
+            if stripe.band.0 == end {
                 self.scrub = None;
-                return;
+                self.patrol_on(now);
+                continue;
             }
             let state = self.ftl.band_state(stripe.band);
             let holds = matches!(state, BandState::Open | BandState::Closed | BandState::Victim);

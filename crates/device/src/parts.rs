@@ -40,7 +40,7 @@ pub enum Cause {
     FlashRead,
     /// The channel's bus: transfer, and waiting for it.
     Bus,
-    /// Read retries.
+    /// Read retries, and rebuilding what can't be read from the rest of its stripe.
     ReadRetry,
     /// Waiting for the write to be on the medium (flush, FUA).
     Durable,

@@ -6,7 +6,7 @@
 //!      +---------------------------------------------------------------+
 //!    0 | "FLASHRIG"                                                    |
 //!      +---------------+---------------+-------------------------------+
-//!    8 | format version| slot          | flags: bit 0 clean            |
+//!    8 | format version| slot          | flags: bits clean, read-only  |
 //!      +---------------+---------------+-------------------------------+
 //!   16 | card                                                          |
 //!   24 |                                                               |
@@ -42,7 +42,15 @@
 //!      +---------------------------------------------------------------+
 //!  152 | busy ns                                                       |
 //!      +---------------------------------------------------------------+
-//!  160 | 0                                                             |
+//!  160 | power on ns                                                   |
+//!      +---------------------------------------------------------------+
+//!  168 | host read commands                                            |
+//!      +---------------------------------------------------------------+
+//!  176 | host write commands                                           |
+//!      +---------------------------------------------------------------+
+//!  184 | data sectors when new                                         |
+//!      +---------------------------------------------------------------+
+//!  192 | 0                                                             |
 //!      +---------------------------------------------------------------+
 //!  256 | slot 0: module                                                |
 //!  264 |                                                               |
@@ -81,6 +89,8 @@ pub const MAX_SECTORS: u64 = u32::MAX as u64;
 const MAGIC: [u8; 8] = *b"FLASHRIG";
 /// Bit of the flags: shut down in order.
 const CLEAN: u32 = 1;
+/// Bit of the flags: the spare is used up.
+const READ_ONLY: u32 = 2;
 
 /// A slot as it lies on the medium.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -120,7 +130,11 @@ struct Raw {
     host_sectors_read: U64,
     media_errors: U64,
     busy_ns: U64,
-    reserved: [u8; 96],
+    power_on_ns: U64,
+    host_read_commands: U64,
+    host_write_commands: U64,
+    new_data_sectors: U64,
+    reserved: [u8; 64],
     slots: [RawSlot; MAX_MODULES as usize],
     reserved_end: [u8; 1788],
     crc: U32,
@@ -218,6 +232,8 @@ pub struct ModuleHeader {
     pub user_sectors: u64,
     /// The card was shut down in order.
     pub clean: bool,
+    /// Bad blocks have used up the spare: the card takes no more writes, for good.
+    pub read_only: bool,
     /// Times the card was started.
     pub power_cycles: u64,
     /// Times it was started without having been shut down in order.
@@ -230,6 +246,14 @@ pub struct ModuleHeader {
     pub media_errors: u64,
     /// Time with requests under way, in nanoseconds.
     pub busy_ns: u64,
+    /// Time with power on, in nanoseconds.
+    pub power_on_ns: u64,
+    /// Reads that the host asked for and that were answered.
+    pub host_read_commands: u64,
+    /// Writes that the host asked for and that were answered.
+    pub host_write_commands: u64,
+    /// Sectors that all bands of the card had room for when it was made, without its bad blocks and parity.
+    pub new_data_sectors: u64,
     /// The slots of the card, as many as [`Shape::modules`].
     pub slots: Vec<Slot>,
 }
@@ -287,7 +311,8 @@ impl ModuleHeader {
         raw.magic = MAGIC;
         raw.version = VERSION.into();
         raw.slot = self.slot.into();
-        raw.flags = if self.clean { CLEAN } else { 0 }.into();
+        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
+        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY)).into();
         raw.card = self.card.0;
         raw.module = self.module.0;
         raw.generation = self.generation.into();
@@ -309,6 +334,10 @@ impl ModuleHeader {
         raw.host_sectors_read = self.host_sectors_read.into();
         raw.media_errors = self.media_errors.into();
         raw.busy_ns = self.busy_ns.into();
+        raw.power_on_ns = self.power_on_ns.into();
+        raw.host_read_commands = self.host_read_commands.into();
+        raw.host_write_commands = self.host_write_commands.into();
+        raw.new_data_sectors = self.new_data_sectors.into();
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
             out.module = slot.module.0;
             out.state = slot.state as u8;
@@ -344,12 +373,17 @@ impl ModuleHeader {
             parity_units: raw.parity_units.get(),
             user_sectors: raw.user_sectors.get(),
             clean: raw.flags.get() & CLEAN != 0,
+            read_only: raw.flags.get() & READ_ONLY != 0,
             power_cycles: raw.power_cycles.get(),
             unsafe_shutdowns: raw.unsafe_shutdowns.get(),
             host_sectors_written: raw.host_sectors_written.get(),
             host_sectors_read: raw.host_sectors_read.get(),
             media_errors: raw.media_errors.get(),
             busy_ns: raw.busy_ns.get(),
+            power_on_ns: raw.power_on_ns.get(),
+            host_read_commands: raw.host_read_commands.get(),
+            host_write_commands: raw.host_write_commands.get(),
+            new_data_sectors: raw.new_data_sectors.get(),
             slots: slots
                 .filter_map(|slot| {
                     Some(Slot { module: ModuleId(slot.module), state: SlotState::from_byte(slot.state)? })
@@ -389,7 +423,7 @@ impl Raw {
             }};
         }
         within!(version, 1..=VERSION);
-        within!(flags, 0..=CLEAN);
+        within!(flags, 0..=CLEAN | READ_ONLY);
         within!(modules, 1..=MAX_MODULES);
         within!(slot_count, self.modules.get()..=self.modules.get());
         within!(slot, 0..self.modules.get() as u16);

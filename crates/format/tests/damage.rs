@@ -128,7 +128,7 @@ fn a_headers_fields_have_limits() {
     for (offset, bytes_of, value, field) in [
         (8, 2, 0, "version"),
         (10, 2, 3, "slot"),
-        (12, 4, 2, "flags"),
+        (12, 4, 4, "flags"),
         (64, 4, 0, "modules"),
         (64, 4, 65, "modules"),
         (64, 4, u64::from(u32::MAX), "modules"),
@@ -148,7 +148,7 @@ fn a_headers_fields_have_limits() {
         (100, 4, u64::from(u32::MAX), "slot_count"),
         (104, 8, 0, "user_sectors"),
         (104, 8, user_sectors, "user_sectors"),
-        (160, 1, 1, "reserved byte"),
+        (192, 1, 1, "reserved byte"),
         (255, 1, 1, "reserved byte"),
         (272, 1, 4, "slot state"),
         (273, 1, 1, "reserved byte"),

@@ -419,6 +419,8 @@ impl Ftl {
         self.bands.set_state(band, BandState::Open, BandState::Closed);
         let barrier = self.streams[stream as usize].barrier();
         self.closing[stream as usize].push_back((band, barrier));
+        // Of a band that is abandoned all may be on flash already: nothing else would come to settle it.
+        self.settle_closed(stream);
     }
 
     /// A block of a stream's open band failed: the band takes no more.
@@ -473,8 +475,14 @@ impl Ftl {
     /// All units of a stripe are on flash.
     #[inline]
     pub fn stripe_durable(&mut self, stream: StreamId, sequence: u64) {
+        self.streams[stream as usize].stripe_durable(sequence);
+        self.settle_closed(stream);
+    }
+
+    /// Bands of which all is on flash become victims like others.
+    #[inline]
+    fn settle_closed(&mut self, stream: StreamId) {
         let s = stream as usize;
-        self.streams[s].stripe_durable(sequence);
         while let Some(&(band, barrier)) = self.closing[s].front()
             && self.streams[s].is_durable(barrier)
         {

@@ -452,7 +452,8 @@ impl Ftl {
                 continue;
             }
             self.counters.erases += 1;
-            let cycles = self.blocks.cycles(band.0, die) + 1;
+            // A block that fails is never erased again: how often it was is the medium's to say.
+            let cycles = self.blocks.cycles(band.0, die) + u32::from(usable(die));
             self.blocks.set(band.0, die, 0, cycles);
             if !usable(die) {
                 self.blocks.retire(band.0, die);

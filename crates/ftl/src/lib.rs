@@ -30,6 +30,7 @@ mod now;
 mod pacing;
 mod prefetch;
 pub mod recover;
+mod room;
 mod stream;
 mod table;
 mod valid;

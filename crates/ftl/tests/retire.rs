@@ -5,7 +5,7 @@ mod oracle;
 
 use common::{Card, PACED, PLAIN, STOP_THE_WORLD, assert_all_readable, data_sectors, steady_waf, sum_of_cycles};
 use device::Rng;
-use ftl::{BandId, BandState, Ftl, Lba, ReadOnly, StripeId, VictimPolicy};
+use ftl::{BandId, BandState, Ftl, Lba, ReadOnly, StreamId, StripeId, VictimPolicy};
 use nand::Endurance;
 
 /// Most blocks last about 20 cycles.
@@ -210,4 +210,16 @@ fn factory_bad_blocks_cost_the_spare_that_they_take() {
             assert!((waf / theory - 1.0).abs() < 0.03, "{factory_bad_ppm} ppm, {victim:?}: {waf}, theory {theory}");
         }
     }
+}
+
+#[test]
+fn a_band_abandoned_with_nothing_under_way_can_be_emptied_at_once() {
+    let mut ftl = Card { endurance: PLAIN.endurance, ..CARD }.filled();
+    ftl.write_now(Lba(0)).unwrap();
+    ftl.settle_now();
+    let band = ftl.open_band_of(StreamId::Host).expect("the band is not full");
+    ftl.abandon_band(StreamId::Host);
+    assert!(ftl.is_settled(band));
+    ftl.evacuate(band);
+    assert!(ftl.gc_demand(false), "nobody will ever empty it");
 }

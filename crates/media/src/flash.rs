@@ -128,6 +128,25 @@ impl Flash {
         }
     }
 
+    /// Further reads with shifted thresholds that a read of a unit would take now.
+    pub fn retries(&self, at: UnitAt) -> u32 {
+        let answers = |slot: &&Slot| self.powered && slot.live.answers(Some(at.block.die)).is_ok();
+        let slot = self.slots[at.block.module as usize].as_ref().filter(answers);
+        match slot {
+            Some(slot) if self.physics.read_retries > 0 => {
+                slot.live.look(at.block, at.row, &self.physics, |_, _| {}).retries
+            }
+            _ => 0,
+        }
+    }
+
+    /// A block is read so many times.
+    pub fn disturb(&mut self, at: BlockAt, reads: u32) {
+        if let Some(slot) = &mut self.slots[at.module as usize] {
+            slot.physical(|module| module.disturb(at.die, at.block, reads));
+        }
+    }
+
     /// Takes a module out. What it had not synced is lost like in a power cut.
     pub fn pull(&mut self, slot: u32) -> Option<Module> {
         let mut module = self.slots[slot as usize].take()?;
@@ -393,7 +412,7 @@ impl Media for Flash {
         let Some(slot) = &mut self.slots[at.block.module as usize] else { return Err(MediaError::NoModule) };
         // Counting would make copies of the card differ, and cost them their shared memory.
         if self.physics.errors.disturb_read > 0.0 {
-            slot.live_mut().count_read(at.block.die, at.block.block);
+            slot.live_mut().disturb(at.block.die, at.block.block, 1);
         }
         Ok(slot.live.read(at.block, at.row, &self.physics, unit))
     }

@@ -57,7 +57,8 @@ pub struct ReadReport {
     pub retries: u32,
     /// Corrected bits of the worst sector.
     pub corrected_bits: u32,
-    /// The unit should be written elsewhere soon: the medium is near to the end of what it can correct.
+    /// The unit should be written elsewhere soon: the medium is near to the end of what it can correct, because of time,
+    /// reads or a fault. Not when only its block is worn: elsewhere is no better.
     pub refresh_advised: bool,
 }
 

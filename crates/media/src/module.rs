@@ -29,6 +29,10 @@ pub struct Module {
     pub(crate) armed: Vec<Armed>,
 }
 
+/// Data fade when time and reads have made their errors so many times those of fresh data in the same block. Below it,
+/// writing them elsewhere gains less than it wears.
+const FADED: f64 = 1.25;
+
 /// Who may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
@@ -317,35 +321,53 @@ impl Module {
         self.chunks[chunk].as_ref().map_or(Cells::Erased, |chunk| chunk.sectors[at].cells)
     }
 
-    /// Counts a read of a block.
-    pub(crate) fn count_read(&mut self, die: u32, block: u32) {
-        let reads = &mut self.block_mut(die, block).reads;
-        *reads = reads.saturating_add(1);
-    }
-
     /// Reads a unit.
     pub(crate) fn read(&self, at: BlockAt, row: u32, physics: &Physics, out: &mut Unit) -> ReadReport {
+        let (chunk, place) = self.cut.locate(self.index(at.die, at.block));
+        out.assert_shape(self.cut.sectors, self.cut.sector_bytes);
+        let mut any_good = false;
+        let report = self.look(at, row, physics, |sector, state| {
+            any_good |= state == SectorState::Good;
+            out.set_state(sector, state);
+        });
+        if let Some(chunk) = self.chunks[chunk].as_ref().filter(|_| any_good) {
+            let from = self.unit_index(place, row) * self.cut.unit_bytes();
+            out.bytes_mut().copy_from_slice(&chunk.bytes[from..][..self.cut.unit_bytes()]);
+        }
+        report
+    }
+
+    /// What a read of a unit takes, and what it finds in each sector.
+    pub(crate) fn look(
+        &self,
+        at: BlockAt,
+        row: u32,
+        physics: &Physics,
+        mut found: impl FnMut(usize, SectorState),
+    ) -> ReadReport {
         let index = self.index(at.die, at.block);
         let (chunk, place) = self.cut.locate(index);
         let unit_at = self.unit_index(place, row);
         let sectors = self.cut.sectors;
-        out.assert_shape(sectors, self.cut.sector_bytes);
         let Some(chunk) = &self.chunks[chunk] else {
-            (0..sectors).for_each(|sector| out.set_state(sector, SectorState::Erased));
+            (0..sectors).for_each(|sector| found(sector, SectorState::Erased));
             return ReadReport::default();
         };
         let block = &self.blocks[index];
-        let mean = if physics.errors.is_none() {
-            0.0
+        let (mean, fresh) = if physics.errors.is_none() {
+            (0.0, 0.0)
         } else {
             let minutes = self.minutes.saturating_sub(chunk.units[unit_at].minute);
-            mean_errors(physics, block.cycles, minutes, block.reads)
+            let mean = mean_errors(physics, block.cycles, minutes, block.reads);
+            (mean, mean_errors(physics, block.cycles, 0, 0))
         };
         let mut report = ReadReport::default();
-        let mut any_good = false;
+        // Elsewhere would be better: what is wrong is not only the wear of the block.
+        let mut fades = mean > FADED * fresh;
         for sector in 0..sectors {
             let SectorCells { cells, flips } = chunk.sectors[unit_at * sectors + sector];
             let flips = u32::from(flips);
+            fades |= flips > 0;
             let state = match cells {
                 Cells::Lost => SectorState::Uncorrectable,
                 Cells::Erased if flips > physics.ecc_bits => SectorState::Uncorrectable,
@@ -369,14 +391,17 @@ impl Module {
                     }
                 }
             };
-            any_good |= state == SectorState::Good;
-            out.set_state(sector, state);
+            found(sector, state);
         }
-        if any_good {
-            out.bytes_mut().copy_from_slice(&chunk.bytes[unit_at * self.cut.unit_bytes()..][..self.cut.unit_bytes()]);
-        }
-        report.refresh_advised = report.corrected_bits >= physics.refresh_advised_at_bits.max(1) || report.retries > 0;
+        let is_near = report.corrected_bits >= physics.refresh_advised_at_bits.max(1) || report.retries > 0;
+        report.refresh_advised = is_near && fades;
         report
+    }
+
+    /// Counts so many reads of a block.
+    pub(crate) fn disturb(&mut self, die: u32, block: u32, count: u32) {
+        let reads = &mut self.block_mut(die, block).reads;
+        *reads = reads.saturating_add(count);
     }
 
     /// Whether the wear of a block makes a program of this row fail.

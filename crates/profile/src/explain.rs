@@ -87,6 +87,31 @@ fn explain_flash(page: &mut Page, flash: &Flash) {
             grouped(u64::from(endurance.erase_fail_ppm_at_rated)),
         ),
     );
+    errors(page, flash);
+}
+
+fn errors(page: &mut Page, flash: &Flash) {
+    let physics = &flash.physics;
+    if physics.errors.is_none() {
+        return;
+    }
+    let rates = &physics.errors;
+    let rated = rates.fresh + rates.cycles;
+    page.row(
+        "bit errors",
+        &format!(
+            "{:.1e} fresh, {rated:.1e} at the rated cycles, {:.1e} a year later",
+            rates.fresh,
+            rated + rates.retention_year
+        ),
+    );
+    let retries = count(u64::from(physics.read_retries), "read retry", "read retries");
+    page.row("ECC", &format!("{} bits of a sector, {retries}", grouped(u64::from(physics.ecc_bits))));
+    if let Some(patrol) = flash.card.patrol {
+        let days = count(patrol.interval_ns / 86_400_000_000_000, "day", "days");
+        let reads = grouped(u64::from(patrol.block_reads));
+        page.row("patrol", &format!("all is read once in {days}, a band when a block was read {reads} times"));
+    }
 }
 
 fn capacity(page: &mut Page, flash: &Flash, figures: &Figures) {
@@ -197,6 +222,18 @@ fn path(page: &mut Page, flash: &Flash) {
         "a write is durable only after a flush or FUA"
     };
     page.row("write buffer", &format!("{buffer}; {durable}"));
+    if let (Some(hold_up_ns), Some(capacitors)) = (card.hold_up_ns(), card.capacitors) {
+        let durable = card.durable_buffer_sectors();
+        let needs = duration(card.drain_ns(durable));
+        let [joules, watts] = [capacitors.energy_uj, capacitors.drain_uw].map(|micro| short(micro as f64 / 1e6));
+        let of_it = if durable == card.buffer_sectors {
+            format!("a full buffer needs {needs} at most")
+        } else {
+            let counts = binary_bytes(u64::from(durable) * SECTOR_BYTES);
+            format!("only {counts} of the buffer are used, which need {needs} at most")
+        };
+        page.row("capacitors", &format!("{joules} J at {watts} W last {}; {of_it}", duration(hold_up_ns)));
+    }
     page.row(
         "order",
         if card.reads_first { "reads go ahead of programs and erases" } else { "first come, first served" },

@@ -2,6 +2,7 @@
 
 use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
+use crate::reliability;
 use crate::settings::Settings;
 use card::{CardConfig, LinkConfig, RelocationPath};
 use device::SECTOR_BYTES;
@@ -26,6 +27,8 @@ pub(crate) struct Flash {
     pub host_stripe_bytes: u64,
     /// User capacity of all cards as sold, before any reserve.
     pub sold_bytes: u64,
+    /// How good the flash is.
+    pub physics: media::Physics,
 }
 
 /// Reads and checks everything.
@@ -43,16 +46,20 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     let ftl = read_ftl(settings, &geometry, sold_bytes / cards)?;
     let buffer_bytes = settings.count("buffer", "bytes")?;
     must_be_multiple(settings, ("buffer", "bytes"), "buffer", buffer_bytes, SECTOR_BYTES)?;
+    let power_loss_protection = settings.flag("card", "power_loss_protection")?;
     let card = CardConfig {
         nand,
         ftl,
         bands: geometry.blocks_per_plane,
         link: read_link(settings)?,
         buffer_sectors: (buffer_bytes / SECTOR_BYTES) as u32,
-        power_loss_protection: settings.flag("card", "power_loss_protection")?,
+        power_loss_protection,
         reads_first: settings.flag("card", "reads_first")?,
         relocation_sectors: settings.count32("relocation", "sectors_under_way")?,
         relocation_path: read_relocation_path(settings)?,
+        spare_threshold_percent: reliability::spare_threshold_percent(settings),
+        capacitors: reliability::read_capacitors(settings)?,
+        patrol: reliability::read_patrol(settings)?,
     };
     check_stripes(settings, &card)?;
     check_room(settings, &card)?;
@@ -66,7 +73,8 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             Problem::TooSmall { what, bytes, needed_bytes: host_stripe_bytes },
         ));
     }
-    Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes })
+    let physics = reliability::read_physics(settings, &card)?;
+    Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes, physics })
 }
 
 fn must_be_multiple(
@@ -189,6 +197,7 @@ fn read_endurance(settings: &Settings) -> Result<Endurance, ProfileError> {
 }
 
 fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result<FtlConfig, ProfileError> {
+    let protected = settings.flag("card", "power_loss_protection")?;
     let table = "ftl";
     let number = |key| settings.count32(table, key);
     // A number that only one choice needs: its absence is that choice's fault.
@@ -230,7 +239,11 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
         separate_streams: settings.flag(table, "separate_streams")?,
         static_wear_spread_cycles: number("static_wear_spread_cycles")?,
         slc_cache: read_slc_cache(settings, geometry)?,
-        persistence: Some(Persistence { payload_bytes: SECTOR_BYTES as u32, cell_rows: 1, checkpoint_every_bands: 0 }),
+        persistence: Some(Persistence {
+            payload_bytes: SECTOR_BYTES as u32,
+            cell_rows: reliability::cell_rows(settings, protected),
+            checkpoint_every_bands: 0,
+        }),
     })
 }
 
@@ -337,6 +350,7 @@ fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileErr
             return Err(settings.wrong(table, key, Problem::TooSmall { what, bytes, needed_bytes }));
         }
     }
+    reliability::check_capacitors(settings, card, needed_bytes)?;
     // A band's sectors are numbered with 32 bits at every scale.
     let limit = u64::from(u32::MAX);
     if sectors_per_band(card) >= limit {

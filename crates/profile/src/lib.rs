@@ -61,6 +61,7 @@ mod flash;
 mod host;
 mod nearest;
 mod profile;
+mod reliability;
 mod scale;
 mod schema;
 mod settings;

@@ -157,6 +157,14 @@ impl Profile {
         self.settings.changed()
     }
 
+    /// How good the flash is, for a medium that is to behave like it; `None` for disks.
+    pub fn physics(&self) -> Result<Option<media::Physics>, ProfileError> {
+        Ok(match self.full()? {
+            Full::Flash(flash) => Some(flash.physics),
+            Full::Disks(_) => None,
+        })
+    }
+
     /// What follows from the numbers of a flash device at full size; `None` for disks.
     pub fn figures(&self) -> Result<Option<Figures>, ProfileError> {
         Ok(self.full()?.figures())

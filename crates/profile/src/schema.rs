@@ -243,6 +243,7 @@ pub(crate) static CARD: Schema = Schema {
                 bytes("page_bytes", 4096, 1 << 20),
                 bytes("spare_bytes", 0, 1 << 18),
                 key("multi_plane", Kind::Flag),
+                counted("rows_sharing_cells", 1, 8),
             ],
         },
         TableSchema {
@@ -265,7 +266,26 @@ pub(crate) static CARD: Schema = Schema {
                 counted("rated_cycles", 1, 1 << 30),
                 counted("factory_bad_ppm", 0, 100_000),
                 counted("erase_fail_ppm_at_rated", 0, 1_000_000),
+                counted("program_fail_ppm_at_rated", 0, 1_000_000),
+                counted("spare_threshold_percent", 0, 100),
             ],
+        },
+        TableSchema {
+            name: "errors",
+            keys: &[
+                key("fresh", Kind::Share),
+                key("rated_cycles", Kind::Share),
+                key("retention_year", Kind::Share),
+                key("disturb_read", Kind::Share),
+                counted("ecc_bits", 0, 1 << 15),
+                counted("read_retries", 0, 64),
+                key("retry_factor", Kind::Share),
+                counted("refresh_at_bits", 1, 1 << 15),
+            ],
+        },
+        TableSchema {
+            name: "patrol",
+            keys: &[counted("interval_days", 1, 36_500), counted("block_reads", 1, 1 << 30)],
         },
         TableSchema {
             name: "ftl",
@@ -295,7 +315,14 @@ pub(crate) static CARD: Schema = Schema {
                 time("latency_ns", 0),
             ],
         },
-        TableSchema { name: "buffer", keys: &[bytes("bytes", 4096, 1 << 40)] },
+        TableSchema {
+            name: "buffer",
+            keys: &[
+                bytes("bytes", 4096, 1 << 40),
+                key("capacitor_joules", Kind::Amount),
+                key("drain_watts", Kind::Amount),
+            ],
+        },
         TableSchema {
             name: "relocation",
             keys: &[

@@ -144,3 +144,27 @@ fn a_card_in_words_says_what_matters() {
         assert!(page.contains(fact), "{fact} in {page}");
     }
 }
+
+#[test]
+fn the_capacitors_of_every_card_carry_its_whole_buffer() {
+    let mut with_capacitors = 0;
+    for profile in cards() {
+        let device = profile.lower(1.0).unwrap();
+        for card in device.cards() {
+            assert_eq!(card.durable_buffer_sectors(), card.buffer_sectors, "{}", profile.name());
+            with_capacitors += u32::from(card.hold_up_ns().is_some());
+        }
+    }
+    assert!(with_capacitors >= 10);
+}
+
+#[test]
+fn every_flash_card_says_how_its_flash_errs_and_corrects_a_year_at_the_rated_cycles() {
+    for profile in cards() {
+        let Some(physics) = profile.physics().unwrap() else { continue };
+        assert!(!physics.errors.is_none(), "{}", profile.name());
+        let rates = &physics.errors;
+        let mean_bits = (rates.fresh + rates.cycles + rates.retention_year) * 4160.0 * 8.0;
+        assert!(mean_bits < f64::from(physics.ecc_bits), "{}: {mean_bits} bits", profile.name());
+    }
+}

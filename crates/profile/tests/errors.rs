@@ -137,8 +137,9 @@ fn what_is_not_toml_says_where() {
 fn what_is_missing_is_named() {
     let table = line_of(CARD, "[timing]");
     assert_eq!(error(&with_line(CARD, "read_ns", "")), format!("my.toml:{table}: missing key 'read_ns' in [timing]"));
-    let without_buffer = CARD.replace("[buffer]", "").replace("bytes = { value = \"8MiB\"", "#");
-    assert_eq!(error(&without_buffer), "my.toml: missing table [buffer]");
+    let (before, buffer) = CARD.split_once("[buffer]").expect("the card has a buffer");
+    let (_, after) = buffer.split_once("\n\n").expect("more tables follow");
+    assert_eq!(error(&format!("{before}{after}")), "my.toml: missing table [buffer]");
     assert_eq!(error(""), "my.toml: missing table [card]");
     let gc = line_of(CARD, "gc =");
     let text = with_line(CARD, "target_free_bands", "");
@@ -298,4 +299,21 @@ fn settings_have_the_errors_of_files() {
         profile.lower(1.0).unwrap_err().to_string(),
         "--set geometry.modules=3 --set timing.read_ns=1: stripe_width 16 does not divide the card's 24 dies; nearest: 12"
     );
+}
+
+#[test]
+fn energy_must_be_enough_for_a_stripe_and_come_with_its_power() {
+    let text = with_line(CARD, "capacitor_joules", "capacitor_joules = 0.1");
+    let place = line_of(CARD, "capacitor_joules =");
+    let message = error(&text);
+    assert!(message.starts_with(&format!("my.toml:{place}: ")), "{message}");
+    assert!(message.contains("what the capacitors put on flash"), "{message}");
+    let message = error(&with_line(CARD, "drain_watts", ""));
+    assert!(message.contains("drain_watts") && message.contains("capacitor_joules"), "{message}");
+}
+
+#[test]
+fn unknown_keys_of_errors_name_the_nearest() {
+    check_line("ecc_bits", "ecc_bit = 16", "unknown key 'ecc_bit' in [errors], nearest: ecc_bits");
+    check_line("block_reads", "block_read = 16", "unknown key 'block_read' in [patrol], nearest: block_reads");
 }

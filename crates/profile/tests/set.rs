@@ -78,3 +78,24 @@ fn a_wrong_setting_changes_nothing() {
     assert!(host.set("host.cores=0").is_err());
     assert_eq!(host.config().cores, 8);
 }
+
+#[test]
+fn less_energy_leaves_less_of_the_buffer() {
+    let full = card_with(&[]);
+    let less = card_with(&["buffer.capacitor_joules=0.9"]);
+    assert_eq!(full.durable_buffer_sectors(), full.buffer_sectors);
+    let durable = less.durable_buffer_sectors();
+    assert!(durable > 0 && durable < full.buffer_sectors, "{durable}");
+    assert!(less.drain_ns(durable) <= less.hold_up_ns().unwrap());
+    assert!(less.drain_ns(durable + 1) > less.hold_up_ns().unwrap());
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    profile.set("buffer.capacitor_joules=0.9").unwrap();
+    assert!(profile.explain().unwrap().contains("of the buffer are used"), "{}", profile.explain().unwrap());
+}
+
+#[test]
+fn cells_are_shared_only_where_a_cut_meets_a_program() {
+    let rows = |settings: &[&str]| card_with(settings).ftl.persistence.unwrap().cell_rows;
+    assert_eq!(rows(&["geometry.rows_sharing_cells=3"]), 1);
+    assert_eq!(rows(&["geometry.rows_sharing_cells=3", "card.power_loss_protection=false"]), 3);
+}

@@ -86,12 +86,19 @@ impl CardUnderTest {
         }
         let mut card = self.card.take().expect("looked at");
         let mut done = Vec::new();
+        let (failed_at, hold_up_ns) = (self.now, card.config().hold_up_ns());
+        // With a die or a module gone, or slow, there is not always room or time: the redundancy is used up for that.
+        let is_whole = !card.health().critical_warning.reliability_degraded;
         card.power_fails(self.now);
         while !card.is_drained() {
             let next = card.next_event();
             assert_ne!(next, Time::NEVER, "the buffer never drains");
             self.now = next;
             card.advance(next, &mut done);
+        }
+        if let Some(hold_up_ns) = hold_up_ns.filter(|_| is_whole && !card.is_halted()) {
+            let took_ns = self.now - failed_at;
+            assert!(took_ns <= hold_up_ns, "the drain took {took_ns} ns, the energy lasts {hold_up_ns} ns");
         }
         let under_way = card.under_way();
         let mut media = card.into_media().expect("it has contents");

@@ -88,6 +88,7 @@ impl CardUnderTest {
                 Fault::NoSpace { after: 0, for_ever: false }
             }
             FaultKind::Host { error: HostError::Short, lasting: false } => Fault::ShortIo { after: 0 },
+            kind @ (FaultKind::ReadDisturb | FaultKind::Retention) => return self.fade(kind, &mut rng),
             FaultKind::OtherController => {
                 self.flash_mut().set_controller(fault.seed);
                 return Some(Impact::default());

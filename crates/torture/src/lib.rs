@@ -13,6 +13,8 @@ pub mod situations;
 mod subject;
 pub mod supported;
 mod tiny;
+mod wear;
 
 pub use subject::CardUnderTest;
 pub use tiny::{Kind, tiny};
+pub use wear::{FADING, RATED_CYCLES, short_lived, wearing};

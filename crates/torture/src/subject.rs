@@ -35,13 +35,14 @@ pub struct CardUnderTest {
     pub(crate) now: Time,
     outstanding: Vec<Option<Outstanding>>,
     waiting: VecDeque<(OpId, HostOp)>,
-    completions: Vec<Completion>,
+    pub(crate) completions: Vec<Completion>,
     next_op: u64,
     seed: u64,
     /// The modules as they were when the card was started last.
     pub(crate) earlier: Vec<Option<Arc<Module>>>,
     /// Modules that were taken out, by the slot that they were in.
     pub(crate) parked: Vec<Option<Module>>,
+    refused: u64,
 }
 
 impl CardUnderTest {
@@ -65,6 +66,7 @@ impl CardUnderTest {
             seed,
             earlier: vec![None; modules as usize],
             parked: vec![None; modules as usize],
+            refused: 0,
         }
     }
 
@@ -89,6 +91,24 @@ impl CardUnderTest {
             (None, Some(media)) => media,
             (None, None) => unreachable!("the media are somewhere"),
         }
+    }
+
+    /// Requests that failed as a whole.
+    pub fn refused(&self) -> u64 {
+        self.refused
+    }
+
+    /// Shuts the card down in order, once nothing is in flight: power is away from then on.
+    ///
+    /// # Panics
+    /// When requests are in flight, or there is no power.
+    pub fn shut_down(&mut self) {
+        let mut card = self.card.take().expect("there is power");
+        self.now = card.shut_down(self.now, &mut self.completions);
+        assert!(self.completions.is_empty(), "requests were in flight");
+        let mut media = card.into_media().expect("it has contents");
+        media.power_cut(&[], &mut |_, _| media::CutOutcome::Done);
+        self.media = Some(media);
     }
 
     /// The card, while there is power.
@@ -158,13 +178,22 @@ impl CardUnderTest {
             let slot = &mut self.outstanding[completion.id.0 as usize];
             let Outstanding { op, is_read } = slot.take().expect("it was asked for");
             let card = self.card.as_mut().expect("it answered");
-            let outcome = if is_read {
+            let outcome = if let Some(error) = card.take_error(completion.id) {
+                self.refused += 1;
+                Outcome::Failed(op_error(error))
+            } else if is_read {
                 Outcome::Values(card.take_read(completion.id).into_iter().map(value).collect())
             } else {
                 Outcome::Ok
             };
             done.push(Done { id: op, outcome });
         }
+    }
+}
+
+fn op_error(error: card::RequestError) -> sim::OpError {
+    match error {
+        card::RequestError::ReadOnly => sim::OpError::ReadOnly,
     }
 }
 
@@ -226,7 +255,7 @@ impl Subject for CardUnderTest {
         let next = card.next_event();
         if next > until || next == Time::NEVER {
             if until != Time::NEVER {
-                self.now = until;
+                self.now = self.now.max(until);
             }
             return false;
         }

@@ -1,6 +1,6 @@
 //! A card of a few hundred sectors.
 
-use card::{CardConfig, LinkConfig, RelocationPath};
+use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,12 @@ pub fn tiny(kind: Kind) -> CardConfig {
         reads_first: true,
         relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,
+        spare_threshold_percent: 10,
+        capacitors: Some(CAPACITORS),
+        patrol: None,
     }
 }
 
 const BANDS: u32 = 20;
+/// What the buffer needs, and nothing more: nine milliseconds at a watt.
+const CAPACITORS: Capacitors = Capacitors { energy_uj: 9_000, drain_uw: 1_000_000 };

@@ -66,6 +66,19 @@ impl Headers {
         Ok(())
     }
 
+    /// Writes the header to every module that is there, to one copy of each: the older or unreadable one. The generation
+    /// stays, so a module that does not answer misses nothing but totals.
+    pub fn write_totals(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+        self.common.sequence += 1;
+        for (logical, slot) in slots.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            let sequence = |media: &mut Flash, copy| written(media, slot, copy).map(|copy| copy.sequence);
+            let first_is_newer = sequence(media, 1) < sequence(media, 0);
+            self.write_copy(media, logical, slot, u32::from(first_is_newer))?;
+        }
+        Ok(())
+    }
+
     /// Writes one copy; what it holds then. `None`: the module does not answer.
     fn write_copy(
         &self,

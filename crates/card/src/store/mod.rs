@@ -32,6 +32,8 @@ pub struct StoreCounters {
     pub rebuilt_sectors: u64,
     /// Sectors that could not be read at all.
     pub lost_sectors: u64,
+    /// Units that were read.
+    pub reads: u64,
     /// Further reads with shifted thresholds.
     pub read_retries: u64,
     /// Programs that failed.
@@ -65,10 +67,14 @@ pub struct Store {
     failing: BTreeSet<(u32, u32)>,
     /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
     pub dirty_holes: BTreeMap<u32, u64>,
+    /// The highest version as of which a list of holes was written.
+    pub holes_as_of: u64,
     /// LBAs that were written over holes and are not known to be durable, with their versions.
     pub over_holes: BTreeMap<u32, u64>,
     /// Units to read into.
     scratch: Option<Unit>,
+    /// Reads of blocks, for the patrol.
+    pub reads: crate::patrol::BlockReads,
     pub counters: StoreCounters,
 }
 
@@ -87,8 +93,10 @@ impl Store {
             absent: BTreeSet::new(),
             failing: BTreeSet::new(),
             dirty_holes: BTreeMap::new(),
+            holes_as_of: 0,
             over_holes: BTreeMap::new(),
             scratch: None,
+            reads: Default::default(),
             counters: StoreCounters::default(),
         }
     }
@@ -134,10 +142,17 @@ impl Store {
 
     /// Reads a unit into `unit`.
     pub fn read_unit(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
         let report = media::persist(|| self.media.read(at, unit))?;
+        self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);
         Ok(report)
+    }
+
+    /// Further reads with shifted thresholds that a read of a unit takes.
+    pub fn retries(&self, at: UnitAddress) -> u32 {
+        self.unit_at(at).map_or(0, |at| self.media.retries(at))
     }
 
     /// Erases a die's share of a band; false when it can't be used again.
@@ -148,6 +163,7 @@ impl Store {
         }
         let erased = self.media.erase(at);
         if erased.is_ok() {
+            self.reads.forget(band, die);
             self.absent.remove(&(band, die));
         }
         if erased == Err(MediaError::Failed) {

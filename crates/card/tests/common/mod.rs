@@ -63,6 +63,9 @@ pub fn small() -> CardConfig {
         reads_first: true,
         relocation_sectors: 48,
         relocation_path: RelocationPath::Internal,
+        spare_threshold_percent: 10,
+        capacitors: None,
+        patrol: None,
     };
     use_share(&mut config, 0.8);
     config

@@ -41,12 +41,17 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         parity_units: 1,
         user_sectors: 40,
         clean: false,
+        read_only: false,
         power_cycles: 0,
         unsafe_shutdowns: 0,
         host_sectors_written: 0,
         host_sectors_read: 0,
         media_errors: 0,
         busy_ns: 0,
+        power_on_ns: 0,
+        host_read_commands: 0,
+        host_write_commands: 0,
+        new_data_sectors: 0,
         slots: (0..3).map(|number| Slot { module: id(number), state: SlotState::Active }).collect(),
     }
 }

@@ -1,0 +1,77 @@
+//! A card whose spare is used up: it takes no more writes, and all that it holds can be read.
+//!
+//! Bad blocks narrow bands until collection has no room left to free any. When writes wait and nothing of the card's own is
+//! under way, nothing will ever come free: the card is read-only from then on. What waits gets an explicit error, and so
+//! does what comes later. The headers remember it.
+
+use crate::card::Card;
+use crate::host_side::Stage;
+use device::{Cause, Completion, RequestId, Time};
+
+/// Why a request did not work as a whole. It says nothing of what the sectors of a write hold: some may have been
+/// written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RequestError {
+    /// Bad blocks have used up the spare.
+    #[error("the card is read-only: bad blocks have used up its spare")]
+    ReadOnly,
+}
+
+impl Card {
+    /// The card takes no more writes: bad blocks have used up its spare.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
+    /// Why a request that has completed did not work; `None` when it did. To be asked before its id is used again.
+    pub fn take_error(&mut self, id: RequestId) -> Option<RequestError> {
+        self.errors[id.0 as usize].take()
+    }
+
+    /// Completes a request that does not work.
+    pub(crate) fn fail(&mut self, now: Time, id: RequestId, error: RequestError, done: &mut Vec<Completion>) {
+        if !self.records.is_empty() {
+            let activity = self.activity_at(now);
+            let record = &mut self.records[id.0 as usize];
+            match self.requests[id.0 as usize].stage {
+                Stage::Waiting => record.settle_wait(now, &activity),
+                Stage::Durable => record.settled.add(Cause::Durable, now - record.wait_since),
+                _ => {}
+            }
+        }
+        self.errors[id.0 as usize] = Some(error);
+        self.complete(now, id, done);
+    }
+
+    /// Turns read-only when writes or flushes wait for room that nothing will ever make. To be asked between events: in the
+    /// middle of one, what goes on next may not have begun.
+    pub(crate) fn notice_the_end(&mut self, now: Time, done: &mut Vec<Completion>) {
+        let wants_room = !self.waiting_writes.is_empty()
+            || self.waiting_durable.iter().any(|(_, id)| self.requests[id.0 as usize].holes_as_of.is_some());
+        let may_come = |card: &Card| card.draining || card.halted || card.ftl.can_write() || card.has_own_work();
+        if !wants_room || may_come(self) {
+            return;
+        }
+        self.go_on(now, done);
+        if may_come(self) || self.read_only {
+            return;
+        }
+        self.read_only = true;
+        self.save_read_only();
+        while let Some(id) = self.waiting_writes.pop_front() {
+            self.fail(now, id, RequestError::ReadOnly, done);
+        }
+        while let Some((_, id)) = self.waiting_durable.pop_front() {
+            self.fail(now, id, RequestError::ReadOnly, done);
+        }
+    }
+
+    /// Something is under way that may make room.
+    fn has_own_work(&self) -> bool {
+        !self.stripes.is_empty()
+            || !self.erasing.is_empty()
+            || self.relocations.on_their_way() > 0
+            || self.rebuild.is_some()
+            || self.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some())
+    }
+}
