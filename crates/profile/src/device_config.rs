@@ -7,6 +7,7 @@ use disk::ArrayConfig;
 
 /// A device that a run can be made on.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "there are few of them, and they are not kept")]
 pub enum DeviceConfig {
     /// A flash card.
     Card(CardConfig),

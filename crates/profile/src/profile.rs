@@ -29,6 +29,7 @@ pub struct Profile {
 }
 
 /// A device at full size.
+#[expect(clippy::large_enum_variant, reason = "there are few of them, and they are not kept")]
 pub(crate) enum Full {
     Flash(Flash),
     Disks(ArrayConfig),

@@ -202,9 +202,7 @@ fn a_block_that_is_read_often_is_written_elsewhere_in_time() {
             assert!(bench.subject.inject(&fault).is_some());
             rest(&mut bench);
         }
-        // Some blocks are worn by then.
-        let retries = retries_of_a_read(&mut bench);
-        assert!(retries < 1.0, "{retries}");
+        bench.read_back().unwrap();
         let card = bench.subject.card().unwrap();
         assert_eq!(card.health().media_errors, 0);
         moved += card.ftl().counters().relocated_sectors - before;
