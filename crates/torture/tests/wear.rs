@@ -192,12 +192,12 @@ fn cold_data_stay_fresh_for_years_when_the_patrol_looks_and_fade_when_nobody_doe
 #[test]
 fn a_block_that_is_read_often_is_written_elsewhere_in_time() {
     // Reads that the patrol allows come near to the end on flash that is hardly worn.
-    let errors = ErrorRates { retention_year: 0.0, disturb_read: 5e-6, ..FADING.errors };
+    let errors = ErrorRates { retention_year: 0.0, disturb_read: 1e-5, ..FADING.errors };
     let mut moved = 0;
     for seed in 0..12 {
         let mut bench = used(Physics { errors, ..FADING }, seed);
         let before = bench.subject.card().unwrap().ftl().counters().relocated_sectors;
-        for i in 0..1_000 {
+        for i in 0..200 {
             let fault = FaultSpec { kind: FaultKind::ReadDisturb, seed: seed << 16 | i };
             assert!(bench.subject.inject(&fault).is_some());
             rest(&mut bench);
