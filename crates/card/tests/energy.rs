@@ -22,7 +22,8 @@ fn config(energy_uj: u64) -> CardConfig {
     config.bands = 30;
     config.ftl.stripe_width = 3;
     config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
-    config.ftl.persistence = Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1 });
+    config.ftl.persistence =
+        Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 0 });
     config.ftl.user_sectors = 60;
     config.buffer_sectors = 24;
     config.relocation_sectors = 12;

@@ -20,7 +20,8 @@ fn config(power_loss_protection: bool) -> CardConfig {
     config.bands = 20;
     config.ftl.stripe_width = 3;
     config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
-    config.ftl.persistence = Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1 });
+    config.ftl.persistence =
+        Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 0 });
     config.ftl.user_sectors = 60;
     config.buffer_sectors = 12;
     config.relocation_sectors = 12;

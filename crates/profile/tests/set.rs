@@ -82,14 +82,14 @@ fn a_wrong_setting_changes_nothing() {
 #[test]
 fn less_energy_leaves_less_of_the_buffer() {
     let full = card_with(&[]);
-    let less = card_with(&["buffer.capacitor_joules=0.9"]);
+    let less = card_with(&["buffer.capacitor_joules=0.8"]);
     assert_eq!(full.durable_buffer_sectors(), full.buffer_sectors);
     let durable = less.durable_buffer_sectors();
     assert!(durable > 0 && durable < full.buffer_sectors, "{durable}");
     assert!(less.drain_ns(durable) <= less.hold_up_ns().unwrap());
     assert!(less.drain_ns(durable + 1) > less.hold_up_ns().unwrap());
     let mut profile = Profile::builtin("tachion-400").unwrap();
-    profile.set("buffer.capacitor_joules=0.9").unwrap();
+    profile.set("buffer.capacitor_joules=0.8").unwrap();
     assert!(profile.explain().unwrap().contains("of the buffer are used"), "{}", profile.explain().unwrap());
 }
 
