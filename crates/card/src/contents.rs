@@ -4,6 +4,7 @@ use crate::card::{Card, StripeInFlight};
 use crate::store::{Content, ReadPart, SectorData, Store};
 use device::{Completion, RequestId, Time};
 use format::{Role, SlotState};
+use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa, Relocation, StreamId, UnitAddress};
 use media::{Media, MediaError, UnderWay};
 
@@ -81,6 +82,9 @@ impl Card {
         if !matches!(store.media.read_header(slot, 0), Err(MediaError::NoAnswer | MediaError::NoModule)) {
             return;
         }
+        if planted(Canary::GenerationNotRaised) {
+            return;
+        }
         store.slots[logical as usize] = None;
         let Store { media, headers, slots, .. } = &mut **store;
         headers.set_state(logical as usize, SlotState::Missing);
@@ -105,7 +109,7 @@ impl Card {
     ) -> bool {
         let store = self.store.as_mut().expect("the card has contents");
         let (whole, _, contents) = store.finish_stripe(&self.ftl, index);
-        if whole {
+        if whole || planted(Canary::FailedProgramIgnored) {
             for content in contents {
                 for failed in content.1.awaited_by {
                     self.elsewhere(now, failed, done);

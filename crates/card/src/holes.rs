@@ -10,6 +10,7 @@ use crate::card::Card;
 use crate::store::Content;
 use device::Time;
 use format::{Role, set_hole, set_holes_as_of};
+use ftl::canary::{Canary, planted};
 use ftl::{BandId, Lba, StreamId};
 
 /// Segments with trims that a card with capacitors owes at most; beyond it writes the first of them.
@@ -100,7 +101,7 @@ impl Card {
     /// So many of the bands that wait may be erased.
     fn may_erase(&mut self, now: Time) -> usize {
         let owes = |card: &Card| card.store.as_ref().is_some_and(|store| !store.dirty_holes.is_empty());
-        if self.config.power_loss_protection {
+        if self.config.power_loss_protection || planted(Canary::EraseBeforeTrims) {
             return usize::MAX;
         }
         match self.trims.stage {
@@ -190,6 +191,10 @@ impl Card {
     pub(crate) fn write_owed_holes(&mut self, now: Time, as_of: u64) {
         let owed: Vec<u32> = self.contents().dirty_holes.keys().copied().collect();
         for segment in owed {
+            if planted(Canary::TrimForgotten) {
+                self.contents().dirty_holes.clear();
+                break;
+            }
             self.write_holes(segment, as_of);
         }
         self.trims.written = self.ftl.host_barrier();
@@ -210,7 +215,9 @@ impl Card {
         set_holes_as_of(&mut payload, as_of);
         for index in 0..count {
             let lba = Lba(first + index);
-            if self.ftl.lookup(lba).is_none() || store.over_holes.contains_key(&lba.0) {
+            if self.ftl.lookup(lba).is_none()
+                || (store.over_holes.contains_key(&lba.0) && !planted(Canary::HolesTooSoon))
+            {
                 set_hole(&mut payload, index);
             }
         }

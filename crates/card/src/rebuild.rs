@@ -10,6 +10,7 @@ use crate::dies::Work;
 use crate::repair::Others;
 use device::{Completion, Time};
 use format::{SlotState, Spare};
+use ftl::canary::{Canary, planted};
 use ftl::{BandId, BandState, StripeId, UnitAddress};
 use media::{MediaError, UnderWay, Unit};
 use std::collections::VecDeque;
@@ -98,10 +99,16 @@ impl Card {
             {
                 continue;
             }
+            if planted(Canary::RebuildDoneEarly) {
+                rebuild.todo.clear();
+            }
             let at = UnitAddress { band, die, row: 0 };
             rebuild.at = Some(at);
             let mode = self.ftl.cell_mode(band);
             return self.start(now, Work::RebuildErase, at, mode, 0);
+        }
+        if planted(Canary::RebuildDoneEarly) {
+            self.contents().absent.clear();
         }
         self.rebuild = None;
         self.ftl.forget_needed();

@@ -1,6 +1,7 @@
 //! Flash management that goes on from what was found.
 
 use crate::bands::BandState;
+use crate::canary::{Canary, planted};
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Ppa};
 use crate::recover::{Found, FoundState};
@@ -56,6 +57,9 @@ impl Ftl {
             let of_band = &found.bands[band.0 as usize];
             let used = of_band.state == FoundState::Closed;
             let units = used.then(|| found.units(band).into());
+            if of_band.state == FoundState::Free && planted(Canary::FreeBandsNotErased) {
+                continue;
+            }
             if !ftl.bands.take_out(band, cycles, of_band.opening(), units, &ftl.layout) {
                 continue;
             }

@@ -1,6 +1,7 @@
 //! Garbage collection: victims, what of them is moved next, and when their bands may be erased.
 
 use crate::bands::BandState;
+use crate::canary::{Canary, planted};
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Lba, Ppa, UnitAddress};
 use crate::pacing::Pacing;
@@ -416,8 +417,8 @@ impl Ftl {
         let [host, relocation, checkpoint] = &self.streams;
         let is_ready = |s: &StaleBand| {
             !but.contains(&Some(s.band))
-                && host.is_durable(s.host_barrier)
-                && relocation.is_durable(s.relocation_barrier)
+                && (host.is_durable(s.host_barrier) || planted(Canary::EraseBeforeOverwrite))
+                && (relocation.is_durable(s.relocation_barrier) || planted(Canary::EraseBeforeRelocation))
                 && checkpoint.is_durable(s.checkpoint_barrier)
         };
         let first = self.gc.stale.iter().take(count).position(is_ready)?;

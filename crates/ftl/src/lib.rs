@@ -19,6 +19,7 @@
 
 mod adopt;
 mod bands;
+pub mod canary;
 mod check;
 mod checkpoint;
 mod config;

@@ -3,6 +3,7 @@
 use super::place::unit_start;
 use super::{Content, Store};
 use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
+use ftl::canary::{Canary, planted};
 use ftl::recover::{Opening, Rebuild};
 use ftl::{Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
 use media::{Media, MediaError, Unit};
@@ -92,6 +93,9 @@ impl Store {
                 }
                 spare.payload_crc = payload_crc(payload);
                 spare.encode(built.spare_mut(sector as usize));
+                if planted(Canary::ParityWrong) && used.data >> unit == 1 {
+                    continue;
+                }
                 folded[sector as usize].add(&spare, built.payload(sector as usize));
             }
             units[unit as usize] = Some(built);

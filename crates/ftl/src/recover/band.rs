@@ -10,6 +10,7 @@ use super::place::units;
 use super::reader::Reader;
 use super::stripe::{State, Stripe, StripeRead};
 use super::summary::{Division, SummaryRead, read_summary};
+use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId, UnitAddress};
 use crate::stream::{StreamId, split_units};
 use format::{Role, SummaryEntry};
@@ -349,7 +350,8 @@ impl BandScan {
         let (masks, written) = (&self.known.masks, &self.written);
         let (dropped, left): (Vec<Doubt>, Vec<Doubt>) = self.doubts.drain(..).partition(|doubt| {
             let members = masks[layout.group_of(doubt.stripe) as usize];
-            doubt.was_never_begun(members, band, layout, written)
+            planted(Canary::DoubtsDropped)
+                || doubt.was_never_begun(members, band, layout, written)
                 || doubt.never_was_whole(reader, band, stream, written)
         });
         self.dropped_sectors += dropped.iter().map(|doubt| u64::from(doubt.lost.all().count_ones())).sum::<u64>();

@@ -1,5 +1,6 @@
 //! Is what was read what its place says it should be?
 
+use crate::canary::{Canary, planted};
 use crate::layout::Layout;
 use crate::stream::split_units;
 use format::{Role, Spare, SpareError, payload_crc};
@@ -97,7 +98,7 @@ pub fn check_place(unit: &Unit, place: &Place) -> Result<Spare, Why> {
         return Err(Why::Foreign { card: spare.card });
     }
     let Spare { card, band, stripe, unit, sector, .. } = spare;
-    if (Place { card, band, stripe, unit, sector }) != *place {
+    if (Place { card, band, stripe, unit, sector }) != *place && !planted(Canary::PlaceIgnored) {
         return Err(Why::Misplaced { band, stripe, unit, sector });
     }
     Ok(spare)
@@ -123,7 +124,7 @@ pub fn check(unit: &Unit, place: &Place, opening: &Opening, members: u64, layout
         return Err(Why::Contradiction);
     }
     let computed = payload_crc(unit.payload(usize::from(place.sector)));
-    if computed != spare.payload_crc {
+    if computed != spare.payload_crc && !planted(Canary::ChecksumIgnored) {
         return Err(Why::PayloadChecksum { found: spare.payload_crc, computed });
     }
     Ok(spare)

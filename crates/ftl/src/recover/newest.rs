@@ -2,6 +2,7 @@
 
 use super::found::FoundBand;
 use super::place::Card;
+use crate::canary::{Canary, planted};
 use crate::layout::{Layout, Ppa};
 use format::Role;
 
@@ -112,7 +113,7 @@ impl Newest {
         let at = copy.index as usize;
         let (present, version) = (self.map[at], self.versions[at]);
         let is_better = present == NONE
-            || copy.version > version
+            || (copy.version > version) != (planted(Canary::VersionIgnored) && copy.version != version)
             || copy.version == version && self.is_better_place(copy.ppa, present, layout, bands);
         if is_better {
             self.map[at] = copy.ppa;
@@ -126,6 +127,10 @@ impl Newest {
             let sequence = bands[layout.band_of(Ppa(ppa)).0 as usize].sequence;
             (std::cmp::Reverse(self.quality(ppa, layout)), std::cmp::Reverse(sequence), ppa)
         };
+        if planted(Canary::EarlierCopyBelieved) {
+            let sequence = |ppa: u32| bands[layout.band_of(Ppa(ppa)).0 as usize].sequence;
+            return sequence(new) < sequence(present);
+        }
         rank(new) < rank(present)
     }
 }

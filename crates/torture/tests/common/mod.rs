@@ -1,5 +1,8 @@
 //! The scripts that are cut everywhere, and how they are run.
 
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use sim::bench::guarded;
 use sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, cut_sequences, sequences};
 use sim::parallel::{self, Parallel};
 use sim::{Ask, Bench, Failure, Lba};
@@ -32,7 +35,7 @@ pub struct Job {
     situation: Situation,
     kind: Kind,
     /// Of sequences: how all of them begin.
-    first: Option<(Vec<Ask>, usize)>,
+    pub first: Option<(Vec<Ask>, usize)>,
 }
 
 impl Job {
@@ -93,33 +96,33 @@ pub fn starts() -> Result<Starts, Failure> {
     Ok(starts)
 }
 
-/// Does a job; `starts` has the starts of sequences.
-pub fn work(job: &Job, starts: &Starts) -> Result<(u64, Cuts), Box<CutFailure>> {
-    let Job { situation, kind, first } = job;
-    match first {
-        Some((first, longest)) => {
-            let limits =
-                Limits { outcomes: 8, nested_every: 8, nested: 1, depth: 3, steps_after: 12, ..Limits::default() };
-            cut_sequences(&starts[&(situation.name, *kind)], first, &SECTORS, *longest, 2, &limits)
-        }
-        None => {
-            let built = sim::bench::guarded(|| situation.build(*kind)).and_then(|built| built);
-            let limits =
-                Limits { outcomes: 64, nested: 2, depth: 3, steps_after: situation.steps_after, ..Limits::default() };
-            let start = built.map_err(|failure| {
-                let script = Vec::new();
-                Box::new(CutFailure { script, point: 0, choices: Vec::new(), nested: Vec::new(), cuts: 0, failure })
-            })?;
-            Ok((0, cut_everywhere(&start, situation.script, &limits)?))
-        }
+/// How far a job goes that is to be thorough.
+pub fn thorough(job: &Job) -> Limits {
+    let limits = Limits { steps_after: job.situation.steps_after, ..Limits::default() };
+    match job.first {
+        Some(_) => Limits { outcomes: 8, each_end: false, nested_every: 8, nested: 1, steps_after: 6, ..limits },
+        None => Limits { outcomes: 64, nested: 2, ..limits },
     }
+}
+
+/// Does a job; `starts` has the starts of sequences.
+pub fn work(job: &Job, starts: &Starts, limits: &Limits) -> Result<(u64, Cuts), Box<CutFailure>> {
+    let Job { situation, kind, first } = job;
+    if let Some((first, longest)) = first {
+        return cut_sequences(&starts[&(situation.name, *kind)], first, &SECTORS, *longest, 2, limits);
+    }
+    let start = guarded(|| situation.build(*kind)).and_then(|built| built).map_err(|failure| {
+        let script = Vec::new();
+        Box::new(CutFailure { script, point: 0, choices: Vec::new(), nested: Vec::new(), cuts: 0, failure })
+    })?;
+    Ok((0, cut_everywhere(&start, situation.script, limits)?))
 }
 
 /// Does all jobs on all cores.
 pub fn run(jobs: &[Job]) -> Outcome {
     let starts = starts().unwrap_or_else(|failure| panic!("{failure}"));
     let parallel = Parallel { threads: 0, cancel: &|| false };
-    let one = |i: u64| work(&jobs[i as usize], &starts);
+    let one = |i: u64| work(&jobs[i as usize], &starts, &thorough(&jobs[i as usize]));
     let results = parallel::run(parallel, 0, jobs.len() as u64, one, |_| false, |_| {});
     let mut outcome = Outcome::default();
     for (i, result) in results {

@@ -1,0 +1,145 @@
+//! Bugs to be planted, one at a time, to see that the proof finds them.
+//!
+//! Without the feature `canaries` none can be, and the compiler removes every question.
+
+/// A bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Canary {
+    /// A flush is acknowledged before what it covers is durable.
+    FlushSkipped,
+    /// A FUA write is acknowledged as any other.
+    FuaIgnored,
+    /// The buffer of a card with capacitors is not put on flash when power fails.
+    CapacitorsEmpty,
+    /// A stripe counts as durable when its first unit is on flash.
+    StripeBelievedEarly,
+    /// A start takes the oldest copy of a sector for the newest.
+    VersionIgnored,
+    /// Bands that are opened after a start have numbers of the epoch before.
+    EpochNotRaised,
+    /// A start believes whichever opening of a band it comes upon first.
+    SequenceIgnored,
+    /// Of equal copies a start takes the one in the band that was opened first, whole or not.
+    EarlierCopyBelieved,
+    /// A band is erased before what was moved out of it is durable.
+    EraseBeforeRelocation,
+    /// A band is erased before what made its sectors stale is durable.
+    EraseBeforeOverwrite,
+    /// A band is erased before the trims that emptied it are durable.
+    EraseBeforeTrims,
+    /// The list of holes is not written.
+    TrimForgotten,
+    /// A list of holes leaves out what was written over a hole and is not durable.
+    HolesTooSoon,
+    /// Parity is written without the last unit.
+    ParityWrong,
+    /// The checksum of what was read is not compared.
+    ChecksumIgnored,
+    /// What was read is not asked where it belongs.
+    PlaceIgnored,
+    /// What a start finds in stripes that are not whole is left there.
+    TornBelieved,
+    /// Whatever can't be read counts as never written.
+    DoubtsDropped,
+    /// A module that was away is relied on.
+    StaleTrusted,
+    /// The others are not told when a module is lost.
+    GenerationNotRaised,
+    /// A generation is written to one copy of each header.
+    OneHeaderCopy,
+    /// A rebuild ends after its first block.
+    RebuildDoneEarly,
+    /// What a failed program was to write goes nowhere else.
+    FailedProgramIgnored,
+    /// Bands that a start finds empty are used without another erase.
+    FreeBandsNotErased,
+    /// A stripe counts as durable while a later one can spoil its cells.
+    SharedCellsIgnored,
+}
+
+impl Canary {
+    /// All of them.
+    pub const ALL: [Canary; 25] = [
+        Canary::FlushSkipped,
+        Canary::FuaIgnored,
+        Canary::CapacitorsEmpty,
+        Canary::StripeBelievedEarly,
+        Canary::VersionIgnored,
+        Canary::EpochNotRaised,
+        Canary::SequenceIgnored,
+        Canary::EarlierCopyBelieved,
+        Canary::EraseBeforeRelocation,
+        Canary::EraseBeforeOverwrite,
+        Canary::EraseBeforeTrims,
+        Canary::TrimForgotten,
+        Canary::HolesTooSoon,
+        Canary::ParityWrong,
+        Canary::ChecksumIgnored,
+        Canary::PlaceIgnored,
+        Canary::TornBelieved,
+        Canary::DoubtsDropped,
+        Canary::StaleTrusted,
+        Canary::GenerationNotRaised,
+        Canary::OneHeaderCopy,
+        Canary::RebuildDoneEarly,
+        Canary::FailedProgramIgnored,
+        Canary::FreeBandsNotErased,
+        Canary::SharedCellsIgnored,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Canary::FlushSkipped => "flush skipped",
+            Canary::FuaIgnored => "FUA ignored",
+            Canary::CapacitorsEmpty => "capacitors empty",
+            Canary::StripeBelievedEarly => "stripe believed early",
+            Canary::VersionIgnored => "version ignored",
+            Canary::EpochNotRaised => "epoch not raised",
+            Canary::SequenceIgnored => "sequence ignored",
+            Canary::EarlierCopyBelieved => "earlier copy believed",
+            Canary::EraseBeforeRelocation => "erase before relocation",
+            Canary::EraseBeforeOverwrite => "erase before overwrite",
+            Canary::EraseBeforeTrims => "erase before trims",
+            Canary::TrimForgotten => "trim forgotten",
+            Canary::HolesTooSoon => "holes too soon",
+            Canary::ParityWrong => "parity wrong",
+            Canary::ChecksumIgnored => "checksum ignored",
+            Canary::PlaceIgnored => "place ignored",
+            Canary::TornBelieved => "torn stripe believed",
+            Canary::DoubtsDropped => "doubts dropped",
+            Canary::StaleTrusted => "stale module trusted",
+            Canary::GenerationNotRaised => "generation not raised",
+            Canary::OneHeaderCopy => "one header copy",
+            Canary::RebuildDoneEarly => "rebuild done early",
+            Canary::FailedProgramIgnored => "failed program ignored",
+            Canary::FreeBandsNotErased => "free bands not erased",
+            Canary::SharedCellsIgnored => "shared cells ignored",
+        }
+    }
+}
+
+#[cfg(feature = "canaries")]
+thread_local! {
+    /// Lives run on threads of their own: what one has does not concern the others.
+    static PLANTED: std::cell::Cell<Option<Canary>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug in all cards that this thread drives, or none.
+#[cfg(feature = "canaries")]
+pub fn plant(canary: Option<Canary>) {
+    PLANTED.set(canary);
+}
+
+/// Whether a bug is planted.
+#[cfg(feature = "canaries")]
+pub fn planted(canary: Canary) -> bool {
+    PLANTED.get() == Some(canary)
+}
+
+/// Whether a bug is planted: none is.
+#[cfg(not(feature = "canaries"))]
+#[inline(always)]
+pub const fn planted(_: Canary) -> bool {
+    false
+}
