@@ -33,6 +33,7 @@ help:
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
+	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make soak                the tests that take long'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
@@ -48,7 +49,7 @@ release:
 	cargo build --release --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit validate same-in-debug-and-release fuzz-short summary
+test: tools format lint unit canaries validate same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:
@@ -72,6 +73,12 @@ lint:
 unit:
 	@mkdir -p $(BUILD)
 	cargo test --workspace --locked --no-fail-fast 2>&1 | tee $(TEST_LOG) || { $(MAKE) --no-print-directory summary; exit 1; }
+
+# Prints each planted bug, by what it was found, and after how many cuts and lives.
+.PHONY: canaries
+canaries:
+	cargo clippy --package torture --features canaries --all-targets --locked -- -D warnings
+	cargo test --package torture --features canaries --test canaries --locked -- --nocapture
 
 # Exit code 1 when the model misses a bound.
 .PHONY: validate

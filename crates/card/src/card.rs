@@ -99,6 +99,9 @@ pub struct Card {
     pub(crate) failed_stripes: Slab<(StripeInFlight, u32)>,
     /// Sectors of failed stripes for which there was no room elsewhere yet, by the address that they were written for.
     pub(crate) homeless: VecDeque<ftl::Ppa>,
+    /// Sectors of failed stripes that are on flash elsewhere, in a stripe that others share cells with: the stripe, and the
+    /// failed one.
+    pub(crate) sharing_cells: Vec<(ftl::StripeId, u32)>,
     /// A pass over all that is on flash.
     pub(crate) scrub: Option<Scrub>,
     /// The module that is to be rebuilt once the card has its contents.
@@ -165,6 +168,7 @@ impl Card {
             repairs: Slab::new(),
             failed_stripes: Slab::new(),
             homeless: VecDeque::new(),
+            sharing_cells: Vec::new(),
             scrub: None,
             to_rebuild: None,
             rebuild: None,
@@ -417,6 +421,7 @@ impl Card {
 
     /// After space or buffer came free: admits what waits, relocates what is due.
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
+        self.note_elsewhere(now, done);
         self.rehome(now);
         if self.draining {
             return self.drain(now);

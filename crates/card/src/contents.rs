@@ -5,7 +5,7 @@ use crate::store::{Content, ReadPart, SectorData, Store};
 use device::{Completion, RequestId, Time};
 use format::{Role, SlotState};
 use ftl::canary::{Canary, planted};
-use ftl::{Lba, Ppa, Relocation, StreamId, UnitAddress};
+use ftl::{Lba, Ppa, Relocation, StreamId, StripeId, UnitAddress};
 use media::{Media, MediaError, UnderWay};
 
 impl Card {
@@ -108,13 +108,11 @@ impl Card {
         done: &mut Vec<Completion>,
     ) -> bool {
         let store = self.store.as_mut().expect("the card has contents");
-        let (whole, _, contents) = store.finish_stripe(&self.ftl, index);
+        let (whole, sealed, contents) = store.finish_stripe(&self.ftl, index);
         if whole || planted(Canary::FailedProgramIgnored) {
-            for content in contents {
-                for failed in content.1.awaited_by {
-                    self.elsewhere(now, failed, done);
-                }
-            }
+            let awaited = contents.into_iter().flat_map(|(_, content)| content.awaited_by);
+            self.sharing_cells.extend(awaited.map(|failed| (sealed.stripe, failed)));
+            self.note_elsewhere(now, done);
             return true;
         }
         if contents.is_empty() || self.halted {
@@ -154,6 +152,30 @@ impl Card {
             self.ftl.seal_for_durability(StreamId::Relocation);
         }
         self.program_sealed(now);
+    }
+
+    /// Sectors of failed stripes are on flash elsewhere. They count when no program that shares their cells can be cut any
+    /// more: what shares them is filled with padding now.
+    pub(crate) fn note_elsewhere(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if self.sharing_cells.is_empty() {
+            return;
+        }
+        let end = |card: &Card, stripe: StripeId| StripeId { index: card.ftl.cells_end(stripe), ..stripe };
+        if self.sharing_cells.iter().any(|(stripe, _)| self.ftl.will_fill_before(end(self, *stripe))) {
+            self.ftl.seal_for_durability(StreamId::Relocation);
+            self.program_sealed(now);
+        }
+        let (safe, waiting) = std::mem::take(&mut self.sharing_cells).into_iter().partition(|(stripe, _)| {
+            let end = end(self, *stripe);
+            let shares = |index| index > stripe.index && index < end.index;
+            let under_way = self.store.as_ref().expect("it has contents").in_programming(stripe.band).any(shares);
+            !under_way && !self.ftl.will_fill_before(end)
+        });
+        self.sharing_cells = waiting;
+        let safe: Vec<(StripeId, u32)> = safe;
+        for (_, failed) in safe {
+            self.elsewhere(now, failed, done);
+        }
     }
 
     /// A sector of a stripe that failed is on flash elsewhere.

@@ -382,15 +382,31 @@ impl Ftl {
         let band = self.bands.open(stream as u8, mode, cold);
         let band = band.expect("collection never runs out of bands: the reserve is its own");
         let (stripes, data_stripes) = self.band_stripes(band);
-        let cell_rows = match (mode, self.config.persistence) {
-            (CellMode::Native, Some(persistence)) => persistence.cell_rows,
-            _ => 1,
-        };
-        let cell_stripes = if cell_rows > 1 { cell_rows * self.layout.groups } else { 1 };
+        let cell_stripes = self.cell_stripes(mode);
         self.streams[stream as usize].start_band(band, mode, stripes, data_stripes, cell_stripes);
         self.checkpoints.opened += u64::from(stream != StreamId::Checkpoint);
         self.update_collecting();
         band
+    }
+
+    /// Consecutive stripes of a band that share cells, and are safe from a cut only together.
+    fn cell_stripes(&self, mode: CellMode) -> u32 {
+        match (mode, self.config.persistence) {
+            (CellMode::Native, Some(persistence)) if persistence.cell_rows > 1 => {
+                persistence.cell_rows * self.layout.groups
+            }
+            _ => 1,
+        }
+    }
+
+    /// The first stripe of a band after this one that shares no cells with it.
+    pub fn cells_end(&self, stripe: StripeId) -> u32 {
+        (stripe.index + 1).next_multiple_of(self.cell_stripes(self.cell_mode(stripe.band)))
+    }
+
+    /// Stripes of a band before this one are still to be filled.
+    pub fn will_fill_before(&self, end: StripeId) -> bool {
+        self.streams.iter().any(|stream| stream.band() == Some(end.band) && stream.stripe() < end.index)
     }
 
     pub(crate) fn seal(&mut self, sealed: SealedStripe, closed: Option<BandId>) {

@@ -129,6 +129,11 @@ impl Stream {
         self.band
     }
 
+    /// The open stripe, or else the next.
+    pub fn stripe(&self) -> u32 {
+        self.stripe
+    }
+
     /// Share of the open band that is not written yet, in native bands.
     pub fn room(&self) -> f64 {
         match self.band {

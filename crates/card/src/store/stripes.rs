@@ -5,7 +5,7 @@ use super::{Content, Store};
 use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
 use ftl::canary::{Canary, planted};
 use ftl::recover::{Opening, Rebuild};
-use ftl::{Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
+use ftl::{BandId, Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
 use media::{Media, MediaError, Unit};
 
 /// The units of a stripe being programmed.
@@ -141,6 +141,12 @@ impl Store {
             self.counters.program_failures += u64::from(self.failing.insert((at.band.0, at.die)));
         }
         done
+    }
+
+    /// Stripes of a band that are being programmed.
+    pub fn in_programming(&self, band: BandId) -> impl Iterator<Item = u32> {
+        let stripes = self.programs.values().map(|programs| programs.sealed.stripe);
+        stripes.filter(move |stripe| stripe.band == band).map(|stripe| stripe.index)
     }
 
     /// All units of a stripe were programmed, or failed: takes its contents out of the buffer, by address. The flag says

@@ -122,7 +122,15 @@ pub fn work(job: &Job, starts: &Starts, limits: &Limits) -> Result<(u64, Cuts), 
 pub fn run(jobs: &[Job]) -> Outcome {
     let starts = starts().unwrap_or_else(|failure| panic!("{failure}"));
     let parallel = Parallel { threads: 0, cancel: &|| false };
-    let one = |i: u64| work(&jobs[i as usize], &starts, &thorough(&jobs[i as usize]));
+    let one = |i: u64| {
+        let job = &jobs[i as usize];
+        let result = work(job, &starts, &thorough(job));
+        if let Err(failure) = &result {
+            // At once: what is to come takes minutes.
+            eprintln!("{}: {failure}", job.label());
+        }
+        result
+    };
     let results = parallel::run(parallel, 0, jobs.len() as u64, one, |_| false, |_| {});
     let mut outcome = Outcome::default();
     for (i, result) in results {
