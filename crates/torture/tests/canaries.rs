@@ -73,7 +73,7 @@ fn life(seed: u64) -> Option<&'static str> {
         FaultKind::Program(Stray::Misdirected),
         FaultKind::Program(Stray::Lost),
     ];
-    if seed % 2 == 0 {
+    if seed.is_multiple_of(2) {
         kinds.truncate(3);
         kinds.extend([FaultKind::DeadModule, FaultKind::PulledModule, FaultKind::StuckModule]);
         kinds.extend([What::Same, What::Stale, What::Blank].map(FaultKind::Swapped));
