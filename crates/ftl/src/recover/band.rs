@@ -30,7 +30,7 @@ pub(super) struct BandScan {
     pub in_torn: Vec<Copy>,
     doubts: Vec<Doubt>,
     /// Dies on which something is good, and groups of dies that hold nothing more.
-    good: Vec<bool>,
+    pub good: Vec<bool>,
     ended: Vec<bool>,
     reconstructed: u64,
     pub reconstructed_sectors: u64,
@@ -236,7 +236,10 @@ impl BandScan {
     fn written_to_the_end<M: Media + ?Sized>(&mut self, reader: &Reader<M>) {
         let rows = reader.card.rows(self.known.opening.slc);
         let dies: Vec<usize> = self.dies(reader.card.layout).collect();
-        dies.into_iter().for_each(|die| self.written[die] = rows);
+        for die in dies {
+            self.written[die] = rows;
+            self.good[die] = true;
+        }
     }
 
     fn is_complete<M: Media + ?Sized>(&self, reader: &Reader<M>) -> bool {

@@ -92,14 +92,15 @@ impl Doubt {
 }
 
 /// A die has begun to program a band of the same stream that was opened later, between the same two scans: what it had
-/// to program of this band was done before.
-pub(super) fn is_settled(band: BandId, die: u32, bands: &[FoundBand], written: &[u32], dies: u32) -> bool {
+/// to program of this band was done before. Only what is good shows that: what can't be read may be what is left of an
+/// erase that was cut.
+pub(super) fn is_settled(band: BandId, die: u32, bands: &[FoundBand], programmed: &[bool], dies: u32) -> bool {
     let this = bands[band.0 as usize];
-    bands.iter().zip(written.chunks_exact(dies as usize)).any(|(other, written)| {
+    bands.iter().zip(programmed.chunks_exact(dies as usize)).any(|(other, programmed)| {
         other.state == FoundState::Closed
             && other.stream == this.stream
             && other.sequence > this.sequence
             && other.sequence >> SEQUENCE_EPOCH_BITS == this.sequence >> SEQUENCE_EPOCH_BITS
-            && written[die as usize] > 0
+            && programmed[die as usize]
     })
 }

@@ -37,7 +37,8 @@
 //!    one unit can be torn, the last one programmed, and what shares cells with it; a stripe counts as durable only
 //!    when all that share cells with it do. A member that can't be read and lies there may be torn. Whether it is, or
 //!    decayed later, nobody can tell: it is taken as torn. But not if the die has begun to program a band of the same
-//!    stream that was opened later: a die programs a stream's units in the order in which they were filled, so it had
+//!    stream that was opened later (something good of it lies there: what can't be read may be what an erase that
+//!    was cut has left): a die programs a stream's units in the order in which they were filled, so it had
 //!    ended here. Power cuts between the two openings spoil that conclusion; so each scan begins a new epoch of band
 //!    sequences, and only bands of one epoch are compared.
 //! 4. **The band's summary tells** what is lost. The map points there: these LBAs answer with errors.

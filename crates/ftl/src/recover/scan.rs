@@ -45,6 +45,8 @@ struct Scan<'a, M: ?Sized> {
     bands: Vec<FoundBand>,
     units: Vec<u64>,
     written: Vec<u32>,
+    /// By band and die: something good was found.
+    programmed: Vec<bool>,
     /// Copies in stripes that are not whole.
     in_torn: Vec<Copy>,
     doubts: Vec<BandDoubts>,
@@ -64,6 +66,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             bands: vec![FoundBand::default(); bands],
             units: vec![0; bands * groups],
             written: vec![0; bands * dies],
+            programmed: vec![false; bands * dies],
             in_torn: Vec::new(),
             doubts: Vec::new(),
             owed_segments: Vec::new(),
@@ -155,6 +158,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             units.fill(0);
         }
         self.written[number * dies..][..dies].copy_from_slice(&scan.written);
+        self.programmed[number * dies..][..dies].copy_from_slice(&scan.good);
     }
 
     /// Resolves what one band alone could not, and takes the holes out of the map. `false`: the checkpoint can't be true.
@@ -187,7 +191,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             let cell_rows = if self.bands[band.0 as usize].slc { 1 } else { shape.rows_sharing_cells.max(1) };
             let written = &self.written[(band.0 * dies) as usize..][..dies as usize];
             let settled: Vec<bool> =
-                (0..dies).map(|die| is_settled(band, die, &self.bands, &self.written, dies)).collect();
+                (0..dies).map(|die| is_settled(band, die, &self.bands, &self.programmed, dies)).collect();
             let mut known = of_band.known.as_deref().unwrap_or_default();
             for (number, doubt) in of_band.doubts.iter().enumerate() {
                 let count = known.iter().take_while(|(of, _)| *of == number).count();
