@@ -320,3 +320,24 @@ fn a_cut_erase_of_a_band_that_was_never_filled_is_no_loss() {
         }
     }
 }
+
+#[test]
+fn what_a_cut_erase_left_is_no_sign_that_a_die_went_on_to_a_later_band() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(3);
+    let written = writer.write(&mut open, &[1, 2]);
+    let torn = writer.build(&mut open, &[Content::Data(3, 90), Content::Data(4, 91)]);
+    let mut later = writer.open(4);
+    let begun = writer.build(&mut later, &[Content::Data(5, 92), Content::Padding]);
+    // Die 2 has gone on; the others are still at the stripe before.
+    writer.program(&torn[2..].to_vec());
+    writer.program(&begun[2..].to_vec());
+    cut(&mut writer, &torn[..2].to_vec(), &[TORN, TORN]);
+    let erases = [0, 1].map(|die| UnderWay::Erase { at: writer.at(4, die, 0).block });
+    writer.flash.power_cut(&erases, &mut |_, _| CutOutcome::PartlyErased);
+    writer.flash.power_on();
+    let found = writer.scan().unwrap();
+    for (lba, version) in written {
+        assert_eq!(writer.read(&found, lba).unwrap().unwrap(), version);
+    }
+}
