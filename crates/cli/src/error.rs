@@ -190,6 +190,22 @@ pub enum Failure {
         /// Why.
         source: io::Error,
     },
+    /// A file that was to be read.
+    #[error("can't read {}: {source}", .path.display())]
+    Unreadable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// A file that holds no life.
+    #[error("{} holds no life that can be lived again: {source}", .path.display())]
+    NoLife {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: Box<torture::campaign::NotAReproducer>,
+    },
     /// Standard output.
     #[error("can't write to standard output: {0}")]
     Stdout(io::Error),

@@ -19,6 +19,7 @@ mod review_target;
 mod run_cmd;
 mod show_cmd;
 mod table;
+mod torture_cmd;
 mod units;
 mod validate_cmd;
 mod view;
@@ -77,6 +78,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
+        Command::Torture(args) => torture_cmd::torture(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),
     }

@@ -5,12 +5,15 @@
 
 use crate::{CardUnderTest, Kind, tiny};
 use device::Rng;
-use media::Physics;
-use serde::{Deserialize, Serialize};
 use sim::plan::PlanConfig;
-use sim::{Bounds, Case, Coverage, Failure, FaultKind, HostConfig, Life, Plan, Refusal, life, shrink};
-use std::collections::BTreeMap;
+use sim::{Bounds, Case, Failure, FaultKind, HostConfig, Life, Plan};
 use std::time::Instant;
+
+mod tally;
+mod trial;
+
+pub use tally::{Gaps, Tally};
+pub use trial::{NotAReproducer, Reproducer, Trial};
 
 /// One life in so many is lived twice.
 const TWICE: u64 = 20;
@@ -36,80 +39,6 @@ pub struct Campaign {
     pub beyond: bool,
 }
 
-/// A card and a case.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trial {
-    /// The card.
-    pub card: Kind,
-    /// What happens to it.
-    pub case: Case,
-}
-
-impl Trial {
-    /// Lives the life.
-    pub fn run(&self) -> Life {
-        let config = tiny(self.card);
-        life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, self.case.seed), &self.case)
-    }
-
-    /// The same without what its failure does not need. `None`: it does not fail.
-    pub fn shrink(&self, max_runs: u32, cancelled: impl Fn() -> bool) -> Option<(Trial, Failure)> {
-        let mut last = None;
-        let shrunk = shrink::shrink(&self.case, max_runs, |case| {
-            match &last {
-                // Whoever is in a hurry gets what there is: nothing smaller fails any more.
-                Some(life) if cancelled() => Life { failure: None, ..Life::clone(life) },
-                _ => {
-                    let life = Trial { card: self.card, case: case.clone() }.run();
-                    last = Some(life.clone());
-                    life
-                }
-            }
-        })?;
-        Some((Trial { card: self.card, case: shrunk.case }, shrunk.failure))
-    }
-}
-
-/// A trial that failed, to be kept and run again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Reproducer {
-    /// [`Failure::kind`] of what is wrong.
-    pub failure: String,
-    /// The card.
-    pub card: Kind,
-    /// What happens to it.
-    pub case: Case,
-}
-
-/// A file that is not a trial.
-#[derive(Debug, thiserror::Error)]
-#[error("not a life that can be lived again: {0}")]
-pub struct NotAReproducer(#[from] serde_json::Error);
-
-impl Reproducer {
-    /// To be kept.
-    pub fn new(trial: Trial, failure: &Failure) -> Reproducer {
-        Reproducer { failure: failure.kind().into(), card: trial.card, case: trial.case }
-    }
-
-    /// As JSON.
-    pub fn to_json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("numbers and words can be written as JSON") + "\n"
-    }
-
-    /// From JSON.
-    pub fn from_json(json: &str) -> Result<Reproducer, NotAReproducer> {
-        Ok(serde_json::from_str(json)?)
-    }
-
-    /// What failed.
-    pub fn trial(&self) -> Trial {
-        Trial { card: self.card, case: self.case.clone() }
-    }
-}
-
 /// What was wrong with a life.
 #[derive(Clone, Debug)]
 pub enum Wrong {
@@ -128,62 +57,11 @@ impl std::fmt::Display for Wrong {
     }
 }
 
-/// What became of the lives.
-#[derive(Clone, Debug, Default)]
-pub struct Tally {
-    /// Lives.
-    pub lives: u64,
-    /// Those that were lived twice, and went the same way.
-    pub twice: u64,
-    /// Requests of the host.
-    pub operations: u64,
-    /// Power cuts, those in recoveries too.
-    pub power_cuts: u64,
-    /// Those in recoveries.
-    pub nested_cuts: u64,
-    /// Times that the redundancy was restored.
-    pub mends: u64,
-    /// Sectors whose contents were checked.
-    pub sectors_read: u64,
-    /// Faults, by what the card did.
-    pub coverage: Coverage,
-    /// Lives at whose end the card came to rest.
-    pub rested: u64,
-    /// Lives at whose end the card refused to start, as it may.
-    pub halted: BTreeMap<String, u64>,
-    /// Longest virtual time that a card took to come to rest.
-    pub rest_ns: u64,
-    /// A hash of all that happened.
-    pub trace: u64,
-}
-
-impl Tally {
-    fn add(&mut self, lived: &Lived) {
-        let life = &lived.life;
-        self.lives += 1;
-        self.twice += u64::from(lived.twice);
-        self.operations += u64::from(life.asks);
-        self.power_cuts += u64::from(life.power_cuts);
-        self.nested_cuts += u64::from(life.nested_cuts);
-        self.mends += u64::from(life.mends);
-        self.sectors_read += life.sectors_read;
-        self.coverage.merge(&life.coverage);
-        self.rest_ns = self.rest_ns.max(life.rest_ns);
-        self.trace = (self.trace.rotate_left(23) ^ life.trace).wrapping_mul(0x0100_0000_01b3);
-        if lived.wrong.is_some() {
-            return;
-        }
-        match life.halted {
-            None => self.rested += 1,
-            Some(refusal) => *self.halted.entry(Refusal::to_string(&refusal)).or_default() += 1,
-        }
-    }
-}
-
 /// A life of a campaign.
 #[derive(Clone, Debug)]
 struct Lived {
     life: Life,
+    /// It was lived twice.
     twice: bool,
     wrong: Option<Wrong>,
 }
@@ -266,11 +144,7 @@ impl Campaign {
                 tally.add(&lived);
                 if let Some(wrong) = lived.wrong {
                     let trial = self.trial(number);
-                    let word = |fired: &life::Fired| {
-                        let kind = trial.case.plan.events[fired.event].fault.kind;
-                        format!("request {}: {kind} ({})", fired.asks, fired.activity)
-                    };
-                    let faults = lived.life.fired.iter().map(word).collect();
+                    let faults = trial.faults(&lived.life);
                     return (tally, Some(Violation { life: number, faults, trial, wrong }));
                 }
             }

@@ -66,6 +66,18 @@ Examples:
   flashrig validate
   flashrig validate --table tachion-fill --json validation.json";
 
+pub(super) const TORTURE: &str = "\
+Cards of a few hundred sectors in virtual time, which hold stamps in place of data. After each recovery every sector is
+read: it must be its last durable version or a later one. A life that fails is made small and kept in torture-SEED.json.
+
+Exit status: 0 when every promise was kept, 1 when one was broken, 2 for errors.
+
+Examples:
+  flashrig torture
+  flashrig torture --seed 7 --for 10m --card unprotected
+  flashrig torture --beyond --lives 100000
+  flashrig torture --replay torture-7.json";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   flashrig completions bash";

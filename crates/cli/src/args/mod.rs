@@ -10,6 +10,7 @@ mod redo;
 mod review;
 mod run;
 mod slob;
+mod torture;
 pub mod values;
 
 pub use fileio::FileioArgs;
@@ -18,6 +19,7 @@ pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
 pub use slob::SlobArgs;
+pub use torture::TortureArgs;
 
 use ::review::TABLES;
 use clap::builder::PossibleValuesParser;
@@ -65,6 +67,9 @@ pub enum Command {
     /// Hold the models against measurements that other people published
     #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
+    /// Try simulated cards to destruction: power cuts, lost modules, wrong bytes; and check every sector
+    #[command(after_help = examples::TORTURE)]
+    Torture(TortureArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),

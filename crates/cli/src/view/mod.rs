@@ -7,12 +7,14 @@ mod result;
 mod review;
 mod rounding;
 mod tail;
+mod torture;
 mod words;
 
 pub use advantage::advantage;
 pub use comparison::comparisons;
 pub use result::{Asked, result};
 pub use review::{plan, review};
+pub use torture::{replayed, torture};
 pub use words::{device_words, load_words};
 
 /// Text of a file or a device, without what moves a terminal's cursor or turns its direction of writing: whoever wrote

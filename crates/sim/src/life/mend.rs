@@ -56,9 +56,6 @@ impl<S: Subject> Runner<'_, S> {
     /// Does what an operator does. A card that does not get well stays as it is.
     pub(super) fn mend(&mut self) -> Result<(), End> {
         self.mending = true;
-        if std::env::var_os("DBG").is_some() {
-            eprintln!("mend at {} harmed {:?}", self.player.asks(), self.bench.subject.harmed());
-        }
         while self.bench.in_flight() > 0 {
             self.bench.step(Time::NEVER)?;
         }

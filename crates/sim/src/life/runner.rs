@@ -265,17 +265,6 @@ impl<'a, S: Subject> Runner<'a, S> {
     }
 
     pub fn note(&mut self, fired: Fired) {
-        if std::env::var_os("DBG").is_some() {
-            eprintln!(
-                "{} {} {:?} {} {:?} harmed {:?}",
-                fired.asks,
-                self.case.plan.events[fired.event].fault.kind,
-                fired.activity,
-                self.bench.subject.media_ops(),
-                self.redundancy,
-                self.bench.subject.harmed()
-            );
-        }
         let kind = match self.case.plan.events[fired.event].fault.kind {
             FaultKind::Cut(_) if fired.activity == Activity::Recovery => FaultKind::NestedCut { depth: 1 },
             kind => kind,

@@ -102,7 +102,7 @@ impl Plan {
         if config.kinds.is_empty() {
             return plan;
         }
-        let may_exceed = config.beyond || rng.below(EXCEEDING_LIVES) == 0 && std::env::var_os("NOEX").is_none();
+        let may_exceed = config.beyond || rng.below(EXCEEDING_LIVES) == 0;
         let (mut exceeds, mut halts, mut comes_back) = (false, false, false);
         for _ in 0..rng.below(u64::from(config.events) + 1) {
             let kind = config.kinds[rng.below(config.kinds.len() as u64) as usize];

@@ -1,0 +1,110 @@
+//! Simulated lives.
+
+use crate::table::wrap;
+use crate::torture_cmd::{Found, Report, title};
+use crate::units::{counted, duration, grouped};
+use sim::Life;
+use torture::campaign::{Gaps, Trial};
+
+/// Faults that are named, at most.
+const FAULTS: usize = 40;
+
+/// A campaign.
+pub fn torture(report: &Report) -> String {
+    let Report { campaign, tally, .. } = report;
+    let cards: Vec<&str> = campaign.cards.iter().map(|card| card.name()).collect();
+    let beyond = if campaign.beyond { ", beyond the redundancy" } else { "" };
+    let asked = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
+    let mut out = wrap("", 2, &asked);
+    if report.partial {
+        out.push_str("PARTIAL: stopped by Ctrl-C\n");
+    }
+    let per_second = tally.lives as f64 / report.wall_seconds.max(1e-9);
+    out.push_str(&wrap(
+        "",
+        2,
+        &format!(
+            "{} in {:.1} s ({per_second:.0} a second), {} lived twice with the same trace",
+            counted(tally.lives, "life").replace("lifes", "lives"),
+            report.wall_seconds,
+            grouped(tally.twice),
+        ),
+    ));
+    out.push_str(&wrap(
+        "",
+        2,
+        &format!(
+            "{}, {} ({} in recoveries), {}; redundancy restored {} times; {} read and checked",
+            counted(tally.operations, "host operation"),
+            counted(tally.power_cuts, "power cut"),
+            grouped(tally.nested_cuts),
+            counted(tally.coverage.total(), "fault"),
+            grouped(tally.mends),
+            counted(tally.sectors_read, "sector"),
+        ),
+    ));
+    out.push('\n');
+    out.push_str(&tally.coverage.table());
+    out.push_str("columns: what the card did; . means nothing there, - did not happen\n\n");
+    out.push_str(&format!(
+        "came to rest: {} (within {} of virtual time)\n",
+        counted(tally.rested, "life").replace("lifes", "lives"),
+        duration(tally.rest_ns)
+    ));
+    for (why, lives) in &tally.halted {
+        out.push_str(&format!("halted as it may, {why}: {}\n", grouped(*lives)));
+    }
+    out.push_str(&gaps(&report.gaps));
+    match &report.violation {
+        None => out.push_str("no violation\n"),
+        Some(found) => out.push_str(&violation(found)),
+    }
+    out
+}
+
+fn gaps(gaps: &Gaps) -> String {
+    let mut out = String::new();
+    for (kind, count) in &gaps.rare {
+        out.push_str(&format!("too rare: {kind}, {}\n", grouped(*count)));
+    }
+    for (kind, activity) in &gaps.empty {
+        out.push_str(&format!("never happened: {kind} while the card did: {activity}\n"));
+    }
+    out
+}
+
+fn violation(found: &Found) -> String {
+    let mut out = format!("\nVIOLATION in life {} ({})\n", found.violation.life, title(&found.violation.trial));
+    out.push_str(&message(&found.violation.wrong.to_string()));
+    out.push_str(&faults(&found.violation.faults));
+    out.push_str(&wrap("", 2, &format!("\nas small as it gets ({} requests): ", grouped(found.requests.into()))));
+    out.push_str(&message(&found.message));
+    out.push_str(&faults(&found.faults));
+    out.push_str(&wrap("again: ", 2, &format!("flashrig torture --replay {}", found.path.display())));
+    out
+}
+
+/// One life again.
+pub fn replayed(trial: &Trial, life: &Life, failure: Option<&str>) -> String {
+    let mut out = wrap("", 2, &title(trial));
+    out.push_str(&faults(&trial.faults(life)));
+    out.push_str(&match (failure, life.halted) {
+        (Some(failure), _) => message(&format!("VIOLATION: {failure}")),
+        (None, Some(refusal)) => wrap("", 2, &format!("no violation; the card halted, as it may: {refusal}")),
+        (None, None) => "no violation\n".to_owned(),
+    });
+    out
+}
+
+/// Each line wrapped for itself.
+fn message(text: &str) -> String {
+    text.lines().map(|line| wrap("  ", 4, &super::printable(line))).collect()
+}
+
+fn faults(faults: &[String]) -> String {
+    let mut out: String = faults.iter().take(FAULTS).map(|fault| format!("    {fault}\n")).collect();
+    if faults.len() > FAULTS {
+        out.push_str(&format!("    and {} more\n", faults.len() - FAULTS));
+    }
+    out
+}

@@ -1,0 +1,130 @@
+//! One life, as data: to be lived again, made smaller, and kept.
+
+use crate::{CardUnderTest, Kind, tiny};
+use media::Physics;
+use serde::{Deserialize, Serialize};
+use sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
+
+/// A card and a case.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trial {
+    /// The card.
+    pub card: Kind,
+    /// What happens to it.
+    pub case: Case,
+}
+
+impl Trial {
+    /// Which faults struck in a life of it, and when.
+    pub fn faults(&self, life: &Life) -> Vec<String> {
+        let word = |fired: &life::Fired| {
+            let kind = self.case.plan.events[fired.event].fault.kind;
+            format!("request {}: {kind} ({})", fired.asks, fired.activity)
+        };
+        life.fired.iter().map(word).collect()
+    }
+
+    /// Requests of the host.
+    pub fn requests(&self) -> u32 {
+        sim::host::asks(&self.case.steps)
+    }
+
+    /// Lives the life.
+    pub fn run(&self) -> Life {
+        let config = tiny(self.card);
+        life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, self.case.seed), &self.case)
+    }
+
+    /// The same without what its failure does not need. `None`: it does not fail.
+    pub fn shrink(&self, max_runs: u32, cancelled: impl Fn() -> bool) -> Option<(Trial, Failure)> {
+        let mut last = None;
+        let shrunk = shrink::shrink(&self.case, max_runs, |case| {
+            match &last {
+                // Whoever is in a hurry gets what there is: nothing smaller fails any more.
+                Some(life) if cancelled() => Life { failure: None, ..Life::clone(life) },
+                _ => {
+                    let life = Trial { card: self.card, case: case.clone() }.run();
+                    last = Some(life.clone());
+                    life
+                }
+            }
+        })?;
+        Some((Trial { card: self.card, case: shrunk.case }, shrunk.failure))
+    }
+}
+
+/// A trial that failed, to be kept and run again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reproducer {
+    /// [`Failure::kind`] of what is wrong.
+    pub failure: String,
+    /// The card.
+    pub card: Kind,
+    /// What happens to it.
+    pub case: Case,
+}
+
+/// A file that is not a trial.
+#[derive(Debug, thiserror::Error)]
+pub enum NotAReproducer {
+    /// Not the JSON that it should be.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+    /// A request of sectors that the card does not have.
+    #[error("step {step}: the card has {sectors} sectors, and a request has from 1 to all of them")]
+    Sectors {
+        /// Which, from 0.
+        step: usize,
+        /// Sectors of the card.
+        sectors: u32,
+    },
+    /// A pause that is too long.
+    #[error("step {step}: a pause is at most an hour")]
+    Pause {
+        /// Which, from 0.
+        step: usize,
+    },
+}
+
+const LONGEST_PAUSE_NS: u64 = 3_600_000_000_000;
+
+impl Reproducer {
+    /// To be kept: what fails, and how.
+    pub fn new(trial: Trial, failure: &str) -> Reproducer {
+        Reproducer { failure: failure.into(), card: trial.card, case: trial.case }
+    }
+
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("numbers and words can be written as JSON") + "\n"
+    }
+
+    /// From JSON that anybody may have written.
+    pub fn from_json(json: &str) -> Result<Reproducer, NotAReproducer> {
+        let reproducer: Reproducer = serde_json::from_str(json)?;
+        let sectors = tiny(reproducer.card).ftl.user_sectors as u32;
+        for (step, what) in reproducer.case.steps.iter().enumerate() {
+            let asked = match *what {
+                HostStep::Ask(
+                    Ask::Write { lba, count, .. }
+                    | Ask::Trim { lba, count }
+                    | Ask::WriteZeroes { lba, count, .. }
+                    | Ask::Read { lba, count },
+                ) => Some((lba, count)),
+                HostStep::Pause { ns } if ns > LONGEST_PAUSE_NS => return Err(NotAReproducer::Pause { step }),
+                _ => None,
+            };
+            if asked.is_some_and(|(lba, count)| count == 0 || u64::from(lba.0) + u64::from(count) > sectors.into()) {
+                return Err(NotAReproducer::Sectors { step, sectors });
+            }
+        }
+        Ok(reproducer)
+    }
+
+    /// What failed.
+    pub fn trial(&self) -> Trial {
+        Trial { card: self.card, case: self.case.clone() }
+    }
+}
