@@ -6,6 +6,11 @@ SHELL := /bin/bash
 
 # The card of `make review`.
 CARD ?= tachion-400
+# How long `make soak` lets cards live.
+SOAK ?= 30m
+# Lives of `make proof`, within the redundancy and beyond.
+PROOF_LIVES ?= 2000
+PROOF_LIVES_BEYOND ?= 4000
 # Seconds for each fuzz target: `make test`, `make fuzz`.
 SHORT_FUZZ_SECONDS ?= 20
 FUZZ_SECONDS ?= 600
@@ -34,7 +39,8 @@ help:
 	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
-	@echo 'make soak                the tests that take long'
+	@echo 'make proof               thousands of simulated lives of cards, with every fault'
+	@echo 'make soak                such lives for SOAK=$(SOAK), on all cores; adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
 	@echo 'make install             the command, man pages, completions under PREFIX=$(PREFIX)'
@@ -49,7 +55,7 @@ release:
 	cargo build --release --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit canaries validate same-in-debug-and-release fuzz-short summary
+test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:
@@ -84,6 +90,13 @@ canaries:
 .PHONY: validate
 validate: release
 	$(FLASHRIG) validate
+
+# Exit code 1 when a card breaks its promise, a fault struck fewer than a hundred times, or never during something that
+# cards do. The same lives each time.
+.PHONY: proof
+proof: release
+	$(FLASHRIG) torture --lives $(PROOF_LIVES) --require-coverage 100
+	$(FLASHRIG) torture --lives $(PROOF_LIVES_BEYOND) --beyond
 
 .PHONY: fuzz-short
 fuzz-short:
@@ -128,8 +141,9 @@ readme: release
 	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
 
 .PHONY: soak
-soak:
-	cargo test --workspace --release --locked -- --ignored
+soak: release
+	@$(call need,jq,jq)
+	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench
 bench: release

@@ -134,10 +134,10 @@ pub enum Activity {
     HostWrite,
     /// Relocates or erases.
     Gc,
-    /// Writes a checkpoint.
-    Checkpoint,
     /// Reads its media to find what goes bad. The host may write meanwhile, and collection goes on.
     Scrub,
+    /// Writes a checkpoint.
+    Checkpoint,
     /// Restores redundancy. So may they then.
     Rebuild,
     /// Starts, or is without power.

@@ -2,9 +2,17 @@
 
 use crate::CardUnderTest;
 use device::Rng;
+use format::Role;
 use media::{BlockAt, Fault, Flash, Media, Part, SectorState, Unit, UnitAt};
 use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{FaultKind, FaultSpec, Impact};
+
+/// Places that are looked at for one that holds what is to be damaged.
+const TRIES: u32 = 200;
+
+fn is_host(role: Role) -> bool {
+    role == Role::Data
+}
 
 impl CardUnderTest {
     /// Does damage; `None` when it is not applicable now.
@@ -34,7 +42,7 @@ impl CardUnderTest {
             }
             FaultKind::DeadModule => Fault::ModuleDead { module: die(&mut rng).0 },
             FaultKind::BitFlips { flips, area } => {
-                let (at, sector) = self.written_sector(&mut rng, area == Area::Data)?;
+                let (at, sector) = self.written_sector(&mut rng, |role| is_host(role) == (area == Area::Data))?;
                 let bits = match flips {
                     Flips::Below => physics.ecc_bits / 2,
                     Flips::At => physics.ecc_bits,
@@ -43,7 +51,7 @@ impl CardUnderTest {
                 Fault::FlipBits { at, sector, bits: u16::try_from(bits).unwrap_or(u16::MAX) }
             }
             FaultKind::Miscorrection => {
-                let (at, sector) = self.written_sector(&mut rng, true)?;
+                let (at, sector) = self.written_sector(&mut rng, is_host)?;
                 let part = if rng.below(2) == 0 { Part::Payload } else { Part::Spare };
                 Fault::Miscorrect { at, sector, part }
             }
@@ -66,8 +74,14 @@ impl CardUnderTest {
                 }
             }
             FaultKind::Damaged(Metadata::Spare) => {
-                let (at, sector) = self.written_sector(&mut rng, true)?;
+                let (at, sector) = self.written_sector(&mut rng, is_host)?;
                 let byte = rng.below(media::SPARE_BYTES as u64) as u32;
+                Fault::DamageByte { at, sector, byte, xor: 1 + rng.below(255) as u8 }
+            }
+            FaultKind::Damaged(what @ (Metadata::Summary | Metadata::Checkpoint)) => {
+                let role = if what == Metadata::Summary { Role::Summary } else { Role::Checkpoint };
+                let (at, sector) = self.written_sector(&mut rng, |found| found == role)?;
+                let byte = rng.below(media::SPARE_BYTES as u64 + u64::from(shape.payload_bytes)) as u32;
                 Fault::DamageByte { at, sector, byte, xor: 1 + rng.below(255) as u8 }
             }
             FaultKind::Program(Stray::Lost) => {
@@ -107,12 +121,12 @@ impl CardUnderTest {
         media
     }
 
-    /// A sector that is on flash, and whether it is one of the host's.
-    fn written_sector(&mut self, rng: &mut Rng, of_host: bool) -> Option<(UnitAt, u32)> {
+    /// A sector that is on flash and holds such a thing.
+    fn written_sector(&mut self, rng: &mut Rng, holds: impl Fn(Role) -> bool) -> Option<(UnitAt, u32)> {
         let mut media = self.readable();
         let shape = *media.shape();
         let mut unit = Unit::new(&shape);
-        for _ in 0..64 {
+        for _ in 0..TRIES {
             let block = BlockAt {
                 module: rng.below(shape.modules.into()) as u32,
                 die: rng.below(shape.dies_per_module.into()) as u32,
@@ -123,9 +137,7 @@ impl CardUnderTest {
             if media.read(at, &mut unit).is_err() || unit.state(sector as usize) != SectorState::Good {
                 continue;
             }
-            let spare = format::Spare::decode(unit.spare(sector as usize));
-            let is_host = spare.is_ok_and(|spare| spare.role == format::Role::Data);
-            if is_host == of_host {
+            if format::Spare::decode(unit.spare(sector as usize)).is_ok_and(|spare| holds(spare.role)) {
                 return Some((at, sector));
             }
         }

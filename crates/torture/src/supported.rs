@@ -1,14 +1,12 @@
 //! Which faults the card under test can be given.
 
 use crate::CardUnderTest;
-use sim::plan::{CutOutcome, HostError, Metadata};
+use sim::plan::{CutOutcome, HostError};
 use sim::{Activity, FaultKind};
 
 /// Faults that [`CardUnderTest`] can't be given yet.
 pub const NOT_SUPPORTED_YET: &[FaultKind] = &[
     FaultKind::Cut(CutOutcome::CacheLost),
-    FaultKind::Damaged(Metadata::Summary),
-    FaultKind::Damaged(Metadata::Checkpoint),
     FaultKind::ReadDisturb,
     FaultKind::Retention,
     FaultKind::LatentError,
@@ -24,7 +22,7 @@ pub const NOT_SUPPORTED_YET: &[FaultKind] = &[
 ];
 
 /// What the card does not do yet.
-pub const NOT_DONE_YET: &[Activity] = &[Activity::Checkpoint];
+pub const NOT_DONE_YET: &[Activity] = &[];
 
 impl CardUnderTest {
     /// Whether this fault can be given to some kind of card.

@@ -1,84 +1,88 @@
-//! Lives of tiny cards with faults. `LIVES=1000 cargo test -p torture --test lives` runs more of them, `FROM=41 LIVES=42`
-//! the one of a seed again.
+//! Lives of tiny cards with all faults that they can be given. `flashrig torture` lives more of them.
 
+use device::Rng;
 use media::Physics;
-use sim::plan::{Area, Flips, HostError, Metadata, PlanConfig, Stray};
-use sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
+use sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, player};
+use torture::campaign::{Campaign, Limits, Tally};
+use torture::supported::NOT_SUPPORTED_YET;
 use torture::{CardUnderTest, Kind, tiny};
 
-fn kinds() -> Vec<FaultKind> {
-    let cuts = [
-        CutOutcome::Any,
-        CutOutcome::NotBegun,
-        CutOutcome::PartlyDone,
-        CutOutcome::DoneUnreported,
-        CutOutcome::TornPrefix,
-        CutOutcome::TornSuffix,
-        CutOutcome::TornSectors,
-        CutOutcome::TornGarbage,
-        CutOutcome::AnySubset,
-        CutOutcome::SharedCells,
-        CutOutcome::WeakErase,
-    ];
-    let nested = (1..=3).map(|depth| FaultKind::NestedCut { depth });
-    cuts.map(FaultKind::Cut).into_iter().chain(nested).chain([FaultKind::PermutedSlots]).collect()
+fn campaign() -> Campaign {
+    Campaign { seed: 1, cards: Kind::ALL.into(), operations: 1_000, beyond: false }
 }
 
-/// Faults of single units and blocks, each of them within the redundancy.
-fn damage() -> Vec<FaultKind> {
-    let flips = |area| [Flips::Below, Flips::At, Flips::Above].map(|flips| FaultKind::BitFlips { flips, area });
-    let mut kinds = kinds();
-    kinds.extend([FaultKind::ProgramFailure, FaultKind::EraseFailure, FaultKind::Miscorrection]);
-    kinds.extend([Metadata::HeaderCopy, Metadata::Spare].map(FaultKind::Damaged));
-    kinds.extend([Stray::Misdirected, Stray::Lost, Stray::Duplicated].map(FaultKind::Program));
-    let once = |error| FaultKind::Host { error, lasting: false };
-    kinds.extend([HostError::Eio, HostError::Enospc, HostError::Short].map(once));
-    kinds.extend(flips(Area::Data));
-    kinds.extend(flips(Area::Metadata));
-    kinds
-}
-
-/// Lives of all kinds of cards with faults of these kinds.
-fn live(lives: u64, kinds: &[FaultKind]) {
-    let lives = std::env::var("LIVES").map_or(lives, |n| n.parse().unwrap());
-    for seed in std::env::var("FROM").map_or(0, |n| n.parse().unwrap())..lives {
-        let kind = Kind::ALL[seed as usize % 3];
-        let config = tiny(kind);
-        let asks = 1_000;
-        let steps = HostConfig { asks, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
-        let plan =
-            PlanConfig { kinds: kinds.to_vec(), events: 20, asks, media_ops: u64::from(asks) * 2, beyond: false };
-        let case = Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default(), beyond: false };
-        let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
-        for fired in life.fired.iter().filter(|_| life.failure.is_some()) {
-            let event = &case.plan.events[fired.event];
-            eprintln!("request {}: {} while {}", fired.asks, event.fault.kind, fired.activity);
-        }
-        assert!(life.failure.is_none(), "life {seed} of {kind:?}: {}", life.failure.unwrap());
+fn live(campaign: &Campaign, lives: u64, threads: usize) -> Tally {
+    let limits = Limits { lives, until: None, threads, cancelled: &|| false, progress: &|_| {} };
+    let (tally, violation) = campaign.run(&limits);
+    if let Some(violation) = violation {
+        let faults = violation.faults.join("\n");
+        panic!("life {} of {:?}: {}\n{faults}", violation.life, violation.trial.card, violation.wrong);
     }
+    tally
 }
 
 #[test]
-fn cards_keep_their_promise_through_power_cuts() {
-    live(60, &kinds());
-}
-
-/// Loss of whole dies and modules.
-fn losses() -> Vec<FaultKind> {
-    let swaps = [What::Same, What::Stale, What::Blank, What::Foreign, What::Cloned].map(FaultKind::Swapped);
-    let mut kinds = kinds();
-    kinds.extend([FaultKind::DeadDie, FaultKind::DeadModule, FaultKind::PulledModule, FaultKind::OtherController]);
-    kinds.push(FaultKind::StuckModule);
-    kinds.extend(swaps);
-    kinds
+fn cards_keep_their_promise_through_all_faults() {
+    let tally = live(&campaign(), 150, 0);
+    assert_eq!(tally.lives, 150);
+    assert_eq!(tally.rested + tally.halted.values().sum::<u64>(), 150);
+    assert!(tally.power_cuts > 500 && tally.nested_cuts > 50 && tally.mends > 50, "{tally:?}");
 }
 
 #[test]
-fn cards_keep_their_promise_without_a_module() {
-    live(60, &losses());
+fn the_same_campaign_is_the_same_whatever_the_number_of_threads() {
+    let of = |seed, threads| live(&Campaign { seed, operations: 300, ..campaign() }, 40, threads).trace;
+    assert_eq!(of(1, 1), of(1, 3));
+    assert_ne!(of(1, 1), of(2, 1));
 }
 
+/// A fault can be given when a card that has been at work, with power or without, takes it at some time.
 #[test]
-fn cards_keep_their_promise_through_damage_and_power_cuts() {
-    live(60, &damage());
+fn faults_that_are_said_to_be_given_can_be_and_no_others() {
+    let mut taken = std::collections::BTreeSet::new();
+    for (seed, kind) in (0..60).map(|seed| (seed, Kind::ALL[seed as usize % 3])) {
+        let config = tiny(kind);
+        let mut bench = Bench::new(CardUnderTest::new(config, Physics::IDEAL, seed), Bounds::default());
+        let asks = HostConfig { asks: 200, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
+        let mut player = player::Player::new(&asks);
+        while player.play(&mut bench).unwrap() != player::Played::Over {}
+        for fault in FaultKind::all().into_iter().map(|kind| FaultSpec { kind, seed }) {
+            let mut rng = Rng::stream(seed, "cut");
+            let mut off = bench.clone();
+            off.cut(CutOutcome::Any, &mut rng);
+            let is_taken = match fault.kind {
+                FaultKind::NestedCut { .. } => true,
+                FaultKind::PulledModule => bench.clone().subject.pull(0).is_some(),
+                FaultKind::PermutedSlots => off.subject.permute(&[1, 2, 0]),
+                FaultKind::Swapped(what) => {
+                    // So that there is an earlier state of the module.
+                    off.recover(None, &mut rng).unwrap();
+                    off.cut(CutOutcome::Any, &mut rng);
+                    off.subject.insert(0, what).is_some()
+                }
+                FaultKind::Cut(how) => cuts_sometime(&bench, how, seed),
+                _ => bench.clone().subject.inject(&fault).is_some() || off.subject.inject(&fault).is_some(),
+            };
+            if is_taken {
+                taken.insert(fault.kind);
+            }
+        }
+    }
+    for kind in FaultKind::all() {
+        assert_eq!(taken.contains(&kind), CardUnderTest::supported(kind), "{kind}");
+    }
+    assert!(NOT_SUPPORTED_YET.iter().all(|kind| !CardUnderTest::supported(*kind)));
+}
+
+/// While the host goes on, at one of its steps.
+fn cuts_sometime(bench: &Bench<CardUnderTest>, how: CutOutcome, seed: u64) -> bool {
+    let mut bench = bench.clone();
+    let asks = HostConfig { asks: 30, ..HostConfig::life(36) }.script(seed + 1_000);
+    let mut player = player::Player::new(&asks);
+    while player.play(&mut bench).unwrap() != player::Played::Over {
+        if bench.clone().cut(how, &mut Rng::stream(seed, "cut")) {
+            return true;
+        }
+    }
+    false
 }

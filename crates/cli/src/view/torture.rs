@@ -25,7 +25,7 @@ pub fn torture(report: &Report) -> String {
         2,
         &format!(
             "{} in {:.1} s ({per_second:.0} a second), {} lived twice with the same trace",
-            counted(tally.lives, "life").replace("lifes", "lives"),
+            lives(tally.lives),
             report.wall_seconds,
             grouped(tally.twice),
         ),
@@ -48,8 +48,8 @@ pub fn torture(report: &Report) -> String {
     out.push_str("columns: what the card did; . means nothing there, - did not happen\n\n");
     out.push_str(&format!(
         "came to rest: {} (within {} of virtual time)\n",
-        counted(tally.rested, "life").replace("lifes", "lives"),
-        duration(tally.rest_ns)
+        lives(tally.rested),
+        duration(tally.rest_ns as f64)
     ));
     for (why, lives) in &tally.halted {
         out.push_str(&format!("halted as it may, {why}: {}\n", grouped(*lives)));
@@ -60,6 +60,10 @@ pub fn torture(report: &Report) -> String {
         Some(found) => out.push_str(&violation(found)),
     }
     out
+}
+
+fn lives(number: u64) -> String {
+    format!("{} {}", grouped(number), if number == 1 { "life" } else { "lives" })
 }
 
 fn gaps(gaps: &Gaps) -> String {
@@ -77,7 +81,7 @@ fn violation(found: &Found) -> String {
     let mut out = format!("\nVIOLATION in life {} ({})\n", found.violation.life, title(&found.violation.trial));
     out.push_str(&message(&found.violation.wrong.to_string()));
     out.push_str(&faults(&found.violation.faults));
-    out.push_str(&wrap("", 2, &format!("\nas small as it gets ({} requests): ", grouped(found.requests.into()))));
+    out.push_str(&format!("\nas small as it gets, {}:\n", counted(found.requests.into(), "request")));
     out.push_str(&message(&found.message));
     out.push_str(&faults(&found.faults));
     out.push_str(&wrap("again: ", 2, &format!("flashrig torture --replay {}", found.path.display())));
