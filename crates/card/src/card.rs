@@ -448,6 +448,15 @@ impl Card {
         }
     }
 
+    /// So many dies are gone that no stripe can hold data any more.
+    fn is_beyond_writing(&self) -> bool {
+        let layout = self.ftl.layout();
+        let answers = |group: u32, unit: &u32| !self.ftl.blocks().is_dead(group * layout.width + unit);
+        let has_data =
+            |group: u32| (0..layout.width).filter(|unit| answers(group, unit)).count() as u32 > layout.parity_units;
+        !(0..layout.groups).any(has_data)
+    }
+
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
     pub(crate) fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
@@ -531,6 +540,8 @@ impl Device for Card {
         loop {
             let (time, slot) = self.events.earliest();
             if time > now {
+                // Whatever waits for room then waits for ever.
+                self.halted |= time == Time::NEVER && self.store.is_some() && self.is_beyond_writing();
                 if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
                     self.notice_the_end(now, done);
                 }

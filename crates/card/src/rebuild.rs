@@ -115,8 +115,13 @@ impl Card {
         self.module_is_complete();
     }
 
-    /// Tells the headers.
+    /// Tells the headers, unless another module or a die of one was lost meanwhile: then part of what belongs on this one
+    /// could not be made, and it must not be believed.
     fn module_is_complete(&mut self) {
+        let lacks_another = self.contents().slots.contains(&None);
+        if lacks_another || (0..self.ftl.layout().dies).any(|die| self.ftl.blocks().is_dead(die)) {
+            return;
+        }
         let store = self.store.as_mut().expect("the card has contents");
         let crate::store::Store { media, headers, slots, .. } = &mut **store;
         for logical in 0..slots.len() {

@@ -239,7 +239,8 @@ impl FaultKind {
         match self {
             Cut(_) | NestedCut { .. } | ProgramFailure | EraseFailure | SlowModule | PermutedSlots => false,
             BitFlips { flips, .. } => flips == Flips::Above,
-            Damaged(what) => what == Metadata::Spare,
+            // A summary and a checkpoint lie in stripes beside other things.
+            Damaged(what) => what != Metadata::HeaderCopy,
             OtherController | TwoControllers | OlderFormat | NewerFormat => false,
             Swapped(_) => true,
             Host { error, lasting } => lasting || error == HostError::FailedSync,
