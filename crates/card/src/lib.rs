@@ -29,6 +29,7 @@ mod patrol;
 mod power;
 mod read_only;
 mod rebuild;
+mod recovery_time;
 mod relocation;
 mod repair;
 mod scrub;
