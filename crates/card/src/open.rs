@@ -21,6 +21,16 @@ pub enum OpenError {
     /// What lies on the modules is no card, or not all of one.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
+    /// The card was made from another configuration.
+    #[error("the card was made with {field} {card}, not {asked}")]
+    MadeOtherwise {
+        /// What differs.
+        field: &'static str,
+        /// What its headers say.
+        card: u64,
+        /// What the configuration says.
+        asked: u64,
+    },
     /// What lies on the modules is beyond what parity makes up for.
     #[error(transparent)]
     Scan(#[from] ScanError),
@@ -38,6 +48,33 @@ pub fn shape(config: &CardConfig) -> Shape {
         unit_sectors: geometry.sectors_per_unit(),
         payload_bytes: persistence.payload_bytes,
         rows_sharing_cells: persistence.cell_rows,
+    }
+}
+
+fn slc_bits_per_cell(config: &CardConfig) -> u32 {
+    config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell)
+}
+
+/// The card was made from the same configuration, as far as it matters for what lies on its modules.
+fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenError> {
+    let (made, asked) = (header.shape, shape(config));
+    let fields = [
+        ("modules", u64::from(made.modules), u64::from(asked.modules)),
+        ("dies per module", made.dies_per_module.into(), asked.dies_per_module.into()),
+        ("blocks per die", made.blocks_per_die.into(), asked.blocks_per_die.into()),
+        ("rows per block", made.rows_per_block.into(), asked.rows_per_block.into()),
+        ("unit sectors", made.unit_sectors.into(), asked.unit_sectors.into()),
+        ("payload bytes", made.payload_bytes.into(), asked.payload_bytes.into()),
+        ("rows sharing cells", made.rows_sharing_cells.into(), asked.rows_sharing_cells.into()),
+        ("stripe width", u64::from(header.stripe_width), u64::from(config.ftl.stripe_width)),
+        ("parity units", header.parity_units.into(), config.ftl.parity_units.into()),
+        ("user sectors", header.user_sectors, config.ftl.user_sectors),
+        ("SLC bits per cell", header.slc_bits_per_cell.into(), slc_bits_per_cell(config).into()),
+        ("power-loss protection", header.power_loss_protection.into(), config.power_loss_protection.into()),
+    ];
+    match fields.into_iter().find(|(_, card, asked)| card != asked) {
+        Some((field, card, asked)) => Err(OpenError::MadeOtherwise { field, card, asked }),
+        None => Ok(()),
     }
 }
 
@@ -90,6 +127,8 @@ impl Card {
             stripe_width: config.ftl.stripe_width,
             parity_units: config.ftl.parity_units,
             user_sectors: config.ftl.user_sectors,
+            slc_bits_per_cell: slc_bits_per_cell(config),
+            power_loss_protection: config.power_loss_protection,
             clean: false,
             read_only: false,
             power_cycles: 0,
@@ -156,6 +195,7 @@ impl Card {
     ) -> Result<(Card, Headers, Vec<Option<u32>>, u64, ScanReport), OpenError> {
         let config = &config.with_contents();
         let assembly = assemble(media, id)?;
+        is_made_so(&assembly.header, config)?;
         let trusted = assembly.trusted_slots();
         let mut headers = Headers { common: assembly.header };
         // A generation that a cut left half written is written to all before there is another one.
@@ -185,7 +225,7 @@ impl Card {
             card: headers.common.card.short(),
             user_sectors: config.ftl.user_sectors as u32,
             payload_bytes: media.shape().payload_bytes,
-            slc_bits_per_cell: config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell),
+            slc_bits_per_cell: slc_bits_per_cell(config),
             power_loss_protection: config.power_loss_protection,
             use_checkpoints: true,
             use_summaries: true,

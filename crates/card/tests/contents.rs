@@ -2,7 +2,7 @@
 
 mod common;
 
-use card::{Card, CardConfig, SectorData, shape};
+use card::{Card, CardConfig, OpenError, SectorData, shape};
 use common::{SECTOR, small};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::CardId;
@@ -218,4 +218,24 @@ fn one_write_survives_a_cut() {
             assert_eq!(host.read(lba), SectorData::Data(payload(lba, u64::from(last) + 1).into()), "{n} {lba}");
         }
     }
+}
+
+#[test]
+fn a_card_is_not_opened_as_another_than_it_was_made_as() {
+    let config = tiny(true);
+    let made = Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, 8, 1).unwrap();
+    let media = made.into_media().unwrap();
+    let mut others = [config; 5];
+    others[0].ftl.user_sectors = 59;
+    others[1].ftl.stripe_width = 1;
+    others[1].ftl.parity_units = 0;
+    others[2].power_loss_protection = false;
+    others[3].ftl.slc_cache = Some(ftl::SlcCache { bands: 2, bits_per_cell: 2 });
+    others[4].bands = 19;
+    for other in others {
+        let (error, untouched) = *Card::open(&other, media.clone(), None, 8, 1).unwrap_err();
+        assert!(matches!(error, OpenError::MadeOtherwise { .. }), "{error}");
+        assert_eq!(untouched.trace(), media.trace(), "a card that is not opened is not written to");
+    }
+    assert!(Card::open(&config, media, None, 8, 1).is_ok());
 }

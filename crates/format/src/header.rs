@@ -6,7 +6,7 @@
 //!      +---------------------------------------------------------------+
 //!    0 | "FLASHRIG"                                                    |
 //!      +---------------+---------------+-------------------------------+
-//!    8 | format version| slot          | flags: bits clean, read-only  |
+//!    8 | format version| slot          | flags                         |
 //!      +---------------+---------------+-------------------------------+
 //!   16 | card                                                          |
 //!   24 |                                                               |
@@ -50,7 +50,9 @@
 //!      +---------------------------------------------------------------+
 //!  184 | data sectors when new                                         |
 //!      +---------------------------------------------------------------+
-//!  192 | 0                                                             |
+//!  192 | SLC bits per cell             | 0                             |
+//!      +-------------------------------+-------------------------------+
+//!  200 | 0                                                             |
 //!      +---------------------------------------------------------------+
 //!  256 | slot 0: module                                                |
 //!  264 |                                                               |
@@ -83,6 +85,8 @@ pub const MAX_UNIT_SECTORS: u32 = 64;
 pub const MIN_PAYLOAD_BYTES: u32 = 16;
 /// Longest payload: a whole sector.
 pub const MAX_PAYLOAD_BYTES: u32 = 4096;
+/// Bits that a cell holds at most.
+pub const MAX_BITS_PER_CELL: u32 = 8;
 /// Sectors of all modules together: a map's entry has 32 bits, all of them set standing for no sector.
 pub const MAX_SECTORS: u64 = u32::MAX as u64;
 
@@ -91,6 +95,8 @@ const MAGIC: [u8; 8] = *b"FLASHRIG";
 const CLEAN: u32 = 1;
 /// Bit of the flags: the spare is used up.
 const READ_ONLY: u32 = 2;
+/// Bit of the flags: with power-loss protection.
+const PROTECTED: u32 = 4;
 
 /// A slot as it lies on the medium.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -134,7 +140,8 @@ struct Raw {
     host_read_commands: U64,
     host_write_commands: U64,
     new_data_sectors: U64,
-    reserved: [u8; 64],
+    slc_bits_per_cell: U32,
+    reserved: [u8; 60],
     slots: [RawSlot; MAX_MODULES as usize],
     reserved_end: [u8; 1788],
     crc: U32,
@@ -230,6 +237,10 @@ pub struct ModuleHeader {
     pub parity_units: u32,
     /// Sectors that the host can address.
     pub user_sectors: u64,
+    /// A band whose cells are used with one bit each has `1 / slc_bits_per_cell` of its rows; 1: there are no such bands.
+    pub slc_bits_per_cell: u32,
+    /// When power fails the card puts on flash what it has acknowledged: a write is durable when it is acknowledged.
+    pub power_loss_protection: bool,
     /// The card was shut down in order.
     pub clean: bool,
     /// Bad blocks have used up the spare: the card takes no more writes, for good.
@@ -311,8 +322,9 @@ impl ModuleHeader {
         raw.magic = MAGIC;
         raw.version = VERSION.into();
         raw.slot = self.slot.into();
-        let flag = |set: bool, bit: u32| if set { bit } else { 0 };
-        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY)).into();
+        let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        let protected = flag(self.power_loss_protection, PROTECTED);
+        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY) | protected).into();
         raw.card = self.card.0;
         raw.module = self.module.0;
         raw.generation = self.generation.into();
@@ -338,6 +350,7 @@ impl ModuleHeader {
         raw.host_read_commands = self.host_read_commands.into();
         raw.host_write_commands = self.host_write_commands.into();
         raw.new_data_sectors = self.new_data_sectors.into();
+        raw.slc_bits_per_cell = self.slc_bits_per_cell.into();
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
             out.module = slot.module.0;
             out.state = slot.state as u8;
@@ -372,6 +385,8 @@ impl ModuleHeader {
             stripe_width: raw.stripe_width.get(),
             parity_units: raw.parity_units.get(),
             user_sectors: raw.user_sectors.get(),
+            slc_bits_per_cell: raw.slc_bits_per_cell.get(),
+            power_loss_protection: raw.flags.get() & PROTECTED != 0,
             clean: raw.flags.get() & CLEAN != 0,
             read_only: raw.flags.get() & READ_ONLY != 0,
             power_cycles: raw.power_cycles.get(),
@@ -423,7 +438,7 @@ impl Raw {
             }};
         }
         within!(version, 1..=VERSION);
-        within!(flags, 0..=CLEAN | READ_ONLY);
+        within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED);
         within!(modules, 1..=MAX_MODULES);
         within!(slot_count, self.modules.get()..=self.modules.get());
         within!(slot, 0..self.modules.get() as u16);
@@ -440,6 +455,7 @@ impl Raw {
         within(dies % width == 0, "stripe_width", offset_of!(Raw, stripe_width), width.into())?;
         within!(parity_units, 0..self.stripe_width.get().min(2));
         within!(user_sectors, 1..=sectors);
+        within!(slc_bits_per_cell, 1..=MAX_BITS_PER_CELL);
         let zero = |bytes: &[u8], start: usize| {
             // Headers are read again and again while a card starts: most bytes of one are 0, and are compared at once.
             if is_zero(bytes) {

@@ -40,7 +40,7 @@ pub use physics::{ErrorRates, Physics};
 pub use place::{BlockAt, Shape, UnitAt};
 pub use power::{CacheLoss, CutOutcome, UnderWay};
 pub use slot::{CACHE_OPERATIONS, Unsynced};
-pub use store::LoadError;
+pub use store::{LoadError, load_modules};
 pub use unit::{SectorState, Unit};
 
 /// Bytes of spare area that flash management has for each sector.

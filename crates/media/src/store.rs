@@ -1,7 +1,7 @@
 //! A card on emulated flash as a folder: a file for each module.
 
 use crate::image::{self, ImageError};
-use crate::{Flash, Physics, Shape};
+use crate::{Flash, Module, Physics, Shape};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,12 @@ pub enum LoadError {
     #[error("{path}: this module is divided in another way than the one before it")]
     ShapeDiffers {
         /// File of the later one.
+        path: PathBuf,
+    },
+    /// It is a file, not a folder.
+    #[error("{path}: a card's modules lie in a folder, one file each; name the folder")]
+    NoFolder {
+        /// The file.
         path: PathBuf,
     },
     /// There is a module for a slot that the card does not have.
@@ -89,28 +95,55 @@ impl Flash {
     /// When the card has more than 100 slots.
     pub fn load(dir: &Path, slots: u32, physics: Physics, seed: u64) -> Result<Flash, LoadError> {
         assert!(slots <= MAX_SLOTS, "{slots} slots in a folder");
+        Flash::of_modules(dir, load_modules(dir)?, slots, physics, seed)
+    }
+
+    /// The card of `slots` slots with the modules that [`load_modules`] found in a folder, powered.
+    pub fn of_modules(
+        dir: &Path,
+        modules: Vec<(u32, Module)>,
+        slots: u32,
+        physics: Physics,
+        seed: u64,
+    ) -> Result<Flash, LoadError> {
         let mut flash: Option<Flash> = None;
-        for slot in 0..MAX_SLOTS {
-            let path = path(dir, slot);
-            let bytes = match fs::read(&path) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                Err(source) => return Err(LoadError::Io { path, source }),
-            };
+        for (slot, module) in modules {
             if slot >= slots {
-                return Err(LoadError::NoSuchSlot { path, slots });
+                return Err(LoadError::NoSuchSlot { path: path(dir, slot), slots });
             }
-            let module = match image::parse(&bytes) {
-                Ok(module) => module,
-                Err(source) => return Err(LoadError::Image { path, source }),
-            };
             let shape = Shape { modules: slots, ..*module.shape() };
             let flash = flash.get_or_insert_with(|| Flash::without_modules(shape, physics, seed));
             if flash.shape != shape {
-                return Err(LoadError::ShapeDiffers { path });
+                return Err(LoadError::ShapeDiffers { path: path(dir, slot) });
             }
             flash.insert(slot, module);
         }
         flash.ok_or_else(|| LoadError::NoModules { dir: dir.to_path_buf() })
     }
+}
+
+/// The modules in a folder that [`Flash::save`] wrote, by slot, ascending. At least one.
+pub fn load_modules(dir: &Path) -> Result<Vec<(u32, Module)>, LoadError> {
+    match fs::metadata(dir) {
+        Ok(found) if !found.is_dir() => return Err(LoadError::NoFolder { path: dir.to_path_buf() }),
+        Ok(_) => {}
+        Err(source) => return Err(LoadError::Io { path: dir.to_path_buf(), source }),
+    }
+    let mut modules = Vec::new();
+    for slot in 0..MAX_SLOTS {
+        let path = path(dir, slot);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(source) => return Err(LoadError::Io { path, source }),
+        };
+        match image::parse(&bytes) {
+            Ok(module) => modules.push((slot, module)),
+            Err(source) => return Err(LoadError::Image { path, source }),
+        }
+    }
+    if modules.is_empty() {
+        return Err(LoadError::NoModules { dir: dir.to_path_buf() });
+    }
+    Ok(modules)
 }

@@ -51,6 +51,8 @@ pub fn header() -> ModuleHeader {
         stripe_width: 3,
         parity_units: 1,
         user_sectors: 800_000,
+        slc_bits_per_cell: 3,
+        power_loss_protection: true,
         clean: true,
         read_only: true,
         power_cycles: 5,
@@ -137,8 +139,8 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
         rows_sharing_cells: shape.6,
     });
     let slots = proptest::collection::vec((any::<[u8; 16]>(), 0u8..=3), 64);
-    let ids = (any::<[u8; 16]>(), any::<[u8; 16]>(), any::<u64>(), any::<u64>(), any::<bool>());
-    (shape, slots, ids, any::<[u64; 6]>(), any::<[u32; 4]>()).prop_map(|(shape, slots, ids, life, picks)| {
+    let ids = (any::<[u8; 16]>(), any::<[u8; 16]>(), any::<u64>(), any::<u64>(), any::<[bool; 2]>());
+    (shape, slots, ids, any::<[u64; 6]>(), any::<[u32; 5]>()).prop_map(|(shape, slots, ids, life, picks)| {
         let dies = shape.modules * shape.dies_per_module;
         let widths: Vec<u32> = (1..=64).filter(|width| dies % width == 0).collect();
         let stripe_width = widths[picks[0] as usize % widths.len()];
@@ -152,8 +154,10 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
             stripe_width,
             parity_units: picks[2] % stripe_width.min(2),
             user_sectors: 1 + u64::from(picks[3]) % shape.sectors().expect("limits are small"),
-            clean: ids.4,
-            read_only: ids.4 != (life[0] % 3 == 0),
+            slc_bits_per_cell: 1 + picks[4] % MAX_BITS_PER_CELL,
+            power_loss_protection: ids.4[1],
+            clean: ids.4[0],
+            read_only: ids.4[0] != (life[0] % 3 == 0),
             power_cycles: life[0],
             unsafe_shutdowns: life[1],
             host_sectors_written: life[2],

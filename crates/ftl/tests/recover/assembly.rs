@@ -40,6 +40,8 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         stripe_width: 3,
         parity_units: 1,
         user_sectors: 40,
+        slc_bits_per_cell: 1,
+        power_loss_protection: false,
         clean: false,
         read_only: false,
         power_cycles: 0,
