@@ -179,6 +179,17 @@ pub enum Failure {
         /// What happened.
         source: TargetError,
     },
+    /// A card's media.
+    #[error(transparent)]
+    Source(#[from] fsck::SourceError),
+    /// What lies on them.
+    #[error("{}: {source}", .card.display())]
+    Fsck {
+        /// As typed.
+        card: PathBuf,
+        /// Why.
+        source: fsck::FsckError,
+    },
     /// A comparison.
     #[error(transparent)]
     Validate(#[from] ValidateError),

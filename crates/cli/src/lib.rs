@@ -8,6 +8,7 @@ mod cancel;
 mod cards_cmd;
 mod compare_cmd;
 mod error;
+mod fsck_cmd;
 mod generate_cmd;
 mod opening;
 mod output;
@@ -79,6 +80,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
         Command::Torture(args) => torture_cmd::torture(&args),
+        Command::Fsck(args) => fsck_cmd::fsck(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),
     }

@@ -45,4 +45,4 @@ pub use ftl::{Counters, Ftl, FtlError, StripeUnits};
 pub use gc::Relocation;
 pub use layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 pub use now::ReadOnly;
-pub use stream::{SealedStripe, StreamId, StripeKind};
+pub use stream::{SealedStripe, StreamId, StripeKind, split_units};

@@ -111,6 +111,11 @@ impl CardUnderTest {
         self.media = Some(media);
     }
 
+    /// Saves the media, as they are now, as a folder of images (`docs/media-image.md`).
+    pub fn save_image(&self, dir: &std::path::Path) -> std::io::Result<()> {
+        self.flash().save(dir)
+    }
+
     /// The card, while there is power.
     pub fn card(&self) -> Option<&Card> {
         self.card.as_ref()

@@ -77,6 +77,19 @@ Examples:
   flashrig torture --seed 7 --for 10m --card unprotected
   flashrig torture --beyond --lives 100000
   flashrig torture --replay torture-7.json";
+pub(super) const FSCK: &str = "\
+CARD is a folder with an image of each module: module-00.frm and so on. It is
+only read.
+
+Exit status: 0 when nothing is wrong in what was looked at, 1 when something is,
+2 for errors.
+
+Examples:
+  flashrig fsck saved-card
+  flashrig fsck saved-card --verify --json
+  flashrig fsck saved-card --lba 7..9
+  flashrig fsck saved-card --band 12
+  flashrig fsck saved-card --stripe 12:4";
 
 pub(super) const COMPLETIONS: &str = "\
 Examples:

@@ -5,6 +5,7 @@
 mod belonging;
 mod examples;
 mod fileio;
+mod fsck;
 mod oltp;
 mod redo;
 mod review;
@@ -14,6 +15,7 @@ mod torture;
 pub mod values;
 
 pub use fileio::FileioArgs;
+pub use fsck::{FsckArgs, LbaRange, StripeName};
 pub use oltp::OltpArgs;
 pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
@@ -70,6 +72,9 @@ pub enum Command {
     /// Try simulated cards to destruction: power cuts, lost modules, wrong bytes; and check every sector
     #[command(after_help = examples::TORTURE)]
     Torture(TortureArgs),
+    /// Explain what lies on a card's media, and why a sector reads as it does
+    #[command(after_help = examples::FSCK)]
+    Fsck(FsckArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),

@@ -52,6 +52,12 @@ pub enum ValueError {
     /// Not a ratio.
     #[error("must be a number from 0 to 1000000000")]
     NotARatio,
+    /// Not a sector of the host, or a range of them.
+    #[error("write the number of a sector, or first..last")]
+    NotSectorsOfHost,
+    /// Not a stripe.
+    #[error("write a band and a stripe of it, BAND:STRIPE")]
+    NotAStripe,
     /// Not a percentage.
     #[error("must be a number from 0 to 100")]
     NotAPercentage,

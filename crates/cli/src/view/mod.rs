@@ -2,6 +2,8 @@
 
 mod advantage;
 mod comparison;
+mod fsck;
+mod fsck_detail;
 mod oltp;
 mod result;
 mod review;
@@ -12,6 +14,8 @@ mod words;
 
 pub use advantage::advantage;
 pub use comparison::comparisons;
+pub use fsck::card_on_media;
+pub use fsck_detail::{band, sectors, stripe};
 pub use result::{Asked, result};
 pub use review::{plan, review};
 pub use torture::{replayed, torture};

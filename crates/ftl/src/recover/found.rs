@@ -85,6 +85,8 @@ pub struct Found {
     /// Newest versions that lie in stripes that are not whole: their index in the map, and where they lie. They are to
     /// be written elsewhere before the card serves.
     pub rescue: Vec<(u32, Ppa)>,
+    /// LBAs that answer with errors, as far as is known without reading them; ascending.
+    pub errors: Vec<u32>,
     /// Write sequence number that may be given out next.
     pub next_version: u64,
     /// The next opening of a band gets a number above this one, in an epoch of its own: see [`SEQUENCE_EPOCH_BITS`].

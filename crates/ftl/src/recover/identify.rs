@@ -2,6 +2,7 @@
 
 use super::check::{Opening, Place, check_place, is_consistent};
 use super::error::ScanError;
+use super::place::Card;
 use super::reader::Reader;
 use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId};
@@ -29,6 +30,37 @@ pub(super) struct Known {
     pub masks: Vec<u64>,
     /// Something is written on the group's dies.
     begun: Vec<bool>,
+}
+
+/// What a band is, for whoever looks at it from outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BandIdentity {
+    /// Nothing is written, as far as was looked.
+    Free,
+    /// Nothing that is written can be read as this card's.
+    Unknown,
+    /// It was opened.
+    Opened {
+        /// The latest opening that was found.
+        opening: Opening,
+        /// Members of its stripes by group of dies, as bits.
+        members: Vec<u64>,
+    },
+}
+
+/// Looks at the first rows of a band, of a card as its headers describe it. Openings before `floor` don't count.
+pub fn identify<M: Media + ?Sized>(
+    media: &mut M,
+    card: &Card,
+    band: BandId,
+    floor: u64,
+) -> Result<BandIdentity, ScanError> {
+    let mut known = Known::new(card.layout);
+    Ok(match known.identify(&mut Reader::new(media, card), band, floor)? {
+        Identity::Free => BandIdentity::Free,
+        Identity::Unknown => BandIdentity::Unknown,
+        Identity::Opened => BandIdentity::Opened { opening: known.opening, members: known.masks },
+    })
 }
 
 enum Look {

@@ -39,6 +39,8 @@ pub(super) struct Newest {
     torn: Vec<(u32, bool)>,
     /// Addresses that can't be read, ascending.
     unreadable: Vec<u32>,
+    /// Addresses of lost sectors.
+    lost: Vec<u32>,
     pub highest_version: u64,
     pub out_of_range: u64,
 }
@@ -52,6 +54,7 @@ impl Newest {
             user_sectors: card.user_sectors,
             torn: Vec::new(),
             unreadable: Vec::new(),
+            lost: Vec::new(),
             highest_version: 0,
             out_of_range: 0,
         }
@@ -67,6 +70,9 @@ impl Newest {
         self.highest_version = self.highest_version.max(version);
         let index = index.filter(|index| (*index as usize) < self.map.len());
         self.out_of_range += u64::from(index.is_none());
+        if role == Role::Lost {
+            self.lost.push(ppa);
+        }
         Some(Copy { index: index?, version, ppa })
     }
 
@@ -87,6 +93,17 @@ impl Newest {
 
     fn is_unreadable(&self, ppa: u32) -> bool {
         self.unreadable.binary_search(&ppa).is_ok()
+    }
+
+    /// LBAs whose newest version can't be read, or is a lost sector; ascending.
+    pub fn errors(&mut self) -> Vec<u32> {
+        if self.unreadable.is_empty() && self.lost.is_empty() {
+            return Vec::new();
+        }
+        self.lost.sort_unstable();
+        let lbas = (0..).zip(&self.map[..self.user_sectors as usize]);
+        let fails = |ppa: u32| self.is_unreadable(ppa) || self.lost.binary_search(&ppa).is_ok();
+        lbas.filter(|(_, ppa)| fails(**ppa)).map(|(lba, _)| lba).collect()
     }
 
     /// Entries of the map that point to what can't be read.

@@ -1,6 +1,7 @@
 //! Where sectors lie physically, and what the card's headers say about it.
 
 use crate::layout::{Layout, UnitAddress};
+use format::ModuleHeader;
 use media::{BlockAt, UnitAt};
 
 /// A card as its modules' headers describe it.
@@ -47,6 +48,23 @@ impl Card<'_> {
     /// Where a unit lies.
     pub fn unit_at(&self, at: UnitAddress) -> Option<UnitAt> {
         unit_at(self.modules, at)
+    }
+}
+
+/// How addresses relate on a card with this header.
+pub fn layout_of(header: &ModuleHeader) -> Layout {
+    let shape = &header.shape;
+    let (dies, width) = (shape.modules * shape.dies_per_module, header.stripe_width);
+    Layout {
+        dies,
+        width,
+        parity_units: header.parity_units,
+        unit_sectors: shape.unit_sectors,
+        rows: shape.rows_per_block,
+        groups: dies / width,
+        stripe_sectors: width * shape.unit_sectors,
+        band_sectors: dies * shape.rows_per_block * shape.unit_sectors,
+        summary_entries: format::entries_per_sector(shape.payload_bytes as usize) as u32,
     }
 }
 

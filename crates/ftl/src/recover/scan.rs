@@ -247,6 +247,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
 
     fn finish(mut self) -> Result<Found, ScanError> {
         let layout = self.reader.card.layout;
+        let errors = self.newest.errors();
         let newest = &self.newest;
         let is_current = |copy: &&Copy| newest.map[copy.index as usize] == copy.ppa;
         let mut rescue: Vec<(u32, Ppa)> =
@@ -268,6 +269,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         }
         Ok(Found {
             rescue,
+            errors,
             checkpoint_bands,
             owed_segments: self.owed_segments,
             next_version: above("version", highest_version, |v| v.checked_add(1 + VERSION_GAP))?,

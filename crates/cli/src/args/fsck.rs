@@ -1,0 +1,87 @@
+//! What `flashrig fsck` is asked.
+
+use super::values::{Nanoseconds, ValueError};
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// `flashrig fsck`.
+#[derive(Debug, Args)]
+pub struct FsckArgs {
+    /// A folder with the images of a card's modules
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub card: PathBuf,
+    /// Explain why a sector reads as it does, or each from N to M
+    #[arg(long, value_name = "N[..M]", conflicts_with_all = ["band", "stripe", "verify"])]
+    pub lba: Option<LbaRange>,
+    /// Show a band stripe by stripe
+    #[arg(long, value_name = "N", conflicts_with_all = ["stripe", "verify"])]
+    pub band: Option<u32>,
+    /// Show a stripe of a band member by member
+    #[arg(long, value_name = "BAND:STRIPE", conflicts_with = "verify")]
+    pub stripe: Option<StripeName>,
+    /// Read every stripe, with the checksums of payloads and parity
+    #[arg(long)]
+    pub verify: bool,
+    /// How long a read of a unit lasts, to estimate how long a start takes
+    #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(50_000))]
+    pub read_time: Nanoseconds,
+    /// Print JSON in place of tables
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Sectors of the host, both ends among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LbaRange {
+    /// The first.
+    pub first: u32,
+    /// The last.
+    pub last: u32,
+}
+
+impl FromStr for LbaRange {
+    type Err = ValueError;
+    fn from_str(text: &str) -> Result<LbaRange, ValueError> {
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let number = |text: &str| text.trim().parse().map_err(|_| ValueError::NotSectorsOfHost);
+        let range = LbaRange { first: number(first)?, last: number(last)? };
+        if range.first <= range.last { Ok(range) } else { Err(ValueError::NotSectorsOfHost) }
+    }
+}
+
+/// A stripe of a band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StripeName {
+    /// The band.
+    pub band: u32,
+    /// The stripe in it.
+    pub stripe: u32,
+}
+
+impl FromStr for StripeName {
+    type Err = ValueError;
+    fn from_str(text: &str) -> Result<StripeName, ValueError> {
+        let (band, stripe) = text.split_once(':').ok_or(ValueError::NotAStripe)?;
+        let number = |text: &str| text.trim().parse().map_err(|_| ValueError::NotAStripe);
+        Ok(StripeName { band: number(band)?, stripe: number(stripe)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_have_both_ends_and_stripes_their_band() {
+        assert_eq!("7".parse(), Ok(LbaRange { first: 7, last: 7 }));
+        assert_eq!("7..9".parse(), Ok(LbaRange { first: 7, last: 9 }));
+        for text in ["", "..", "9..7", "7..", "-1", "1..2..3", "4294967296"] {
+            assert_eq!(text.parse::<LbaRange>(), Err(ValueError::NotSectorsOfHost), "{text}");
+        }
+        assert_eq!("3:40".parse(), Ok(StripeName { band: 3, stripe: 40 }));
+        for text in ["", "3", "3:", ":4", "3:4:5", "a:b"] {
+            assert_eq!(text.parse::<StripeName>(), Err(ValueError::NotAStripe), "{text}");
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! A card's media, and what recovery finds on them.
+
+use crate::error::FsckError;
+use crate::modules::Modules;
+use crate::stripe::{Stripe, units};
+use format::ModuleHeader;
+use ftl::recover::{
+    AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, ScanError, Why, assemble, identify,
+    layout_of, scan,
+};
+use ftl::{BandId, Layout, StripeId, split_units};
+use media::Media;
+
+/// Sectors of all modules of a card that can be looked at, at most: the map and the versions behind it are in memory.
+pub const MAX_SECTORS: u64 = 1 << 28;
+
+/// A card's media, and what recovery finds on them.
+pub struct Examined<M> {
+    pub(crate) media: M,
+    /// The modules by slot.
+    pub modules: Modules,
+    pub(crate) card: Result<OnMedia, AssembleError>,
+}
+
+/// A card whose modules could be put together.
+pub(crate) struct OnMedia {
+    pub assembly: Assembly,
+    pub layout: Layout,
+    trusted: Vec<Option<u32>>,
+    pub found: Result<Found, ScanError>,
+}
+
+/// What a band is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BandKnown {
+    /// Nothing is written.
+    Free,
+    /// Nothing in it counts.
+    Dirty,
+    /// None of its dies answers.
+    Silent,
+    /// It holds sectors.
+    Opened(Opened),
+}
+
+/// A band that holds sectors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Opened {
+    pub band: BandId,
+    pub opening: Opening,
+    /// By group of dies.
+    pub members: Vec<u64>,
+    pub has_summary: bool,
+    pub is_complete: bool,
+}
+
+impl<M: Media> Examined<M> {
+    /// Looks at the media as a start of the card does.
+    pub fn new(mut media: M) -> Result<Examined<M>, FsckError> {
+        let assembly = match assemble(&mut media, None) {
+            Ok(assembly) => assembly,
+            Err(AssembleError::NoCard) => {
+                return Err(FsckError::NoCard { why: Modules::read(&mut media, None).first_error() });
+            }
+            Err(error @ AssembleError::NewerVersion { .. }) => return Err(FsckError::Newer(error)),
+            Err(error) => {
+                let modules = Modules::read(&mut media, None);
+                return Ok(Examined { media, modules, card: Err(error) });
+            }
+        };
+        let sectors = assembly.header.shape.sectors().unwrap_or(u64::MAX);
+        if sectors > MAX_SECTORS {
+            return Err(FsckError::TooLarge { sectors, most: MAX_SECTORS });
+        }
+        let modules = Modules::read(&mut media, Some(&assembly));
+        let (layout, trusted) = (layout_of(&assembly.header), assembly.trusted_slots());
+        let found = scan(&mut media, &card(&assembly.header, &layout, &trusted));
+        Ok(Examined { media, modules, card: Ok(OnMedia { assembly, layout, trusted, found }) })
+    }
+
+    /// The media, as they were given.
+    pub fn into_media(self) -> M {
+        self.media
+    }
+
+    /// The card and its media, if there is one.
+    pub(crate) fn parts(&mut self) -> Result<(&mut M, &OnMedia), FsckError> {
+        match &self.card {
+            Ok(card) => Ok((&mut self.media, card)),
+            Err(error) => Err(FsckError::Refuses(error.clone())),
+        }
+    }
+}
+
+fn card<'a>(header: &ModuleHeader, layout: &'a Layout, modules: &'a [Option<u32>]) -> Card<'a> {
+    Card {
+        layout,
+        modules,
+        bands: header.shape.blocks_per_die,
+        card: header.card.short(),
+        user_sectors: header.user_sectors as u32,
+        payload_bytes: header.shape.payload_bytes,
+        slc_bits_per_cell: header.slc_bits_per_cell,
+        power_loss_protection: header.power_loss_protection,
+        use_summaries: true,
+    }
+}
+
+impl OnMedia {
+    pub fn header(&self) -> &ModuleHeader {
+        &self.assembly.header
+    }
+
+    /// The card as recovery sees it.
+    pub fn card(&self) -> Card<'_> {
+        card(self.header(), &self.layout, &self.trusted)
+    }
+
+    pub fn bands(&self) -> u32 {
+        self.header().shape.blocks_per_die
+    }
+
+    /// Stripes of a band that are used.
+    pub fn stripes(&self, slc: bool) -> u32 {
+        let rows = if slc { self.layout.rows / self.header().slc_bits_per_cell.max(1) } else { self.layout.rows };
+        rows * self.layout.groups
+    }
+
+    /// Stripes that take data or a summary, with their members.
+    pub fn stripes_of<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (StripeId, u64)> + 'a {
+        let stripes = (0..self.stripes(opened.opening.slc)).map(|index| {
+            let members = opened.members[self.layout.group_of(index) as usize];
+            (StripeId { band: opened.band, index }, members)
+        });
+        stripes.filter(|(id, members)| split_units(id.index, *members, &self.layout).data != 0)
+    }
+
+    /// What a band is: what the scan found, or, when the card refuses to start, what its spare areas say.
+    pub fn band<M: Media>(&self, media: &mut M, band: BandId) -> Result<BandKnown, FsckError> {
+        let Ok(found) = &self.found else { return self.look_at(media, band) };
+        let of_band = &found.bands[band.0 as usize];
+        Ok(match of_band.state {
+            FoundState::Free => BandKnown::Free,
+            FoundState::Dirty => BandKnown::Dirty,
+            FoundState::Closed => BandKnown::Opened(Opened {
+                band,
+                opening: of_band.opening(),
+                members: found.units(band).to_vec(),
+                has_summary: of_band.has_summary,
+                is_complete: of_band.is_complete,
+            }),
+        })
+    }
+
+    fn look_at<M: Media>(&self, media: &mut M, band: BandId) -> Result<BandKnown, FsckError> {
+        let mut floor = 0;
+        let mut stripe = Stripe::new(&self.layout, media.shape());
+        // Each opening that is found is later than the one before: this ends.
+        loop {
+            let (opening, members) = match identify(media, &self.card(), band, floor) {
+                Ok(BandIdentity::Opened { opening, members }) => (opening, members),
+                Ok(BandIdentity::Free) => return Ok(BandKnown::Free),
+                Ok(BandIdentity::Unknown) => return Ok(BandKnown::Dirty),
+                Err(ScanError::NoAnswer { .. }) => return Ok(BandKnown::Silent),
+                Err(error) => return Err(error.into()),
+            };
+            let opened = Opened { band, opening, members, has_summary: false, is_complete: false };
+            let mut latest = opening.sequence;
+            for (id, members) in self.stripes_of(&opened) {
+                stripe.read(media, &self.card(), id, &opening, members)?;
+                for (unit, sector) in stripe.places() {
+                    if let Some(Why::OtherOpening { sequence }) = stripe.cell(unit, sector).why {
+                        latest = latest.max(sequence);
+                    }
+                }
+            }
+            if latest == opening.sequence {
+                return Ok(BandKnown::Opened(opened));
+            }
+            floor = latest;
+        }
+    }
+
+    /// Reads the stripes of all bands that `wanted` says.
+    pub fn walk<M: Media>(
+        &self,
+        media: &mut M,
+        wanted: impl Fn(&Opened) -> bool,
+        mut visit: impl FnMut(&Opened, &Stripe),
+    ) -> Result<(), FsckError> {
+        let mut stripe = Stripe::new(&self.layout, media.shape());
+        for band in (0..self.bands()).map(BandId) {
+            let BandKnown::Opened(opened) = self.band(media, band)? else { continue };
+            if !wanted(&opened) {
+                continue;
+            }
+            for (id, members) in self.stripes_of(&opened) {
+                stripe.read(media, &self.card(), id, &opened.opening, members)?;
+                visit(&opened, &stripe);
+            }
+        }
+        Ok(())
+    }
+
+    /// All units of a stripe of a band that nothing is known of: those that are not marked bad.
+    pub fn usable_units<M: Media>(&self, media: &M, id: StripeId) -> u64 {
+        let usable = |unit: &u32| {
+            let at = self.card().unit_at(self.layout.unit_address(id, *unit));
+            at.is_none_or(|at| !media.is_bad(at.block))
+        };
+        units(self.layout.all_units()).filter(usable).map(|unit| 1 << unit).sum()
+    }
+}
