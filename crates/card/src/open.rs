@@ -202,8 +202,9 @@ impl Card {
         headers.write(media, &trusted).map_err(OpenError::Header)?;
         // A module that is new or was away belongs to the card, and gets what belongs on it.
         let slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
-        headers.common.power_cycles += 1;
-        headers.common.unsafe_shutdowns += u64::from(!headers.common.clean);
+        let common = &mut headers.common;
+        common.power_cycles = common.power_cycles.saturating_add(1);
+        common.unsafe_shutdowns = common.unsafe_shutdowns.saturating_add(u64::from(!common.clean));
         headers.common.clean = false;
         for (logical, member) in assembly.members.iter().enumerate() {
             match (member.state, member.slot) {

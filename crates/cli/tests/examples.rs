@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 8] = ["cards", "show", "run", "review", "compare", "validate", "completions", "man"];
+const COMMANDS: [&str; 9] = ["cards", "show", "run", "review", "compare", "validate", "fsck", "completions", "man"];
 
 /// Lines of a text that begin with the program's name, a prompt or not, as words.
 fn command_lines(text: &str) -> Vec<Vec<String>> {
@@ -58,6 +58,9 @@ fn every_example_of_a_help_text_runs() {
     }
     assert!(lines.len() >= 15, "{lines:?}");
     let dir = tempfile::tempdir().unwrap();
+    // The card that examples look at.
+    let card = torture::CardUnderTest::new(torture::tiny(torture::Kind::Protected), media::Physics::IDEAL, 1);
+    card.save_image(&dir.path().join("saved-card")).unwrap();
     for words in lines {
         cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         // Reviews and comparisons take long and have tests of their own.

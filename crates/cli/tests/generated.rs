@@ -10,8 +10,15 @@ fn every_command_has_a_man_page() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("man");
     succeed(&["man", "--out", out.to_str().unwrap()]);
-    for page in ["flashrig", "flashrig-run", "flashrig-review", "flashrig-validate", "flashrig-show", "flashrig-cards"]
-    {
+    for page in [
+        "flashrig",
+        "flashrig-run",
+        "flashrig-review",
+        "flashrig-validate",
+        "flashrig-show",
+        "flashrig-cards",
+        "flashrig-fsck",
+    ] {
         let text = fs::read_to_string(out.join(format!("{page}.1"))).unwrap_or_else(|e| panic!("{page}: {e}"));
         assert!(text.contains(".TH ") && text.contains(".SH SYNOPSIS"), "{page}");
     }

@@ -96,6 +96,16 @@ const CASES: &[Case] = &[
     ("compare published:violin-3205 -o page.txt", &["page.txt", ".html"]),
     ("validate --table tachion-fil", &["a similar value exists: 'tachion-fill'"]),
     ("validate --json no/such/dir/v.json", &["can't write no/such/dir/v.json"]),
+    ("fsck", &["<CARD>"]),
+    ("fsck nowhere", &["nowhere", "No such file"]),
+    ("fsck .", &[".: no modules here", "module-00.frm"]),
+    ("fsck /dev/null", &["/dev/null", "name the folder"]),
+    ("fsck . --lba x", &["'--lba <N[..M]>'", "first..last"]),
+    ("fsck . --lba 9..7", &["'--lba <N[..M]>'"]),
+    ("fsck . --stripe 7", &["BAND:STRIPE"]),
+    ("fsck . --band 7 --lba 3", &["cannot be used with"]),
+    ("fsck . --verify --stripe 1:2", &["cannot be used with"]),
+    ("fsck . --read-time 5", &["with its unit"]),
     ("completions bahs", &["invalid value 'bahs'", "a similar value exists: 'bash'"]),
 ];
 

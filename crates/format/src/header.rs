@@ -237,7 +237,8 @@ pub struct ModuleHeader {
     pub parity_units: u32,
     /// Sectors that the host can address.
     pub user_sectors: u64,
-    /// A band whose cells are used with one bit each has `1 / slc_bits_per_cell` of its rows; 1: there are no such bands.
+    /// A band whose cells are used with one bit each has `1 / slc_bits_per_cell` of its rows, at least one; 1: there are no
+    /// such bands.
     pub slc_bits_per_cell: u32,
     /// When power fails the card puts on flash what it has acknowledged: a write is durable when it is acknowledged.
     pub power_loss_protection: bool,
@@ -455,7 +456,7 @@ impl Raw {
         within(dies % width == 0, "stripe_width", offset_of!(Raw, stripe_width), width.into())?;
         within!(parity_units, 0..self.stripe_width.get().min(2));
         within!(user_sectors, 1..=sectors);
-        within!(slc_bits_per_cell, 1..=MAX_BITS_PER_CELL);
+        within!(slc_bits_per_cell, 1..=MAX_BITS_PER_CELL.min(self.rows_per_block.get()));
         let zero = |bytes: &[u8], start: usize| {
             // Headers are read again and again while a card starts: most bytes of one are 0, and are compared at once.
             if is_zero(bytes) {

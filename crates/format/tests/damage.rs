@@ -172,6 +172,8 @@ fn a_card_has_fewer_than_two_to_the_32_sectors() {
         for (at, value) in shape.into_iter().enumerate() {
             bytes[68 + at * 4..][..4].copy_from_slice(&value.to_le_bytes());
         }
+        // As many bits per cell as the fewest rows.
+        bytes[160] = 1;
         put_crc(&mut bytes, 4092);
         ModuleHeader::decode(&bytes)
     };

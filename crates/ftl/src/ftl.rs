@@ -9,7 +9,7 @@ use crate::stream::{SealedStripe, Stream, StreamId, units_of};
 use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
-use crate::{FtlConfig, GcMode};
+use crate::{FtlConfig, GcMode, SlcCache};
 use nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
 
@@ -60,6 +60,14 @@ pub enum FtlError {
     /// The bounds contradict each other.
     #[error("garbage collection must keep at least one free band, and stop at more free bands than it starts at")]
     GcBounds,
+    /// A band with one bit a cell would have no row.
+    #[error("{bits_per_cell} bits per cell leave none of {rows} rows to an SLC band")]
+    SlcCache {
+        /// Asked.
+        bits_per_cell: u32,
+        /// Of a band.
+        rows: u32,
+    },
     /// Garbage collection could run out of space.
     #[error("reserve of {reserve_bands} bands: garbage collection needs at least 2")]
     Reserve {
@@ -157,6 +165,12 @@ impl Ftl {
         }
         if config.reserve_bands < 2 {
             return Err(FtlError::Reserve { reserve_bands: config.reserve_bands });
+        }
+        let rows = geometry.units_per_band();
+        if let Some(SlcCache { bits_per_cell, .. }) = config.slc_cache
+            && !(1..=rows).contains(&bits_per_cell)
+        {
+            return Err(FtlError::SlcCache { bits_per_cell, rows });
         }
         match config.gc {
             GcMode::Paced { target_free_bands: 0 } => return Err(FtlError::GcBounds),

@@ -7,6 +7,7 @@
 
 pub mod campaign;
 mod cut;
+mod derived;
 mod faults;
 mod modules;
 pub mod situations;
@@ -15,6 +16,7 @@ pub mod supported;
 mod tiny;
 mod wear;
 
+pub use derived::config_of;
 pub use subject::CardUnderTest;
 pub use tiny::{Kind, tiny};
 pub use wear::{FADING, RATED_CYCLES, short_lived, wearing};

@@ -154,7 +154,7 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
             stripe_width,
             parity_units: picks[2] % stripe_width.min(2),
             user_sectors: 1 + u64::from(picks[3]) % shape.sectors().expect("limits are small"),
-            slc_bits_per_cell: 1 + picks[4] % MAX_BITS_PER_CELL,
+            slc_bits_per_cell: 1 + picks[4] % MAX_BITS_PER_CELL.min(shape.rows_per_block),
             power_loss_protection: ids.4[1],
             clean: ids.4[0],
             read_only: ids.4[0] != (life[0] % 3 == 0),

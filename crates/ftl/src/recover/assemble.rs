@@ -100,6 +100,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     let Some((_, newest, _)) = newest else { return Err(AssembleError::NoCard) };
     for (slot, header, _) in &headers {
         same_division(*slot, header, newest, &shape)?;
+        leaves_room(*slot, header)?;
     }
     // No module that was there when this generation was written has a lower one.
     let settled = headers.iter().filter_map(|(_, _, both)| *both).max().unwrap_or(0);
@@ -186,6 +187,16 @@ fn same_division(slot: u32, header: &ModuleHeader, newest: &ModuleHeader, media:
         }
         if found != media {
             return Err(AssembleError::Division { slot, field, found, expected: media });
+        }
+    }
+    Ok(())
+}
+
+/// Starts and writes of headers count on: there is room for as many again as there were.
+fn leaves_room(slot: u32, header: &ModuleHeader) -> Result<(), AssembleError> {
+    for (field, found) in [("generation", header.generation), ("sequence", header.sequence)] {
+        if found > u64::MAX / 2 {
+            return Err(AssembleError::NumbersExhausted { slot, field, found });
         }
     }
     Ok(())

@@ -50,6 +50,16 @@ pub enum AssembleError {
         /// What the newest header or the medium says.
         expected: u64,
     },
+    /// There are no numbers left to be given out.
+    #[error("slot {slot}: {field} {found} leaves no room for higher ones")]
+    NumbersExhausted {
+        /// Where it is.
+        slot: u32,
+        /// Of what.
+        field: &'static str,
+        /// What the module's header says.
+        found: u64,
+    },
     /// More modules are missing or not to be trusted than parity stands for.
     #[error("{}; {spared} can be done without", Missing(.missing))]
     TooFew {
