@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Number of the stream of checkpoints, as spare areas say it.
-const STREAM: u8 = 2;
+pub(crate) const STREAM: u8 = 2;
 
 /// A checkpoint of which something was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -102,6 +102,7 @@ fn card<'a>(header: &ModuleHeader, layout: &'a Layout, modules: &'a [Option<u32>
         payload_bytes: header.shape.payload_bytes,
         slc_bits_per_cell: header.slc_bits_per_cell,
         power_loss_protection: header.power_loss_protection,
+        use_checkpoints: true,
         use_summaries: true,
     }
 }

@@ -62,6 +62,8 @@ pub struct Bands {
     pub free: u32,
     /// Filled, and known from their summaries.
     pub by_summary: u32,
+    /// Filled, and known from a checkpoint.
+    pub by_checkpoint: u32,
     /// Holding sectors, and known by reading all of them.
     pub scanned: u32,
     /// Nothing in them counts.
@@ -251,6 +253,10 @@ fn bands<M: Media>(media: &mut M, on: &OnMedia) -> Result<Bands, FsckError> {
             1 => bands.of_relocation += 1,
             _ => bands.of_checkpoints += 1,
         }
+    }
+    if let Ok(found) = &on.found {
+        bands.by_checkpoint = found.report.bands_by_checkpoint.min(bands.by_summary);
+        bands.by_summary -= bands.by_checkpoint;
     }
     Ok(bands)
 }

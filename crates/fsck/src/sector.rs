@@ -191,7 +191,7 @@ fn explain<M: Media>(
     let holes = hole_list(media, on, found, lba, scratch);
     let ppa = found.map[lba as usize];
     if ppa == NONE {
-        let because = why_zeros(&copies, holes.as_ref());
+        let because = why_zeros(&copies, holes.as_ref(), !found.checkpoint_bands.is_empty());
         return Ok(SectorExplained { lba, reads_as: ReadsAs::Zeros, because, version: None, copies, holes });
     }
     let at = SectorAt::of(&on.layout, Ppa(ppa));
@@ -292,13 +292,16 @@ fn hole_list<M: Media>(
     })
 }
 
-fn why_zeros(copies: &[CopyFound], holes: Option<&HoleList>) -> String {
+fn why_zeros(copies: &[CopyFound], holes: Option<&HoleList>, by_checkpoint: bool) -> String {
     match (copies.iter().find(|copy| copy.counts).and_then(|copy| copy.version), holes) {
-        (Some(version), Some(holes)) => format!(
+        (Some(version), Some(holes)) if holes.is_hole => format!(
             "trimmed: the list of holes of segment {} has it, as of version {}, and no copy is newer than {version}",
             holes.segment, holes.as_of
         ),
-        (Some(version), None) => format!("no copy of it counts; the newest is version {version}"),
+        (Some(version), _) if by_checkpoint => {
+            format!("trimmed, as the checkpoint says, which knows of version {version}")
+        }
+        (Some(version), _) => format!("no copy of it counts; the newest is version {version}"),
         (None, Some(holes)) if holes.is_hole => format!(
             "trimmed, or never written: no copy of it is left, and the list of holes of segment {} has it",
             holes.segment

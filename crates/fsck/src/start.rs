@@ -1,6 +1,8 @@
 //! What a start of the card would do.
 
+use crate::checkpoints::STREAM as CHECKPOINTS;
 use crate::examined::OnMedia;
+use ftl::BandId;
 use ftl::recover::{Found, FoundState, MemberState, layout_of};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -42,7 +44,13 @@ impl Start {
         let torn: BTreeSet<u32> = found.rescue.iter().map(|(_, ppa)| layout.band_of(*ppa).0).collect();
         let holds = |state: FoundState| state == FoundState::Closed;
         let to_empty = (0..).zip(&found.bands).filter(|(number, band)| {
-            holds(band.state) && (!(band.is_complete && band.has_summary) || torn.contains(number))
+            holds(band.state)
+                && band.stream != CHECKPOINTS
+                && (!(band.is_complete && band.has_summary) || torn.contains(number))
+        });
+        // Of checkpoints only the newest that is whole is kept.
+        let to_erase = (0..).zip(&found.bands).filter(|(number, band)| {
+            !holds(band.state) || band.stream == CHECKPOINTS && !found.checkpoint_bands.contains(&BandId(*number))
         });
         let fills = |state: MemberState| state != MemberState::Trusted;
         Start {
@@ -52,7 +60,7 @@ impl Start {
             estimate_ns: busiest.saturating_mul(read_ns),
             sectors_to_move: found.rescue.len() as u64,
             bands_to_empty: to_empty.count() as u32,
-            bands_to_erase: found.bands.iter().filter(|band| !holds(band.state)).count() as u32,
+            bands_to_erase: to_erase.count() as u32,
             module_to_rebuild: (0..)
                 .zip(&on.assembly.members)
                 .find(|(_, member)| fills(member.state) && member.slot.is_some())

@@ -29,8 +29,11 @@ pub fn config_of(header: &ModuleHeader) -> CardConfig {
     config.ftl.gc = GcMode::Paced { target_free_bands: 2 };
     config.ftl.slc_cache =
         (header.slc_bits_per_cell > 1).then_some(SlcCache { bands: 1, bits_per_cell: header.slc_bits_per_cell });
-    config.ftl.persistence =
-        Some(Persistence { payload_bytes: shape.payload_bytes, cell_rows: shape.rows_sharing_cells });
+    config.ftl.persistence = config.ftl.persistence.map(|tiny| Persistence {
+        payload_bytes: shape.payload_bytes,
+        cell_rows: shape.rows_sharing_cells,
+        ..tiny
+    });
     let stripe = header.stripe_width * shape.unit_sectors;
     config.buffer_sectors = config.buffer_sectors.max(2 * stripe);
     config.relocation_sectors = config.relocation_sectors.max(stripe);

@@ -27,9 +27,10 @@ pub fn card_on_media(report: &Report) -> String {
         line(
             "bands",
             format!(
-                "{}: {} free, {} by summary, {} scanned, {} dirty{silent}; holding: {} host, {} relocation, {} checkpoint",
+                "{}: {} free, {} by checkpoint, {} by summary, {} scanned, {} dirty{silent}; holding: {} host, {} relocation, {} checkpoint",
                 bands.total,
                 bands.free,
+                bands.by_checkpoint,
                 bands.by_summary,
                 bands.scanned,
                 bands.dirty,
