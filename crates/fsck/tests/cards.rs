@@ -216,6 +216,30 @@ fn damaged_headers_are_counted_and_their_card_is_recoverable() {
 }
 
 #[test]
+fn headers_say_how_the_card_is_laid_out_and_which_configuration_opens_it() {
+    for kind in Kind::ALL {
+        let subject = used(kind, 5);
+        let header = media::Media::read_header(&mut subject.flash().clone(), 0, 0).unwrap().unwrap();
+        let header = format::ModuleHeader::decode(&header).unwrap();
+        let config = subject.config();
+        assert_eq!(ftl::recover::layout_of(&header), config.ftl.layout(&config.nand.geometry));
+        let derived = torture::config_of(&header);
+        assert_eq!(card::shape(&derived), card::shape(config));
+        let mut flash = subject.flash().clone();
+        flash.power_on();
+        assert!(card::Card::open(&derived, flash, None, 1, 1).is_ok());
+    }
+}
+
+#[test]
+fn an_slc_band_has_at_least_a_row() {
+    let mut config = torture::tiny(Kind::Protected);
+    config.ftl.slc_cache = Some(ftl::SlcCache { bands: 1, bits_per_cell: 7 });
+    let made = ftl::Ftl::new(&config.nand, config.bands, &config.ftl, 1);
+    assert_eq!(made.err(), Some(ftl::FtlError::SlcCache { bits_per_cell: 7, rows: 6 }));
+}
+
+#[test]
 fn nothing_is_written() {
     let subject = used(Kind::Unprotected, 4);
     let before = (subject.flash().trace(), subject.flash().ops());
