@@ -173,7 +173,7 @@ fn a_card_has_fewer_than_two_to_the_32_sectors() {
             bytes[68 + at * 4..][..4].copy_from_slice(&value.to_le_bytes());
         }
         // As many bits per cell as the fewest rows.
-        bytes[160] = 1;
+        bytes[192] = 1;
         put_crc(&mut bytes, 4092);
         ModuleHeader::decode(&bytes)
     };
