@@ -105,7 +105,9 @@ impl Known {
                         continue;
                     }
                     let index = row * reader.card.layout.groups + group as u32;
-                    for unit in 0..reader.card.layout.width {
+                    let width = reader.card.layout.width;
+                    // Not of each band the same die first: they are asked at once.
+                    for unit in (0..width).map(|unit| (unit + band.0) % width) {
                         let at = reader.card.layout.unit_address(StripeId { band, index }, unit);
                         if reader.is_bad(at) != bad {
                             continue;
