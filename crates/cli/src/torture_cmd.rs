@@ -7,6 +7,7 @@ use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
 use crate::view;
 use serde_json::{Value, json};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -53,13 +54,20 @@ pub struct Found {
 }
 
 pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
+    if let Some(dir) = args.image.as_deref().filter(|dir| dir.exists()) {
+        let source = std::io::Error::new(ErrorKind::AlreadyExists, "it is there already; name a new folder");
+        return Err(Failure::Unwritable { path: dir.to_owned(), source });
+    }
     if let Some(path) = &args.replay {
-        return replay(path, args.json);
+        return replay(path, args);
     }
     let path = PathBuf::from(format!("torture-{}.json", args.seed));
     TextSink::probe(&path)?;
     cancel::listen()?;
     let report = run(args, &path)?;
+    if let Some(dir) = &args.image {
+        save(&report, dir)?;
+    }
     if args.json {
         print(&pretty(&report_json(&report)))?;
     } else {
@@ -71,6 +79,22 @@ pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
         (None, false) if !report.gaps.is_empty() => ExitCode::from(NO),
         (None, false) => ExitCode::SUCCESS,
     })
+}
+
+/// Saves the media of the life that failed, as it was found, or of the last one.
+fn save(report: &Report, dir: &Path) -> Result<(), Failure> {
+    match (&report.violation, report.tally.lives.checked_sub(1)) {
+        (Some(found), _) => save_image(&found.violation.trial, dir),
+        (None, Some(last)) => save_image(&report.campaign.trial(last), dir),
+        (None, None) => Ok(()),
+    }
+}
+
+fn save_image(trial: &Trial, dir: &Path) -> Result<(), Failure> {
+    let _quiet = QuietPanics::new();
+    let saved = std::panic::catch_unwind(|| trial.save_image(dir));
+    let nothing = || Err(std::io::Error::other("a life that ends in a panic leaves no media"));
+    saved.unwrap_or_else(|_| nothing()).map_err(|source| Failure::Unwritable { path: dir.to_owned(), source })
 }
 
 fn run(args: &TortureArgs, path: &Path) -> Result<Report, Failure> {
@@ -126,7 +150,7 @@ fn keep(violation: Violation, path: &Path, cancelled: &dyn Fn() -> bool) -> Resu
     Ok(Found { violation, faults, requests, message, path: path.to_owned() })
 }
 
-fn replay(path: &Path, as_json: bool) -> Result<ExitCode, Failure> {
+fn replay(path: &Path, args: &TortureArgs) -> Result<ExitCode, Failure> {
     let unreadable = |source| Failure::Unreadable { path: path.to_owned(), source };
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let reproducer = Reproducer::from_json(&text)
@@ -138,7 +162,10 @@ fn replay(path: &Path, as_json: bool) -> Result<ExitCode, Failure> {
     };
     let failure = life.failure.as_ref().map(ToString::to_string);
     let failure = failure.or((life.trace != again.trace).then(|| Wrong::TwoWays.to_string()));
-    if as_json {
+    if let Some(dir) = &args.image {
+        save_image(&trial, dir)?;
+    }
+    if args.json {
         print(&pretty(&json!({
             "card": trial.card.name(),
             "requests": life.asks,

@@ -42,13 +42,12 @@ fn examples(lines: &[&str]) -> Vec<Example> {
     found
 }
 
-fn print_now(command: &str) -> String {
+/// What a command prints. What it writes is there for those that come after it.
+fn print_now(command: &str, dir: &Path) -> String {
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("flashrig"), "only this program's output can be checked: {command}");
     let program = std::env::var_os("FLASHRIG").unwrap_or(env!("CARGO_BIN_EXE_flashrig").into());
-    // What a command writes stays out of the tree.
-    let dir = tempfile::tempdir().unwrap();
-    let output = Command::new(program).args(words).current_dir(dir.path()).output().expect("the command starts");
+    let output = Command::new(program).args(words).current_dir(dir).output().expect("the command starts");
     assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -109,8 +108,9 @@ fn the_readme_shows_what_the_commands_print() {
     let mut copied = 0;
     let examples = examples(&lines);
     assert!(examples.len() >= 3, "only {} commands with output", examples.len());
+    let dir = tempfile::tempdir().unwrap();
     for Example { command, output: (from, to) } in examples {
-        let printed = print_now(&command);
+        let printed = print_now(&command, dir.path());
         let printed: Vec<&str> = printed.lines().collect();
         // Blank lines between a command's output and the next command are the document's.
         let shown = &lines[from..to];

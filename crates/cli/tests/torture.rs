@@ -119,3 +119,15 @@ fn ctrl_c_ends_a_campaign_with_what_was_done() {
     assert_eq!(child.wait().unwrap().code(), Some(130), "{text}");
     assert!(text.contains("PARTIAL: stopped by Ctrl-C") && text.contains("no violation"), "{text}");
 }
+
+#[test]
+fn what_a_life_leaves_can_be_saved_and_looked_at() {
+    let dir = tempfile::tempdir().unwrap();
+    let asked = ["torture", "--lives", "1", "--operations", "300", "--image", "left"];
+    assert_eq!(run_in(dir.path(), &asked).status.code(), Some(0));
+    let fsck = run_in(dir.path(), &["fsck", "left"]);
+    assert!(String::from_utf8(fsck.stdout).unwrap().contains("verdict: "), "{:?}", fsck.status);
+    let again = run_in(dir.path(), &asked);
+    let error = String::from_utf8(again.stderr).unwrap();
+    assert!(again.status.code() == Some(2) && error.contains("it is there already"), "{error}");
+}

@@ -79,6 +79,14 @@ pub fn run<S: Subject>(subject: S, case: &Case) -> Life {
     runner.life(end)
 }
 
+/// Runs a life; hands back the card as it was left.
+pub fn run_and_keep<S: Subject + Clone>(subject: S, case: &Case) -> (Life, S) {
+    let mut runner = Runner::new(subject, case);
+    let end = runner.live();
+    let subject = runner.bench.subject.clone();
+    (runner.life(end), subject)
+}
+
 /// Builds a card and runs a life; a panic is a failure of the life. The process's panic hook still prints it.
 pub fn run_guarded<S: Subject>(build: impl FnOnce() -> S, case: &Case) -> Life {
     // Nothing of what a panic leaves half done is used again.

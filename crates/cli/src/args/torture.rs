@@ -38,6 +38,10 @@ pub struct TortureArgs {
         "seed", "lives", "time", "card", "operations", "beyond", "require_coverage", "threads",
     ])]
     pub replay: Option<PathBuf>,
+    /// Save the media of the life that failed, or else of the last one, as they were at its end, in a new folder, for
+    /// flashrig fsck
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub image: Option<PathBuf>,
     /// Print the result as JSON in place of tables
     #[arg(long)]
     pub json: bool,

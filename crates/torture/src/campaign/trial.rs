@@ -4,6 +4,7 @@ use crate::{CardUnderTest, Kind, tiny};
 use media::Physics;
 use serde::{Deserialize, Serialize};
 use sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
+use std::path::Path;
 
 /// A card and a case.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,10 +31,20 @@ impl Trial {
         sim::host::asks(&self.case.steps)
     }
 
+    fn subject(&self) -> CardUnderTest {
+        CardUnderTest::new(tiny(self.card), Physics::IDEAL, self.case.seed)
+    }
+
     /// Lives the life.
     pub fn run(&self) -> Life {
-        let config = tiny(self.card);
-        life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, self.case.seed), &self.case)
+        life::run_guarded(|| self.subject(), &self.case)
+    }
+
+    /// Lives the life, and saves what lies on the card's media then as a folder of images. A life that ends in a panic leaves
+    /// nothing, and panics here.
+    pub fn save_image(&self, dir: &Path) -> std::io::Result<()> {
+        let (_, subject) = life::run_and_keep(self.subject(), &self.case);
+        subject.save_image(dir)
     }
 
     /// The same without what its failure does not need. `None`: it does not fail.
