@@ -4,7 +4,7 @@ use crate::dies::{Dies, Finished, Started, Work};
 use crate::explain::{Activity, Record};
 use crate::host_side::{HostRequest, Stage};
 use crate::link::Link;
-use crate::rebuild::ModuleRebuild;
+use crate::rebuild::{ModuleRebuild, RebuildRate};
 use crate::relocation::Relocations;
 use crate::repair::Repair;
 use crate::scrub::Scrub;
@@ -49,7 +49,9 @@ pub(crate) struct StripeInFlight {
 #[derive(Clone, Debug)]
 pub(crate) struct Erasing {
     pub band: BandId,
-    /// Dies that are not done.
+    /// Dies whose blocks are being erased.
+    pub dies: Vec<u32>,
+    /// How many of them are not done.
     pub left: u32,
     /// Dies whose block can't be used again.
     pub failed: Vec<u32>,
@@ -66,7 +68,8 @@ pub struct Card {
     pub(crate) ftl: Ftl,
     pub(crate) link: Link,
     pub(crate) dies: Dies,
-    /// Slots: dies, then requests, then relocations on their way through the host, then the end of [`IDLE_NS`].
+    /// Slots: dies, then requests, then relocations on their way through the host, then the end of [`IDLE_NS`], then
+    /// the next unit of a rebuild that is held to a rate.
     pub(crate) events: EventTable,
     pub(crate) die_count: usize,
     pub(crate) requests: Vec<HostRequest>,
@@ -104,10 +107,15 @@ pub struct Card {
     pub(crate) sharing_cells: Vec<(ftl::StripeId, u32)>,
     /// A pass over all that is on flash.
     pub(crate) scrub: Option<Scrub>,
-    /// The module that is to be rebuilt once the card has its contents.
-    pub(crate) to_rebuild: Option<u32>,
+    /// Modules to be rebuilt after the one that is; at most all.
+    pub(crate) to_rebuild: VecDeque<u32>,
     /// A module being rebuilt.
     pub(crate) rebuild: Option<Box<ModuleRebuild>>,
+    /// How fast that may go.
+    pub(crate) rebuild_rate: RebuildRate,
+    /// Stripes that were programmed to media with a volatile cache, and are not synced. At most as many as
+    /// [`crate::durable::MOST_UNSYNCED`].
+    pub(crate) unsynced: Vec<StripeInFlight>,
     /// Its media answer no more: there is no power, or another controller has them.
     pub(crate) halted: bool,
     /// Stripes of a checkpoint that are being programmed, and its number.
@@ -146,7 +154,7 @@ impl Card {
             ftl,
             link: Link::new(config.link),
             dies: Dies::new(&config.nand, config.reads_first, explain),
-            events: EventTable::new(die_count + requests + 2),
+            events: EventTable::new(die_count + requests + 3),
             die_count,
             requests: vec![HostRequest::default(); requests],
             stripes: Slab::new(),
@@ -170,8 +178,10 @@ impl Card {
             homeless: VecDeque::new(),
             sharing_cells: Vec::new(),
             scrub: None,
-            to_rebuild: None,
+            to_rebuild: VecDeque::new(),
             rebuild: None,
+            rebuild_rate: RebuildRate::default(),
+            unsynced: Vec::new(),
             halted: false,
             checkpoint_stripes: 0,
             checkpoint_version: 0,
@@ -230,6 +240,7 @@ impl Card {
 
     /// Queues an operation on a die.
     pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
+        self.set_pace(unit.die);
         let started = self.dies.enqueue(now, work, unit, mode, sectors, &mut self.events);
         self.note_started(started);
     }
@@ -310,6 +321,10 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
+        if self.waits_for_answer(now, d) {
+            return;
+        }
+        self.set_pace(d as u32);
         if self.store.is_some() && self.retries(now, d) {
             return;
         }
@@ -339,9 +354,9 @@ impl Card {
             Work::RebuildErase => self.rebuild_erased(now, op.unit, done),
             Work::RebuildProgram => self.rebuild_programmed(now, op.unit, done),
             Work::Program { stripe, .. } => {
-                self.ftl.unit_programmed(op.unit);
-                if self.store.is_some() {
-                    self.program_contents(now, stripe, op.unit);
+                match self.store {
+                    Some(_) => self.program_contents(now, stripe, op.unit),
+                    None => self.ftl.unit_programmed(op.unit),
                 }
                 let s = &mut self.stripes[stripe as usize];
                 s.units_left -= 1;
@@ -356,9 +371,10 @@ impl Card {
                 }
                 self.erasing[i].left -= 1;
                 if self.erasing[i].left == 0 {
-                    let Erasing { failed, .. } = self.erasing.swap_remove(i);
+                    let Erasing { dies, failed, .. } = self.erasing.swap_remove(i);
+                    let ended = |die| dies.contains(&die).then(|| !failed.contains(&die));
                     match self.store {
-                        Some(_) => self.ftl.erased_on_medium(band, |die| !failed.contains(&die)),
+                        Some(_) => self.ftl.erased_on_medium(band, ended),
                         None => self.ftl.erased(band),
                     }
                     self.go_on(now, done);
@@ -379,7 +395,7 @@ impl Card {
         if self.store.is_some() && !self.stripe_contents_safe(now, index, s, done) {
             return;
         }
-        self.stripe_safe(now, s, done);
+        self.stripe_written(now, s, done);
     }
 
     /// All of a stripe is on flash, there or elsewhere.
@@ -405,16 +421,14 @@ impl Card {
             let dies = self.ftl.layout().dies;
             let mode = self.ftl.cell_mode(band);
             let good = |card: &Card, die: u32| card.ftl.blocks().is_usable(band.0, die);
-            let left = (0..dies).filter(|&d| good(self, d)).count() as u32;
-            if left == 0 {
-                self.ftl.erased_on_medium(band, |_| true);
+            let dies: Vec<u32> = (0..dies).filter(|&die| good(self, die)).collect();
+            if dies.is_empty() {
+                self.ftl.erased_on_medium(band, |_| None);
                 continue;
             }
-            self.erasing.push(Erasing { band, left, failed: Vec::new() });
-            for die in 0..dies {
-                if good(self, die) {
-                    self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
-                }
+            self.erasing.push(Erasing { band, left: dies.len() as u32, dies: dies.clone(), failed: Vec::new() });
+            for die in dies {
+                self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
             }
         }
     }
@@ -448,15 +462,6 @@ impl Card {
         }
     }
 
-    /// So many dies are gone that no stripe can hold data any more.
-    fn is_beyond_writing(&self) -> bool {
-        let layout = self.ftl.layout();
-        let answers = |group: u32, unit: &u32| !self.ftl.blocks().is_dead(group * layout.width + unit);
-        let has_data =
-            |group: u32| (0..layout.width).filter(|unit| answers(group, unit)).count() as u32 > layout.parity_units;
-        !(0..layout.groups).any(has_data)
-    }
-
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
     pub(crate) fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
@@ -469,6 +474,7 @@ impl Card {
             self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);
             self.erase_stale(now);
+            self.stop_without_room();
         }
     }
 
@@ -498,6 +504,10 @@ impl Card {
 
     fn idle_slot(&self) -> usize {
         self.relocation_slot() + 1
+    }
+
+    pub(crate) fn rebuild_slot(&self) -> usize {
+        self.relocation_slot() + 2
     }
 
     /// The first request after a pause.
@@ -563,6 +573,9 @@ impl Device for Card {
                 }
             } else if slot == self.relocation_slot() {
                 self.relocation_through_host(now, done);
+            } else if slot == self.rebuild_slot() {
+                self.events.set(slot, Time::NEVER);
+                self.rebuild_may_go_on(now, done);
             } else {
                 self.events.set(slot, Time::NEVER);
                 self.long_idle = true;

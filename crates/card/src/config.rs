@@ -61,7 +61,13 @@ pub struct CardConfig {
     pub spare_threshold_percent: u8,
     /// Looks for what fades before it is lost; only cards with contents do.
     pub patrol: Option<PatrolConfig>,
+    /// A module that has not answered for so long counts as gone.
+    pub module_timeout_ns: u64,
 }
+
+/// What cards wait for a module that does not answer: longer than any operation of flash with its suspensions, shorter
+/// than hosts wait for a request (assumed; drives answer within seconds).
+pub const MODULE_TIMEOUT_NS: u64 = 1_000_000_000;
 
 impl CardConfig {
     /// With the reserve that a card with contents needs: beside what relocation fills and one band in hand, there are

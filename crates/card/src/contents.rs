@@ -3,10 +3,10 @@
 use crate::card::{Card, StripeInFlight};
 use crate::store::{Content, ReadPart, SectorData, Store};
 use device::{Completion, RequestId, Time};
-use format::{Role, SlotState};
+use format::Role;
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa, Relocation, StreamId, StripeId, UnitAddress};
-use media::{Media, MediaError, UnderWay};
+use media::{MediaError, UnderWay};
 
 impl Card {
     fn width(&self) -> u32 {
@@ -17,9 +17,13 @@ impl Card {
         self.store.as_mut().expect("the card has contents")
     }
 
-    /// A program of a unit ends on the medium.
+    /// A program of a unit ends on the medium. Nothing happens when its module was lost since it was queued.
     pub(crate) fn program_contents(&mut self, now: Time, stripe: u32, unit: UnitAddress) {
         let width = self.width();
+        if self.contents().program_contents(stripe, unit, width).is_none() {
+            return;
+        }
+        self.ftl.unit_programmed(unit);
         if let Err(error) = self.contents().program(stripe, unit, width) {
             self.media_failed(now, unit.band.0, unit.die, error);
         }
@@ -42,9 +46,15 @@ impl Card {
         let band = ftl::BandId(band);
         match error {
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
-                if let Err(MediaError::NoPower) = self.contents().retire_later(band.0, die) {
-                    self.halted = true;
-                    return;
+                match self.contents().retire_later(band.0, die) {
+                    Ok(()) => {}
+                    // What holds the module does not even take the mark.
+                    Err(MediaError::Host | MediaError::NoSpace) => return self.lose_module_of(now, die),
+                    Err(MediaError::NoAnswer | MediaError::NoModule) => return self.die_is_dead(now, die),
+                    Err(_) => {
+                        self.halted = true;
+                        return;
+                    }
                 }
                 for stream in StreamId::ALL {
                     if self.ftl.open_band_of(stream) == Some(band) {
@@ -56,45 +66,6 @@ impl Card {
             }
             MediaError::NoAnswer | MediaError::NoModule => self.die_is_dead(now, die),
             MediaError::NoPower | MediaError::Fenced => self.halted = true,
-        }
-    }
-
-    /// A die answers no more. What is written from now on goes without it.
-    fn die_is_dead(&mut self, now: Time, die: u32) {
-        if self.ftl.blocks().is_dead(die) {
-            return;
-        }
-        for stream in StreamId::ALL {
-            self.abandon_band(now, stream);
-        }
-        self.ftl.set_die_dead(die, true);
-        self.program_sealed(now);
-        self.note_lost_module(die);
-    }
-
-    /// When all of a module is gone, the others are told before anything counts as durable without it: should it come
-    /// back, it is known to be stale.
-    fn note_lost_module(&mut self, die: u32) {
-        let store = self.store.as_mut().expect("the card has contents");
-        let modules = store.slots.len() as u32;
-        let logical = die % modules;
-        let Some(slot) = store.slots[logical as usize] else { return };
-        if !matches!(store.media.read_header(slot, 0), Err(MediaError::NoAnswer | MediaError::NoModule)) {
-            return;
-        }
-        if planted(Canary::GenerationNotRaised) {
-            return;
-        }
-        store.slots[logical as usize] = None;
-        let Store { media, headers, slots, .. } = &mut **store;
-        headers.set_state(logical as usize, SlotState::Missing);
-        let told = headers.claim(media, slots).and_then(|()| headers.write(media, slots));
-        if told.is_err() {
-            self.halted = true;
-            return;
-        }
-        for die in (logical..self.ftl.layout().dies).step_by(modules as usize) {
-            self.ftl.set_die_dead(die, true);
         }
     }
 
@@ -184,7 +155,7 @@ impl Card {
         *left -= 1;
         if *left == 0 {
             let (s, _) = self.failed_stripes.remove(failed as usize);
-            self.stripe_safe(now, s, done);
+            self.stripe_written(now, s, done);
         }
     }
 
@@ -250,8 +221,7 @@ impl Card {
             }
         }
         store.give_scratch(unit);
-        if read == Err(MediaError::NoPower) {
-            self.halted = true;
+        if self.read_ended(now, at, read) {
             return false;
         }
         if read.is_ok_and(|report| report.refresh_advised) {
@@ -287,11 +257,10 @@ impl Card {
             }
         }
         store.give_scratch(unit);
-        if read == Err(MediaError::NoPower) {
-            self.halted = true;
+        store.relocation_read(relocation.first, contents);
+        if self.read_ended(now, relocation.unit, read) {
             return false;
         }
-        store.relocation_read(relocation.first, contents);
         if missing.is_empty() {
             return true;
         }

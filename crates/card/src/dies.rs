@@ -101,6 +101,16 @@ struct Die {
     suspends: u32,
     reads_in_a_row: u32,
     channel: u32,
+    /// Its times in percent of what they should be.
+    pace_percent: u32,
+}
+
+impl Die {
+    /// A time of the data sheet, as this die takes it.
+    #[inline]
+    fn paced(&self, ns: u64) -> u64 {
+        if self.pace_percent == 100 { ns } else { ns.saturating_mul(self.pace_percent.into()) / 100 }
+    }
 }
 
 /// After so many reads in a row a die serves one operation that waits behind them, so that reads alone can't starve
@@ -163,6 +173,7 @@ impl Dies {
                 suspends: 0,
                 reads_in_a_row: 0,
                 channel,
+                pace_percent: 100,
             }
         };
         Dies {
@@ -210,6 +221,16 @@ impl Dies {
     /// Programs of the die that has most of them.
     pub fn most_programs(&self) -> u32 {
         self.dies.iter().map(|die| die.programs).max().unwrap_or(0)
+    }
+
+    /// What is begun on a die from now on takes so many percent of its time.
+    pub fn set_pace(&mut self, die: u32, percent: u32) {
+        self.dies[die as usize].pace_percent = percent;
+    }
+
+    /// What a die is doing, suspended operations apart.
+    pub fn current(&self, d: usize) -> Option<&DieOp> {
+        self.ops.get(self.dies[d].current as usize)
     }
 
     /// Operations queued or under way.
@@ -314,8 +335,9 @@ impl Dies {
 
     /// The read of a die takes so many retries: each is the array's time again. False: it takes none.
     pub fn retry(&mut self, now: Time, d: usize, retries: u32, events: &mut EventTable) -> bool {
-        let op = &mut self.ops[self.dies[d].current as usize];
-        let retry_ns = u64::from(retries) * self.timing.of(op.mode).read_ns;
+        let die = &self.dies[d];
+        let op = &mut self.ops[die.current as usize];
+        let retry_ns = u64::from(retries) * die.paced(self.timing.of(op.mode).read_ns);
         op.retry_ns = Some(retry_ns);
         if retries > 0 {
             events.set(d, now + retry_ns);
@@ -373,11 +395,11 @@ impl Dies {
                 return Some(self.begin_read(now, now, d, id, events));
             }
             Work::Program { .. } | Work::RebuildProgram => {
-                let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
+                let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
                 let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;
-                (array_start, array_start + times.program_ns)
+                (array_start, array_start + die.paced(times.program_ns))
             }
-            Work::RebuildErase | Work::Erase(_) => (now, now + times.erase_ns),
+            Work::RebuildErase | Work::Erase(_) => (now, now + die.paced(times.erase_ns)),
         };
         op.started = now;
         die.current = id;
@@ -415,8 +437,8 @@ impl Dies {
         op.started = start;
         op.suspend_ns = start - now;
         die.current = id;
-        let array_end = start + self.timing.of(op.mode).read_ns;
-        let transfer_ns = self.timing.bus_ns(u64::from(op.bytes));
+        let array_end = start + die.paced(self.timing.of(op.mode).read_ns);
+        let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);
         if let Some(occupancy) = &mut self.occupancy {

@@ -244,7 +244,7 @@ impl Card {
         self.note_totals();
         let crate::store::Store { media, headers, slots, .. } = self.contents();
         let written = headers.write_totals(media, slots);
-        if matches!(written, Err(MediaError::NoPower | MediaError::Fenced)) {
+        if written.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
             self.halted = true;
         }
     }

@@ -3,11 +3,11 @@
 use crate::CardConfig;
 use crate::card::Card;
 use crate::holes::{OwedSinceStart, TrimsBeforeErase};
-use crate::store::{Headers, Store};
+use crate::store::{HeaderFailed, Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{self, AssembleError, MemberState, ScanError, ScanReport, assemble, scan};
 use ftl::{FoundBlock, Ftl, FtlError};
-use media::{Flash, Media, MediaError, Shape};
+use media::{Flash, Media, MediaError, Shape, persist};
 
 /// Why a card can't be made or started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -16,8 +16,13 @@ pub enum OpenError {
     #[error(transparent)]
     Ftl(#[from] FtlError),
     /// Its modules can't be written.
-    #[error("a module's header can't be written: {0}")]
-    Header(MediaError),
+    #[error("module {module}: its header can't be written: {error}")]
+    Header {
+        /// Its number within the card.
+        module: u32,
+        /// Why.
+        error: MediaError,
+    },
     /// What lies on the modules is no card, or not all of one.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
@@ -34,6 +39,12 @@ pub enum OpenError {
     /// What lies on the modules is beyond what parity makes up for.
     #[error(transparent)]
     Scan(#[from] ScanError),
+}
+
+impl From<HeaderFailed> for OpenError {
+    fn from(HeaderFailed { logical, error }: HeaderFailed) -> OpenError {
+        OpenError::Header { module: logical, error }
+    }
 }
 
 /// How the flash of a card is divided, for its medium.
@@ -87,6 +98,19 @@ fn header_shape(shape: &Shape) -> format::Shape {
         unit_sectors: shape.unit_sectors,
         payload_bytes: shape.payload_bytes,
         rows_sharing_cells: shape.rows_sharing_cells,
+    }
+}
+
+/// Claims after which a module counts as another's for good.
+const CLAIMS: u64 = 64;
+
+/// Claims a module for whoever starts the card. A claim may be higher than any header tells: power went before the header
+/// was written, or that copy was damaged. A module that refuses is refused when it is written to.
+fn take_over(media: &mut Flash, slot: u32, generation: u64) {
+    for above in 1..=CLAIMS {
+        if persist(|| media.claim(slot, generation + above)) != Err(MediaError::Fenced) {
+            return;
+        }
     }
 }
 
@@ -146,8 +170,8 @@ impl Card {
         let mut media = media;
         let mut headers = Headers { common };
         let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
-        headers.claim(&mut media, &in_slots).map_err(OpenError::Header)?;
-        headers.write(&mut media, &in_slots).map_err(OpenError::Header)?;
+        headers.claim(&mut media, &in_slots)?;
+        headers.write(&mut media, &in_slots)?;
         let store = Store::new(media, headers, in_slots, max_requests as usize);
         let mut card = Card::around_found(config, ftl, max_requests);
         card.store = Some(Box::new(store));
@@ -168,6 +192,7 @@ impl Card {
     ) -> Result<(Card, ScanReport), Box<(OpenError, Flash)>> {
         match Card::find(config, &mut media, id, max_requests, seed) {
             Ok((mut card, headers, slots, next_version, report)) => {
+                let to_rebuild = std::mem::take(&mut card.to_rebuild);
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
                 store.next_version = next_version;
                 card.store = Some(Box::new(store));
@@ -176,8 +201,8 @@ impl Card {
                 if let Some(OwedSinceStart::ToWrite { segments, .. }) = card.owes_since_start.take() {
                     card.owe_since_start(segments);
                 }
-                if let Some(logical) = card.to_rebuild.take() {
-                    card.begin_rebuild(logical);
+                for logical in to_rebuild {
+                    card.rebuild_all_of(logical);
                 }
                 Ok((card, report))
             }
@@ -196,19 +221,36 @@ impl Card {
         let config = &config.with_contents();
         let assembly = assemble(media, id)?;
         is_made_so(&assembly.header, config)?;
-        let trusted = assembly.trusted_slots();
-        let mut headers = Headers { common: assembly.header };
+        let mut trusted = assembly.trusted_slots();
+        // What is read from now on is still there after the next cut. Of a module that can't promise that, nothing is
+        // believed.
+        if media.is_volatile() {
+            trusted.iter_mut().for_each(|slot| *slot = slot.filter(|slot| media.sync(*slot).is_ok()));
+        }
+        let mut headers = Headers { common: assembly.header.clone() };
+        for slot in assembly.members.iter().filter_map(|member| member.slot) {
+            take_over(media, slot, headers.common.generation);
+        }
         // A generation that a cut left half written is written to all before there is another one.
-        headers.write(media, &trusted).map_err(OpenError::Header)?;
+        while let Err(HeaderFailed { logical, error }) = headers.write(media, &trusted) {
+            if !matches!(error, MediaError::Host | MediaError::NoSpace) {
+                return Err(HeaderFailed { logical, error }.into());
+            }
+            trusted[logical as usize] = None;
+        }
+        let is_lost = |i: usize| trusted[i].is_none() && assembly.members[i].state == MemberState::Trusted;
+        let lost: Vec<usize> = (0..trusted.len()).filter(|i| is_lost(*i)).collect();
+        assembly.enough_without(&lost)?;
         // A module that is new or was away belongs to the card, and gets what belongs on it.
-        let slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
+        let mut slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
+        lost.iter().for_each(|i| slots[*i] = None);
         let common = &mut headers.common;
         common.power_cycles = common.power_cycles.saturating_add(1);
         common.unsafe_shutdowns = common.unsafe_shutdowns.saturating_add(u64::from(!common.clean));
         headers.common.clean = false;
         for (logical, member) in assembly.members.iter().enumerate() {
-            match (member.state, member.slot) {
-                (MemberState::Trusted, _) => {}
+            match (member.state, slots[logical]) {
+                (MemberState::Trusted, Some(_)) => {}
                 (MemberState::Blank, Some(_)) => headers.set_new_module(logical),
                 (_, Some(_)) => headers.set_state(logical, SlotState::Rebuilding),
                 (_, None) => headers.set_state(logical, SlotState::Missing),
@@ -216,8 +258,10 @@ impl Card {
         }
         // Whoever else has the card learns now that it is ours; and a module that is away is marked so before anything
         // is written without it.
-        headers.claim(media, &slots).map_err(OpenError::Header)?;
-        headers.write(media, &slots).map_err(OpenError::Header)?;
+        let gone = headers.tell(media, &mut slots)?;
+        let lost: Vec<usize> = lost.into_iter().chain(gone.iter().map(|i| *i as usize)).collect();
+        assembly.enough_without(&lost)?;
+        gone.iter().for_each(|i| trusted[*i as usize] = None);
         let layout = config.ftl.layout(&config.nand.geometry);
         let known = recover::Card {
             layout: &layout,
@@ -247,7 +291,7 @@ impl Card {
         let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
         let mut card = Card::around_found(config, ftl, max_requests);
         card.to_rebuild =
-            (0..slots.len() as u32).find(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some());
+            (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
         card.trims = TrimsBeforeErase::at_start(card.ftl.stale_bands());
         card.owes_since_start = Some(OwedSinceStart::ToWrite { segments: found.owed_segments, as_of: 0 });
         Ok((card, headers, slots, found.next_version, found.report))

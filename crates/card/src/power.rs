@@ -34,6 +34,10 @@ impl Card {
         self.ftl.seal_early(StreamId::Host);
         self.program_sealed(now);
         self.erase_stale(now);
+        // More is gone than room was kept for: what is left in the buffer has no place to go to.
+        if self.dies.in_flight() == 0 && !self.is_drained() {
+            self.halted = true;
+        }
     }
 
     fn first_owed(&self) -> Option<u32> {

@@ -1,14 +1,16 @@
 //! A module that is new, or was away, gets what belongs on it.
 //!
 //! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
-//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; bands
-//! opened meanwhile use the new module as any other. What was rebuilt counts at once, but the headers say that the module
-//! is complete only at the end: after a cut all of it is done again.
+//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
+//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
+//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//!
+//! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
 
 use crate::card::Card;
 use crate::dies::Work;
 use crate::repair::Others;
-use device::{Completion, Time};
+use device::{Completion, SECTOR_BYTES, Time};
 use format::{SlotState, Spare};
 use ftl::canary::{Canary, planted};
 use ftl::{BandId, BandState, StripeId, UnitAddress};
@@ -20,17 +22,30 @@ use std::collections::VecDeque;
 pub struct ModuleRebuild {
     /// Its number within the card.
     pub logical: u32,
-    /// Blocks to be rebuilt.
+    /// Blocks to be rebuilt. At most all blocks of the module.
     todo: VecDeque<(BandId, u32)>,
     blocks: usize,
     /// Flash management knows what has to be rebuilt.
     is_noted: bool,
     at: Option<UnitAddress>,
+    /// The unit at `at` waits for its time.
+    waits: bool,
     /// The unit being programmed.
     unit: Option<Unit>,
+    /// When the first of it began, and the last of it ended.
+    begun: Option<Time>,
+    ended: Time,
+    bytes_done: u64,
+    /// The module is gone: what is under way is the last of it.
+    given_up: bool,
 }
 
 impl ModuleRebuild {
+    /// The unit that is being rebuilt.
+    pub fn at(&self) -> Option<UnitAddress> {
+        self.at
+    }
+
     /// The band of which a block is being rebuilt: it is not erased meanwhile.
     pub fn band(&self) -> Option<BandId> {
         self.at.map(|at| at.band)
@@ -46,31 +61,129 @@ pub struct RebuildProgress {
     pub blocks_done: u64,
     /// Blocks in all.
     pub blocks: u64,
+    /// Bytes that were programmed.
+    pub bytes_done: u64,
+    /// Bytes that are left, at most: units of stripes that somebody needs, as of now. Of bands that were not filled
+    /// when the power went some were never written.
+    pub bytes_left: u64,
+    /// How long that takes at the pace so far; `None` before there is one.
+    pub left_ns: Option<u64>,
+}
+
+/// A limit, and when it lets the next unit begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RebuildRate {
+    bytes_per_s: Option<u64>,
+    /// Units begin no sooner.
+    next: Time,
+    /// When the unit that is under way began.
+    unit_begun: Time,
 }
 
 impl Card {
-    /// How far the rebuild of a module is, while there is one.
+    /// Holds rebuilds to a rate of bytes programmed; `None`: as fast as the dies are free. Counts from the next unit on.
+    ///
+    /// # Panics
+    /// When the rate is 0.
+    pub fn set_rebuild_rate(&mut self, bytes_per_s: Option<u64>) {
+        assert_ne!(bytes_per_s, Some(0), "a rebuild that never ends");
+        self.rebuild_rate.bytes_per_s = bytes_per_s;
+    }
+
+    /// How far the rebuild of a module is, while there is one. Looks at every stripe that is left.
     pub fn rebuild_progress(&self) -> Option<RebuildProgress> {
-        self.rebuild.as_ref().map(|rebuild| RebuildProgress {
+        let rebuild = self.rebuild.as_ref().filter(|rebuild| !rebuild.given_up)?;
+        let (bytes_done, unit_bytes) = (rebuild.bytes_done, self.unit_bytes());
+        let here = rebuild.at.map_or(0, |at| self.units_left(at));
+        let later = rebuild.todo.iter().filter(|(band, die)| self.is_to_be_filled(*band, *die));
+        let later = later.map(|&(band, die)| self.units_left(UnitAddress { band, die, row: 0 }));
+        let bytes_left = (here + later.sum::<u64>()) * unit_bytes;
+        let took_ns = rebuild.begun.map_or(0, |begun| rebuild.ended.since_ns(begun));
+        let at_pace =
+            |bytes: u64, took_ns: u64| (u128::from(bytes_left) * u128::from(took_ns) / u128::from(bytes)) as u64;
+        let left_ns = match (bytes_done, self.rebuild_rate.bytes_per_s) {
+            (0, Some(rate)) => Some(at_pace(rate, 1_000_000_000)),
+            (0, None) => None,
+            (done, _) => Some(at_pace(done, took_ns)),
+        };
+        Some(RebuildProgress {
             module: rebuild.logical,
-            blocks_done: (rebuild.blocks - rebuild.todo.len()) as u64,
+            blocks_done: (rebuild.blocks - rebuild.todo.len() - usize::from(rebuild.at.is_some())) as u64,
             blocks: rebuild.blocks as u64,
+            bytes_done,
+            bytes_left,
+            left_ns,
         })
     }
 
-    /// Begins to rebuild a module.
-    pub(crate) fn begin_rebuild(&mut self, logical: u32) {
-        let modules = self.contents().slots.len() as u32;
-        let dies = (logical..self.ftl.layout().dies).step_by(modules as usize);
-        let mut todo = VecDeque::new();
-        for band in (0..self.ftl.bands()).map(BandId) {
-            for die in dies.clone() {
-                self.contents().absent.insert((band.0, die));
-                todo.push_back((band, die));
+    fn unit_bytes(&self) -> u64 {
+        u64::from(self.ftl.layout().unit_sectors) * SECTOR_BYTES
+    }
+
+    /// Units of a block, from `at` on, that somebody needs.
+    fn units_left(&self, at: UnitAddress) -> u64 {
+        let rows = at.row..self.ftl.layout().rows;
+        rows.filter(|row| self.unit_is_needed(UnitAddress { row: *row, ..at })).count() as u64
+    }
+
+    fn unit_is_needed(&self, at: UnitAddress) -> bool {
+        let layout = self.ftl.layout();
+        let stripe = StripeId { band: at.band, index: at.row * layout.groups + at.die / layout.width };
+        if stripe.index >= self.ftl.band_stripes(at.band).0 {
+            return false;
+        }
+        let units = self.ftl.stripe_units(stripe);
+        (units.data | units.parity) >> (at.die % layout.width) & 1 == 1 && self.ftl.stripe_is_needed(stripe)
+    }
+
+    /// The block is part of a band that is in use, and does not hold what belongs there.
+    fn is_to_be_filled(&self, band: BandId, die: u32) -> bool {
+        let is_absent = self.store.as_ref().is_some_and(|store| store.absent.contains(&(band.0, die)));
+        let in_use = matches!(self.ftl.band_state(band), BandState::Closed | BandState::Victim);
+        is_absent && in_use && self.is_member(band, die) && self.ftl.blocks().is_usable(band.0, die)
+    }
+
+    /// Begins to rebuild a module that was found, nothing of which counts.
+    pub(crate) fn rebuild_all_of(&mut self, logical: u32) {
+        for die in self.dies_of(logical) {
+            for band in 0..self.ftl.bands() {
+                self.contents().absent.insert((band, die));
             }
         }
+        self.begin_rebuild(logical);
+    }
+
+    /// Begins to rebuild what is absent of a module, after the rebuild that is under way.
+    pub(crate) fn begin_rebuild(&mut self, logical: u32) {
+        if self.rebuild.is_some() {
+            self.to_rebuild.push_back(logical);
+            return;
+        }
+        let mut todo = VecDeque::new();
+        for band in (0..self.ftl.bands()).map(BandId) {
+            for die in self.dies_of(logical) {
+                if self.contents().absent.contains(&(band.0, die)) {
+                    todo.push_back((band, die));
+                }
+            }
+        }
+        // First those that make room.
+        todo.make_contiguous().sort_by_key(|&(band, die)| self.is_to_be_filled(band, die));
         let blocks = todo.len();
-        self.rebuild = Some(Box::new(ModuleRebuild { logical, todo, blocks, is_noted: false, at: None, unit: None }));
+        let rebuild = ModuleRebuild {
+            logical,
+            todo,
+            blocks,
+            is_noted: false,
+            at: None,
+            waits: false,
+            unit: None,
+            begun: None,
+            ended: Time::ZERO,
+            bytes_done: 0,
+            given_up: false,
+        };
+        self.rebuild = Some(Box::new(rebuild));
     }
 
     /// Goes on with the rebuild, if nothing of it is under way.
@@ -78,90 +191,160 @@ impl Card {
         if self.draining || self.halted {
             return;
         }
-        let Some(rebuild) = &mut self.rebuild else { return };
-        if rebuild.at.is_some() {
-            return;
-        }
-        if !std::mem::replace(&mut rebuild.is_noted, true) {
-            self.ftl.note_needed();
-            self.program_sealed(now);
-        }
-        if !self.ftl.needed_is_known() {
-            return;
-        }
-        let Some(rebuild) = &mut self.rebuild else { return };
-        while let Some((band, die)) = rebuild.todo.pop_front() {
-            let store = self.store.as_ref().expect("the card has contents");
-            let in_use = matches!(self.ftl.band_state(band), BandState::Closed | BandState::Victim);
-            let width = self.ftl.layout().width;
-            let member = self.ftl.units_in_use(band, die / width) >> (die % width) & 1 == 1;
-            if !in_use || !member || !store.absent.contains(&(band.0, die)) || !self.ftl.blocks().is_usable(band.0, die)
-            {
-                continue;
+        while let Some(rebuild) = &mut self.rebuild {
+            if rebuild.at.is_some() {
+                return;
             }
+            rebuild.begun.get_or_insert(now);
+            if !std::mem::replace(&mut rebuild.is_noted, true) {
+                self.ftl.note_needed();
+                self.program_sealed(now);
+            }
+            let may_fill = self.ftl.needed_is_known();
+            // Each that is left is looked at once.
+            for _ in 0..self.rebuild.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
+                let rebuild = self.rebuild.as_mut().expect("it goes on");
+                let Some((band, die)) = rebuild.todo.pop_front() else { break };
+                let store = self.store.as_ref().expect("the card has contents");
+                if !store.absent.contains(&(band.0, die)) || !self.ftl.blocks().is_usable(band.0, die) {
+                    continue;
+                }
+                // Its erase may have begun without this module. And what has to be restored may not be known yet; but what
+                // is erased until then makes room for what that waits for.
+                let must_wait = self.erasing.iter().any(|erasing| erasing.band == band)
+                    || (!may_fill && self.is_to_be_filled(band, die));
+                let rebuild = self.rebuild.as_mut().expect("it goes on");
+                if must_wait {
+                    rebuild.todo.push_back((band, die));
+                    continue;
+                }
+                if planted(Canary::RebuildDoneEarly) {
+                    rebuild.todo.clear();
+                }
+                let at = UnitAddress { band, die, row: 0 };
+                rebuild.at = Some(at);
+                let mode = self.ftl.cell_mode(band);
+                return self.start(now, Work::RebuildErase, at, mode, 0);
+            }
+            let rebuild = self.rebuild.as_ref().expect("it goes on");
+            if !rebuild.todo.is_empty() {
+                return;
+            }
+            let logical = rebuild.logical;
             if planted(Canary::RebuildDoneEarly) {
-                rebuild.todo.clear();
+                self.contents().absent.clear();
             }
-            let at = UnitAddress { band, die, row: 0 };
-            rebuild.at = Some(at);
-            let mode = self.ftl.cell_mode(band);
-            return self.start(now, Work::RebuildErase, at, mode, 0);
+            self.rebuild = None;
+            self.module_is_complete(now, logical);
+            self.next_rebuild();
         }
-        if planted(Canary::RebuildDoneEarly) {
-            self.contents().absent.clear();
-        }
-        self.rebuild = None;
+    }
+
+    fn next_rebuild(&mut self) {
         self.ftl.forget_needed();
-        self.module_is_complete();
+        if let Some(logical) = self.to_rebuild.pop_front() {
+            self.begin_rebuild(logical);
+        }
     }
 
     /// Tells the headers, unless another module or a die of one was lost meanwhile: then part of what belongs on this one
     /// could not be made, and it must not be believed.
-    fn module_is_complete(&mut self) {
+    fn module_is_complete(&mut self, now: Time, logical: u32) {
+        self.sync_media(now);
         let lacks_another = self.contents().slots.contains(&None);
-        if lacks_another || (0..self.ftl.layout().dies).any(|die| self.ftl.blocks().is_dead(die)) {
+        let lacks_die = (0..self.ftl.layout().dies).any(|die| self.ftl.blocks().is_dead(die));
+        if self.halted || lacks_another || lacks_die {
             return;
         }
-        let store = self.store.as_mut().expect("the card has contents");
-        let crate::store::Store { media, headers, slots, .. } = &mut **store;
-        for logical in 0..slots.len() {
-            if headers.common.slots[logical].state == SlotState::Rebuilding {
-                headers.set_state(logical, SlotState::Active);
+        let store = self.contents();
+        store.headers.set_state(logical as usize, SlotState::Active);
+        self.tell_modules(now);
+    }
+
+    /// A module is gone: true when it was being rebuilt, or was to be.
+    pub(crate) fn rebuild_ends_for(&mut self, logical: u32) -> bool {
+        let waiting = self.to_rebuild.len();
+        self.to_rebuild.retain(|of| *of != logical);
+        let mut ended = waiting > self.to_rebuild.len();
+        if let Some(rebuild) = &mut self.rebuild
+            && rebuild.logical == logical
+        {
+            ended = true;
+            rebuild.given_up = true;
+            rebuild.todo.clear();
+            if rebuild.at.is_none() || rebuild.waits {
+                self.rebuild = None;
+                self.events.set(self.rebuild_slot(), Time::NEVER);
+                self.next_rebuild();
             }
         }
-        if headers.claim(media, slots).and_then(|()| headers.write(media, slots)).is_err() {
-            self.halted = true;
+        ended
+    }
+
+    /// What was under way was the last of a rebuild that was given up.
+    fn rebuild_was_given_up(&mut self, now: Time, done: &mut Vec<Completion>) -> bool {
+        if !self.rebuild.as_ref().is_some_and(|rebuild| rebuild.given_up) {
+            return false;
+        }
+        self.rebuild = None;
+        self.next_rebuild();
+        self.erase_stale(now);
+        self.go_on(now, done);
+        true
+    }
+
+    /// The time of the next unit has come.
+    pub(crate) fn rebuild_may_go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if let Some(rebuild) = &mut self.rebuild
+            && std::mem::take(&mut rebuild.waits)
+            && let Some(at) = rebuild.at
+        {
+            self.rebuild_row(now, at, done);
         }
     }
 
     /// The block was erased, to be programmed anew.
     pub(crate) fn rebuild_erased(&mut self, now: Time, at: UnitAddress, done: &mut Vec<Completion>) {
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
         let erased = self.contents().erase_for_rebuild(at.die, at.band.0);
         match erased {
-            Ok(()) => self.rebuild_row(now, at, done),
+            Ok(()) if self.is_to_be_filled(at.band, at.die) => self.rebuild_row(now, at, done),
+            Ok(()) => {
+                // Its band does without it: it is ready for the next opening.
+                if !self.is_member(at.band, at.die) {
+                    self.ftl.block_erased(at.band, at.die);
+                    self.contents().absent.remove(&(at.band.0, at.die));
+                }
+                self.rebuild_next(now, done);
+            }
             Err(error) => self.rebuild_failed(now, at, error, done),
         }
     }
 
     /// Rebuilds the next unit of the block that is needed, from `at` on.
     fn rebuild_row(&mut self, now: Time, mut at: UnitAddress, done: &mut Vec<Completion>) {
-        let layout = *self.ftl.layout();
-        let (stripes, _) = self.ftl.band_stripes(at.band);
-        let unit = at.die % layout.width;
-        loop {
-            let stripe = StripeId { band: at.band, index: at.row * layout.groups + at.die / layout.width };
-            if stripe.index >= stripes {
-                break;
-            }
-            let units = self.ftl.stripe_units(stripe);
-            if (units.data | units.parity) >> unit & 1 == 1 && self.ftl.stripe_is_needed(stripe) {
-                self.rebuild.as_mut().expect("it is under way").at = Some(at);
-                return self.repair_for_rebuild(now, at, done);
-            }
+        if self.draining || self.halted {
+            return;
+        }
+        while at.row < self.ftl.layout().rows && !self.unit_is_needed(at) {
             at.row += 1;
         }
-        self.contents().absent.remove(&(at.band.0, at.die));
-        self.rebuild_next(now, done);
+        if at.row == self.ftl.layout().rows {
+            self.contents().absent.remove(&(at.band.0, at.die));
+            return self.rebuild_next(now, done);
+        }
+        let rebuild = self.rebuild.as_mut().expect("it is under way");
+        rebuild.at = Some(at);
+        let waits = self.rebuild_rate.bytes_per_s.is_some() && now < self.rebuild_rate.next;
+        rebuild.waits = waits;
+        self.contents().filled = Some(at);
+        if waits {
+            return self.events.set(self.rebuild_slot(), self.rebuild_rate.next);
+        }
+        self.rebuild_rate.unit_begun = now;
+        self.repair_for_rebuild(now, at, done);
     }
 
     fn rebuild_next(&mut self, now: Time, done: &mut Vec<Completion>) {
@@ -169,6 +352,7 @@ impl Card {
             rebuild.at = None;
             rebuild.unit = None;
         }
+        self.contents().filled = None;
         // What waited for the block.
         self.erase_stale(now);
         self.go_on(now, done);
@@ -176,17 +360,25 @@ impl Card {
 
     /// The others of the stripe are read: programs the unit.
     pub(crate) fn rebuild_read(&mut self, now: Time, others: &Others, at: UnitAddress, done: &mut Vec<Completion>) {
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
         let Some(unit) = self.rebuilt_unit(others, at) else {
             // The stripe was never written, or nothing can be made of it.
             return self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done);
         };
+        if let Some(bytes_per_s) = self.rebuild_rate.bytes_per_s {
+            let ns = u128::from(self.unit_bytes()) * 1_000_000_000 / u128::from(bytes_per_s);
+            // A unit for which there was nothing to be programmed costs nothing.
+            self.rebuild_rate.next = self.rebuild_rate.unit_begun + u64::try_from(ns).unwrap_or(u64::MAX / 4);
+        }
         self.rebuild.as_mut().expect("it is under way").unit = Some(unit);
         let mode = self.ftl.cell_mode(at.band);
         self.start(now, Work::RebuildProgram, at, mode, 0);
     }
 
     /// A unit from the others of its stripe. Sectors that can't be rebuilt are left without a spare area: they read as
-    /// errors; `None` when that is all of them.
+    /// errors; `None` when all of it is so and nothing that is lost of the stripe counts.
     fn rebuilt_unit(&mut self, others: &Others, at: UnitAddress) -> Option<Unit> {
         let layout = *self.ftl.layout();
         let stripe = crate::store::stripe_of(&layout, at);
@@ -205,12 +397,33 @@ impl Card {
             spare.encode(unit.spare_mut(sector as usize));
             any = true;
         }
-        any.then_some(unit)
+        // A unit that reads as erased would say that the stripe was never whole.
+        (any || self.has_lost_needed(others, stripe, number)).then_some(unit)
+    }
+
+    /// The map points at a sector of the stripe that can't be read any more, or did when the rebuild began.
+    fn has_lost_needed(&self, others: &Others, stripe: StripeId, missing: u32) -> bool {
+        let layout = self.ftl.layout();
+        let store = self.store.as_ref().expect("the card has contents");
+        let data = self.ftl.stripe_units(stripe).data;
+        (0..layout.width).filter(|unit| data >> unit & 1 == 1).any(|unit| {
+            let at = layout.unit_address(stripe, unit);
+            let first = layout.stripe_start(stripe) + unit * layout.unit_sectors;
+            let is_lost = unit == missing || others.flaws(store, &self.ftl, at) > 0;
+            is_lost && (first..first + layout.unit_sectors).any(|ppa| self.ftl.is_needed(ftl::Ppa(ppa)))
+        })
     }
 
     /// The unit was programmed.
     pub(crate) fn rebuild_programmed(&mut self, now: Time, at: UnitAddress, done: &mut Vec<Completion>) {
-        let unit = self.rebuild.as_mut().and_then(|rebuild| rebuild.unit.take()).expect("it was being programmed");
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
+        let unit_bytes = self.unit_bytes();
+        let rebuild = self.rebuild.as_mut().expect("it is under way");
+        let unit = rebuild.unit.take().expect("it was being programmed");
+        rebuild.bytes_done += unit_bytes;
+        rebuild.ended = now;
         match self.contents().program_for_rebuild(at, &unit) {
             Ok(()) => self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done),
             Err(error) => self.rebuild_failed(now, at, error, done),
@@ -220,7 +433,7 @@ impl Card {
     /// The block can't take what belongs there: its band is emptied.
     fn rebuild_failed(&mut self, now: Time, at: UnitAddress, error: MediaError, done: &mut Vec<Completion>) {
         self.media_failed(now, at.band.0, at.die, error);
-        if !self.halted {
+        if !self.halted && !self.rebuild_was_given_up(now, done) {
             self.rebuild_next(now, done);
         }
     }
@@ -228,6 +441,9 @@ impl Card {
     /// What the rebuild has under way.
     pub(crate) fn rebuild_under_way(&self, work: Work, at: UnitAddress) -> Option<UnderWay> {
         let store = self.store.as_ref()?;
+        if self.rebuild.as_ref().is_none_or(|rebuild| rebuild.given_up) {
+            return None;
+        }
         match work {
             Work::RebuildErase => Some(UnderWay::Erase { at: store.block_at(at.die, at.band.0)? }),
             Work::RebuildProgram => {

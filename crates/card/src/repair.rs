@@ -110,6 +110,9 @@ impl Card {
         let store = self.store.as_mut().expect("the card has contents");
         let mut unit = Unit::new(media::Media::shape(&store.media));
         let read = store.read_unit(at, &mut unit);
+        if self.read_ended(now, at, read) {
+            return;
+        }
         let repair = &mut self.repairs[index as usize];
         if read.is_ok_and(|report| report.refresh_advised) {
             repair.others.near |= 1 << (at.die % width);
@@ -132,6 +135,9 @@ impl Card {
         let mut found: Vec<(Lba, Ppa, Option<Content>)> = Vec::new();
         for &(lba, ppa) in &repair.wanted {
             found.push((lba, ppa, self.rebuild(&repair, lba, ppa)));
+        }
+        if found.iter().any(|(.., content)| content.is_none()) && self.finds_itself_fenced() {
+            return;
         }
         match repair.purpose {
             For::Rebuild(_) | For::Scrub => unreachable!("handled above"),
@@ -173,8 +179,10 @@ impl Card {
                 // It was moved or overwritten while its stripe was read: its band may have been erased since.
                 None if self.ftl.lookup(lba) != Some(ppa) => self.read_sectors(now, id, lba.0, 1),
                 None => {
-                    store.counters.lost_sectors += 1;
-                    store.requests[id.0 as usize].set(lba, SectorData::Unreadable);
+                    // It may have been read for relocation while it could be.
+                    let data = store.being_relocated(ppa).map(readable).unwrap_or(SectorData::Unreadable);
+                    store.counters.lost_sectors += u64::from(data == SectorData::Unreadable);
+                    store.requests[id.0 as usize].set(lba, data);
                 }
             }
         }

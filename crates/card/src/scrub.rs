@@ -120,6 +120,9 @@ impl Card {
             found += members.flaws(store, &self.ftl, at);
         }
         let was_written = members.any_good(store, &self.ftl, stripe);
+        if found > 0 && self.finds_itself_fenced() {
+            return;
+        }
         let scrub = self.scrub.as_mut().expect("it is under way");
         scrub.under_way = false;
         scrub.at = Some(StripeId { index: stripe.index + 1, ..stripe });

@@ -68,7 +68,7 @@
 //!      +-------------------------------+-------------------------------+
 //! ```
 
-use crate::{CardId, ModuleId, VERSION};
+use crate::{CardId, ModuleId, OLDEST_VERSION, VERSION};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -304,6 +304,14 @@ pub enum HeaderError {
         /// The highest version that is read.
         supported: u16,
     },
+    /// It was written in a version of the format that is not read any more.
+    #[error("module header: format version {found}, supported from {supported} on")]
+    OlderVersion {
+        /// The version.
+        found: u16,
+        /// The lowest version that is read.
+        supported: u16,
+    },
     /// A field has a value that it can't have.
     #[error("module header: {field} at offset {offset} is {value}")]
     Field {
@@ -428,6 +436,9 @@ impl Raw {
         if version > VERSION {
             return Err(HeaderError::NewerVersion { found: version, supported: VERSION });
         }
+        if version < OLDEST_VERSION {
+            return Err(HeaderError::OlderVersion { found: version, supported: OLDEST_VERSION });
+        }
         let within = |good: bool, field, offset, value| {
             if good { Ok(()) } else { Err(HeaderError::Field { field, offset, value }) }
         };
@@ -438,7 +449,6 @@ impl Raw {
                 within($limits.contains(&value), stringify!($field), offset_of!(Raw, $field), value.into())?;
             }};
         }
-        within!(version, 1..=VERSION);
         within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED);
         within!(modules, 1..=MAX_MODULES);
         within!(slot_count, self.modules.get()..=self.modules.get());

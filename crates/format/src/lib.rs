@@ -36,3 +36,5 @@ pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summ
 
 /// Version of the format that is written, and the highest that is read.
 pub const VERSION: u16 = 1;
+/// The oldest version of the format that is read.
+pub const OLDEST_VERSION: u16 = 1;

@@ -85,7 +85,7 @@ fn a_blank_spare_area_is_none() {
 }
 
 #[test]
-fn a_newer_version_is_refused_by_name() {
+fn other_versions_are_refused_by_name() {
     let mut bytes = encoded(&spare());
     bytes[1] = 2;
     put_crc(&mut bytes, 60);
@@ -101,6 +101,11 @@ fn a_newer_version_is_refused_by_name() {
     let error = ModuleHeader::decode(&bytes).unwrap_err();
     assert_eq!(error, HeaderError::NewerVersion { found: 0x0102, supported: VERSION });
     assert_eq!(error.to_string(), "module header: format version 258, supported up to 1");
+
+    bytes[8..10].copy_from_slice(&0u16.to_le_bytes());
+    put_crc(&mut bytes, 4092);
+    let error = ModuleHeader::decode(&bytes).unwrap_err();
+    assert_eq!(error, HeaderError::OlderVersion { found: 0, supported: format::OLDEST_VERSION });
 
     let mut bytes = checkpoint().encode();
     bytes[8] = 2;
@@ -126,7 +131,6 @@ fn a_spare_areas_fields_have_limits() {
 fn a_headers_fields_have_limits() {
     let user_sectors = 3 * 4 * 1024 * 64 * 2 + 1;
     for (offset, bytes_of, value, field) in [
-        (8, 2, 0, "version"),
         (10, 2, 3, "slot"),
         (12, 4, 8, "flags"),
         (64, 4, 0, "modules"),

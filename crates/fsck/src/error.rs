@@ -12,9 +12,9 @@ pub enum FsckError {
         /// What is wrong with the first header.
         why: String,
     },
-    /// Written by a newer version.
-    #[error("{0}; a newer flashrig can read it")]
-    Newer(AssembleError),
+    /// Written by a newer or an older version.
+    #[error(transparent)]
+    OtherVersion(AssembleError),
     /// Larger than can be looked at in memory.
     #[error("a card of {sectors} sectors: at most {most} can be looked at")]
     TooLarge {

@@ -62,7 +62,9 @@ impl<M: Media> Examined<M> {
             Err(AssembleError::NoCard) => {
                 return Err(FsckError::NoCard { why: Modules::read(&mut media, None).first_error() });
             }
-            Err(error @ AssembleError::NewerVersion { .. }) => return Err(FsckError::Newer(error)),
+            Err(error @ (AssembleError::NewerVersion { .. } | AssembleError::OlderVersion { .. })) => {
+                return Err(FsckError::OtherVersion(error));
+            }
             Err(error) => {
                 let modules = Modules::read(&mut media, None);
                 return Ok(Examined { media, modules, card: Err(error) });

@@ -102,7 +102,7 @@ impl Bands {
         let good = |group: u32| {
             let first = group * layout.width;
             (0..layout.width)
-                .filter(|unit| blocks.is_usable(id.0, first + unit))
+                .filter(|unit| blocks.is_erased(id.0, first + unit))
                 .fold(0, |mask, unit| mask | 1u64 << unit)
         };
         let masks: Box<[u64]> = (0..layout.groups).map(good).collect();
@@ -160,6 +160,21 @@ impl Bands {
         for id in again {
             self.put_into_service(id, layout, blocks);
         }
+    }
+
+    /// What a band that is not in use holds is counted anew: a block of it was erased.
+    pub fn recount(&mut self, id: BandId, layout: &Layout, blocks: &Blocks) {
+        let band = &self.bands[id.0 as usize];
+        match band.state {
+            BandState::Free => {
+                self.free.remove(&(band.cycles, id));
+                let sectors = u64::from(band.data_sectors);
+                self.set_free_sectors(self.free_sectors - sectors);
+            }
+            BandState::Retired => {}
+            BandState::Open | BandState::Closed | BandState::Victim | BandState::Stale => return,
+        }
+        self.put_into_service(id, layout, blocks);
     }
 
     fn set_free_sectors(&mut self, sectors: u64) {

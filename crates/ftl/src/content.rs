@@ -1,6 +1,7 @@
 //! What a card that holds contents needs besides: where sectors go when something goes wrong, and the sectors that say
 //! which others are unmapped.
 
+use crate::FoundBlock;
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Lba, Ppa, StripeId};
 use crate::recover::Opening;
@@ -120,6 +121,11 @@ impl Ftl {
         valid.first_in(start, start + self.layout.stripe_sectors).is_some()
     }
 
+    /// The address held the newest version of a sector when the rebuild began, or does now.
+    pub fn is_needed(&self, ppa: Ppa) -> bool {
+        self.is_current(ppa) || self.needed.as_ref().is_some_and(|needed| needed.valid.is_valid(ppa.0))
+    }
+
     /// A rebuild begins. Closes the open stripes.
     pub fn note_needed(&mut self) {
         self.seal_for_durability(StreamId::Relocation);
@@ -151,6 +157,11 @@ impl Ftl {
         self.victims.contains(band)
     }
 
+    /// The last stripes of a band tell what it holds.
+    pub fn has_summary(&self, band: BandId) -> bool {
+        self.bands.get(band).has_summary
+    }
+
     /// What the sectors of a band have in common since it was opened last.
     pub fn opening(&self, band: BandId) -> Opening {
         let band = self.bands.get(band);
@@ -160,6 +171,11 @@ impl Ftl {
     /// Units of a stripe that are in use, parity's among them, as bits.
     pub fn stripe_members(&self, stripe: StripeId) -> u64 {
         self.units_in_use(stripe.band, self.layout.group_of(stripe.index))
+    }
+
+    /// Number of the last opening of any band.
+    pub fn last_band_sequence(&self) -> u64 {
+        self.bands.last_sequence
     }
 
     /// Collection leaves so many free bands to what can't wait for it: sectors of stripes that failed, and holes.
@@ -185,6 +201,33 @@ impl Ftl {
     /// How many bands there are.
     pub fn bands(&self) -> u32 {
         self.bands.count()
+    }
+
+    /// A module has come while the card is at work; `block` says what the medium knows of its blocks. Nobody knows what
+    /// they hold: bands go on without each until it is erased, with its band or by [`Ftl::block_erased`].
+    pub fn dies_came(&mut self, dies: impl Iterator<Item = u32>, block: impl Fn(u32, u32) -> FoundBlock) {
+        for die in dies {
+            self.blocks.set_dead(die, false);
+            for band in 0..self.bands.count() {
+                let FoundBlock { bad, cycles } = block(band, die);
+                self.blocks.set(band, die, self.layout.rows, cycles);
+                if bad {
+                    self.blocks.retire(band, die);
+                }
+            }
+        }
+        self.bands.recount_free(&self.layout, &self.blocks);
+        self.update_collecting();
+    }
+
+    /// A block that its band, as it is used now, does without was erased: it belongs to the band from its next opening
+    /// on.
+    pub fn block_erased(&mut self, band: BandId, die: u32) {
+        self.counters.erases += 1;
+        let cycles = self.blocks.cycles(band.0, die) + 1;
+        self.blocks.set(band.0, die, 0, cycles);
+        self.bands.recount(band, &self.layout, &self.blocks);
+        self.update_collecting();
     }
 
     /// A die answers no more, or again. Bands that are opened from now on are without it, or with it.

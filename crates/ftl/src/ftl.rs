@@ -455,7 +455,8 @@ impl Ftl {
 
     /// A block of a stream's open band failed: the band takes no more.
     pub fn abandon_band(&mut self, stream: StreamId) {
-        self.seal_early(stream);
+        // What shares cells with the last of it is padded: somebody may wait for that.
+        self.seal_for_durability(stream);
         if let Some(band) = self.streams[stream as usize].abandon_band() {
             self.close(stream, band);
         }

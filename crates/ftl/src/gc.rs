@@ -445,18 +445,19 @@ impl Ftl {
         self.gc.stale.push_back(StaleBand { band, host_barrier: 0, relocation_barrier: 0, checkpoint_barrier });
     }
 
-    /// All blocks of a band were erased on their medium, which says of each whether it can be used again; the band is
-    /// free.
-    pub fn erased_on_medium(&mut self, band: BandId, usable: impl Fn(u32) -> bool) {
+    /// Blocks of a band were erased on their medium, which says of each whether it can be used again; `None` of those
+    /// that it was not asked to erase, because their module came after the erase began. The band is free.
+    pub fn erased_on_medium(&mut self, band: BandId, usable: impl Fn(u32) -> Option<bool>) {
         for die in 0..self.layout.dies {
             if !self.blocks.is_usable(band.0, die) {
                 continue;
             }
+            let Some(usable) = usable(die) else { continue };
             self.counters.erases += 1;
             // A block that fails is never erased again: how often it was is the medium's to say.
-            let cycles = self.blocks.cycles(band.0, die) + u32::from(usable(die));
+            let cycles = self.blocks.cycles(band.0, die) + u32::from(usable);
             self.blocks.set(band.0, die, 0, cycles);
-            if !usable(die) {
+            if !usable {
                 self.blocks.retire(band.0, die);
                 self.counters.retired_blocks += 1;
             }

@@ -1,7 +1,8 @@
 //! What can go wrong, as data.
 //!
 //! A fault happens at once ([`Fault::FlipBits`]) or waits for its operation ([`Fault::LoseProgram`]). Waiting faults of
-//! dies and modules travel with the module; those of the host stay.
+//! dies and modules travel with the module; those of a host that holds all modules stay, and those of a file or drive
+//! that holds one module end when it is pulled.
 
 use crate::chunk::Cells;
 use crate::hash::{hash, purpose};
@@ -141,8 +142,10 @@ pub enum Fault {
         /// Row at which it lands too.
         to_row: u32,
     },
-    /// The file or drive that holds the medium fails.
+    /// The file or drive that holds the medium, or one module of it, fails.
     HostError {
+        /// Slot of the module that it holds; `None`: it holds all of them.
+        module: Option<u32>,
         /// Operations, reads among them, that still work.
         after: u64,
         /// For ever, or once.
@@ -150,6 +153,8 @@ pub enum Fault {
     },
     /// What holds the medium has no room for a program, an erase or a header.
     NoSpace {
+        /// As in [`Fault::HostError`].
+        module: Option<u32>,
         /// Operations, reads among them, that still work.
         after: u64,
         /// For ever, or once.
@@ -158,8 +163,12 @@ pub enum Fault {
     /// Only a part of an operation reaches the medium, and the host reports an error: half of a unit's sectors, half
     /// of an erase, half of a header. A read only fails.
     ShortIo {
+        /// As in [`Fault::HostError`].
+        module: Option<u32>,
         /// Operations, reads among them, that still work.
         after: u64,
+        /// For ever, or once.
+        for_ever: bool,
     },
     /// The next sync of a module fails.
     FailSync {
@@ -168,6 +177,8 @@ pub enum Fault {
         /// What was to be synced will not survive a power cut even if a later sync works, as when a file system drops
         /// the pages that it could not write.
         drops: bool,
+        /// And all syncs after it.
+        for_ever: bool,
     },
 }
 
@@ -179,12 +190,14 @@ pub(crate) enum Armed {
     Lose { die: u32 },
     Misdirect { die: u32, to_block: u32, to_row: u32 },
     Duplicate { die: u32, to_block: u32, to_row: u32 },
-    FailSync { drops: bool },
+    FailSync { drops: bool, for_ever: bool },
 }
 
 /// A fault of the host that waits for its operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct HostFault {
+    /// Slot of the module that it can hit; `None`: any.
+    pub module: Option<u32>,
     /// Number of the first operation that it can hit.
     pub from: u64,
     pub what: HostTrouble,
@@ -225,7 +238,7 @@ impl Fault {
         }
     }
 
-    /// The module that it concerns; `None` for faults of the host.
+    /// The module that it concerns; `None` for faults of a host that holds all of them.
     pub fn module(&self) -> Option<u32> {
         match *self {
             Fault::DieDead { module, .. }
@@ -243,7 +256,7 @@ impl Fault {
             Fault::FlipBits { at, .. } | Fault::Miscorrect { at, .. } | Fault::DamageByte { at, .. } => {
                 Some(at.block.module)
             }
-            Fault::HostError { .. } | Fault::NoSpace { .. } | Fault::ShortIo { .. } => None,
+            Fault::HostError { module, .. } | Fault::NoSpace { module, .. } | Fault::ShortIo { module, .. } => module,
         }
     }
 
@@ -255,7 +268,7 @@ impl Fault {
             Fault::LoseProgram { die, .. } => Armed::Lose { die },
             Fault::MisdirectProgram { die, to_block, to_row, .. } => Armed::Misdirect { die, to_block, to_row },
             Fault::DuplicateProgram { die, to_block, to_row, .. } => Armed::Duplicate { die, to_block, to_row },
-            Fault::FailSync { drops, .. } => Armed::FailSync { drops },
+            Fault::FailSync { drops, for_ever, .. } => Armed::FailSync { drops, for_ever },
             _ => return None,
         })
     }
@@ -270,19 +283,14 @@ impl Flash {
     pub fn inject(&mut self, fault: Fault) -> bool {
         let from = |after: u64| self.calls.saturating_add(after);
         let host = match fault {
-            Fault::HostError { after, for_ever } => {
-                Some(HostFault { from: from(after), what: HostTrouble::Error, for_ever })
-            }
-            Fault::NoSpace { after, for_ever } => {
-                Some(HostFault { from: from(after), what: HostTrouble::NoSpace, for_ever })
-            }
-            Fault::ShortIo { after } => {
-                Some(HostFault { from: from(after), what: HostTrouble::Short, for_ever: false })
-            }
+            Fault::HostError { module, after, for_ever } => Some((module, after, HostTrouble::Error, for_ever)),
+            Fault::NoSpace { module, after, for_ever } => Some((module, after, HostTrouble::NoSpace, for_ever)),
+            Fault::ShortIo { module, after, for_ever } => Some((module, after, HostTrouble::Short, for_ever)),
             _ => None,
         };
-        if let Some(host) = host {
-            self.host_faults.push(host);
+        if let Some((module, after, what, for_ever)) = host {
+            assert!(module.is_none_or(|slot| slot < self.shape.modules), "illegal address: {fault:?}");
+            self.host_faults.push(HostFault { module, from: from(after), what, for_ever });
             return true;
         }
         let Some(slot) = fault.module() else { return false };
@@ -360,6 +368,11 @@ impl Flash {
         self.slots[module as usize].as_ref().is_some_and(|slot| slot.live.stuck)
     }
 
+    /// Whether what holds a module, and no other, fails from some time on whenever it is asked.
+    pub fn host_fails_for_ever(&self, module: u32) -> bool {
+        self.host_faults.iter().any(|fault| fault.for_ever && fault.module == Some(module))
+    }
+
     /// Times of a module in percent of what they should be.
     pub fn slow_percent(&self, module: u32) -> u32 {
         self.slots[module as usize].as_ref().map_or(100, |slot| slot.live.slow_percent)
@@ -373,15 +386,33 @@ impl Flash {
         }
     }
 
+    /// What the host does to a sync, which is counted. What happens once happens to another operation: a sync that fails
+    /// says something of those before it, and has a fault of its own.
+    pub(crate) fn sync_trouble(&mut self, module: u32) -> Option<HostTrouble> {
+        let call = self.calls;
+        self.calls += 1;
+        let hits = |fault: &&HostFault| {
+            fault.for_ever
+                && fault.from <= call
+                && fault.module.is_none_or(|of| of == module)
+                && fault.what != HostTrouble::NoSpace
+        };
+        self.host_faults.iter().find(hits).map(|fault| fault.what)
+    }
+
     /// What the host does to this operation, which is counted.
     #[inline]
-    pub(crate) fn host_trouble(&mut self, changes: bool) -> Option<HostTrouble> {
+    pub(crate) fn host_trouble(&mut self, module: u32, changes: bool) -> Option<HostTrouble> {
         let call = self.calls;
         self.calls += 1;
         if self.host_faults.is_empty() {
             return None;
         }
-        let hits = |fault: &HostFault| fault.from <= call && (changes || fault.what != HostTrouble::NoSpace);
+        let hits = |fault: &HostFault| {
+            fault.from <= call
+                && fault.module.is_none_or(|of| of == module)
+                && (changes || fault.what != HostTrouble::NoSpace)
+        };
         let index = self.host_faults.iter().position(hits)?;
         let fault = self.host_faults[index];
         if !fault.for_ever {
@@ -417,6 +448,7 @@ impl crate::Module {
                 *count -= 1;
                 Some(self.armed[index])
             }
+            Armed::FailSync { for_ever: true, .. } => Some(self.armed[index]),
             _ => Some(self.armed.remove(index)),
         }
     }

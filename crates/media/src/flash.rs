@@ -116,6 +116,11 @@ impl Flash {
         self.trace
     }
 
+    /// Who calls.
+    pub fn controller(&self) -> u64 {
+        self.controller
+    }
+
     /// Who calls from now on.
     pub fn set_controller(&mut self, controller: u64) {
         self.controller = controller;
@@ -150,6 +155,8 @@ impl Flash {
     /// Takes a module out. What it had not synced is lost like in a power cut.
     pub fn pull(&mut self, slot: u32) -> Option<Module> {
         let mut module = self.slots[slot as usize].take()?;
+        // What held this module goes with it.
+        self.host_faults.retain(|fault| fault.module != Some(slot));
         module.lose(slot, &mut coin(self.cache_loss, self.seed, self.cuts, slot));
         self.cuts += 1;
         Some(module.into_module())
@@ -241,7 +248,7 @@ impl Flash {
 
     fn try_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
         let BlockAt { module, die, block } = at.block;
-        match self.host_trouble(true) {
+        match self.host_trouble(module, true) {
             None => {}
             Some(HostTrouble::Error) => return Err(MediaError::Host),
             Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
@@ -292,7 +299,7 @@ impl Flash {
 
     fn try_erase(&mut self, at: BlockAt) -> Result<(), MediaError> {
         let BlockAt { module, die, block } = at;
-        match self.host_trouble(true) {
+        match self.host_trouble(module, true) {
             None => {}
             Some(HostTrouble::Error) => return Err(MediaError::Host),
             Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
@@ -325,7 +332,7 @@ impl Flash {
     }
 
     fn try_write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
-        match self.host_trouble(true) {
+        match self.host_trouble(module, true) {
             None => {}
             Some(HostTrouble::Error) => return Err(MediaError::Host),
             Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
@@ -340,7 +347,7 @@ impl Flash {
     }
 
     fn try_mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
-        match self.host_trouble(true) {
+        match self.host_trouble(at.module, true) {
             None => {}
             Some(HostTrouble::NoSpace) => return Err(MediaError::NoSpace),
             Some(HostTrouble::Error | HostTrouble::Short) => return Err(MediaError::Host),
@@ -352,13 +359,13 @@ impl Flash {
     }
 
     fn try_sync(&mut self, module: u32) -> Result<(), MediaError> {
-        if self.host_trouble(false).is_some() {
+        if self.sync_trouble(module).is_some() {
             return Err(MediaError::Host);
         }
         self.slot(module)?.live.answers(None)?;
         let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
         if !slot.live.armed.is_empty()
-            && let Some(Armed::FailSync { drops }) =
+            && let Some(Armed::FailSync { drops, .. }) =
                 slot.live_mut().take_armed(|armed| matches!(armed, Armed::FailSync { .. }))
         {
             if drops {
@@ -371,7 +378,7 @@ impl Flash {
     }
 
     fn try_claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError> {
-        if self.host_trouble(false).is_some() {
+        if self.host_trouble(module, false).is_some() {
             return Err(MediaError::Host);
         }
         let (fencing, controller) = (self.physics.fencing, self.controller);
@@ -405,7 +412,7 @@ impl Media for Flash {
             return Err(MediaError::NoPower);
         }
         self.reads += 1;
-        if self.host_trouble(false).is_some() {
+        if self.host_trouble(at.block.module, false).is_some() {
             return Err(MediaError::Host);
         }
         self.slot(at.block.module)?.live.answers(Some(at.block.die))?;
@@ -487,7 +494,7 @@ impl Media for Flash {
         if !self.powered {
             return Err(MediaError::NoPower);
         }
-        if self.host_trouble(false).is_some() {
+        if self.host_trouble(module, false).is_some() {
             return Err(MediaError::Host);
         }
         let slot = self.slot(module)?;

@@ -187,11 +187,11 @@ fn a_duplicated_program_lands_at_both_places() {
 #[test]
 fn the_host_fails_at_the_operation_that_was_named() {
     let mut flash = written();
-    flash.inject(Fault::HostError { after: 1, for_ever: false });
+    flash.inject(Fault::HostError { module: None, after: 1, for_ever: false });
     assert!(read(&mut flash, at(0, 0, 0)).is_ok());
     assert_eq!(program(&mut flash, at(0, 0, 1), 2), Err(MediaError::Host));
     program(&mut flash, at(0, 0, 1), 2).unwrap();
-    flash.inject(Fault::HostError { after: 0, for_ever: true });
+    flash.inject(Fault::HostError { module: None, after: 0, for_ever: true });
     for _ in 0..3 {
         assert_eq!(flash.erase(at(0, 0, 0).block), Err(MediaError::Host));
         assert_eq!(read(&mut flash, at(0, 0, 0)), Err(MediaError::Host));
@@ -204,7 +204,7 @@ fn the_host_fails_at_the_operation_that_was_named() {
 #[test]
 fn a_full_host_still_reads() {
     let mut flash = written();
-    flash.inject(Fault::NoSpace { after: 0, for_ever: true });
+    flash.inject(Fault::NoSpace { module: None, after: 0, for_ever: true });
     assert!(read(&mut flash, at(0, 0, 0)).is_ok());
     assert_eq!(program(&mut flash, at(0, 0, 1), 2), Err(MediaError::NoSpace));
     assert_eq!(flash.write_header(0, 0, &[0; HEADER_BYTES]), Err(MediaError::NoSpace));
@@ -214,13 +214,13 @@ fn a_full_host_still_reads() {
 #[test]
 fn a_short_operation_is_torn_and_reported() {
     let mut flash = written();
-    flash.inject(Fault::ShortIo { after: 0 });
+    flash.inject(Fault::ShortIo { module: None, after: 0, for_ever: false });
     assert_eq!(program(&mut flash, at(0, 0, 1), 2), Err(MediaError::Host));
     assert_eq!(look(&mut flash, at(0, 0, 1), 2), "GGUU");
-    flash.inject(Fault::ShortIo { after: 0 });
+    flash.inject(Fault::ShortIo { module: None, after: 0, for_ever: false });
     assert_eq!(flash.erase(at(0, 0, 0).block), Err(MediaError::Host));
     assert_eq!(look(&mut flash, at(0, 0, 0), 1), "UUUU");
-    flash.inject(Fault::ShortIo { after: 0 });
+    flash.inject(Fault::ShortIo { module: None, after: 0, for_ever: false });
     assert_eq!(flash.write_header(0, 0, &[0; HEADER_BYTES]), Err(MediaError::Host));
     assert_eq!(flash.read_header(0, 0), Ok(None));
 }
@@ -231,7 +231,7 @@ fn a_failed_sync_leaves_the_cache_as_it_was_or_drops_it() {
         let mut flash = flash(Physics { volatile_cache: true, ..Physics::IDEAL });
         flash.set_cache_loss(media::CacheLoss::All);
         program(&mut flash, at(0, 0, 0), 1).unwrap();
-        flash.inject(Fault::FailSync { module: 0, drops });
+        flash.inject(Fault::FailSync { module: 0, drops, for_ever: false });
         flash.sync(1).unwrap();
         assert_eq!(flash.sync(0), Err(MediaError::Host));
         program(&mut flash, at(0, 0, 1), 2).unwrap();
@@ -261,7 +261,7 @@ fn faults_of_a_module_travel_with_it() {
 fn kinds_have_names_and_modules() {
     let fault = Fault::Miscorrect { at: at(2, 0, 0), sector: 0, part: Part::Spare };
     assert_eq!((fault.kind(), fault.module()), ("miscorrect-spare", Some(2)));
-    assert_eq!(Fault::ShortIo { after: 0 }.module(), None);
+    assert_eq!(Fault::ShortIo { module: None, after: 0, for_ever: false }.module(), None);
     let mut flash = written();
     flash.pull(2);
     assert!(!flash.inject(fault));

@@ -71,6 +71,12 @@ impl Blocks {
         !self.dead[die as usize] && !self.is_bad(band, die)
     }
 
+    /// True when the block can be programmed from its first unit on.
+    #[inline]
+    pub fn is_erased(&self, band: u32, die: u32) -> bool {
+        !self.dead[die as usize] && self.written[self.index(band, die)] == 0
+    }
+
     /// A die answers no more, or again.
     pub fn set_dead(&mut self, die: u32, dead: bool) {
         self.dead[die as usize] = dead;

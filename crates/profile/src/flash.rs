@@ -60,6 +60,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         spare_threshold_percent: reliability::spare_threshold_percent(settings),
         capacitors: reliability::read_capacitors(settings)?,
         patrol: reliability::read_patrol(settings)?,
+        module_timeout_ns: card::MODULE_TIMEOUT_NS,
     };
     check_stripes(settings, &card)?;
     check_room(settings, &card)?;

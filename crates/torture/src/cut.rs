@@ -71,10 +71,11 @@ impl CardUnderTest {
             }
             CutOutcome::SharedCells => (Some(End::Garbage { spoil_earlier: true }), false),
             CutOutcome::WeakErase => (Some(End::Weak), true),
-            CutOutcome::CacheLost => return false,
+            CutOutcome::CacheLost => (None, false),
         };
         let possible = match how {
             CutOutcome::Any => true,
+            CutOutcome::CacheLost => self.has_unsynced(),
             CutOutcome::AnySubset => programs > 1,
             CutOutcome::TornPrefix | CutOutcome::TornSuffix | CutOutcome::TornSectors => programs > 0 && sectors > 1,
             CutOutcome::SharedCells => programs > 0 && cells > 1,
@@ -84,11 +85,12 @@ impl CardUnderTest {
         if !possible {
             return false;
         }
+        // With a die or a module gone, or slow, there is not always room or time: the redundancy is used up for that.
+        let is_slow = (0..shape.modules).any(|slot| self.flash().slow_percent(slot) > 100);
         let mut card = self.card.take().expect("looked at");
+        let is_whole = !is_slow && !card.health().critical_warning.reliability_degraded;
         let mut done = Vec::new();
         let (failed_at, hold_up_ns) = (self.now, card.config().hold_up_ns());
-        // With a die or a module gone, or slow, there is not always room or time: the redundancy is used up for that.
-        let is_whole = !card.health().critical_warning.reliability_degraded;
         card.power_fails(self.now);
         while !card.is_drained() {
             let next = card.next_event();
@@ -103,12 +105,16 @@ impl CardUnderTest {
         let under_way = card.under_way();
         let mut media = card.into_media().expect("it has contents");
         let mut forced = forced;
-        media.power_cut(&under_way, &mut |_, operation| {
-            if forced.is_some() && program(operation) != of_erase {
-                return forced.take().expect("checked");
-            }
-            end_of(&shape, operation, chooser)
-        });
+        let mut ends: Vec<End> = Vec::new();
+        for operation in &under_way {
+            let is_forced = forced.is_some() && program(operation) != of_erase;
+            ends.push(if is_forced { forced.take().expect("checked") } else { end_of(&shape, operation, chooser) });
+        }
+        if how == CutOutcome::CacheLost {
+            media.power_cut_keeping(&under_way, &mut |i, _| ends[i], &mut |_| chooser.choose(2) == 0);
+        } else {
+            media.power_cut(&under_way, &mut |i, _| ends[i]);
+        }
         self.media = Some(media);
         true
     }

@@ -4,8 +4,8 @@ use crate::CardUnderTest;
 use device::Rng;
 use format::Role;
 use media::{BlockAt, Fault, Flash, Media, Part, SectorState, Unit, UnitAt};
-use sim::plan::{Area, Flips, HostError, Metadata, Stray};
-use sim::{FaultKind, FaultSpec, Impact};
+use sim::plan::{Area, Flips, Metadata, Stray};
+use sim::{FaultKind, FaultSpec, Impact, Lost};
 
 /// Places that are looked at for one that holds what is to be damaged.
 const TRIES: u32 = 200;
@@ -97,19 +97,46 @@ impl CardUnderTest {
                 Fault::DuplicateProgram { module, die, to_block, to_row }
             }
             FaultKind::StuckModule => Fault::ModuleStuck { module: die(&mut rng).0 },
-            FaultKind::Host { error: HostError::Eio, lasting: false } => Fault::HostError { after: 0, for_ever: false },
-            FaultKind::Host { error: HostError::Enospc, lasting: false } => {
-                Fault::NoSpace { after: 0, for_ever: false }
+            FaultKind::SlowModule => {
+                let module = die(&mut rng).0;
+                Fault::ModuleSlow { module, percent: 200 + rng.below(3_000) as u32 }
             }
-            FaultKind::Host { error: HostError::Short, lasting: false } => Fault::ShortIo { after: 0 },
             kind @ (FaultKind::ReadDisturb | FaultKind::Retention) => return self.fade(kind, &mut rng),
+            FaultKind::Host { error, lasting } => self.host_fault(error, lasting, &mut rng)?,
+            FaultKind::LatentError => {
+                let bits = u16::try_from(physics.ecc_bits + 1).unwrap_or(u16::MAX);
+                return self.latent_error(&mut rng, bits);
+            }
+            FaultKind::TwoControllers => return self.other_controller_writes(fault.seed),
+            FaultKind::OlderFormat => return self.set_format_version(0),
+            FaultKind::NewerFormat => return self.set_format_version(format::VERSION + 1 + rng.below(3) as u16),
             FaultKind::OtherController => {
                 self.flash_mut().set_controller(fault.seed);
                 return Some(Impact::default());
             }
             _ => return None,
         };
-        self.flash_mut().inject(injected).then(Impact::default)
+        let impact = self.impact_of(&injected);
+        self.flash_mut().inject(injected).then_some(impact)
+    }
+
+    /// What a fault costs that takes a die or a module, when others are absent already.
+    fn impact_of(&self, fault: &Fault) -> Impact {
+        let modules = self.flash().shape().modules;
+        let slot_of = |die: u32| self.card.as_ref().and_then(|card| card.slot_of(die));
+        let lost = match *fault {
+            Fault::DieDead { module, die } => {
+                self.beyond_redundancy(|of| slot_of(of) == Some(module) && of / modules == die)
+            }
+            Fault::ModuleDead { module }
+            | Fault::ModuleStuck { module }
+            | Fault::HostError { module: Some(module), for_ever: true, .. }
+            | Fault::NoSpace { module: Some(module), for_ever: true, .. }
+            | Fault::ShortIo { module: Some(module), for_ever: true, .. }
+            | Fault::FailSync { module, .. } => self.beyond_redundancy(|of| slot_of(of) == Some(module)),
+            _ => return Impact::default(),
+        };
+        Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true }
     }
 
     /// The media as they can be looked at, with power or without.

@@ -6,17 +6,21 @@
 //! [`tiny`] is a card small enough for millions of lives, with everything that a large one has.
 
 pub mod campaign;
+mod controllers;
 mod cut;
 mod derived;
 mod faults;
+mod host_errors;
+mod latent;
 mod modules;
 pub mod situations;
 mod subject;
 pub mod supported;
 mod tiny;
+mod versions;
 mod wear;
 
 pub use derived::config_of;
 pub use subject::CardUnderTest;
-pub use tiny::{Kind, tiny};
+pub use tiny::{Kind, physics, tiny};
 pub use wear::{FADING, RATED_CYCLES, short_lived, wearing};

@@ -4,7 +4,7 @@ use crate::CardUnderTest;
 use card::{Card, shape};
 use format::CardId;
 use media::{CutOutcome as End, Flash, Media, Module, UnderWay};
-use sim::{Impact, What};
+use sim::{Impact, Lost, What};
 
 const ANOTHER_CARD: CardId = CardId(*b"another card    ");
 
@@ -23,37 +23,65 @@ impl CardUnderTest {
                 media.settle(operation, End::Garbage { spoil_earlier: false });
             }
         }
+        let lost = self.beyond_redundancy(|die| self.card.as_ref().and_then(|card| card.slot_of(die)) == Some(slot));
         self.parked[slot as usize] = self.flash_mut().pull(slot);
-        Some(Impact::default())
+        Some(Impact { lost: Lost::These(lost), may_refuse: true, may_fail: true })
     }
 
-    /// Puts a module into a slot while there is no power.
+    /// Puts a module into a slot, with or without power.
     pub(crate) fn insert_module(&mut self, slot: u32, what: What) -> Option<Impact> {
         let index = slot as usize;
-        let config = *self.config();
-        let media = self.media.as_mut()?;
-        let shape_of_card = shape(&config);
         let module: Module = match what {
             What::Same => match self.parked[index].take() {
                 Some(module) => module,
-                None => return Some(Impact::default()),
+                None if self.card.is_none() => return Some(Impact::default()),
+                None => {
+                    self.pull_module(slot)?;
+                    self.parked[index].take().expect("it was pulled")
+                }
             },
             What::Stale => Module::clone(self.earlier[index].as_ref()?),
-            What::Blank => Module::blank(&shape_of_card, media.physics(), media.trace()),
+            What::Blank => {
+                let media = self.flash();
+                Module::blank(&shape(self.config()), media.physics(), media.trace())
+            }
             What::Foreign => {
-                let flash = Flash::new(shape_of_card, *media.physics(), 77);
+                let (physics, config) = (*self.flash().physics(), *self.config());
+                let flash = Flash::new(shape(&config), physics, 77);
                 let card = Card::format(&config, flash, ANOTHER_CARD, 1, 77).ok()?;
                 card.into_media()?.pull(slot)?
             }
-            What::Cloned => media.module((slot + 1) % media.shape().modules)?.clone(),
+            What::Cloned => self.flash().module((slot + 1) % self.flash().shape().modules)?.clone(),
         };
+        if self.card.is_some() {
+            return Some(self.insert_at_work(slot, what, module));
+        }
+        let media = self.flash_mut();
         let out = media.pull(slot);
         media.insert(slot, module);
-        // What was pulled before stays where it is.
-        if what != What::Same && out.is_some() {
-            self.parked[index] = out;
+        if what != What::Same {
+            self.parked[index] = out.or(self.parked[index].take());
         }
         Some(Impact { may_refuse: matches!(what, What::Foreign | What::Cloned), ..Impact::default() })
+    }
+
+    /// The card at work refuses what does not belong to it: then the slot stays empty.
+    fn insert_at_work(&mut self, slot: u32, what: What, module: Module) -> Impact {
+        let before = self.parked[slot as usize].take();
+        self.pull_module(slot);
+        if self.parked[slot as usize].is_none() {
+            self.parked[slot as usize] = before;
+        }
+        let card = self.card.as_mut().expect("it is at work");
+        match card.insert_module(self.now, slot, module, &mut self.completions) {
+            Ok(_) => {
+                let refused = matches!(what, What::Foreign | What::Cloned);
+                assert!(!refused, "{what:?} module was taken");
+            }
+            Err(refused) if what == What::Same => self.parked[slot as usize] = Some(refused.1),
+            Err(_) => {}
+        }
+        Impact::default()
     }
 
     /// Puts the module of slot `i` into slot `order[i]`, while there is no power.

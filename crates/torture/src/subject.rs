@@ -14,8 +14,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Requests that the card is given at once; more wait at the host.
-const AT_ONCE: u32 = 32;
-const CARD: CardId = CardId(*b"card under test ");
+pub(crate) const AT_ONCE: u32 = 32;
+pub(crate) const CARD: CardId = CardId(*b"card under test ");
 
 /// A request that the card has.
 #[derive(Clone, Copy, Debug)]
@@ -119,6 +119,11 @@ impl CardUnderTest {
     /// The card, while there is power.
     pub fn card(&self) -> Option<&Card> {
         self.card.as_ref()
+    }
+
+    /// The card, while there is power, to be asked for more than a host can ask.
+    pub fn card_mut(&mut self) -> Option<&mut Card> {
+        self.card.as_mut()
     }
 
     /// The card has stopped for good: more is gone than it can do without.
@@ -391,6 +396,7 @@ impl Subject for CardUnderTest {
         let in_use = self.card.as_ref().and_then(Card::slots);
         let is_harmed = |slot: &u32| {
             flash.module(*slot).is_none_or(Module::is_harmed)
+                || flash.host_fails_for_ever(*slot)
                 || in_use.is_some_and(|in_use| !in_use.contains(&Some(*slot)))
         };
         (0..flash.shape().modules).filter(is_harmed).collect()
@@ -403,11 +409,13 @@ impl Subject for CardUnderTest {
 
 fn refusal(error: &OpenError) -> Refusal {
     match error {
-        OpenError::Header(MediaError::Fenced) => Refusal::Fenced,
+        OpenError::Header { error: MediaError::Fenced, .. } => Refusal::Fenced,
         OpenError::Assemble(AssembleError::Foreign { .. }) => Refusal::ForeignModule,
         OpenError::Assemble(AssembleError::Cloned { .. }) => Refusal::ClonedModule,
         OpenError::Assemble(AssembleError::TooFew { .. } | AssembleError::NoCard) => Refusal::MissingModules,
-        OpenError::Assemble(AssembleError::NewerVersion { .. }) => Refusal::FormatVersion,
+        OpenError::Assemble(AssembleError::NewerVersion { .. } | AssembleError::OlderVersion { .. }) => {
+            Refusal::FormatVersion
+        }
         OpenError::Scan(ScanError::NoAnswer { .. }) => Refusal::MissingModules,
         _ => Refusal::Damaged,
     }

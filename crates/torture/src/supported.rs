@@ -1,25 +1,10 @@
 //! Which faults the card under test can be given.
 
 use crate::CardUnderTest;
-use sim::plan::{CutOutcome, HostError};
 use sim::{Activity, FaultKind};
 
 /// Faults that [`CardUnderTest`] can't be given yet.
-pub const NOT_SUPPORTED_YET: &[FaultKind] = &[
-    FaultKind::Cut(CutOutcome::CacheLost),
-    FaultKind::ReadDisturb,
-    FaultKind::Retention,
-    FaultKind::LatentError,
-    FaultKind::SlowModule,
-    FaultKind::Host { error: HostError::Eio, lasting: true },
-    FaultKind::Host { error: HostError::Enospc, lasting: true },
-    FaultKind::Host { error: HostError::Short, lasting: true },
-    FaultKind::Host { error: HostError::FailedSync, lasting: false },
-    FaultKind::Host { error: HostError::FailedSync, lasting: true },
-    FaultKind::TwoControllers,
-    FaultKind::OlderFormat,
-    FaultKind::NewerFormat,
-];
+pub const NOT_SUPPORTED_YET: &[FaultKind] = &[FaultKind::ReadDisturb, FaultKind::Retention];
 
 /// What the card does not do yet.
 pub const NOT_DONE_YET: &[Activity] = &[];

@@ -2,6 +2,7 @@
 
 use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
+use media::Physics;
 use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use serde::{Deserialize, Serialize};
 
@@ -15,11 +16,16 @@ pub enum Kind {
     Unprotected,
     /// None, and two rows of a block share cells.
     SharedCells,
+    /// None, and each module is a file or a drive that may lose what was not synced.
+    VolatileCache,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
+    pub const ALL: [Kind; 4] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells, Kind::VolatileCache];
+
+    /// Those whose media lose nothing that was reported.
+    pub const ON_FLASH: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
 
     /// As it is typed.
     pub fn name(self) -> &'static str {
@@ -27,8 +33,15 @@ impl Kind {
             Kind::Protected => "protected",
             Kind::Unprotected => "unprotected",
             Kind::SharedCells => "shared-cells",
+            Kind::VolatileCache => "volatile-cache",
         }
     }
+}
+
+/// The media of such a card: flash that never errs by itself, and refuses whoever has not claimed it last (except where
+/// cells are shared: some media can't refuse).
+pub fn physics(kind: Kind) -> Physics {
+    Physics { volatile_cache: kind == Kind::VolatileCache, fencing: kind != Kind::SharedCells, ..Physics::IDEAL }
 }
 
 /// Bytes of a sector's payload: enough for eight entries of a band's summary.
@@ -93,6 +106,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
         spare_threshold_percent: 10,
         capacitors: Some(CAPACITORS),
         patrol: None,
+        module_timeout_ns: 50_000_000,
     }
 }
 

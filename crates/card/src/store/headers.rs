@@ -40,7 +40,7 @@ impl Headers {
     /// Writes the present generation to the header of every module that is there and does not have it: first to one
     /// copy of each, the older or unreadable one, then to the other copies. So a module that missed a generation is told
     /// from one whose turn had not come. Modules that do not answer are passed over.
-    pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+    pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         let generation = self.common.generation;
         self.common.sequence += 1;
         let mut copies: Vec<[Option<Written>; HEADER_COPIES as usize]> = slots
@@ -69,7 +69,7 @@ impl Headers {
 
     /// Writes the header to every module that is there, to one copy of each: the older or unreadable one. The generation
     /// stays, so a module that does not answer misses nothing but totals.
-    pub fn write_totals(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+    pub fn write_totals(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.sequence += 1;
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
@@ -87,27 +87,60 @@ impl Headers {
         logical: usize,
         slot: u32,
         copy: u32,
-    ) -> Result<Option<Written>, MediaError> {
+    ) -> Result<Option<Written>, HeaderFailed> {
         let header = self.of(logical);
         let bytes = header.encode();
         match persist(|| media.write_header(slot, copy, &bytes)) {
             Ok(()) => Ok(Some(Written { generation: header.generation, sequence: header.sequence })),
             Err(MediaError::NoAnswer | MediaError::NoModule) => Ok(None),
-            Err(error) => Err(error),
+            Err(error) => Err(HeaderFailed { logical: logical as u32, error }),
         }
     }
 
+    /// The highest generation in the copies of a module's header; 0 when none can be read.
+    pub fn generation_in(media: &mut Flash, slot: u32) -> u64 {
+        let copies = (0..HEADER_COPIES).filter_map(|copy| written(media, slot, copy));
+        copies.map(|copy| copy.generation).max().unwrap_or(0)
+    }
+
     /// Raises the generation and claims the modules for it.
-    pub fn claim(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), MediaError> {
+    pub fn claim(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.generation += 1;
-        for slot in slots.iter().flatten() {
-            match persist(|| media.claim(*slot, self.common.generation)) {
+        for (logical, slot) in slots.iter().enumerate() {
+            let Some(slot) = *slot else { continue };
+            match persist(|| media.claim(slot, self.common.generation)) {
                 Ok(()) | Err(MediaError::NoAnswer | MediaError::NoModule) => {}
-                Err(error) => return Err(error),
+                Err(error) => return Err(HeaderFailed { logical: logical as u32, error }),
             }
         }
         Ok(())
     }
+
+    /// Tells all modules that are there of a new generation. One whose file or drive fails whenever it is asked is done
+    /// without from then on, and the others are told so; returns which, by their numbers within the card.
+    pub fn tell(&mut self, media: &mut Flash, slots: &mut [Option<u32>]) -> Result<Vec<u32>, HeaderFailed> {
+        let mut gone = Vec::new();
+        loop {
+            let told = self.claim(media, slots).and_then(|()| self.write(media, slots));
+            match told {
+                Err(HeaderFailed { logical, error: MediaError::Host | MediaError::NoSpace }) => {
+                    slots[logical as usize] = None;
+                    self.set_state(logical as usize, SlotState::Missing);
+                    gone.push(logical);
+                }
+                told => return told.map(|()| gone),
+            }
+        }
+    }
+}
+
+/// A module's header could not be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderFailed {
+    /// Number of the module within the card.
+    pub logical: u32,
+    /// Why.
+    pub error: MediaError,
 }
 
 /// When a copy of a module's header was written.

@@ -12,7 +12,7 @@ mod requests;
 mod stripes;
 
 pub use buffer::Content;
-pub use headers::Headers;
+pub use headers::{HeaderFailed, Headers};
 pub use place::stripe_of;
 pub use requests::{ReadPart, SectorData};
 
@@ -20,7 +20,7 @@ use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Why, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
-use media::{BlockAt, Flash, Media, MediaError, ReadReport, Unit, UnitAt};
+use media::{BlockAt, Flash, Media, MediaError, ReadReport, Unit, UnitAt, persist};
 use requests::RequestData;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use stripes::Programs;
@@ -63,6 +63,12 @@ pub struct Store {
     pub requests: Vec<RequestData>,
     /// Blocks, by band and die, that do not hold what belongs there: their module is being rebuilt.
     pub absent: BTreeSet<(u32, u32)>,
+    /// Of the absent block that is being rebuilt, the units before this one are there.
+    pub filled: Option<UnitAddress>,
+    /// Modules that were filled anew since the start because a sync of them had failed.
+    pub filled_anew: BTreeSet<u32>,
+    /// Modules that went since the start, by number within the card.
+    pub gone: BTreeMap<u32, crate::modules::Gone>,
     /// Blocks to be retired when their band is erased: a program of them failed.
     failing: BTreeSet<(u32, u32)>,
     /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
@@ -91,6 +97,9 @@ impl Store {
             entries: Default::default(),
             requests: vec![RequestData::default(); requests],
             absent: BTreeSet::new(),
+            filled: None,
+            filled_anew: BTreeSet::new(),
+            gone: BTreeMap::new(),
             failing: BTreeSet::new(),
             dirty_holes: BTreeMap::new(),
             holes_as_of: 0,
@@ -129,10 +138,15 @@ impl Store {
     }
 
     fn unit_at(&self, unit: UnitAddress) -> Option<UnitAt> {
-        if !self.absent.is_empty() && self.absent.contains(&(unit.band.0, unit.die)) {
+        if !self.absent.is_empty() && self.absent.contains(&(unit.band.0, unit.die)) && !self.is_filled(unit) {
             return None;
         }
         self.place_for_rebuild(unit)
+    }
+
+    /// The unit belongs to the block that is being rebuilt, and is there again.
+    fn is_filled(&self, unit: UnitAddress) -> bool {
+        self.filled.is_some_and(|to| (to.band, to.die) == (unit.band, unit.die) && unit.row < to.row)
     }
 
     /// Where a unit lies, whether it is there or not.
@@ -144,7 +158,7 @@ impl Store {
     pub fn read_unit(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
-        let report = media::persist(|| self.media.read(at, unit))?;
+        let report = persist(|| self.media.read(at, unit))?;
         self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);
         Ok(report)
@@ -168,7 +182,7 @@ impl Store {
         }
         if erased == Err(MediaError::Failed) {
             self.counters.erase_failures += 1;
-            self.media.mark_bad(at)?;
+            persist(|| self.media.mark_bad(at))?;
         }
         erased
     }
@@ -190,7 +204,7 @@ impl Store {
     pub fn retire_later(&mut self, band: u32, die: u32) -> Result<(), MediaError> {
         self.failing.insert((band, die));
         match self.block_at(die, band) {
-            Some(at) => self.media.mark_bad(at),
+            Some(at) => persist(|| self.media.mark_bad(at)),
             None => Ok(()),
         }
     }
@@ -213,6 +227,12 @@ impl Store {
     /// The contents of a relocation's sectors are there.
     pub fn relocation_read(&mut self, first: Ppa, contents: Vec<(Ppa, Content)>) {
         self.relocating.insert(first.0, contents);
+    }
+
+    /// What a relocation under way has read of an address.
+    pub fn being_relocated(&self, ppa: Ppa) -> Option<&Content> {
+        let first = ppa.0 - ppa.0 % self.media.shape().unit_sectors;
+        self.relocating.get(&first)?.iter().find(|(of, _)| *of == ppa).map(|(_, content)| content)
     }
 
     /// The contents of a relocation's sectors, to be put where they will lie.

@@ -16,6 +16,8 @@ pub struct Programs {
     units: Vec<Option<Unit>>,
     /// Units whose program failed.
     failed: u64,
+    /// Groups of dies of the card.
+    groups: u32,
 }
 
 impl Store {
@@ -111,7 +113,7 @@ impl Store {
             units[unit as usize] = Some(parity);
         }
         self.entries[sealed.stream as usize] = (sequence, entries);
-        self.programs.insert(index, Programs { sealed, units, failed: 0 });
+        self.programs.insert(index, Programs { sealed, units, failed: 0, groups: layout.groups });
     }
 
     /// The contents of a unit that is being programmed.
@@ -147,6 +149,22 @@ impl Store {
     pub fn in_programming(&self, band: BandId) -> impl Iterator<Item = u32> {
         let stripes = self.programs.values().map(|programs| programs.sealed.stripe);
         stripes.filter(move |stripe| stripe.band == band).map(|stripe| stripe.index)
+    }
+
+    /// A module is gone: what was to be programmed on it, and is not yet, has failed.
+    pub fn fail_programs_on(&mut self, logical: u32) {
+        let (modules, mut failed) = (self.slots.len() as u32, Vec::new());
+        for (index, programs) in &mut self.programs {
+            let group = (programs.sealed.stripe.index % programs.groups) * programs.units.len() as u32;
+            for (unit, contents) in programs.units.iter_mut().enumerate() {
+                if (group + unit as u32) % modules == logical && contents.take().is_some() {
+                    failed.push((*index, unit));
+                }
+            }
+        }
+        for (index, unit) in failed {
+            self.programs.get_mut(&index).expect("looked at").failed |= 1 << unit;
+        }
     }
 
     /// All units of a stripe were programmed, or failed: takes its contents out of the buffer, by address. The flag says

@@ -66,6 +66,7 @@ pub fn small() -> CardConfig {
         spare_threshold_percent: 10,
         capacitors: None,
         patrol: None,
+        module_timeout_ns: card::MODULE_TIMEOUT_NS,
     };
     use_share(&mut config, 0.8);
     config

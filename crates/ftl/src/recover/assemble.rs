@@ -61,14 +61,25 @@ impl Assembly {
         let trusted = |member: &Member| member.slot.filter(|_| member.state == MemberState::Trusted);
         self.members.iter().map(trusted).collect()
     }
+
+    /// Whether the card can be found without these modules too, whose files or drives failed since.
+    pub fn enough_without(&self, lost: &[usize]) -> Result<(), AssembleError> {
+        let mut members = self.members.clone();
+        for logical in lost {
+            (members[*logical].slot, members[*logical].state) = (None, MemberState::Missing);
+        }
+        enough(&self.header, &members)
+    }
 }
 
 /// What the header of one slot is.
-enum InSlot {
+pub(super) enum InSlot {
     /// Nothing was ever written, or nothing of it can be read.
     Blank,
-    /// No module, or none that answers, or something else's.
+    /// No module, or none that answers.
     Empty,
+    /// Something that no card wrote.
+    Other,
     /// The newer copy that can be read, and the generation that is in both.
     Header(Box<ModuleHeader>, Option<u64>),
 }
@@ -80,7 +91,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     let slots = (0..shape.modules).map(|slot| read_slot(media, slot)).collect::<Result<Vec<InSlot>, _>>()?;
     let found = |slot: &'_ InSlot| match slot {
         InSlot::Header(header, _) => Some(header.card),
-        InSlot::Blank | InSlot::Empty => None,
+        InSlot::Blank | InSlot::Empty | InSlot::Other => None,
     };
     let cards: Vec<CardId> = slots.iter().filter_map(found).collect();
     let count = |card: &CardId| cards.iter().filter(|other| *other == card).count();
@@ -90,7 +101,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     let headers = |slots: &[InSlot]| -> Vec<(u32, ModuleHeader, Option<u64>)> {
         let header = |(slot, in_slot): (u32, &InSlot)| match in_slot {
             InSlot::Header(header, both) => Some((slot, ModuleHeader::clone(header), *both)),
-            InSlot::Blank | InSlot::Empty => None,
+            InSlot::Blank | InSlot::Empty | InSlot::Other => None,
         };
         (0..).zip(slots).filter_map(header).collect()
     };
@@ -166,7 +177,12 @@ fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) 
 }
 
 /// All modules say the same of how the card is divided, and so does the medium.
-fn same_division(slot: u32, header: &ModuleHeader, newest: &ModuleHeader, media: &Shape) -> Result<(), AssembleError> {
+pub(super) fn same_division(
+    slot: u32,
+    header: &ModuleHeader,
+    newest: &ModuleHeader,
+    media: &Shape,
+) -> Result<(), AssembleError> {
     let (found, card) = (header.shape, newest.shape);
     let fields = [
         ("modules", found.modules, card.modules, media.modules),
@@ -202,14 +218,17 @@ fn leaves_room(slot: u32, header: &ModuleHeader) -> Result<(), AssembleError> {
     Ok(())
 }
 
-fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, AssembleError> {
+pub(super) fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, AssembleError> {
     let mut newest: Option<ModuleHeader> = None;
     let mut both: Option<u64> = Some(u64::MAX);
     let mut is_somebody_elses = false;
     for copy in 0..HEADER_COPIES {
         let bytes = match persist(|| media.read_header(slot, copy)) {
             Ok(bytes) => bytes,
-            Err(MediaError::NoModule | MediaError::NoAnswer) => return Ok(InSlot::Empty),
+            // What holds the module fails whenever it is asked: as good as gone.
+            Err(MediaError::NoModule | MediaError::NoAnswer | MediaError::Host | MediaError::NoSpace) => {
+                return Ok(InSlot::Empty);
+            }
             Err(error) => return Err(AssembleError::Media { slot, error }),
         };
         match bytes.map(|bytes| ModuleHeader::decode(&bytes)) {
@@ -223,6 +242,9 @@ fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, Asse
             Some(Err(source @ HeaderError::NewerVersion { .. })) => {
                 return Err(AssembleError::NewerVersion { slot, source });
             }
+            Some(Err(source @ HeaderError::OlderVersion { .. })) => {
+                return Err(AssembleError::OlderVersion { slot, source });
+            }
             Some(Err(error)) => {
                 both = None;
                 is_somebody_elses |= matches!(error, HeaderError::Magic { .. });
@@ -232,7 +254,7 @@ fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<InSlot, Asse
     }
     Ok(match newest {
         Some(header) => InSlot::Header(Box::new(header), both),
-        None if is_somebody_elses => InSlot::Empty,
+        None if is_somebody_elses => InSlot::Other,
         None => InSlot::Blank,
     })
 }

@@ -31,8 +31,16 @@ pub enum AssembleError {
         module: ModuleId,
     },
     /// Written by a newer version.
-    #[error("slot {slot}: {source}")]
+    #[error("slot {slot}: {source}; a newer flashrig reads it")]
     NewerVersion {
+        /// Where it is.
+        slot: u32,
+        /// The versions.
+        source: HeaderError,
+    },
+    /// Written by a version that is too old.
+    #[error("slot {slot}: {source}; an older flashrig reads it")]
+    OlderVersion {
         /// Where it is.
         slot: u32,
         /// The versions.

@@ -65,7 +65,8 @@ fn read_into<M: Media + ?Sized>(
     reads_by_die[die] += 1;
     match persist(|| media.read(place, unit)) {
         Ok(_) => Ok(true),
-        Err(MediaError::NoAnswer | MediaError::NoModule) => {
+        // What holds the module fails whenever it is asked: as good as gone.
+        Err(MediaError::NoAnswer | MediaError::NoModule | MediaError::Host | MediaError::NoSpace) => {
             dead[die] = true;
             Ok(false)
         }

@@ -243,7 +243,10 @@ fn a_newer_format_is_refused() {
     flash.write_header(1, 1, &bytes).unwrap();
     let error = assemble(&mut flash, None).unwrap_err();
     assert!(matches!(error, AssembleError::NewerVersion { slot: 1, .. }));
-    assert_eq!(error.to_string(), "slot 1: module header: format version 9, supported up to 1");
+    assert_eq!(
+        error.to_string(),
+        "slot 1: module header: format version 9, supported up to 1; a newer flashrig reads it"
+    );
 }
 
 #[test]

@@ -147,7 +147,7 @@ pub enum FaultKind {
     },
     /// A module is pulled while the card serves.
     PulledModule,
-    /// While the power is off, another module is put into a slot.
+    /// Another module is put into a slot, while the card serves or while the power is off.
     Swapped(What),
     /// While the power is off, modules change their slots.
     PermutedSlots,
@@ -226,7 +226,8 @@ impl FaultKind {
     pub fn contract_degraded(self) -> Contract {
         use FaultKind::*;
         match self {
-            DeadModule | StuckModule | PulledModule | Host { lasting: true, .. } => Contract::Halt,
+            DeadDie | DeadModule | StuckModule | PulledModule | Host { lasting: true, .. } => Contract::Halt,
+            Host { error: HostError::FailedSync, .. } => Contract::Halt,
             Swapped(_) => Contract::Halt,
             _ if self.uses_redundancy() => Contract::Error,
             _ => self.contract(),
@@ -242,17 +243,18 @@ impl FaultKind {
             // A summary and a checkpoint lie in stripes beside other things.
             Damaged(what) => what != Metadata::HeaderCopy,
             OtherController | TwoControllers | OlderFormat | NewerFormat => false,
-            Swapped(_) => true,
             Host { error, lasting } => lasting || error == HostError::FailedSync,
-            DeadDie | DeadModule | Miscorrection | ReadDisturb | Retention | LatentError => true,
-            Program(_) | StuckModule | PulledModule => true,
+            DeadDie | DeadModule | Miscorrection | ReadDisturb | Retention => true,
+            // It comes when redundancy is used up, and costs its sectors.
+            LatentError => false,
+            Program(_) | StuckModule | PulledModule | Swapped(_) => true,
         }
     }
 
     /// Whether it happens while the power is off; life cuts the power first.
     pub fn needs_power_off(self) -> bool {
         use FaultKind::*;
-        matches!(self, Swapped(_) | PermutedSlots | OtherController | OlderFormat | NewerFormat)
+        matches!(self, PermutedSlots | OtherController | OlderFormat | NewerFormat)
     }
 }
 

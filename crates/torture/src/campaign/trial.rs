@@ -1,7 +1,6 @@
 //! One life, as data: to be lived again, made smaller, and kept.
 
-use crate::{CardUnderTest, Kind, tiny};
-use media::Physics;
+use crate::{CardUnderTest, Kind, physics, tiny};
 use serde::{Deserialize, Serialize};
 use sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
 use std::path::Path;
@@ -32,7 +31,7 @@ impl Trial {
     }
 
     fn subject(&self) -> CardUnderTest {
-        CardUnderTest::new(tiny(self.card), Physics::IDEAL, self.case.seed)
+        CardUnderTest::new(tiny(self.card), physics(self.card), self.case.seed)
     }
 
     /// Lives the life.

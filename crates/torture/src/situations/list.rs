@@ -44,7 +44,7 @@ const fn of(
     script: &'static [HostStep],
     steps_after: u32,
 ) -> Situation {
-    Situation { name, because, kinds: &Kind::ALL, past, script, steps_after }
+    Situation { name, because, kinds: &Kind::ON_FLASH, past, script, steps_after }
 }
 
 /// All of them.

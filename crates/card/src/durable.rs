@@ -1,0 +1,82 @@
+//! When what was programmed is durable.
+//!
+//! On flash itself that is at once. A file or a drive that holds a module may keep it in a volatile cache, and lose any
+//! part of that in a power cut. So a stripe counts as durable (a flush or a FUA write is answered, what it replaces may be
+//! erased, its room in the buffer comes free) only when all modules have been synced since the last of it was programmed.
+//! That holds for cards with capacitors too: what they acknowledge is in the buffer, whose room is given back only after
+//! a sync, and they go on until everything is programmed and synced when power fails. Headers and marks of bad blocks are
+//! durable when they are written.
+//!
+//! A sync that failed is not tried again: what it was to cover may be gone, even if a later one works. The module counts
+//! as lost, and the stripes are durable when all others have been synced. The first time, it is filled anew at once.
+
+use crate::card::{Card, StripeInFlight};
+use device::{Completion, Time};
+use media::{Media, MediaError};
+
+/// Stripes that wait for a sync at most: then there is one, whoever waits or not.
+pub(crate) const MOST_UNSYNCED: usize = 16;
+
+impl Card {
+    /// A stripe is on the media, there or elsewhere.
+    pub(crate) fn stripe_written(&mut self, now: Time, s: StripeInFlight, done: &mut Vec<Completion>) {
+        if !self.store.as_ref().is_some_and(|store| store.media.is_volatile()) {
+            return self.stripe_safe(now, s, done);
+        }
+        self.unsynced.push(s);
+        // With more on the way there will be another occasion.
+        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
+        if !self.stripes.is_empty() && !waited_for && self.unsynced.len() < MOST_UNSYNCED {
+            return;
+        }
+        self.sync_media(now);
+        if self.halted {
+            return;
+        }
+        for s in std::mem::take(&mut self.unsynced) {
+            self.stripe_safe(now, s, done);
+        }
+    }
+
+    /// All that was programmed and erased survives a cut from now on, or the card has stopped.
+    pub(crate) fn sync_media(&mut self, now: Time) {
+        let parity = self.ftl.layout().parity_units;
+        let store = self.contents();
+        if !store.media.is_volatile() {
+            return;
+        }
+        let mut failed = Vec::new();
+        for (logical, slot) in (0..).zip(&store.slots) {
+            let Some(slot) = *slot else { continue };
+            match store.media.sync(slot) {
+                Ok(()) => {}
+                Err(MediaError::NoPower) => {
+                    self.halted = true;
+                    return;
+                }
+                Err(_) => failed.push(logical),
+            }
+        }
+        if failed.is_empty() {
+            return;
+        }
+        // With more of them than parity stands for, what was to be durable may be nowhere.
+        if failed.len() > parity as usize {
+            self.halted = true;
+            return;
+        }
+        for logical in failed {
+            let store = self.contents();
+            let slot = store.slots[logical as usize];
+            self.lose_module(now, logical);
+            // It may fail once and answer again: then it is filled anew. One that goes on failing is not tried for ever.
+            if let Some(slot) = slot
+                && self.contents().filled_anew.insert(logical)
+                && !self.halted
+                && let Ok(inserted) = self.take_module(slot)
+            {
+                self.begin_rebuild(inserted.module);
+            }
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Modules and dies that go, and modules that come, while the card is at work.
+//!
+//! Invariants:
+//! - the headers of the others say that a module is missing before anything counts as durable without it;
+//! - what was to be programmed on a module that went has failed, even if the module is back before its time has come;
+//! - nothing on a module that came counts before it is rebuilt, except what it is known to hold: blocks of bands that were
+//!   opened before it went. Nothing is written to one that does not belong to the card.
+
+use crate::card::Card;
+use crate::store::Headers;
+use device::{Completion, Time};
+use format::SlotState;
+use ftl::canary::{Canary, planted};
+use ftl::recover::{JoinError, Joins, join};
+use ftl::{BandId, BandState, FoundBlock, StreamId, UnitAddress};
+use media::{Flash, Media, MediaError, Module, ReadReport};
+
+/// A module that went while the card was at work, as it is known to be if nobody has changed it since.
+#[derive(Clone, Copy, Debug)]
+pub struct Gone {
+    /// Generation of its header.
+    generation: u64,
+    /// Bands that were opened up to then hold on it what belongs there.
+    last_band_sequence: u64,
+}
+
+/// Why a module is not taken. Nothing was written to it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InsertError {
+    /// The card has no contents: it has no modules that could be told apart.
+    #[error("the card holds no contents, and has no modules to be put in")]
+    NoContents,
+    /// There is a module in the slot.
+    #[error("slot {slot} holds a module; pull it first")]
+    SlotTaken {
+        /// Which.
+        slot: u32,
+    },
+    /// The card has no such slot.
+    #[error("no slot {slot}: the card has {slots}")]
+    NoSlot {
+        /// Asked.
+        slot: u32,
+        /// Of the card.
+        slots: u32,
+    },
+    /// It is divided otherwise than those of the card.
+    #[error("slot {slot}: the module has another shape than those of the card")]
+    Shape {
+        /// Where.
+        slot: u32,
+    },
+    /// It does not belong to the card.
+    #[error(transparent)]
+    Join(#[from] JoinError),
+    /// It can't be claimed.
+    #[error("slot {slot}: {error}")]
+    Claim {
+        /// Where.
+        slot: u32,
+        /// Why.
+        error: MediaError,
+    },
+    /// The card has stopped.
+    #[error("the card has stopped")]
+    Halted,
+}
+
+/// A module that was taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inserted {
+    /// Its number within the card.
+    pub module: u32,
+    /// Part of what it holds still counts; of one that is new or was away for longer nothing does.
+    pub kept: bool,
+}
+
+impl Card {
+    /// The die's module does not answer at all: its operation ends when the time that the card waits is over.
+    pub(crate) fn waits_for_answer(&mut self, now: Time, die: usize) -> bool {
+        let Some(store) = &self.store else { return false };
+        let modules = store.slots.len();
+        let is_stuck = store.slots[die % modules].is_some_and(|slot| store.media.is_stuck(slot));
+        let Some(op) = self.dies.current(die).filter(|_| is_stuck && !self.draining) else { return false };
+        let until = op.started + self.config.module_timeout_ns;
+        if until <= now {
+            return false;
+        }
+        self.events.set(die, until);
+        true
+    }
+
+    /// How fast a die's module is now.
+    pub(crate) fn set_pace(&mut self, die: u32) {
+        let Some(store) = &self.store else { return };
+        let slot = store.slots[die as usize % store.slots.len()];
+        self.dies.set_pace(die, slot.map_or(100, |slot| store.media.slow_percent(slot)));
+    }
+
+    /// Looks at how a read ended; true when the card can't go on.
+    pub(crate) fn read_ended(&mut self, now: Time, at: UnitAddress, read: Result<ReadReport, MediaError>) -> bool {
+        let Err(error) = read else { return false };
+        let store = self.store.as_ref().expect("the card has contents");
+        if error == MediaError::NoPower {
+            self.halted = true;
+        } else if store.place(at).is_some() {
+            match error {
+                MediaError::Host => self.lose_module_of(now, at.die),
+                _ => self.die_is_dead(now, at.die),
+            }
+        }
+        self.halted
+    }
+
+    /// Something can't be read. Has another controller the modules, which has moved it? Then the card stops: what it knows
+    /// of them is not so any more.
+    pub(crate) fn finds_itself_fenced(&mut self) -> bool {
+        let store = self.store.as_mut().expect("the card has contents");
+        let crate::store::Store { media, headers, slots, .. } = &mut **store;
+        let is_later =
+            slots.iter().flatten().any(|slot| Headers::generation_in(media, *slot) > headers.common.generation);
+        self.halted |= is_later;
+        is_later
+    }
+
+    /// A die answers no more. What is written from now on goes without it.
+    pub(crate) fn die_is_dead(&mut self, now: Time, die: u32) {
+        if self.ftl.blocks().is_dead(die) {
+            return;
+        }
+        let store = self.store.as_mut().expect("the card has contents");
+        let slot = store.slots[die as usize % store.slots.len()];
+        let header = slot.map(|slot| media::persist(|| store.media.read_header(slot, 0)));
+        if matches!(header, Some(Err(error)) if error != MediaError::NoPower) {
+            return self.lose_module_of(now, die);
+        }
+        self.close_open_bands(now);
+        self.ftl.set_die_dead(die, true);
+        self.program_sealed(now);
+        self.halted |= self.is_beyond_writing();
+    }
+
+    /// So many dies are gone that no stripe can hold data any more. The card stops, and what is on its modules stays as it
+    /// is.
+    pub(crate) fn is_beyond_writing(&self) -> bool {
+        let layout = self.ftl.layout();
+        let answers = |group: u32, unit: &u32| !self.ftl.blocks().is_dead(group * layout.width + unit);
+        let has_data =
+            |group: u32| (0..layout.width).filter(|unit| answers(group, unit)).count() as u32 > layout.parity_units;
+        !(0..layout.groups).any(has_data)
+    }
+
+    /// Sectors of stripes that failed have no place to go to, and nothing is under way that could make one: more is gone
+    /// than room was kept for. The card stops.
+    pub(crate) fn stop_without_room(&mut self) {
+        let waits_for_time = self.events.earliest().0 != Time::NEVER;
+        let has_room = self.ftl.free_bands() > 0 || self.ftl.stale_bands_wait();
+        if !self.homeless.is_empty() && !has_room && self.dies.in_flight() == 0 && !waits_for_time {
+            self.halted = true;
+        }
+    }
+
+    fn close_open_bands(&mut self, now: Time) {
+        for stream in StreamId::ALL {
+            self.abandon_band(now, stream);
+        }
+        self.program_sealed(now);
+    }
+
+    pub(crate) fn lose_module_of(&mut self, now: Time, die: u32) {
+        let modules = self.contents().slots.len() as u32;
+        self.lose_module(now, die % modules);
+    }
+
+    /// All of a module is gone, or can't be believed any more. The others are told before anything counts as durable
+    /// without it: should it come back, it is known to be stale.
+    pub(crate) fn lose_module(&mut self, now: Time, logical: u32) {
+        let store = self.contents();
+        if store.slots[logical as usize].is_none() {
+            return;
+        }
+        store.slots[logical as usize] = None;
+        let generation = store.headers.common.generation;
+        let mut gone = vec![logical];
+        if !planted(Canary::GenerationNotRaised) {
+            store.headers.set_state(logical as usize, SlotState::Missing);
+            gone.extend(self.tell_headers());
+        }
+        // The open stripes lose a unit, and what they hold goes elsewhere.
+        self.close_open_bands(now);
+        for logical in gone {
+            self.forget_module(logical, generation);
+        }
+        self.program_sealed(now);
+    }
+
+    /// Writes a new generation to the headers, as they are said to be; the modules that this has lost.
+    fn tell_headers(&mut self) -> Vec<u32> {
+        let crate::store::Store { media, headers, slots, .. } = self.contents();
+        let told = headers.tell(media, slots);
+        if told.is_err() {
+            self.halted = true;
+        }
+        told.unwrap_or_default()
+    }
+
+    /// As [`Card::tell_headers`], and does without the modules that were lost.
+    pub(crate) fn tell_modules(&mut self, now: Time) {
+        let gone = self.tell_headers();
+        if gone.is_empty() {
+            return;
+        }
+        let generation = self.contents().headers.common.generation;
+        self.close_open_bands(now);
+        for logical in gone {
+            self.forget_module(logical, generation);
+        }
+        self.program_sealed(now);
+    }
+
+    fn forget_module(&mut self, logical: u32, generation: u64) {
+        let last_band_sequence = self.ftl.last_band_sequence();
+        let dies = self.dies_of(logical);
+        let is_rebuilt = self.rebuild_ends_for(logical);
+        let store = self.contents();
+        if store.filled.is_some_and(|to| to.die % store.slots.len() as u32 == logical) {
+            store.filled = None;
+        }
+        store.fail_programs_on(logical);
+        // What was not rebuilt yet is not there, and what a cache held may not be.
+        let is_known = !is_rebuilt && !store.media.is_volatile();
+        store.gone.remove(&logical);
+        if is_known {
+            store.gone.insert(logical, Gone { generation, last_band_sequence });
+        }
+        for die in dies {
+            self.ftl.set_die_dead(die, true);
+        }
+        self.halted |= self.is_beyond_writing();
+    }
+
+    /// Slot of a die's module, while there is one.
+    pub fn slot_of(&self, die: u32) -> Option<u32> {
+        let store = self.store.as_ref()?;
+        store.slots[die as usize % store.slots.len()]
+    }
+
+    /// Where a unit lies on the media, if its module is there.
+    pub fn place_of(&self, at: UnitAddress) -> Option<media::UnitAt> {
+        self.store.as_ref()?.place_for_rebuild(at)
+    }
+
+    /// The unit is being rebuilt: what it is made from may have been read already.
+    pub fn rebuilds(&self, at: UnitAddress) -> bool {
+        self.rebuild.as_ref().is_some_and(|rebuild| rebuild.at() == Some(at))
+    }
+
+    /// The unit's die answers, as far as is known, and its block holds what belongs there.
+    pub fn holds(&self, at: UnitAddress) -> bool {
+        let store = self.store.as_ref();
+        store.is_some_and(|store| store.place(at).is_some()) && !self.ftl.blocks().is_dead(at.die)
+    }
+
+    pub(crate) fn dies_of(&self, logical: u32) -> impl Iterator<Item = u32> + use<> {
+        let modules = self.store.as_ref().map_or(1, |store| store.slots.len());
+        (logical..self.ftl.layout().dies).step_by(modules)
+    }
+
+    /// Puts a module into an empty slot of the card at work. One that is new takes the place of one that is missing; one
+    /// that was there before has missed something. Either is rebuilt while the host works. All others are refused, and
+    /// handed back.
+    pub fn insert_module(
+        &mut self,
+        now: Time,
+        slot: u32,
+        module: Module,
+        done: &mut Vec<Completion>,
+    ) -> Result<Inserted, Box<(InsertError, Module)>> {
+        if let Err(error) = self.slot_is_free(now, slot, &module) {
+            return Err(Box::new((error, module)));
+        }
+        let store = self.store.as_mut().expect("looked at");
+        store.media.insert(slot, module);
+        let joined = self.take_module(slot);
+        match joined {
+            Ok(inserted) => {
+                self.begin_rebuild(inserted.module);
+                self.go_on(now, done);
+                Ok(inserted)
+            }
+            Err(error) => {
+                let module = self.contents().media.pull(slot).expect("it was just put in");
+                Err(Box::new((error, module)))
+            }
+        }
+    }
+
+    fn slot_is_free(&mut self, now: Time, slot: u32, module: &Module) -> Result<(), InsertError> {
+        let store = self.store.as_ref().ok_or(InsertError::NoContents)?;
+        let shape = *store.media.shape();
+        if self.halted {
+            return Err(InsertError::Halted);
+        }
+        if slot >= shape.modules {
+            return Err(InsertError::NoSlot { slot, slots: shape.modules });
+        }
+        if store.media.module(slot).is_some() {
+            return Err(InsertError::SlotTaken { slot });
+        }
+        if *module.shape() != (media::Shape { modules: 1, ..shape }) {
+            return Err(InsertError::Shape { slot });
+        }
+        // The one that was there was pulled, and nobody has asked it since.
+        if let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) {
+            self.lose_module(now, logical as u32);
+        }
+        if self.halted { Err(InsertError::Halted) } else { Ok(()) }
+    }
+
+    /// Finds the place of the module in a slot, and tells all modules of it.
+    pub(crate) fn take_module(&mut self, slot: u32) -> Result<Inserted, InsertError> {
+        let store = self.store.as_mut().expect("the card has contents");
+        let crate::store::Store { media, headers, slots, gone, .. } = &mut **store;
+        let joins = join(media, slot, &headers.common, |place| slots[place as usize].is_some())?;
+        let (place, kept) = match joins {
+            Joins::New { place } => (place, None),
+            Joins::Again { place, generation } => {
+                (place, gone.get(&place).copied().filter(|gone| Some(gone.generation) == generation))
+            }
+        };
+        // Whoever else has the module is told first, and refuses us if it has claimed it since.
+        media::persist(|| media.claim(slot, headers.common.generation + 1))
+            .map_err(|error| InsertError::Claim { slot, error })?;
+        let before = headers.common.slots[place as usize];
+        match joins {
+            Joins::New { .. } => headers.set_new_module(place as usize),
+            Joins::Again { .. } => headers.set_state(place as usize, SlotState::Rebuilding),
+        }
+        slots[place as usize] = Some(slot);
+        let told = headers.tell(media, slots);
+        let lost = match told {
+            Ok(lost) => lost,
+            Err(failed) => {
+                self.halted = true;
+                return Err(InsertError::Claim { slot, error: failed.error });
+            }
+        };
+        if lost.contains(&place) {
+            headers.common.slots[place as usize] = format::Slot { state: SlotState::Missing, ..before };
+            return Err(InsertError::Claim { slot, error: MediaError::Host });
+        }
+        gone.remove(&place);
+        self.take_in(slot, place, kept);
+        let generation = self.contents().headers.common.generation;
+        for logical in lost {
+            self.forget_module(logical, generation);
+        }
+        Ok(Inserted { module: place, kept: kept.is_some() })
+    }
+
+    /// The module's dies answer. What does not count of it is absent.
+    fn take_in(&mut self, slot: u32, place: u32, kept: Option<Gone>) {
+        let modules = self.contents().slots.len() as u32;
+        let media: &Flash = &self.store.as_ref().expect("the card has contents").media;
+        let block = |band, die: u32| {
+            let at = media::BlockAt { module: slot, die: die / modules, block: band };
+            FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) }
+        };
+        self.ftl.dies_came((place..self.ftl.layout().dies).step_by(modules as usize), block);
+        for die in self.dies_of(place) {
+            for band in (0..self.ftl.bands()).map(BandId) {
+                let holds = kept.is_some_and(|gone| {
+                    let in_use = matches!(self.ftl.band_state(band), BandState::Closed | BandState::Victim);
+                    in_use && self.is_member(band, die) && self.ftl.opening(band).sequence <= gone.last_band_sequence
+                });
+                let absent = &mut self.contents().absent;
+                // What was absent when the module went is so still.
+                if !holds {
+                    absent.insert((band.0, die));
+                }
+            }
+        }
+    }
+
+    /// A band, as it is used now, has a unit of each of its stripes there on a die.
+    pub(crate) fn is_member(&self, band: BandId, die: u32) -> bool {
+        let width = self.ftl.layout().width;
+        self.ftl.units_in_use(band, die / width) >> (die % width) & 1 == 1
+    }
+}

@@ -1,0 +1,51 @@
+//! Two controllers that both have the modules.
+
+use crate::CardUnderTest;
+use crate::subject::{AT_ONCE, CARD};
+use card::Card;
+use device::{Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
+use sim::Impact;
+
+impl CardUnderTest {
+    /// Another controller claims the modules and writes, while this one serves; every sector keeps the contents that
+    /// the media have for it. Where media can't refuse this one, its next program would land on what the other has
+    /// written: then it is not applicable. Nor is it while the capacitors of this one hold what it has acknowledged:
+    /// nobody could bring that to the media any more.
+    pub(crate) fn other_controller_writes(&mut self, seed: u64) -> Option<Impact> {
+        let config = *self.config();
+        let flash = self.card.as_ref()?.media_contents()?;
+        if !flash.physics().fencing || config.power_loss_protection {
+            return None;
+        }
+        let (ours, mut media) = (flash.controller(), flash.clone());
+        media.set_controller(seed | 1 << 63);
+        let (mut other, _) = Card::open(&config, media, Some(CARD), AT_ONCE, seed).ok()?;
+        let (mut now, mut done) = (self.now, Vec::new());
+        other.start_up(now, &mut done);
+        let mut rng = Rng::stream(seed, "the other controller");
+        for _ in 0..1 + rng.below(16) {
+            let lba = rng.below(config.ftl.user_sectors);
+            let bytes = SECTOR_BYTES as u32;
+            ask(&mut other, &mut now, Request::read(lba * SECTOR_BYTES, bytes));
+            if let [card::SectorData::Data(payload)] = &other.take_read(RequestId(0))[..] {
+                other.set_write(RequestId(0), payload);
+                ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes));
+            }
+        }
+        ask(&mut other, &mut now, Request::flush());
+        let mut media = other.into_media()?;
+        media.set_controller(ours);
+        *self.flash_mut() = media;
+        Some(Impact { may_fail: true, ..Impact::default() })
+    }
+}
+
+fn ask(card: &mut Card, now: &mut Time, request: Request) {
+    let mut done = Vec::new();
+    card.submit(*now, RequestId(0), request, &mut done);
+    while done.iter().all(|completion| completion.id != RequestId(0)) {
+        *now = card.next_event();
+        assert_ne!(*now, Time::NEVER, "the other controller hangs");
+        card.advance(*now, &mut done);
+    }
+}
