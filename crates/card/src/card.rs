@@ -123,6 +123,8 @@ pub struct Card {
     pub(crate) checkpoint_version: u64,
     /// Lists of holes that only a checkpoint told of have to be written before the card is ready.
     pub(crate) owes_since_start: Option<crate::holes::OwedSinceStart>,
+    /// The headers were told why it halted, or must not be.
+    pub(crate) halt_is_noted: bool,
     /// Power is failing: only what is in the buffer matters.
     pub(crate) draining: bool,
     /// Trims that have to be durable before what they made stale is erased.
@@ -186,6 +188,7 @@ impl Card {
             checkpoint_stripes: 0,
             checkpoint_version: 0,
             owes_since_start: None,
+            halt_is_noted: false,
             draining: false,
             trims: Default::default(),
             life: Default::default(),
@@ -555,6 +558,7 @@ impl Device for Card {
                 if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
                     self.notice_the_end(now, done);
                 }
+                self.note_halt();
                 return;
             }
             debug_assert_eq!(time, now, "an event was missed");

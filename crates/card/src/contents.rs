@@ -65,7 +65,11 @@ impl Card {
                 self.program_sealed(now);
             }
             MediaError::NoAnswer | MediaError::NoModule => self.die_is_dead(now, die),
-            MediaError::NoPower | MediaError::Fenced => self.halted = true,
+            MediaError::NoPower => self.halted = true,
+            MediaError::Fenced => {
+                self.halted = true;
+                self.halt_is_noted = true;
+            }
         }
     }
 

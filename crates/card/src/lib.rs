@@ -24,6 +24,7 @@ mod health;
 mod holes;
 mod host_side;
 mod link;
+mod lost_writes;
 mod modules;
 mod occupancy;
 mod open;

@@ -120,6 +120,7 @@ impl Card {
         let is_later =
             slots.iter().flatten().any(|slot| Headers::generation_in(media, *slot) > headers.common.generation);
         self.halted |= is_later;
+        self.halt_is_noted |= is_later;
         is_later
     }
 

@@ -155,6 +155,7 @@ impl Card {
             power_loss_protection: config.power_loss_protection,
             clean: false,
             read_only: false,
+            lost_writes: false,
             power_cycles: 0,
             unsafe_shutdowns: 0,
             host_sectors_written: 0,

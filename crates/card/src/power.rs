@@ -17,6 +17,7 @@ impl Card {
         self.dies.programs_first();
         self.waiting_writes.clear();
         self.drain(now);
+        self.note_halt();
     }
 
     /// Writes what is owed, as far as there is room, and closes what is open.

@@ -97,6 +97,8 @@ const CLEAN: u32 = 1;
 const READ_ONLY: u32 = 2;
 /// Bit of the flags: with power-loss protection.
 const PROTECTED: u32 = 4;
+/// Bit of the flags: acknowledged writes were lost.
+const LOST_WRITES: u32 = 8;
 
 /// A slot as it lies on the medium.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -246,6 +248,8 @@ pub struct ModuleHeader {
     pub clean: bool,
     /// Bad blocks have used up the spare: the card takes no more writes, for good.
     pub read_only: bool,
+    /// The card stopped, for more had failed than it can do without, and what it had acknowledged was not on flash.
+    pub lost_writes: bool,
     /// Times the card was started.
     pub power_cycles: u64,
     /// Times it was started without having been shut down in order.
@@ -332,8 +336,9 @@ impl ModuleHeader {
         raw.version = VERSION.into();
         raw.slot = self.slot.into();
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
+        let lost = flag(self.lost_writes, LOST_WRITES);
         let protected = flag(self.power_loss_protection, PROTECTED);
-        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY) | protected).into();
+        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY) | protected | lost).into();
         raw.card = self.card.0;
         raw.module = self.module.0;
         raw.generation = self.generation.into();
@@ -398,6 +403,7 @@ impl ModuleHeader {
             power_loss_protection: raw.flags.get() & PROTECTED != 0,
             clean: raw.flags.get() & CLEAN != 0,
             read_only: raw.flags.get() & READ_ONLY != 0,
+            lost_writes: raw.flags.get() & LOST_WRITES != 0,
             power_cycles: raw.power_cycles.get(),
             unsafe_shutdowns: raw.unsafe_shutdowns.get(),
             host_sectors_written: raw.host_sectors_written.get(),
@@ -449,7 +455,7 @@ impl Raw {
                 within($limits.contains(&value), stringify!($field), offset_of!(Raw, $field), value.into())?;
             }};
         }
-        within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED);
+        within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED | LOST_WRITES);
         within!(modules, 1..=MAX_MODULES);
         within!(slot_count, self.modules.get()..=self.modules.get());
         within!(slot, 0..self.modules.get() as u16);

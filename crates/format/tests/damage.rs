@@ -132,7 +132,7 @@ fn a_headers_fields_have_limits() {
     let user_sectors = 3 * 4 * 1024 * 64 * 2 + 1;
     for (offset, bytes_of, value, field) in [
         (10, 2, 3, "slot"),
-        (12, 4, 8, "flags"),
+        (12, 4, 16, "flags"),
         (64, 4, 0, "modules"),
         (64, 4, 65, "modules"),
         (64, 4, u64::from(u32::MAX), "modules"),

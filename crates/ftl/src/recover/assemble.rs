@@ -148,6 +148,9 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
         }
     }
     enough(&header, &members)?;
+    if header.lost_writes {
+        return Err(AssembleError::LostWrites);
+    }
     Ok(Assembly { header, members, replaced })
 }
 

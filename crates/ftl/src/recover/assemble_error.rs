@@ -7,6 +7,10 @@ use media::MediaError;
 /// Why modules make no card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssembleError {
+    /// The card stopped without having put on flash what it had acknowledged: older contents must not be taken for the
+    /// newest.
+    #[error("more failed at once than parity makes up for, and acknowledged writes were lost: the card does not start")]
+    LostWrites,
     /// No module has a header.
     #[error("no module of a card")]
     NoCard,

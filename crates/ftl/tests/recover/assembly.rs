@@ -44,6 +44,7 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         power_loss_protection: false,
         clean: false,
         read_only: false,
+        lost_writes: false,
         power_cycles: 0,
         unsafe_shutdowns: 0,
         host_sectors_written: 0,
