@@ -143,6 +143,13 @@ impl Card {
         is_absent && in_use && self.is_member(band, die) && self.ftl.blocks().is_usable(band.0, die)
     }
 
+    /// The band is stale, and waits to be erased: what its sectors were replaced by may not be durable yet. As long as its
+    /// block is missing on the module, the module does not count: an erased block would say after a cut that the band's
+    /// stripes never were whole.
+    fn may_be_needed_yet(&self, band: BandId, die: u32) -> bool {
+        self.ftl.band_state(band) == BandState::Stale && self.is_member(band, die)
+    }
+
     /// Begins to rebuild a module that was found, nothing of which counts.
     pub(crate) fn rebuild_all_of(&mut self, logical: u32) {
         for die in self.dies_of(logical) {
@@ -212,6 +219,7 @@ impl Card {
                 // Its erase may have begun without this module. And what has to be restored may not be known yet; but what
                 // is erased until then makes room for what that waits for.
                 let must_wait = self.erasing.iter().any(|erasing| erasing.band == band)
+                    || self.may_be_needed_yet(band, die)
                     || (!may_fill && self.is_to_be_filled(band, die));
                 let rebuild = self.rebuild.as_mut().expect("it goes on");
                 if must_wait {
@@ -316,6 +324,11 @@ impl Card {
                 if !self.is_member(at.band, at.die) {
                     self.ftl.block_erased(at.band, at.die);
                     self.contents().absent.remove(&(at.band.0, at.die));
+                } else if self.may_be_needed_yet(at.band, at.die)
+                    && let Some(rebuild) = &mut self.rebuild
+                {
+                    // Its band became stale meanwhile.
+                    rebuild.todo.push_back((at.band, at.die));
                 }
                 self.rebuild_next(now, done);
             }
