@@ -192,7 +192,9 @@ impl<'a, S: Subject> Runner<'a, S> {
                     self.note(Fired { activity: Activity::Recovery, ..fired });
                 }
             }
-            kind if kind.needs_power_off() => {
+            // A card that takes no modules while it serves gets them while the power is off.
+            FaultKind::Swapped(_) if self.damage(i, fired) => {}
+            kind if kind.needs_power_off() || matches!(kind, FaultKind::Swapped(_)) => {
                 self.bench.cut(CutOutcome::Any, &mut chooser);
                 // Not applicable is over too: power is not cut again and again for it.
                 self.damage(i, Fired { activity: Activity::Recovery, ..fired });

@@ -45,7 +45,7 @@ is_found_out! {
     a_flush_that_covers_too_little_is_found_out: FlushCoversOne => "older version",
     fua_that_is_not_durable_is_found_out: FuaIgnored => "older version",
     ignored_sequence_numbers_are_found_out: SequenceIgnored => "older version",
-    a_forgotten_trim_is_found_out: TrimForgotten => "older version" | "version came back",
+    a_forgotten_trim_is_found_out: TrimForgotten => "older version",
     forgotten_zeroes_are_found_out: ZeroesForgotten => "older version",
     two_versions_mixed_in_one_sector_are_found_out: TornTrusted => "never written",
     another_sectors_data_is_found_out: NeighbourRelocated => "another sector's data" | "older version",

@@ -22,7 +22,7 @@ fn failing_lives_shrink_to_a_few_requests_that_fail_again() {
         let (case, life) = first_failure(bug).unwrap();
         let shrunk = shrink(&case, 2_000, |case| run(case, Some(bug))).unwrap();
         assert!(shrunk.runs <= 2_000);
-        assert!(host::asks(&shrunk.case.steps) <= 8, "{bug:?}: {:?}", shrunk.case);
+        assert!(host::asks(&shrunk.case.steps) <= 5, "{bug:?}: {:?}", shrunk.case);
         assert!(shrunk.case.plan.events.len() <= 2, "{bug:?}: {:?}", shrunk.case.plan);
         assert_eq!(Some(shrunk.failure.kind()), life.failure.map(|f| f.kind()));
 
