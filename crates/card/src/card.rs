@@ -558,6 +558,9 @@ impl Device for Card {
                 if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
                     self.notice_the_end(now, done);
                 }
+                if self.draining && self.dies.in_flight() == 0 {
+                    self.drain(now);
+                }
                 self.note_halt();
                 return;
             }

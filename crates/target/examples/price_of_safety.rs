@@ -61,7 +61,7 @@ impl Host {
     }
 
     fn on(config: CardConfig, card: Card, now: Time) -> Host {
-        let payload = (0..SECTOR_BYTES).map(|i| (i * 37 >> 3) as u8).collect();
+        let payload = (0..SECTOR_BYTES).map(|i| ((i * 37) >> 3) as u8).collect();
         let begun = vec![Time::ZERO; DEPTH as usize];
         Host { config, card, now, done: Vec::new(), rng: Rng::stream(1, "host"), begun, payload }
     }
