@@ -55,11 +55,22 @@ pub enum Canary {
     FreeBandsNotErased,
     /// A stripe counts as durable while a later one can spoil its cells.
     SharedCellsIgnored,
+    /// A checkpoint is complete before what it points to is durable.
+    CheckpointTooSoon,
+    /// A start takes what a checkpoint knows of a band for true, whatever was made of the band since.
+    CheckpointBandsNotCompared,
+    /// What of the map changes while a checkpoint is written stands in it as it is by then, and a start misses nothing that
+    /// the checkpoint points to and is not there.
+    ChangesNotKept,
+    /// A start writes no lists of holes that only the checkpoint tells of.
+    HolesOfCheckpointForgotten,
+    /// A start believes what a checkpoint knows of bands that something was moved out of since.
+    DoubtfulBandsBelieved,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 25] = [
+    pub const ALL: [Canary; 30] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -85,6 +96,11 @@ impl Canary {
         Canary::FailedProgramIgnored,
         Canary::FreeBandsNotErased,
         Canary::SharedCellsIgnored,
+        Canary::CheckpointTooSoon,
+        Canary::CheckpointBandsNotCompared,
+        Canary::ChangesNotKept,
+        Canary::HolesOfCheckpointForgotten,
+        Canary::DoubtfulBandsBelieved,
     ];
 
     /// Its name.
@@ -115,6 +131,11 @@ impl Canary {
             Canary::FailedProgramIgnored => "failed program ignored",
             Canary::FreeBandsNotErased => "free bands not erased",
             Canary::SharedCellsIgnored => "shared cells ignored",
+            Canary::CheckpointTooSoon => "checkpoint too soon",
+            Canary::CheckpointBandsNotCompared => "checkpoint's bands not compared",
+            Canary::ChangesNotKept => "changes not kept",
+            Canary::HolesOfCheckpointForgotten => "holes of a checkpoint forgotten",
+            Canary::DoubtfulBandsBelieved => "doubtful bands believed",
         }
     }
 }

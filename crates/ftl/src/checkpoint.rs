@@ -8,6 +8,7 @@
 //! next one is complete.
 
 use crate::bands::BandState;
+use crate::canary::{Canary, planted};
 use crate::ftl::{Ftl, NONE};
 use crate::layout::{BandId, Ppa};
 use crate::recover::{BAND_KNOWN, Found};
@@ -175,7 +176,7 @@ impl Ftl {
     /// The map entry of a sector is about to change.
     #[inline]
     pub(crate) fn map_changes(&mut self, entry: u32) {
-        if self.checkpoints.snapshot.is_some() {
+        if self.checkpoints.snapshot.is_some() && !planted(Canary::ChangesNotKept) {
             self.keep_part(entry);
         }
     }
@@ -228,7 +229,7 @@ impl Ftl {
             let is_durable = |(stream, barrier): (&crate::stream::Stream, &u64)| stream.is_durable(*barrier);
             let safe = self.streams.iter().zip(&snapshot.barriers).all(is_durable)
                 && self.streams[StreamId::Checkpoint as usize].is_durable(snapshot.own_barrier);
-            if snapshot.head_is_out || !safe {
+            if snapshot.head_is_out || !safe && !planted(Canary::CheckpointTooSoon) {
                 return None;
             }
             snapshot.head_is_out = true;

@@ -17,7 +17,7 @@ fn no_cut_makes_a_card_lie() {
     println!("{} situations, {} scripts, {sequences} sequences of requests", situations.len(), jobs.len());
     println!("{} points, {} of them with outcomes that were drawn", cuts.points, cuts.sampled_points);
     println!("{} outcomes, {} more left nothing that was new", cuts.outcomes, cuts.same);
-    println!("{} nested cuts", cuts.nested);
+    println!("{} nested cuts, {} modules lost after them", cuts.nested, cuts.losses);
     println!("{} cuts", cuts.total());
     for failure in &failures {
         println!("{failure}");

@@ -35,6 +35,9 @@ pub struct Limits {
     pub linger: u64,
     /// Steps of the card after the last answer at which power is cut.
     pub steps_after: u32,
+    /// When the card has recovered from a nested cut, a module is pulled, and every sector is read once more: what a cut
+    /// left torn must not use the redundancy up. Not where something else does.
+    pub loses: bool,
     /// What is drawn, is drawn from this seed.
     pub seed: u64,
 }
@@ -49,6 +52,7 @@ impl Default for Limits {
             depth: 3,
             linger: 24,
             steps_after: 64,
+            loses: false,
             seed: 0,
         }
     }
@@ -68,6 +72,8 @@ pub struct Cuts {
     pub sampled_points: u64,
     /// Cuts in recoveries, and in what recovered cards did next.
     pub nested: u64,
+    /// Modules that recovered cards lost afterwards.
+    pub losses: u64,
 }
 
 impl Cuts {
@@ -78,6 +84,7 @@ impl Cuts {
         self.same += other.same;
         self.sampled_points += other.sampled_points;
         self.nested += other.nested;
+        self.losses += other.losses;
     }
 
     /// Cuts that were made.
@@ -230,6 +237,7 @@ impl<'a> Explorer<'a> {
         once.cut(CutOutcome::Any, rng);
         self.cuts.nested += 1;
         start_and_read(&mut once, rng)?;
+        self.lose(&mut once, rng)?;
         let all = report.media_ops <= limits.nested;
         for i in 0..report.media_ops.min(limits.nested) {
             nested.clear();
@@ -246,8 +254,19 @@ impl<'a> Explorer<'a> {
                 next = rng.below(report.media_ops);
             }
             start_and_read(&mut bench, rng)?;
+            self.lose(&mut bench, rng)?;
         }
         nested.clear();
+        Ok(())
+    }
+
+    /// Pulls a module of a card that has recovered, and reads every sector.
+    fn lose<S: Subject>(&mut self, bench: &mut Bench<S>, rng: &mut Rng) -> Result<(), Failure> {
+        let slots = u64::from(bench.subject.slots());
+        if self.limits.loses && bench.subject.pull(rng.below(slots) as u32).is_some() {
+            self.cuts.losses += 1;
+            bench.read_back()?;
+        }
         Ok(())
     }
 }

@@ -15,6 +15,8 @@ pub use list::all;
 
 /// Steps that a card may take to come to where a situation begins.
 const MOST_STEPS: u32 = 1_000_000;
+/// Seeds that are tried for a fault that may be anywhere.
+const SEEDS: u64 = 60;
 
 /// A situation.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +73,16 @@ pub enum Past {
     Permuted(&'static [u32]),
     /// Something went wrong: what, and a seed for where.
     Fault(FaultKind, u64),
+    /// The same went wrong, wherever it could: so often at most.
+    Faults(FaultKind, u32),
     /// The card began to look at all that it holds.
     Scrubs,
+    /// The card began a checkpoint.
+    Checkpoints,
+    /// The host reads until the checkpoint that is being written is complete.
+    UntilCheckpointed,
+    /// Power went while a program was under way that spoiled what shares its cells; all else as a seed says.
+    Spoiled(u64),
 }
 
 impl Situation {
@@ -87,6 +97,14 @@ impl Situation {
         }
         bench.rest_from_now();
         Ok(bench)
+    }
+
+    /// Nothing in its past has used up the redundancy.
+    pub fn has_its_redundancy(&self) -> bool {
+        !self
+            .past
+            .iter()
+            .any(|past| matches!(past, Past::Fault(..) | Past::Faults(..) | Past::Pulled(_) | Past::Inserted(..)))
     }
 
     fn happen(&self, bench: &mut Bench<CardUnderTest>, past: &Past) -> Result<(), sim::Failure> {
@@ -163,7 +181,34 @@ impl Situation {
             Past::Fault(kind, seed) => {
                 assert!(bench.subject.inject(&FaultSpec { kind, seed }).is_some(), "{name}: no such fault now");
             }
+            Past::Faults(kind, most) => {
+                let seeds = (0..SEEDS).map(|seed| FaultSpec { kind, seed });
+                let happened = seeds.filter(|fault| bench.subject.inject(fault).is_some()).take(most as usize).count();
+                assert!(happened > 0, "{name}: no such fault now");
+            }
             Past::Scrubs => bench.subject.scrub(),
+            Past::Checkpoints => {
+                let now = bench.subject.now;
+                let card = bench.subject.card.as_mut().expect("there is power");
+                card.begin_checkpoint(now);
+                assert!(card.writes_checkpoint(), "{name}: no checkpoint");
+            }
+            Past::UntilCheckpointed => {
+                for _ in 0..MOST_STEPS {
+                    if !bench.subject.card().is_some_and(|card| card.writes_checkpoint()) {
+                        return Ok(());
+                    }
+                    if bench.in_flight() == 0 {
+                        bench.submit(&Ask::Read { lba: sim::Lba(0), count: 1 })?;
+                    }
+                    bench.step(Time::NEVER)?;
+                }
+                panic!("{name}: the checkpoint is never complete");
+            }
+            Past::Spoiled(seed) => {
+                let cut = bench.cut(CutOutcome::SharedCells, &mut Rng::stream(seed, "situation"));
+                assert!(cut, "{name}: nothing under way shares cells");
+            }
         }
         Ok(())
     }

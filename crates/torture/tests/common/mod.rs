@@ -98,7 +98,8 @@ pub fn starts() -> Result<Starts, Failure> {
 
 /// How far a job goes that is to be thorough.
 pub fn thorough(job: &Job) -> Limits {
-    let limits = Limits { steps_after: job.situation.steps_after, ..Limits::default() };
+    let loses = job.situation.has_its_redundancy();
+    let limits = Limits { steps_after: job.situation.steps_after, loses, ..Limits::default() };
     match job.first {
         Some(_) => Limits { outcomes: 8, each_end: false, nested_every: 8, nested: 1, steps_after: 6, ..limits },
         None => Limits { outcomes: 64, nested: 2, ..limits },
