@@ -170,4 +170,39 @@ impl CardUnderTest {
         }
         None
     }
+
+    /// Flips more bits than can be corrected in all of the stripe that holds the newest version of an LBA. `false`: no stripe
+    /// on flash holds it. On a tiny card a stripe is a row of a band.
+    pub(crate) fn lose_stripe(&mut self, lba: u32) -> bool {
+        let mut media = self.readable();
+        let shape = *media.shape();
+        let mut unit = Unit::new(&shape);
+        let places = |block, row| {
+            let at = move |module| UnitAt { block: BlockAt { module, die: 0, block }, row };
+            (0..shape.modules).map(at)
+        };
+        let mut newest = None;
+        for (block, row) in (0..shape.blocks_per_die).flat_map(|b| (0..shape.rows_per_block).map(move |row| (b, row))) {
+            for at in places(block, row) {
+                if media.read(at, &mut unit).is_err() {
+                    continue;
+                }
+                for sector in (0..unit.sectors()).filter(|&sector| unit.state(sector) == SectorState::Good) {
+                    let spare = format::Spare::decode(unit.spare(sector));
+                    if let Some(spare) = spare.ok().filter(|spare| is_host(spare.role) && spare.lba == lba) {
+                        newest = newest.max(Some((spare.version, block, row)));
+                    }
+                }
+            }
+        }
+        let Some((_, block, row)) = newest else { return false };
+        let bits = self.flash().physics().ecc_bits + 1;
+        for at in places(block, row) {
+            for sector in 0..shape.unit_sectors {
+                let bits = u16::try_from(bits).unwrap_or(u16::MAX);
+                self.flash_mut().inject(Fault::FlipBits { at, sector, bits });
+            }
+        }
+        true
+    }
 }

@@ -4,8 +4,8 @@ use super::{Past, Situation};
 use crate::Kind;
 use HostStep::Depth;
 use Past::{
-    Asked, Asks, Checkpoints, Cut, Fault, Faults, Full, Hot, Inserted, Permuted, Pulled, Recovered, Rested, Scrubs,
-    Started, Steps, UntilCheckpointed, UntilItCollects, Use,
+    Asked, Asks, Checkpoints, Cut, Fault, Faults, Full, Hot, Inserted, LostStripe, Permuted, Pulled, Recovered, Rested,
+    Scrubs, Started, Steps, UntilCheckpointed, UntilItCollects, Use,
 };
 use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{Ask, FaultKind, HostStep, Lba, What};
@@ -926,9 +926,10 @@ static SITUATIONS: &[Situation] = &[
         "a checkpoint told of trims and can't be read",
         "what the host has seen trimmed stays so",
         &[
-            Use { asks: 600, seed: 7 },
+            Full,
+            Full,
             Rested,
-            Asked(&[write(3, 2), FLUSH, trim(3, 2)]),
+            Asked(&[trim(3, 2), trim(21, 1)]),
             Checkpoints,
             UntilCheckpointed,
             Cut(1),
@@ -1010,6 +1011,27 @@ static SITUATIONS: &[Situation] = &[
             Pulled(0),
         ],
         &[read(0, 36), write(3, 1), FLUSH],
+        64,
+    ),
+    of(
+        "a durable stripe is lost",
+        "an older version must not take its place",
+        &[
+            Use { asks: 600, seed: 7 },
+            Rested,
+            Cut(1),
+            Started,
+            Asked(&[write(0, 4), FLUSH, write(8, 4), FLUSH, write(16, 4), FLUSH]),
+            LostStripe(0),
+        ],
+        &[fua(20, 1)],
+        8,
+    ),
+    of(
+        "a checkpoint over a write that nobody flushes",
+        "its place was never programmed",
+        &[Full, Full, Rested, Checkpoints],
+        &[write(21, 1), read(0, 1)],
         64,
     ),
 ];

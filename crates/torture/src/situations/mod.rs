@@ -75,14 +75,14 @@ pub enum Past {
     Fault(FaultKind, u64),
     /// The same went wrong, wherever it could: so often at most.
     Faults(FaultKind, u32),
+    /// All of the stripe with the newest version of an LBA can't be read any more: that is beyond the redundancy.
+    LostStripe(u32),
     /// The card began to look at all that it holds.
     Scrubs,
     /// The card began a checkpoint.
     Checkpoints,
     /// The host reads until the checkpoint that is being written is complete.
     UntilCheckpointed,
-    /// Power went while a program was under way that spoiled what shares its cells; all else as a seed says.
-    Spoiled(u64),
 }
 
 impl Situation {
@@ -101,10 +101,12 @@ impl Situation {
 
     /// Nothing in its past has used up the redundancy.
     pub fn has_its_redundancy(&self) -> bool {
-        !self
-            .past
-            .iter()
-            .any(|past| matches!(past, Past::Fault(..) | Past::Faults(..) | Past::Pulled(_) | Past::Inserted(..)))
+        !self.past.iter().any(|past| {
+            matches!(
+                past,
+                Past::Fault(..) | Past::Faults(..) | Past::LostStripe(_) | Past::Pulled(_) | Past::Inserted(..)
+            )
+        })
     }
 
     fn happen(&self, bench: &mut Bench<CardUnderTest>, past: &Past) -> Result<(), sim::Failure> {
@@ -186,6 +188,10 @@ impl Situation {
                 let happened = seeds.filter(|fault| bench.subject.inject(fault).is_some()).take(most as usize).count();
                 assert!(happened > 0, "{name}: no such fault now");
             }
+            Past::LostStripe(lba) => {
+                assert!(bench.subject.lose_stripe(lba), "{name}: no such stripe");
+                bench.oracle.beyond();
+            }
             Past::Scrubs => bench.subject.scrub(),
             Past::Checkpoints => {
                 let now = bench.subject.now;
@@ -204,10 +210,6 @@ impl Situation {
                     bench.step(Time::NEVER)?;
                 }
                 panic!("{name}: the checkpoint is never complete");
-            }
-            Past::Spoiled(seed) => {
-                let cut = bench.cut(CutOutcome::SharedCells, &mut Rng::stream(seed, "situation"));
-                assert!(cut, "{name}: nothing under way shares cells");
             }
         }
         Ok(())
