@@ -13,7 +13,7 @@ const LEAST_CUTS: u64 = 2_000_000;
 fn no_cut_makes_a_card_lie() {
     let jobs = jobs();
     let Outcome { cuts, sequences, failures } = run(&jobs);
-    let situations: BTreeSet<&str> = situations::all().iter().map(|situation| situation.name).collect();
+    let situations: BTreeSet<&str> = situations::all().map(|situation| situation.name).collect();
     println!("{} situations, {} scripts, {sequences} sequences of requests", situations.len(), jobs.len());
     println!("{} points, {} of them with outcomes that were drawn", cuts.points, cuts.sampled_points);
     println!("{} outcomes, {} more left nothing that was new", cuts.outcomes, cuts.same);
@@ -31,8 +31,8 @@ fn no_cut_makes_a_card_lie() {
 
 #[test]
 fn situations_have_names_of_their_own() {
-    let names: BTreeSet<&str> = situations::all().iter().map(|situation| situation.name).collect();
-    assert_eq!(names.len(), situations::all().len());
-    let reasons: BTreeSet<&str> = situations::all().iter().map(|situation| situation.because).collect();
-    assert_eq!(reasons.len(), situations::all().len());
+    let names: BTreeSet<&str> = situations::all().map(|situation| situation.name).collect();
+    assert_eq!(names.len(), situations::all().count());
+    let reasons: BTreeSet<&str> = situations::all().map(|situation| situation.because).collect();
+    assert_eq!(reasons.len(), situations::all().count());
 }

@@ -1,26 +1,26 @@
-//! The list of situations.
+//! The list of situations, but for those of `checkpoints`.
 
 use super::{Past, Situation};
 use crate::Kind;
 use HostStep::Depth;
 use Past::{
-    Asked, Asks, Checkpoints, Cut, Fault, Faults, Full, Hot, Inserted, LostStripe, Permuted, Pulled, Recovered, Rested,
-    Scrubs, Started, Steps, UntilCheckpointed, UntilItCollects, Use,
+    Asked, Asks, Cut, Fault, Full, Hot, Inserted, Permuted, Pulled, Recovered, Rested, Scrubs, Started, Steps,
+    UntilItCollects, Use,
 };
 use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{Ask, FaultKind, HostStep, Lba, What};
 
-const FLUSH: HostStep = HostStep::Ask(Ask::Flush);
+pub(super) const FLUSH: HostStep = HostStep::Ask(Ask::Flush);
 
-const fn write(lba: u32, count: u32) -> HostStep {
+pub(super) const fn write(lba: u32, count: u32) -> HostStep {
     HostStep::Ask(Ask::Write { lba: Lba(lba), count, fua: false })
 }
 
-const fn fua(lba: u32, count: u32) -> HostStep {
+pub(super) const fn fua(lba: u32, count: u32) -> HostStep {
     HostStep::Ask(Ask::Write { lba: Lba(lba), count, fua: true })
 }
 
-const fn trim(lba: u32, count: u32) -> HostStep {
+pub(super) const fn trim(lba: u32, count: u32) -> HostStep {
     HostStep::Ask(Ask::Trim { lba: Lba(lba), count })
 }
 
@@ -32,12 +32,12 @@ const fn zero_fua(lba: u32, count: u32) -> HostStep {
     HostStep::Ask(Ask::WriteZeroes { lba: Lba(lba), count, fua: true })
 }
 
-const fn read(lba: u32, count: u32) -> HostStep {
+pub(super) const fn read(lba: u32, count: u32) -> HostStep {
     HostStep::Ask(Ask::Read { lba: Lba(lba), count })
 }
 
 /// A situation for all kinds of cards.
-const fn of(
+pub(super) const fn of(
     name: &'static str,
     because: &'static str,
     past: &'static [Past],
@@ -47,12 +47,8 @@ const fn of(
     Situation { name, because, kinds: &Kind::ON_FLASH, past, script, steps_after }
 }
 
-/// All of them.
-pub fn all() -> &'static [Situation] {
-    SITUATIONS
-}
-
-static SITUATIONS: &[Situation] = &[
+/// Those of cards whose checkpoints are no matter.
+pub(super) static SITUATIONS: &[Situation] = &[
     of("first write", "nothing of the host is on the media yet", &[], &[write(0, 1)], 64),
     of("first flush", "there is nothing to make durable", &[], &[FLUSH, FLUSH], 64),
     of(
@@ -796,242 +792,5 @@ static SITUATIONS: &[Situation] = &[
         &[Use { asks: 600, seed: 7 }, Rested, Pulled(1), Cut(1), Started, Scrubs],
         &[write(0, 2), FLUSH],
         96,
-    ),
-    of(
-        "a checkpoint is begun",
-        "its parts are written while the host goes on",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints],
-        &[Depth(2), write(0, 4), trim(8, 4), write(12, 4), trim(0, 2), write(9, 1), FLUSH],
-        96,
-    ),
-    of(
-        "a checkpoint while a band ends",
-        "what it points to is on its way to flash",
-        &[
-            Asked(&[write(0, 8), write(8, 8), FLUSH]),
-            Asks(&[Depth(4), write(0, 4), write(4, 4), write(8, 4)]),
-            Checkpoints,
-        ],
-        &[read(0, 1)],
-        64,
-    ),
-    of(
-        "a checkpoint over overwrites",
-        "its places become stale before it is complete",
-        &[Full, Rested, Checkpoints],
-        &[Depth(4), write(0, 8), write(8, 8), write(16, 8), write(24, 8)],
-        96,
-    ),
-    of(
-        "a checkpoint while collecting",
-        "its places are emptied before it is complete",
-        &[Use { asks: 600, seed: 7 }, UntilItCollects, Checkpoints],
-        &[Depth(2), write(0, 4), write(20, 2), FLUSH],
-        96,
-    ),
-    of(
-        "a checkpoint over owed trims",
-        "no list tells of its holes",
-        &[Use { asks: 600, seed: 7 }, Rested, Asked(&[trim(3, 2)]), Checkpoints],
-        &[write(3, 1), trim(20, 1), FLUSH],
-        96,
-    ),
-    of(
-        "after a checkpoint",
-        "bands that it knows are not read",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed],
-        &[Depth(2), write(0, 4), trim(8, 2), FLUSH],
-        64,
-    ),
-    of(
-        "bands are used again after a checkpoint",
-        "it knows of openings that are no more",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed, Hot(9), Rested],
-        &[Depth(2), write(0, 8), write(8, 8), write(16, 8), FLUSH],
-        160,
-    ),
-    of(
-        "collection after a checkpoint",
-        "bands that it knows are half erased",
-        &[Full, Use { asks: 600, seed: 7 }, Full, Rested, Checkpoints, UntilCheckpointed, UntilItCollects],
-        &[Depth(2), write(1, 1), write(30, 1), FLUSH],
-        160,
-    ),
-    of(
-        "trims after a checkpoint",
-        "only a list of holes tells of what is missing",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed, Asked(&[trim(0, 36), FLUSH])],
-        &[write(3, 1), FLUSH],
-        160,
-    ),
-    of(
-        "a checkpoint after a checkpoint",
-        "the bands of the first are erased when the second is complete",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed, Hot(3), Rested, Checkpoints],
-        &[write(8, 4), trim(0, 1), FLUSH],
-        96,
-    ),
-    of(
-        "started from a checkpoint",
-        "most of the map was never read from bands",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed, Hot(2), Cut(1), Started],
-        &[Depth(2), write(0, 8), trim(9, 3), write(20, 8), FLUSH],
-        96,
-    ),
-    of(
-        "started from one checkpoint twice",
-        "it is older than the start before",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Checkpoints,
-            UntilCheckpointed,
-            Hot(2),
-            Cut(1),
-            Started,
-            Hot(2),
-            Cut(2),
-            Started,
-        ],
-        &[write(0, 4), FLUSH],
-        64,
-    ),
-    of(
-        "a damaged checkpoint",
-        "a part is rebuilt from its stripe",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Checkpoints,
-            UntilCheckpointed,
-            Faults(FaultKind::Damaged(Metadata::Checkpoint), 1),
-        ],
-        &[write(0, 4), FLUSH],
-        64,
-    ),
-    of(
-        "a checkpoint that can't be read",
-        "everything is read instead",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Checkpoints,
-            UntilCheckpointed,
-            Faults(FaultKind::Damaged(Metadata::Checkpoint), 24),
-        ],
-        &[trim(0, 4), write(20, 2), FLUSH],
-        64,
-    ),
-    of(
-        "a checkpoint told of trims and can't be read",
-        "what the host has seen trimmed stays so",
-        &[
-            Full,
-            Full,
-            Rested,
-            Asked(&[trim(3, 2), trim(21, 1)]),
-            Checkpoints,
-            UntilCheckpointed,
-            Cut(1),
-            Started,
-            Asked(&[read(0, 36)]),
-            Faults(FaultKind::Damaged(Metadata::Checkpoint), 24),
-        ],
-        &[write(20, 2)],
-        64,
-    ),
-    of(
-        "a program of a checkpoint fails",
-        "it is given up, and another begun",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, Fault(FaultKind::ProgramFailure, 1)],
-        &[read(0, 1), write(0, 4), FLUSH],
-        96,
-    ),
-    of(
-        "a module is pulled under a checkpoint",
-        "it is given up, and another begun without the module",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, Pulled(1)],
-        &[read(0, 1), write(0, 4), trim(9, 1), FLUSH],
-        96,
-    ),
-    of(
-        "a checkpoint and then a module less",
-        "its parts are rebuilt, and bands are opened without the module",
-        &[Use { asks: 600, seed: 7 }, Rested, Checkpoints, UntilCheckpointed, Pulled(0), Hot(4), Cut(1), Started],
-        &[write(0, 4), FLUSH],
-        64,
-    ),
-    of(
-        "a checkpoint and a module that was away",
-        "the module tells of openings that the checkpoint knows",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Checkpoints,
-            UntilCheckpointed,
-            Pulled(0),
-            Hot(12),
-            Cut(1),
-            Inserted(0, What::Same),
-            Started,
-        ],
-        &[write(0, 4), FLUSH],
-        64,
-    ),
-    of(
-        "a module was away for long",
-        "what it holds is from openings that are no more",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Pulled(0),
-            Use { asks: 300, seed: 9 },
-            Cut(2),
-            Inserted(0, What::Same),
-            Started,
-        ],
-        &[write(0, 2), trim(9, 3), FLUSH],
-        64,
-    ),
-    of(
-        "a module is lost after a rebuild that was cut",
-        "what was not rebuilt the first time is",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Checkpoints,
-            UntilCheckpointed,
-            Cut(1),
-            Inserted(1, What::Blank),
-            Started,
-            Steps(40),
-            Cut(4),
-            Started,
-            Rested,
-            Pulled(0),
-        ],
-        &[read(0, 36), write(3, 1), FLUSH],
-        64,
-    ),
-    of(
-        "a durable stripe is lost",
-        "an older version must not take its place",
-        &[
-            Use { asks: 600, seed: 7 },
-            Rested,
-            Cut(1),
-            Started,
-            Asked(&[write(0, 4), FLUSH, write(8, 4), FLUSH, write(16, 4), FLUSH]),
-            LostStripe(0),
-        ],
-        &[fua(20, 1)],
-        8,
-    ),
-    of(
-        "a checkpoint over a write that nobody flushes",
-        "its place was never programmed",
-        &[Full, Full, Rested, Checkpoints],
-        &[write(21, 1), read(0, 1)],
-        64,
     ),
 ];

@@ -1,7 +1,8 @@
 //! Situations in which the power may go: how a card came to be as it is, and what it is asked then.
 //!
-//! Each is there for a reason that no other has. They are data: [`all`] lists them, [`Situation::build`] brings a card there.
+//! Each is there for a reason that no other has. They are data: [`all`] has them, [`Situation::build`] brings a card there.
 
+mod checkpoints;
 mod list;
 
 use crate::{CardUnderTest, Kind, tiny};
@@ -10,8 +11,6 @@ use media::Physics;
 use sim::bench::Recovered;
 use sim::player::{Played, Player};
 use sim::{Ask, Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, HostStep, Subject, What};
-
-pub use list::all;
 
 /// Steps that a card may take to come to where a situation begins.
 const MOST_STEPS: u32 = 1_000_000;
@@ -83,6 +82,11 @@ pub enum Past {
     Checkpoints,
     /// The host reads until the checkpoint that is being written is complete.
     UntilCheckpointed,
+}
+
+/// All of them.
+pub fn all() -> impl Iterator<Item = &'static Situation> {
+    list::SITUATIONS.iter().chain(checkpoints::SITUATIONS)
 }
 
 impl Situation {
