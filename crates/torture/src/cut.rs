@@ -3,7 +3,7 @@
 use crate::CardUnderTest;
 use device::{Device, Time};
 use media::{CutOutcome as End, Media, Shape, UnderWay};
-use sim::{Chooser, CutOutcome};
+use sim::{Chooser, CutOutcome, Subject};
 
 /// Ways in which a program can end: done, not begun, and every sector of it good, unreadable or as if never touched; each
 /// of the latter with and without harm to what shares its cells.
@@ -85,10 +85,11 @@ impl CardUnderTest {
         if !possible {
             return false;
         }
-        // With a die or a module gone, or slow, there is not always room or time: the redundancy is used up for that.
+        // With a die or a module gone, stuck (which the card need not know yet) or slow, there is not always room or time: the redundancy is used up for that.
         let is_slow = (0..shape.modules).any(|slot| self.flash().slow_percent(slot) > 100);
+        let is_harmed = !self.harmed().is_empty();
         let mut card = self.card.take().expect("looked at");
-        let is_whole = !is_slow && !card.health().critical_warning.reliability_degraded;
+        let is_whole = !is_slow && !is_harmed && !card.health().critical_warning.reliability_degraded;
         let mut done = Vec::new();
         let (failed_at, hold_up_ns) = (self.now, card.config().hold_up_ns());
         card.power_fails(self.now);
