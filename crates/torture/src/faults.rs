@@ -48,6 +48,12 @@ impl CardUnderTest {
                     Flips::At => physics.ecc_bits,
                     Flips::Above => physics.ecc_bits + 1,
                 };
+                // They add up with those that are there: what was to be corrected must be.
+                let mut unit = Unit::new(&shape);
+                let before = self.readable().read(at, &mut unit).map_or(0, |report| report.corrected_bits);
+                if flips != Flips::Above && before + bits > physics.ecc_bits {
+                    return None;
+                }
                 Fault::FlipBits { at, sector, bits: u16::try_from(bits).unwrap_or(u16::MAX) }
             }
             FaultKind::Miscorrection => {
