@@ -76,9 +76,10 @@ impl Newest {
         Some(Copy { index: index?, version, ppa })
     }
 
-    /// A stripe is not whole. Comes in ascending order, before its copies.
+    /// A stripe is not whole. Comes before its copies; bands that a checkpoint makes doubtful come after all others.
     pub fn add_torn(&mut self, stripe: u32, is_broken: bool) {
-        self.torn.push((stripe, is_broken));
+        let at = self.torn.partition_point(|torn| torn.0 < stripe);
+        self.torn.insert(at, (stripe, is_broken));
     }
 
     pub fn torn_stripes(&self) -> usize {
