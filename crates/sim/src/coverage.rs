@@ -1,5 +1,6 @@
 //! Which fault has met which activity?
 
+use crate::plan::HostError;
 use crate::{Activity, CutOutcome, FaultKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -54,6 +55,19 @@ const MEANINGLESS: &[Meaningless] = &[
         faults: FaultKind::needs_power_off,
         activities: &[Idle, HostWrite, Gc, Checkpoint, Rebuild, Scrub],
         why: "happens while the power is off",
+    },
+    Meaningless {
+        faults: |k| {
+            let sync = |k| matches!(k, FaultKind::Host { error: HostError::FailedSync, .. });
+            matches!(k, FaultKind::Cut(CutOutcome::CacheLost)) || sync(k)
+        },
+        activities: &[Checkpoint],
+        why: "on media with a volatile cache no checkpoints are written",
+    },
+    Meaningless {
+        faults: |k| matches!(k, FaultKind::ReadDisturb),
+        activities: &[Recovery],
+        why: "nobody reads a card without power often",
     },
     Meaningless {
         faults: |k| matches!(k, FaultKind::TwoControllers),

@@ -4,7 +4,7 @@ use crate::CardUnderTest;
 use sim::{Activity, FaultKind};
 
 /// Faults that [`CardUnderTest`] can't be given yet.
-pub const NOT_SUPPORTED_YET: &[FaultKind] = &[FaultKind::ReadDisturb, FaultKind::Retention];
+pub const NOT_SUPPORTED_YET: &[FaultKind] = &[];
 
 /// What the card does not do yet.
 pub const NOT_DONE_YET: &[Activity] = &[];

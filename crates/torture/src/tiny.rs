@@ -1,5 +1,6 @@
 //! A card of a few hundred sectors.
 
+use crate::wear::{FADING, PATROL, RATED_CYCLES};
 use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::Physics;
@@ -18,11 +19,14 @@ pub enum Kind {
     SharedCells,
     /// None, and each module is a file or a drive that may lose what was not synced.
     VolatileCache,
+    /// Capacitors, on flash that fades and is disturbed by reads, which a patrol looks over.
+    Fading,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 4] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells, Kind::VolatileCache];
+    pub const ALL: [Kind; 5] =
+        [Kind::Protected, Kind::Unprotected, Kind::SharedCells, Kind::VolatileCache, Kind::Fading];
 
     /// Those whose media lose nothing that was reported.
     pub const ON_FLASH: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
@@ -34,13 +38,18 @@ impl Kind {
             Kind::Unprotected => "unprotected",
             Kind::SharedCells => "shared-cells",
             Kind::VolatileCache => "volatile-cache",
+            Kind::Fading => "fading",
         }
     }
 }
 
-/// The media of such a card: flash that never errs by itself, and refuses whoever has not claimed it last (except where
+/// The media of such a card: flash that never errs by itself (but for the kind that fades), and refuses whoever has not claimed it last (except where
 /// cells are shared: some media can't refuse).
 pub fn physics(kind: Kind) -> Physics {
+    if kind == Kind::Fading {
+        // Cycles enough for a life, so that it is time and reads that count.
+        return Physics { rated_cycles: 10 * RATED_CYCLES, fencing: true, ..FADING };
+    }
     Physics { volatile_cache: kind == Kind::VolatileCache, fencing: kind != Kind::SharedCells, ..Physics::IDEAL }
 }
 
@@ -99,13 +108,13 @@ pub fn tiny(kind: Kind) -> CardConfig {
             latency_ns: 5_000,
         },
         buffer_sectors: 12,
-        power_loss_protection: kind == Kind::Protected,
+        power_loss_protection: matches!(kind, Kind::Protected | Kind::Fading),
         reads_first: true,
         relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,
         spare_threshold_percent: 10,
         capacitors: Some(CAPACITORS),
-        patrol: None,
+        patrol: (kind == Kind::Fading).then_some(PATROL),
         module_timeout_ns: 50_000_000,
     }
 }

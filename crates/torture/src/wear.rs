@@ -14,6 +14,9 @@ const PATROL_DAYS: f64 = 30.0;
 const DAY_NS: u64 = 86_400_000_000_000;
 /// Reads of a block after which the patrol looks at it.
 const PATROL_READS: u32 = 5_000;
+/// The patrol of cards whose flash fades.
+pub(crate) const PATROL: PatrolConfig =
+    PatrolConfig { interval_ns: PATROL_DAYS as u64 * DAY_NS, block_reads: PATROL_READS };
 /// Steps that a card may take until it rests.
 const SETTLE_STEPS: u32 = 1_000_000;
 
@@ -21,8 +24,7 @@ const SETTLE_STEPS: u32 = 1_000_000;
 pub fn wearing(kind: Kind) -> CardConfig {
     let mut config = tiny(kind);
     config.nand.endurance.rated_cycles = RATED_CYCLES;
-    let interval_ns = PATROL_DAYS as u64 * DAY_NS;
-    config.patrol = Some(PatrolConfig { interval_ns, block_reads: PATROL_READS });
+    config.patrol = Some(PATROL);
     config
 }
 
