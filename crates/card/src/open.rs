@@ -169,7 +169,7 @@ impl Card {
             slots,
         };
         let mut media = media;
-        let mut headers = Headers { common };
+        let mut headers = Headers::new(common);
         let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
         headers.claim(&mut media, &in_slots)?;
         headers.write(&mut media, &in_slots)?;
@@ -228,7 +228,7 @@ impl Card {
         if media.is_volatile() {
             trusted.iter_mut().for_each(|slot| *slot = slot.filter(|slot| media.sync(*slot).is_ok()));
         }
-        let mut headers = Headers { common: assembly.header.clone() };
+        let mut headers = Headers::new(assembly.header.clone());
         for slot in assembly.members.iter().filter_map(|member| member.slot) {
             take_over(media, slot, headers.common.generation);
         }

@@ -9,9 +9,15 @@ use media::{Flash, HEADER_COPIES, Media, MediaError, persist};
 pub struct Headers {
     /// The header of the module of slot 0 of the card; others differ in `module` and `slot`.
     pub common: ModuleHeader,
+    /// The generation that was written last to both copies of all modules that are there; 0: not known.
+    complete: u64,
 }
 
 impl Headers {
+    pub fn new(common: ModuleHeader) -> Headers {
+        Headers { common, complete: 0 }
+    }
+
     fn of(&self, logical: usize) -> ModuleHeader {
         let mut header = self.common.clone();
         header.slot = logical as u16;
@@ -38,8 +44,10 @@ impl Headers {
     }
 
     /// Writes the present generation to the header of every module that is there and does not have it: first to one
-    /// copy of each, the older or unreadable one, then to the other copies. So a module that missed a generation is told
-    /// from one whose turn had not come. Modules that do not answer are passed over.
+    /// copy of each, then to the other copies. So a module that missed a generation is told from one whose turn had not
+    /// come. Written first is a copy that can't be read; else one of a generation that was given up before all had it, so that the
+    /// generation before it, which all have, is still there; else the older. Modules that do not answer are passed
+    /// over.
     pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         let generation = self.common.generation;
         self.common.sequence += 1;
@@ -51,9 +59,10 @@ impl Headers {
             let Some(slot) = *slot else { continue };
             let copies = &mut copies[logical];
             if copies.iter().flatten().all(|copy| copy.generation != generation) {
+                let rank = |copy: &Option<Written>| copy.map(|c| (c.generation == self.complete, c.sequence));
                 // `None`, which can't be read, is less than any.
-                let older = usize::from(copies[1].map(|copy| copy.sequence) < copies[0].map(|copy| copy.sequence));
-                copies[older] = self.write_copy(media, logical, slot, older as u32)?.or(copies[older]);
+                let first = usize::from(rank(&copies[1]) < rank(&copies[0]));
+                copies[first] = self.write_copy(media, logical, slot, first as u32)?.or(copies[first]);
             }
         }
         for (logical, slot) in slots.iter().enumerate() {
@@ -64,6 +73,7 @@ impl Headers {
                 }
             }
         }
+        self.complete = generation;
         Ok(())
     }
 
