@@ -477,7 +477,6 @@ impl Card {
             self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);
             self.erase_stale(now);
-            self.stop_without_room();
         }
     }
 
@@ -555,6 +554,10 @@ impl Device for Card {
             if time > now {
                 // Whatever waits for room then waits for ever.
                 self.halted |= time == Time::NEVER && self.store.is_some() && self.is_beyond_writing();
+                if time == Time::NEVER && !self.homeless.is_empty() {
+                    self.unblock(now);
+                    self.stop_without_room();
+                }
                 if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
                     self.notice_the_end(now, done);
                 }

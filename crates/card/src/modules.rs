@@ -152,11 +152,11 @@ impl Card {
     }
 
     /// Sectors of stripes that failed have no place to go to, and nothing is under way that could make one: more is gone
-    /// than room was kept for. The card stops.
+    /// than room was kept for. The card stops. To be asked between events, when all that may begin has begun: a band that
+    /// is stale still then waits for the very stripes that failed.
     pub(crate) fn stop_without_room(&mut self) {
         let waits_for_time = self.events.earliest().0 != Time::NEVER;
-        let has_room = self.ftl.free_bands() > 0 || self.ftl.stale_bands_wait();
-        if !self.homeless.is_empty() && !has_room && self.dies.in_flight() == 0 && !waits_for_time {
+        if !self.homeless.is_empty() && !self.ftl.can_rewrite() && self.dies.in_flight() == 0 && !waits_for_time {
             self.halted = true;
         }
     }
@@ -287,6 +287,7 @@ impl Card {
             Ok(inserted) => {
                 self.begin_rebuild(inserted.module);
                 self.go_on(now, done);
+                self.stop_without_room();
                 Ok(inserted)
             }
             Err(error) => {

@@ -66,12 +66,14 @@ impl Card {
         }
     }
 
-    /// Something is under way that may make room.
+    /// Something is under way that may make room. A rebuild may wait for room itself: it is only while anything else is to
+    /// come.
     fn has_own_work(&self) -> bool {
+        let goes_on = self.dies.in_flight() > 0 || self.events.earliest().0 != Time::NEVER;
+        let looks = self.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
         !self.stripes.is_empty()
             || !self.erasing.is_empty()
             || self.relocations.on_their_way() > 0
-            || self.rebuild.is_some()
-            || self.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some())
+            || (goes_on && (self.rebuild.is_some() || looks))
     }
 }
