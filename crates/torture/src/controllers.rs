@@ -22,6 +22,13 @@ impl CardUnderTest {
         let (mut other, _) = Card::open(&config, media, Some(CARD), AT_ONCE, seed).ok()?;
         let (mut now, mut done) = (self.now, Vec::new());
         other.start_up(now, &mut done);
+        // Any start is waited for. What this one had under way lies in stripes that are not whole, and stands for versions
+        // whose bands are being erased: until the other has moved it, the redundancy is in use, and a module that is
+        // pulled next would be one too many.
+        while !other.is_ready() && other.next_event() != Time::NEVER {
+            now = other.next_event();
+            other.advance(now, &mut done);
+        }
         let mut rng = Rng::stream(seed, "the other controller");
         for _ in 0..1 + rng.below(16) {
             let lba = rng.below(config.ftl.user_sectors);
