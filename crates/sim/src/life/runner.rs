@@ -241,7 +241,9 @@ impl<'a, S: Subject> Runner<'a, S> {
         let degraded = self.redundancy != Redundancy::Whole || fired.activity == Activity::Rebuild;
         let degraded = degraded && replaced.is_none();
         let contract = event.contract.unwrap_or(if degraded { kind.contract_degraded() } else { kind.contract() });
-        if kind.uses_redundancy() && degraded && impact.lost == crate::Lost::None && event.contract.is_none() {
+        // Where faults pile up, some of them not met yet, what one more costs can't be told by what the card knows.
+        let unknown = impact.lost == crate::Lost::None || self.case.beyond;
+        if kind.uses_redundancy() && degraded && unknown && event.contract.is_none() {
             self.redundancy = Redundancy::Exceeded;
             self.bench.oracle.beyond();
         }
