@@ -55,7 +55,7 @@ release:
 	cargo build --release --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
+test: tools format lint unit validate proof same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:
