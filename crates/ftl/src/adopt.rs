@@ -61,6 +61,12 @@ impl Ftl {
                 continue;
             }
             if !ftl.bands.take_out(band, cycles, of_band.opening(), units, &ftl.layout) {
+                // Too little of it answers for any use, so nobody erases it now. When a module comes back it may be of use
+                // again, but not with blocks that hold nobody knows what.
+                for die in (0..ftl.layout.dies).filter(|&die| !ftl.blocks.is_bad(band.0, die)).collect::<Vec<_>>() {
+                    let cycles = ftl.blocks.cycles(band.0, die);
+                    ftl.blocks.set(band.0, die, ftl.layout.rows, cycles);
+                }
                 continue;
             }
             if !used {
