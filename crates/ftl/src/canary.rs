@@ -43,7 +43,8 @@ pub enum Canary {
     DoubtsDropped,
     /// A module that was away is relied on.
     StaleTrusted,
-    /// The others are not told when a module is lost.
+    /// The others are not told when a module is lost; nor are earlier openings of a band told from later ones, which would
+    /// make up for it.
     GenerationNotRaised,
     /// A generation is written to one copy of each header.
     OneHeaderCopy,
@@ -150,6 +151,11 @@ thread_local! {
 #[cfg(feature = "canaries")]
 pub fn plant(canary: Option<Canary>) {
     PLANTED.set(canary);
+}
+
+/// Whether earlier openings of a band count as later ones do.
+pub(crate) fn ignores_sequences() -> bool {
+    planted(Canary::SequenceIgnored) || planted(Canary::GenerationNotRaised)
 }
 
 /// Whether a bug is planted.

@@ -177,6 +177,20 @@ impl CardUnderTest {
         None
     }
 
+    /// Damages the newest copy of the header of each module that is there.
+    pub(crate) fn damage_newest_headers(&mut self) {
+        for module in 0..self.flash().shape().modules {
+            let mut media = self.readable();
+            let mut written = |copy| {
+                let bytes = media.read_header(module, copy).ok().flatten()?;
+                let header = format::ModuleHeader::decode(&bytes).ok()?;
+                Some((header.generation, header.sequence))
+            };
+            let copy = u32::from(written(1) > written(0));
+            self.flash_mut().inject(Fault::DamageHeader { module, copy, byte: 0, xor: 1 });
+        }
+    }
+
     /// Flips more bits than can be corrected in all of the stripe that holds the newest version of an LBA. `false`: no stripe
     /// on flash holds it. On a tiny card a stripe is a row of a band.
     pub(crate) fn lose_stripe(&mut self, lba: u32) -> bool {

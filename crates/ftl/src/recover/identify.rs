@@ -4,7 +4,7 @@ use super::check::{Opening, Place, check_place, is_consistent};
 use super::error::ScanError;
 use super::place::Card;
 use super::reader::Reader;
-use crate::canary::{Canary, planted};
+use crate::canary::ignores_sequences;
 use crate::layout::{BandId, Layout, StripeId};
 use format::Spare;
 use media::Media;
@@ -124,7 +124,7 @@ impl Known {
                         let Some(spare) = best_of_unit(reader, band, index, unit as u8, floor) else { continue };
                         let found = Opening { sequence: spare.band_sequence, slc: spare.slc, stream: spare.stream };
                         let known = *opening.get_or_insert(found);
-                        if found.sequence > known.sequence && !planted(Canary::SequenceIgnored) {
+                        if found.sequence > known.sequence && !ignores_sequences() {
                             return Ok(Look::Newer(found.sequence));
                         }
                         if found == known {

@@ -5,7 +5,7 @@ use super::error::ScanError;
 use super::place::units;
 use super::reader::Reader;
 use super::rebuild::{Rebuild, Rebuilt};
-use crate::canary::{Canary, planted};
+use crate::canary::ignores_sequences;
 use crate::layout::{Layout, StripeId};
 use crate::stream::split_units;
 use format::{Role, Spare};
@@ -127,9 +127,7 @@ impl Stripe {
                         *cell = Cell { state: State::Good, role: spare.role, lba: spare.lba, version: spare.version };
                         continue;
                     }
-                    Err(Why::OtherOpening { sequence })
-                        if sequence > opening.sequence && !planted(Canary::SequenceIgnored) =>
-                    {
+                    Err(Why::OtherOpening { sequence }) if sequence > opening.sequence && !ignores_sequences() => {
                         return Ok(StripeRead::Newer(sequence));
                     }
                     Err(Why::OtherOpening { .. }) => State::Older,

@@ -4,8 +4,8 @@ use super::{Past, Situation};
 use crate::Kind;
 use HostStep::Depth;
 use Past::{
-    Asked, Asks, Cut, Fault, Full, Hot, Inserted, Permuted, Pulled, Recovered, Rested, Scrubs, Started, Steps,
-    UntilItCollects, Use,
+    Asked, Asks, Cut, Fault, Full, Hot, Inserted, NewestHeaders, Permuted, Pulled, Recovered, Rested, Scrubs, Started,
+    Steps, UntilItCollects, Use,
 };
 use sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use sim::{Ask, FaultKind, HostStep, Lba, What};
@@ -682,7 +682,7 @@ pub(super) static SITUATIONS: &[Situation] = &[
         &[
             Use { asks: 600, seed: 7 },
             Rested,
-            Fault(FaultKind::Program(Stray::Misdirected), 1),
+            Fault(FaultKind::Program(Stray::Misdirected), 6),
             Asked(&[write(0, 4), FLUSH, write(8, 4), FLUSH]),
         ],
         &[write(20, 2), FLUSH],
@@ -736,6 +736,13 @@ pub(super) static SITUATIONS: &[Situation] = &[
         "a header is damaged",
         "the other copy tells",
         &[Use { asks: 600, seed: 7 }, Rested, Fault(FaultKind::Damaged(Metadata::HeaderCopy), 2)],
+        &[write(0, 2), FLUSH],
+        64,
+    ),
+    of(
+        "every header is damaged",
+        "the other copy of each knows as much",
+        &[Asked(&[write(0, 4), FLUSH]), NewestHeaders, Cut(1), Started],
         &[write(0, 2), FLUSH],
         64,
     ),

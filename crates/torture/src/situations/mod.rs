@@ -74,6 +74,8 @@ pub enum Past {
     Fault(FaultKind, u64),
     /// The same went wrong, wherever it could: so often at most.
     Faults(FaultKind, u32),
+    /// The newest copy of each module's header was damaged.
+    NewestHeaders,
     /// All of the stripe with the newest version of an LBA can't be read any more: that is beyond the redundancy.
     LostStripe(u32),
     /// The card began to look at all that it holds.
@@ -192,6 +194,7 @@ impl Situation {
                 let happened = seeds.filter(|fault| bench.subject.inject(fault).is_some()).take(most as usize).count();
                 assert!(happened > 0, "{name}: no such fault now");
             }
+            Past::NewestHeaders => bench.subject.damage_newest_headers(),
             Past::LostStripe(lba) => {
                 assert!(bench.subject.lose_stripe(lba), "{name}: no such stripe");
                 bench.oracle.beyond();

@@ -39,6 +39,11 @@ pub struct Job {
 }
 
 impl Job {
+    /// It cuts the situation of this name, on such a card.
+    pub fn is_of(&self, name: &str, kind: Kind) -> bool {
+        self.first.is_none() && self.situation.name == name && self.kind == kind
+    }
+
     /// What it is, for people.
     pub fn label(&self) -> String {
         let first = self.first.as_ref().map(|(first, _)| format!(", {first:?} …")).unwrap_or_default();
