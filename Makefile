@@ -9,7 +9,7 @@ CARD ?= tachion-400
 # How long `make soak` lets cards live.
 SOAK ?= 30m
 # Lives of `make proof`, within the redundancy and beyond.
-PROOF_LIVES ?= 2000
+PROOF_LIVES ?= 4000
 PROOF_LIVES_BEYOND ?= 4000
 # Seconds for each fuzz target: `make test`, `make fuzz`.
 SHORT_FUZZ_SECONDS ?= 20
@@ -55,7 +55,7 @@ release:
 	cargo build --release --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit validate proof same-in-debug-and-release fuzz-short summary
+test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:

@@ -3,7 +3,7 @@
 //! What a life is follows from the campaign and its number: which card, what the host does, which faults. Results are
 //! summed up in the order of numbers, so that they don't depend on the number of threads.
 
-use crate::{CardUnderTest, Kind, tiny};
+use crate::{Kind, tiny};
 use device::Rng;
 use sim::plan::PlanConfig;
 use sim::{Bounds, Case, Failure, FaultKind, HostConfig, Life, Plan};
@@ -96,7 +96,7 @@ pub struct Violation {
 impl Campaign {
     /// The faults that it has.
     pub fn kinds(&self) -> Vec<FaultKind> {
-        CardUnderTest::supported_kinds()
+        FaultKind::all()
     }
 
     /// What happens in a life.

@@ -15,7 +15,6 @@ mod latent;
 mod modules;
 pub mod situations;
 mod subject;
-pub mod supported;
 mod tiny;
 mod versions;
 mod wear;

@@ -1,7 +1,6 @@
 //! What became of many lives.
 
 use super::Lived;
-use crate::supported::NOT_DONE_YET;
 use sim::{Activity, Coverage, FaultKind, Refusal};
 use std::collections::BTreeMap;
 
@@ -55,8 +54,7 @@ impl Tally {
     pub fn gaps(&self, kinds: &[FaultKind], at_least: u64) -> Gaps {
         let struck = |kind: FaultKind| Activity::ALL.iter().map(|&activity| self.coverage.of(kind, activity)).sum();
         let counted = kinds.iter().map(|&kind| (kind, struck(kind)));
-        let mut empty = self.coverage.missing(kinds);
-        empty.retain(|(_, activity)| !NOT_DONE_YET.contains(activity));
+        let empty = self.coverage.missing(kinds);
         Gaps { rare: counted.filter(|&(_, count)| count < at_least).collect(), empty }
     }
 
