@@ -87,6 +87,7 @@ impl CardConfig {
     /// Bands that collection leaves free.
     pub(crate) fn bands_kept_free(&self) -> u32 {
         let layout = self.ftl.layout(&self.nand.geometry);
-        layout.bands_kept_free(self.buffer_sectors + self.relocation_sectors)
+        let cell_rows = self.ftl.persistence.map_or(1, |persistence| persistence.cell_rows);
+        layout.bands_kept_free(self.buffer_sectors + self.relocation_sectors, cell_rows)
     }
 }

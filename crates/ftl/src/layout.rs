@@ -163,11 +163,11 @@ impl Layout {
 
     /// Bands that a card with contents keeps free when so many sectors may be in flight. When a module goes, all of them
     /// may need another place, in bands that are narrower by its units; a band may be begun already, and one is for
-    /// holes.
-    pub fn bands_kept_free(&self, in_flight_sectors: u32) -> u32 {
+    /// holes. Where rows share cells, whoever can't wait fills up the rest of them: a band more.
+    pub fn bands_kept_free(&self, in_flight_sectors: u32, cell_rows: u32) -> u32 {
         let narrow = self.band_data_sectors(|_| self.all_units() >> 1);
         let band_sectors = if narrow > 0 { narrow } else { self.band_data_sectors(|_| self.all_units()) };
-        in_flight_sectors.div_ceil(band_sectors.max(1)) + 2
+        in_flight_sectors.div_ceil(band_sectors.max(1)) + 2 + u32::from(cell_rows > 1)
     }
 
     /// Sectors of data in a band, in native mode.
