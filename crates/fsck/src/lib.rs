@@ -1,4 +1,4 @@
-//! What lies on these media, and why does a sector read so?
+//! What lies on these media, and why does this sector read so?
 //!
 //! [`Examined`] is a card's media with what recovery finds on them: the same code that a start of the card runs
 //! ([`ftl::recover`]), and nothing else decides what is believed. Around it stands the explanation, as data: the whole
