@@ -51,8 +51,8 @@ pub struct Persistence {
     /// Rows of a block that share cells: a cut program spoils earlier ones of its group, so all of them are programmed
     /// before one counts as durable. 1 where cuts never meet a program (capacitors) or cells hold one bit.
     pub cell_rows: u32,
-    /// A checkpoint is due when so many bands were opened since the one before; 0: never. Only cards with contents take
-    /// some.
+    /// A checkpoint is due when so many bands were opened since the one before. Only cards with contents take some; 0: they
+    /// choose.
     pub checkpoint_every_bands: u32,
 }
 

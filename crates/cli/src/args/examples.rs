@@ -78,6 +78,7 @@ Examples:
   flashrig torture --beyond --lives 100000
   flashrig torture --replay torture-7.json --image left-behind
   flashrig fsck left-behind";
+
 pub(super) const FSCK: &str = "\
 CARD is a folder with an image of each module: module-00.frm and so on. It is
 only read.
