@@ -3,33 +3,13 @@
 mod common;
 
 use card::{Card, CardConfig, OpenError, SectorData, shape};
-use common::{SECTOR, small};
+use common::{PAYLOAD, SECTOR, with_contents};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::CardId;
-use ftl::Persistence;
 use media::{CutOutcome, Flash, Physics};
 use std::collections::BTreeMap;
 
-const PAYLOAD: usize = 128;
 const CARD: CardId = CardId(*b"a card for tests");
-
-/// Three modules of one die; bands of eight rows.
-fn tiny(power_loss_protection: bool) -> CardConfig {
-    let mut config = small();
-    config.nand.geometry.modules = 3;
-    config.nand.geometry.pages_per_block = 8;
-    config.nand.geometry.blocks_per_plane = 20;
-    config.bands = 20;
-    config.ftl.stripe_width = 3;
-    config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
-    config.ftl.persistence =
-        Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 0 });
-    config.ftl.user_sectors = 60;
-    config.buffer_sectors = 12;
-    config.relocation_sectors = 12;
-    config.power_loss_protection = power_loss_protection;
-    config
-}
 
 fn payload(lba: u32, version: u64) -> Vec<u8> {
     let mut bytes = vec![0; PAYLOAD];
@@ -129,7 +109,7 @@ impl Host {
 
 #[test]
 fn sectors_read_as_they_were_last_written_through_collection() {
-    let mut host = Host::new(tiny(true));
+    let mut host = Host::new(with_contents(true));
     let mut rng = Rng::stream(1, "host");
     let mut model = BTreeMap::new();
     for version in 1..4_000 {
@@ -156,7 +136,7 @@ fn sectors_read_as_they_were_last_written_through_collection() {
 #[test]
 fn acknowledged_data_survive_cuts() {
     for (seed, protected) in (0..600).map(|seed| (seed, seed % 2 == 0)) {
-        let mut host = Host::new(tiny(protected));
+        let mut host = Host::new(with_contents(protected));
         let mut rng = Rng::stream(seed, "host");
         // By sector: what it may read as, 0 for a hole; the last is the newest, the first the last durable one.
         let mut allowed: Vec<Vec<u64>> = vec![vec![0]; 60];
@@ -208,7 +188,7 @@ fn acknowledged_data_survive_cuts() {
 fn one_write_survives_a_cut() {
     let mut rng = Rng::stream(1, "host");
     for n in 1..30 {
-        let mut host = Host::new(tiny(true));
+        let mut host = Host::new(with_contents(true));
         for i in 0..n {
             host.write(i % 20, u64::from(i) + 1);
         }
@@ -222,7 +202,7 @@ fn one_write_survives_a_cut() {
 
 #[test]
 fn a_card_is_not_opened_as_another_than_it_was_made_as() {
-    let config = tiny(true);
+    let config = with_contents(true);
     let made = Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, 8, 1).unwrap();
     let media = made.into_media().unwrap();
     let mut others = [config; 5];

@@ -3,31 +3,12 @@
 mod common;
 
 use card::{Card, CardConfig, Health, PatrolConfig, SectorData, shape};
-use common::{SECTOR, small};
+use common::{PAYLOAD, SECTOR, with_contents};
 use device::{Cause, Completion, Device, Request, RequestId, Time};
 use format::CardId;
-use ftl::Persistence;
 use media::{ErrorRates, Flash, Media, Physics};
 
 const CARD: CardId = CardId(*b"a card for tests");
-const PAYLOAD: usize = 128;
-
-fn config(power_loss_protection: bool) -> CardConfig {
-    let mut config = small();
-    config.nand.geometry.modules = 3;
-    config.nand.geometry.pages_per_block = 8;
-    config.nand.geometry.blocks_per_plane = 20;
-    config.bands = 20;
-    config.ftl.stripe_width = 3;
-    config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
-    config.ftl.persistence =
-        Some(Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 0 });
-    config.ftl.user_sectors = 60;
-    config.buffer_sectors = 12;
-    config.relocation_sectors = 12;
-    config.power_loss_protection = power_loss_protection;
-    config
-}
 
 struct Host {
     card: Card,
@@ -103,7 +84,7 @@ impl Host {
 
 #[test]
 fn a_new_card_has_all_of_its_spare_and_no_warnings() {
-    let health = Host::new(&config(true), Physics::IDEAL).health();
+    let health = Host::new(&with_contents(true), Physics::IDEAL).health();
     assert_eq!((health.available_spare, health.percentage_used), (100, 0));
     assert_eq!(health.critical_warning.bits(), 0);
     assert_eq!((health.data_units_written, health.host_read_commands, health.media_errors), (0, 0, 0));
@@ -111,7 +92,7 @@ fn a_new_card_has_all_of_its_spare_and_no_warnings() {
 
 #[test]
 fn figures_are_those_of_nvme() {
-    let config = config(true);
+    let config = with_contents(true);
     let mut host = Host::new(&config, Physics::IDEAL);
     for i in 0..125 {
         host.write(i % 60, i as u8);
@@ -130,7 +111,7 @@ fn figures_are_those_of_nvme() {
 #[test]
 fn an_orderly_shutdown_keeps_totals_and_data_and_is_not_counted_as_unsafe() {
     for power_loss_protection in [true, false] {
-        let config = config(power_loss_protection);
+        let config = with_contents(power_loss_protection);
         let mut host = Host::new(&config, Physics::IDEAL);
         for i in 0..100 {
             host.write(i % 60, i as u8);
@@ -157,7 +138,7 @@ fn an_orderly_shutdown_keeps_totals_and_data_and_is_not_counted_as_unsafe() {
 
 #[test]
 fn after_a_cut_totals_lag_by_16_mib_at_most() {
-    let config = config(true);
+    let config = with_contents(true);
     let mut host = Host::new(&config, Physics::IDEAL);
     for i in 0..5_000 {
         host.write(i % 60, i as u8);
@@ -170,7 +151,7 @@ fn after_a_cut_totals_lag_by_16_mib_at_most() {
 
 #[test]
 fn a_missing_module_is_a_warning() {
-    let config = config(true);
+    let config = with_contents(true);
     let mut host = Host::new(&config, Physics::IDEAL);
     host.write(0, 1);
     host.settle();
@@ -185,7 +166,7 @@ fn a_missing_module_is_a_warning() {
 
 #[test]
 fn each_retry_of_a_read_takes_the_arrays_time_again_and_says_so() {
-    let config = CardConfig { patrol: None, ..config(true) };
+    let config = CardConfig { patrol: None, ..with_contents(true) };
     // Every sector needs retries, and some need more than others.
     let errors = ErrorRates { fresh: 3e-3, ..ErrorRates::NONE };
     let physics = Physics { factory_bad_ppm: 0, errors, ..Physics::MLC };
@@ -214,7 +195,7 @@ fn each_retry_of_a_read_takes_the_arrays_time_again_and_says_so() {
 
 #[test]
 fn what_is_rebuilt_says_so_too() {
-    let config = config(true);
+    let config = with_contents(true);
     let mut host = Host::new(&config, Physics::IDEAL);
     host.card.explain_requests();
     for i in 0..60 {
@@ -234,7 +215,7 @@ fn what_is_rebuilt_says_so_too() {
 #[test]
 fn a_block_that_is_read_often_is_looked_at() {
     let patrol = Some(PatrolConfig { interval_ns: u64::MAX, block_reads: 50 });
-    let config = CardConfig { patrol, ..config(true) };
+    let config = CardConfig { patrol, ..with_contents(true) };
     let mut host = Host::new(&config, Physics::IDEAL);
     for i in 0..60 {
         host.write(i, i as u8);

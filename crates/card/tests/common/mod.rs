@@ -72,6 +72,27 @@ pub fn small() -> CardConfig {
     config
 }
 
+/// Bytes of a sector's payload in cards with contents.
+pub const PAYLOAD: usize = 128;
+
+/// A card with contents: three modules of one die; bands of eight rows.
+pub fn with_contents(power_loss_protection: bool) -> CardConfig {
+    let mut config = small();
+    config.nand.geometry.modules = 3;
+    config.nand.geometry.pages_per_block = 8;
+    config.nand.geometry.blocks_per_plane = 20;
+    config.bands = 20;
+    config.ftl.stripe_width = 3;
+    config.ftl.gc = ftl::GcMode::Paced { target_free_bands: 2 };
+    config.ftl.persistence =
+        Some(ftl::Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 0 });
+    config.ftl.user_sectors = 60;
+    config.buffer_sectors = 12;
+    config.relocation_sectors = 12;
+    config.power_loss_protection = power_loss_protection;
+    config
+}
+
 /// The host can address this share of what collection can use.
 pub fn use_share(config: &mut CardConfig, share: f64) {
     let usable_bands = config.bands - config.ftl.overhead_bands();

@@ -1,7 +1,7 @@
 //! Situations of checkpoints: being written, relied on, damaged, given up; and those in which modules and stripes that a
 //! checkpoint may tell of are gone.
 
-use super::list::{FLUSH, fua, of, read, trim, write};
+use super::words::{FLUSH, fua, of, read, trim, write};
 use super::{Past, Situation};
 use HostStep::Depth;
 use Past::{

@@ -3,7 +3,9 @@
 //! Each is there for a reason that no other has. They are data: [`all`] has them, [`Situation::build`] brings a card there.
 
 mod checkpoints;
-mod list;
+mod faults;
+mod words;
+mod work;
 
 use crate::{CardUnderTest, Kind, tiny};
 use device::{Rng, Time};
@@ -88,7 +90,7 @@ pub enum Past {
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Situation> {
-    list::SITUATIONS.iter().chain(checkpoints::SITUATIONS)
+    work::SITUATIONS.iter().chain(faults::SITUATIONS).chain(checkpoints::SITUATIONS)
 }
 
 impl Situation {
