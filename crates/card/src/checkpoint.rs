@@ -8,7 +8,6 @@ use crate::store::Content;
 use device::Time;
 use format::{CHECKPOINT_HEAD_BYTES, Role};
 use ftl::{Lba, StreamId};
-use media::Media;
 
 impl Card {
     /// A checkpoint is being written.

@@ -12,7 +12,7 @@
 
 use crate::card::{Card, StripeInFlight};
 use device::{Completion, Time};
-use media::{Media, MediaError};
+use media::MediaError;
 
 /// Stripes that wait for a sync at most: then there is one, whoever waits or not.
 pub(crate) const MOST_UNSYNCED: usize = 16;

@@ -243,7 +243,7 @@ impl Card {
         }
         self.note_totals();
         let crate::store::Store { media, headers, slots, .. } = self.contents();
-        let written = headers.write_totals(media, slots);
+        let written = headers.write_totals(&mut **media, slots);
         if written.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
             self.halted = true;
         }
@@ -311,7 +311,7 @@ impl Card {
         let crate::store::Store { media, headers, slots, .. } = self.contents();
         headers.common.clean = true;
         // What can't be written is what an unsafe shutdown leaves: the next start says so.
-        let _unsafe = headers.claim(media, slots).and_then(|()| headers.write(media, slots));
+        let _unsafe = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 
     /// The spare is used up, for good: the headers say so.

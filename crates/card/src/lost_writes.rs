@@ -22,6 +22,6 @@ impl Card {
         headers.common.lost_writes = true;
         // Who does not answer now and is back later has an older generation, and is told from this by its fellows; if
         // nobody answers, there is nobody to be told.
-        let _ = headers.claim(media, slots).and_then(|()| headers.write(media, slots));
+        let _ = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 }

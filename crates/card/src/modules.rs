@@ -13,7 +13,7 @@ use format::SlotState;
 use ftl::canary::{Canary, planted};
 use ftl::recover::{JoinError, Joins, join};
 use ftl::{BandId, BandState, FoundBlock, StreamId, UnitAddress};
-use media::{Flash, Media, MediaError, Module, ReadReport};
+use media::{MediaError, Module, ReadReport, Shape};
 
 /// A module that went while the card was at work, as it is known to be if nobody has changed it since.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +118,7 @@ impl Card {
         let store = self.store.as_mut().expect("the card has contents");
         let crate::store::Store { media, headers, slots, .. } = &mut **store;
         let is_later =
-            slots.iter().flatten().any(|slot| Headers::generation_in(media, *slot) > headers.common.generation);
+            slots.iter().flatten().any(|slot| Headers::generation_in(&mut **media, *slot) > headers.common.generation);
         self.halted |= is_later;
         self.halt_is_noted |= is_later;
         is_later
@@ -198,7 +198,7 @@ impl Card {
     /// Writes a new generation to the headers, as they are said to be; the modules that this has lost.
     fn tell_headers(&mut self) -> Vec<u32> {
         let crate::store::Store { media, headers, slots, .. } = self.contents();
-        let told = headers.tell(media, slots);
+        let told = headers.tell(&mut **media, slots);
         if told.is_err() {
             self.halted = true;
         }
@@ -277,27 +277,19 @@ impl Card {
         module: Module,
         done: &mut Vec<Completion>,
     ) -> Result<Inserted, Box<(InsertError, Module)>> {
-        if let Err(error) = self.slot_is_free(now, slot, &module) {
+        if let Err(error) = self.slot_is_free(slot, module.shape()) {
             return Err(Box::new((error, module)));
         }
-        let store = self.store.as_mut().expect("looked at");
-        store.media.insert(slot, module);
-        let joined = self.take_module(slot);
-        match joined {
-            Ok(inserted) => {
-                self.begin_rebuild(inserted.module);
-                self.go_on(now, done);
-                self.stop_without_room();
-                Ok(inserted)
-            }
-            Err(error) => {
-                let module = self.contents().media.pull(slot).expect("it was just put in");
-                Err(Box::new((error, module)))
-            }
-        }
+        let flash = self.contents().media.flash_mut().expect("a module of emulated flash belongs on emulated flash");
+        flash.insert(slot, module);
+        self.module_came(now, slot, done).map_err(|error| {
+            let flash = self.contents().media.flash_mut().expect("as before");
+            Box::new((error, flash.pull(slot).expect("it was just put in")))
+        })
     }
 
-    fn slot_is_free(&mut self, now: Time, slot: u32, module: &Module) -> Result<(), InsertError> {
+    /// A module may be put into a slot: the card has it, it is empty, and the module has the shape of the others.
+    pub fn slot_is_free(&self, slot: u32, module: &Shape) -> Result<(), InsertError> {
         let store = self.store.as_ref().ok_or(InsertError::NoContents)?;
         let shape = *store.media.shape();
         if self.halted {
@@ -306,13 +298,29 @@ impl Card {
         if slot >= shape.modules {
             return Err(InsertError::NoSlot { slot, slots: shape.modules });
         }
-        if store.media.module(slot).is_some() {
+        if store.media.has_module(slot) {
             return Err(InsertError::SlotTaken { slot });
         }
-        if *module.shape() != (media::Shape { modules: 1, ..shape }) {
+        if *module != (Shape { modules: 1, ..shape }) {
             return Err(InsertError::Shape { slot });
         }
-        // The one that was there was pulled, and nobody has asked it since.
+        Ok(())
+    }
+
+    /// A module was put into a slot of the medium that was free ([`Card::slot_is_free`]): as [`Card::insert_module`]. With
+    /// an error it is to be taken out again.
+    pub fn module_came(&mut self, now: Time, slot: u32, done: &mut Vec<Completion>) -> Result<Inserted, InsertError> {
+        self.notice_it_went(now, slot)?;
+        let inserted = self.take_module(slot)?;
+        self.begin_rebuild(inserted.module);
+        self.go_on(now, done);
+        self.stop_without_room();
+        Ok(inserted)
+    }
+
+    /// The module that was in a slot was pulled, and nobody may have asked it since.
+    fn notice_it_went(&mut self, now: Time, slot: u32) -> Result<(), InsertError> {
+        let store = self.store.as_ref().ok_or(InsertError::NoContents)?;
         if let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) {
             self.lose_module(now, logical as u32);
         }
@@ -323,7 +331,7 @@ impl Card {
     pub(crate) fn take_module(&mut self, slot: u32) -> Result<Inserted, InsertError> {
         let store = self.store.as_mut().expect("the card has contents");
         let crate::store::Store { media, headers, slots, gone, .. } = &mut **store;
-        let joins = join(media, slot, &headers.common, |place| slots[place as usize].is_some())?;
+        let joins = join(&mut **media, slot, &headers.common, |place| slots[place as usize].is_some())?;
         let (place, kept) = match joins {
             Joins::New { place } => (place, None),
             Joins::Again { place, generation } => {
@@ -339,7 +347,7 @@ impl Card {
             Joins::Again { .. } => headers.set_state(place as usize, SlotState::Rebuilding),
         }
         slots[place as usize] = Some(slot);
-        let told = headers.tell(media, slots);
+        let told = headers.tell(&mut **media, slots);
         let lost = match told {
             Ok(lost) => lost,
             Err(failed) => {
@@ -363,7 +371,7 @@ impl Card {
     /// The module's dies answer. What does not count of it is absent.
     fn take_in(&mut self, slot: u32, place: u32, kept: Option<Gone>) {
         let modules = self.contents().slots.len() as u32;
-        let media: &Flash = &self.store.as_ref().expect("the card has contents").media;
+        let media = &self.store.as_ref().expect("the card has contents").media;
         let block = |band, die: u32| {
             let at = media::BlockAt { module: slot, die: die / modules, block: band };
             FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) }

@@ -7,7 +7,7 @@ use crate::store::{HeaderFailed, Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{self, AssembleError, MemberState, ScanError, ScanReport, assemble, scan};
 use ftl::{FoundBlock, Ftl, FtlError};
-use media::{Flash, Media, MediaError, Shape, persist};
+use media::{Flash, Media, MediaError, Medium, Shape, persist};
 
 /// Why a card can't be made or started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -106,7 +106,7 @@ const CLAIMS: u64 = 64;
 
 /// Claims a module for whoever starts the card. A claim may be higher than any header tells: power went before the header
 /// was written, or that copy was damaged. A module that refuses is refused when it is written to.
-fn take_over(media: &mut Flash, slot: u32, generation: u64) {
+fn take_over(media: &mut dyn Media, slot: u32, generation: u64) {
     for above in 1..=CLAIMS {
         if persist(|| media.claim(slot, generation + above)) != Err(MediaError::Fenced) {
             return;
@@ -119,12 +119,13 @@ impl Card {
     /// once.
     pub fn format(
         config: &CardConfig,
-        media: Flash,
+        media: impl Into<Medium>,
         id: CardId,
         max_requests: u32,
         seed: u64,
     ) -> Result<Card, OpenError> {
         let config = &config.with_contents();
+        let mut media = media.into();
         let shape = *media.shape();
         let modules = shape.modules as usize;
         let slots: Vec<Slot> = (0..modules)
@@ -168,11 +169,10 @@ impl Card {
             new_data_sectors: ftl.data_sectors(),
             slots,
         };
-        let mut media = media;
         let mut headers = Headers::new(common);
         let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
-        headers.claim(&mut media, &in_slots)?;
-        headers.write(&mut media, &in_slots)?;
+        headers.claim(&mut *media, &in_slots)?;
+        headers.write(&mut *media, &in_slots)?;
         let store = Store::new(media, headers, in_slots, max_requests as usize);
         let mut card = Card::around_found(config, ftl, max_requests);
         card.store = Some(Box::new(store));
@@ -186,12 +186,13 @@ impl Card {
     /// The media are handed back with an error.
     pub fn open(
         config: &CardConfig,
-        mut media: Flash,
+        media: impl Into<Medium>,
         id: Option<CardId>,
         max_requests: u32,
         seed: u64,
-    ) -> Result<(Card, ScanReport), Box<(OpenError, Flash)>> {
-        match Card::find(config, &mut media, id, max_requests, seed) {
+    ) -> Result<(Card, ScanReport), Box<(OpenError, Medium)>> {
+        let mut media = media.into();
+        match Card::find(config, &mut *media, id, max_requests, seed) {
             Ok((mut card, headers, slots, next_version, report)) => {
                 let to_rebuild = std::mem::take(&mut card.to_rebuild);
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
@@ -214,7 +215,7 @@ impl Card {
     #[expect(clippy::type_complexity, reason = "the parts of a card, put together by its only caller")]
     fn find(
         config: &CardConfig,
-        media: &mut Flash,
+        media: &mut dyn Media,
         id: Option<CardId>,
         max_requests: u32,
         seed: u64,
@@ -337,19 +338,34 @@ impl Card {
         self.store.as_ref().map(|store| &store.slots[..])
     }
 
-    /// Its media, as they are.
+    /// Its emulated flash, as it is.
     pub fn into_media(self) -> Option<Flash> {
-        self.store.map(|store| store.media)
+        self.store?.media.into_flash()
     }
 
-    /// Its media.
+    /// Its emulated flash.
     pub fn media_contents(&self) -> Option<&Flash> {
+        self.store.as_ref()?.media.flash()
+    }
+
+    /// Its emulated flash, to do it harm.
+    pub fn media_contents_mut(&mut self) -> Option<&mut Flash> {
+        self.store.as_mut()?.media.flash_mut()
+    }
+
+    /// What it lies on.
+    pub fn medium(&self) -> Option<&Medium> {
         self.store.as_ref().map(|store| &store.media)
     }
 
-    /// Its media, to do them harm.
-    pub fn media_contents_mut(&mut self) -> Option<&mut Flash> {
+    /// What it lies on.
+    pub fn medium_mut(&mut self) -> Option<&mut Medium> {
         self.store.as_mut().map(|store| &mut store.media)
+    }
+
+    /// What it lies on, as it is.
+    pub fn into_medium(self) -> Option<Medium> {
+        self.store.map(|store| store.media)
     }
 
     /// Hands over what a write that is about to be submitted carries: a payload for each sector.

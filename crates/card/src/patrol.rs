@@ -109,7 +109,7 @@ impl Card {
     /// whoever lets more than that pass at once simulates a card that was without power.
     pub fn rest(&mut self, now: Time, days: f64, done: &mut Vec<Completion>) {
         self.patrol.rested_ns = self.patrol.rested_ns.saturating_add((days * DAY_NS) as u64);
-        self.contents().media.advance_time(days);
+        self.contents().media.flash_mut().expect("only emulated flash knows another time").advance_time(days);
         self.go_on(now, done);
     }
 
@@ -117,7 +117,7 @@ impl Card {
     pub fn read_often(&mut self, now: Time, at: UnitAddress, reads: u32, done: &mut Vec<Completion>) {
         let store = self.contents();
         if let Some(block) = store.block_at(at.die, at.band.0) {
-            store.media.disturb(block, reads);
+            store.media.flash_mut().expect("only emulated flash can be read without being asked").disturb(block, reads);
         }
         store.reads.count(at.band.0, at.die, reads);
         self.go_on(now, done);

@@ -399,7 +399,7 @@ impl Card {
         let is_parity = self.ftl.stripe_units(stripe).parity >> number & 1 == 1;
         let store = self.store.as_ref().expect("the card has contents");
         let place = store.spare_of(&self.ftl, stripe);
-        let mut unit = Unit::new(media::Media::shape(&store.media));
+        let mut unit = Unit::new(store.media.shape());
         let mut any = false;
         for sector in 0..layout.unit_sectors {
             let Some(folded) = others.fold(store, &self.ftl, stripe, number, sector) else { continue };

@@ -108,7 +108,7 @@ impl Card {
     pub(crate) fn repair_read(&mut self, now: Time, index: u32, at: UnitAddress, done: &mut Vec<Completion>) {
         let width = self.ftl.layout().width;
         let store = self.store.as_mut().expect("the card has contents");
-        let mut unit = Unit::new(media::Media::shape(&store.media));
+        let mut unit = Unit::new(store.media.shape());
         let read = store.read_unit(at, &mut unit);
         if self.read_ended(now, at, read) {
             return;

@@ -363,19 +363,9 @@ impl Flash {
         }
     }
 
-    /// Whether a module keeps whoever asks it waiting for ever.
-    pub fn is_stuck(&self, module: u32) -> bool {
-        self.slots[module as usize].as_ref().is_some_and(|slot| slot.live.stuck)
-    }
-
     /// Whether what holds a module, and no other, fails from some time on whenever it is asked.
     pub fn host_fails_for_ever(&self, module: u32) -> bool {
         self.host_faults.iter().any(|fault| fault.for_ever && fault.module == Some(module))
-    }
-
-    /// Times of a module in percent of what they should be.
-    pub fn slow_percent(&self, module: u32) -> u32 {
-        self.slots[module as usize].as_ref().map_or(100, |slot| slot.live.slow_percent)
     }
 
     /// Removes all faults that still wait for their operation.

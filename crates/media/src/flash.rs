@@ -133,18 +133,6 @@ impl Flash {
         }
     }
 
-    /// Further reads with shifted thresholds that a read of a unit would take now.
-    pub fn retries(&self, at: UnitAt) -> u32 {
-        let answers = |slot: &&Slot| self.powered && slot.live.answers(Some(at.block.die)).is_ok();
-        let slot = self.slots[at.block.module as usize].as_ref().filter(answers);
-        match slot {
-            Some(slot) if self.physics.read_retries > 0 => {
-                slot.live.look(at.block, at.row, &self.physics, |_, _| {}).retries
-            }
-            _ => 0,
-        }
-    }
-
     /// A block is read so many times.
     pub fn disturb(&mut self, at: BlockAt, reads: u32) {
         if let Some(slot) = &mut self.slots[at.module as usize] {
@@ -530,5 +518,28 @@ impl Media for Flash {
         let result = self.try_claim(module, generation);
         self.note(traced::CLAIM, [u64::from(module), generation], 0, &result);
         result
+    }
+
+    fn has_module(&self, slot: u32) -> bool {
+        self.slots.get(slot as usize).is_some_and(Option::is_some)
+    }
+
+    fn retries(&self, at: UnitAt) -> u32 {
+        let answers = |slot: &&Slot| self.powered && slot.live.answers(Some(at.block.die)).is_ok();
+        let slot = self.slots[at.block.module as usize].as_ref().filter(answers);
+        match slot {
+            Some(slot) if self.physics.read_retries > 0 => {
+                slot.live.look(at.block, at.row, &self.physics, |_, _| {}).retries
+            }
+            _ => 0,
+        }
+    }
+
+    fn is_stuck(&self, module: u32) -> bool {
+        self.slots[module as usize].as_ref().is_some_and(|slot| slot.live.stuck)
+    }
+
+    fn slow_percent(&self, module: u32) -> u32 {
+        self.slots[module as usize].as_ref().map_or(100, |slot| slot.live.slow_percent)
     }
 }

@@ -23,6 +23,7 @@ mod fault;
 mod flash;
 mod hash;
 pub mod image;
+mod medium;
 mod module;
 mod physics;
 mod place;
@@ -32,9 +33,13 @@ mod store;
 mod unit;
 mod wear;
 
+use std::any::Any;
+use std::fmt;
+
 pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
 pub use flash::Flash;
+pub use medium::Medium;
 pub use module::Module;
 pub use physics::{ErrorRates, Physics};
 pub use place::{BlockAt, Shape, UnitAt};
@@ -66,7 +71,11 @@ pub struct ReadReport {
 ///
 /// Operations happen at once, in the order in which they are called; what takes time stands above. After a power cut
 /// every operation answers [`MediaError::NoPower`].
-pub trait Media {
+///
+/// A medium that is itself slow (a file, a drive) can be told before: what was begun ([`Media::begin_program`] and so on)
+/// goes on while others are asked, and the operation itself, called when [`Media::is_under_way`] no longer holds, only
+/// hands over how it ended. A die has at most one operation under way; nothing has to be begun.
+pub trait Media: Any + fmt::Debug + Send + Sync {
     /// How it is divided.
     fn shape(&self) -> &Shape;
 
@@ -107,4 +116,44 @@ pub trait Media {
     /// [`MediaError::Fenced`]. A claim with a generation not above the present one is fenced itself. Media that can't
     /// refuse do nothing.
     fn claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError>;
+
+    /// Whether there is a module in a slot.
+    fn has_module(&self, slot: u32) -> bool;
+
+    /// Further reads with shifted thresholds that a read of a unit would take now.
+    fn retries(&self, _at: UnitAt) -> u32 {
+        0
+    }
+
+    /// Whether a module keeps whoever asks it waiting for ever.
+    fn is_stuck(&self, _module: u32) -> bool {
+        false
+    }
+
+    /// Times of a module in percent of what they should be.
+    fn slow_percent(&self, _module: u32) -> u32 {
+        100
+    }
+
+    /// A unit will be read.
+    fn begin_read(&mut self, _at: UnitAt) {}
+
+    /// A unit will be programmed with this.
+    fn begin_program(&mut self, _at: UnitAt, _unit: &Unit) {}
+
+    /// A block will be erased.
+    fn begin_erase(&mut self, _at: BlockAt) {}
+
+    /// A module will be synced. What it covers was programmed and erased before.
+    fn begin_sync(&mut self, _module: u32) {}
+
+    /// What was begun on a die is not done yet.
+    fn is_under_way(&self, _module: u32, _die: u32) -> bool {
+        false
+    }
+
+    /// A sync that was begun is not done yet.
+    fn is_syncing(&self, _module: u32) -> bool {
+        false
+    }
 }

@@ -336,6 +336,7 @@ impl Subject for CardUnderTest {
             Ok(opened) => opened,
             Err(failed) => {
                 let (error, media) = *failed;
+                let media = media.into_flash().expect("it was emulated flash");
                 let had_power = media.has_power();
                 self.media = Some(media);
                 if !had_power {

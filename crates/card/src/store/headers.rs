@@ -2,7 +2,7 @@
 
 use format::{ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::canary::{Canary, planted};
-use media::{Flash, HEADER_COPIES, Media, MediaError, persist};
+use media::{HEADER_COPIES, Media, MediaError, persist};
 
 /// What the headers of a card's modules say in common, and of each.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ impl Headers {
     /// come. Written first is a copy that can't be read; else one of a generation that was given up before all had it, so that the
     /// generation before it, which all have, is still there; else the older. Modules that do not answer are passed
     /// over.
-    pub fn write(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
+    pub fn write(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         let generation = self.common.generation;
         self.common.sequence += 1;
         let mut copies: Vec<[Option<Written>; HEADER_COPIES as usize]> = slots
@@ -79,11 +79,11 @@ impl Headers {
 
     /// Writes the header to every module that is there, to one copy of each: the older or unreadable one. The generation
     /// stays, so a module that does not answer misses nothing but totals.
-    pub fn write_totals(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
+    pub fn write_totals(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.sequence += 1;
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
-            let sequence = |media: &mut Flash, copy| written(media, slot, copy).map(|copy| copy.sequence);
+            let sequence = |media: &mut dyn Media, copy| written(media, slot, copy).map(|copy| copy.sequence);
             let first_is_newer = sequence(media, 1) < sequence(media, 0);
             self.write_copy(media, logical, slot, u32::from(first_is_newer))?;
         }
@@ -93,7 +93,7 @@ impl Headers {
     /// Writes one copy; what it holds then. `None`: the module does not answer.
     fn write_copy(
         &self,
-        media: &mut Flash,
+        media: &mut dyn Media,
         logical: usize,
         slot: u32,
         copy: u32,
@@ -108,13 +108,13 @@ impl Headers {
     }
 
     /// The highest generation in the copies of a module's header; 0 when none can be read.
-    pub fn generation_in(media: &mut Flash, slot: u32) -> u64 {
+    pub fn generation_in(media: &mut dyn Media, slot: u32) -> u64 {
         let copies = (0..HEADER_COPIES).filter_map(|copy| written(media, slot, copy));
         copies.map(|copy| copy.generation).max().unwrap_or(0)
     }
 
     /// Raises the generation and claims the modules for it.
-    pub fn claim(&mut self, media: &mut Flash, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
+    pub fn claim(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.generation += 1;
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
@@ -128,7 +128,7 @@ impl Headers {
 
     /// Tells all modules that are there of a new generation. One whose file or drive fails whenever it is asked is done
     /// without from then on, and the others are told so; returns which, by their numbers within the card.
-    pub fn tell(&mut self, media: &mut Flash, slots: &mut [Option<u32>]) -> Result<Vec<u32>, HeaderFailed> {
+    pub fn tell(&mut self, media: &mut dyn Media, slots: &mut [Option<u32>]) -> Result<Vec<u32>, HeaderFailed> {
         let mut gone = Vec::new();
         loop {
             let told = self.claim(media, slots).and_then(|()| self.write(media, slots));
@@ -160,7 +160,7 @@ struct Written {
     sequence: u64,
 }
 
-fn written(media: &mut Flash, slot: u32, copy: u32) -> Option<Written> {
+fn written(media: &mut dyn Media, slot: u32, copy: u32) -> Option<Written> {
     let bytes = persist(|| media.read_header(slot, copy)).ok().flatten()?;
     let ModuleHeader { generation, sequence, .. } = ModuleHeader::decode(&bytes).ok()?;
     Some(Written { generation, sequence })

@@ -20,7 +20,7 @@ use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Why, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
-use media::{BlockAt, Flash, Media, MediaError, ReadReport, Unit, UnitAt, persist};
+use media::{BlockAt, MediaError, Medium, ReadReport, Unit, UnitAt, persist};
 use requests::RequestData;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use stripes::Programs;
@@ -45,7 +45,7 @@ pub struct StoreCounters {
 /// The contents of a card.
 #[derive(Clone, Debug)]
 pub struct Store {
-    pub media: Flash,
+    pub media: Medium,
     /// What the modules say about themselves.
     pub headers: Headers,
     /// Slot of each module of the card; `None` where it is missing.
@@ -85,7 +85,7 @@ pub struct Store {
 }
 
 impl Store {
-    pub fn new(media: Flash, headers: Headers, slots: Vec<Option<u32>>, requests: usize) -> Store {
+    pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>, requests: usize) -> Store {
         Store {
             media,
             headers,

@@ -6,7 +6,7 @@ use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per
 use ftl::canary::{Canary, planted};
 use ftl::recover::{Opening, Rebuild};
 use ftl::{BandId, Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
-use media::{Media, MediaError, Unit};
+use media::{MediaError, Unit};
 
 /// The units of a stripe being programmed.
 #[derive(Clone, Debug)]
