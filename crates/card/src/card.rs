@@ -116,6 +116,8 @@ pub struct Card {
     /// Stripes that were programmed to media with a volatile cache, and are not synced. At most as many as
     /// [`crate::durable::MOST_UNSYNCED`].
     pub(crate) unsynced: Vec<StripeInFlight>,
+    /// Stripes that the sync under way covers.
+    pub(crate) syncing: Vec<StripeInFlight>,
     /// Its media answer no more: there is no power, or another controller has them.
     pub(crate) halted: bool,
     /// Stripes of a checkpoint that are being programmed, and its number.
@@ -184,6 +186,7 @@ impl Card {
             rebuild: None,
             rebuild_rate: RebuildRate::default(),
             unsynced: Vec::new(),
+            syncing: Vec::new(),
             halted: false,
             checkpoint_stripes: 0,
             checkpoint_version: 0,
@@ -251,6 +254,9 @@ impl Card {
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
+        if started.fresh && self.store.is_some() {
+            self.begin_on_medium(&started);
+        }
         if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) && self.store.is_none() {
             self.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
         }
@@ -324,7 +330,7 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
-        if self.waits_for_answer(now, d) {
+        if self.waits_for_answer(now, d) || self.waits_for_medium(now, d) {
             return;
         }
         self.set_pace(d as u32);
@@ -469,6 +475,7 @@ impl Card {
     pub(crate) fn unblock(&mut self, now: Time) {
         let at_work = !self.stripes.is_empty() || !self.erasing.is_empty() || self.relocations.on_their_way() > 0;
         if !at_work
+            && !self.syncs()
             && !self.draining
             && !self.halted
             && (self.ftl.stale_bands_wait() || !self.failed_stripes.is_empty())
@@ -561,7 +568,7 @@ impl Device for Card {
                 if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
                     self.notice_the_end(now, done);
                 }
-                if self.draining && self.dies.in_flight() == 0 {
+                if self.draining && self.dies.in_flight() == 0 && !self.syncs() {
                     self.drain(now);
                 }
                 self.note_halt();

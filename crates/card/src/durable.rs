@@ -7,6 +7,8 @@
 //! a sync, and they go on until everything is programmed and synced when power fails. Headers and marks of bad blocks are
 //! durable when they are written.
 //!
+//! Media that are slow themselves sync while others are asked; what is written meanwhile waits for the next sync.
+//!
 //! A sync that failed is not tried again: what it was to cover may be gone, even if a later one works. The module counts
 //! as lost, and the stripes are durable when all others have been synced. The first time, it is filled anew at once.
 
@@ -29,13 +31,43 @@ impl Card {
         if !self.stripes.is_empty() && !waited_for && self.unsynced.len() < MOST_UNSYNCED {
             return;
         }
+        self.sync_unsynced(now, done);
+    }
+
+    /// Syncs what waits for it; at once, or after the sync that is under way.
+    fn sync_unsynced(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.syncing.is_empty() {
+            return;
+        }
+        self.syncing = std::mem::take(&mut self.unsynced);
+        let store = self.contents();
+        store.slots.iter().flatten().for_each(|slot| store.media.begin_sync(*slot));
+        self.synced(now, done);
+    }
+
+    /// A sync that was begun may be done.
+    pub(crate) fn synced(&mut self, now: Time, done: &mut Vec<Completion>) {
+        let store = self.contents();
+        if store.slots.iter().flatten().any(|slot| store.media.is_syncing(*slot)) || self.syncing.is_empty() {
+            return;
+        }
         self.sync_media(now);
         if self.halted {
             return;
         }
-        for s in std::mem::take(&mut self.unsynced) {
+        for s in std::mem::take(&mut self.syncing) {
             self.stripe_safe(now, s, done);
         }
+        // What was written meanwhile.
+        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
+        if !self.unsynced.is_empty() && (self.stripes.is_empty() || waited_for) {
+            self.sync_unsynced(now, done);
+        }
+    }
+
+    /// Stripes are written and not known to be durable.
+    pub(crate) fn syncs(&self) -> bool {
+        !self.unsynced.is_empty() || !self.syncing.is_empty()
     }
 
     /// All that was programmed and erased survives a cut from now on, or the card has stopped.
@@ -73,7 +105,7 @@ impl Card {
             if let Some(slot) = slot
                 && self.contents().filled_anew.insert(logical)
                 && !self.halted
-                && let Ok(inserted) = self.take_module(slot)
+                && let Ok(inserted) = self.take_module(now, slot)
             {
                 self.begin_rebuild(inserted.module);
             }

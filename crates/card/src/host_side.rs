@@ -40,6 +40,9 @@ pub struct HostRequest {
     /// The first sector is covered in part; the last one is, and it is another one.
     partial_first: bool,
     partial_last: bool,
+    /// Bytes of the first sector that lie before the request, and of the last one up to its end.
+    first_bytes: u16,
+    last_bytes: u16,
     reads_left: u32,
     /// A flush that has to tell the media of holes once everything before it is durable; as of which version.
     pub holes_as_of: Option<u64>,
@@ -57,6 +60,8 @@ impl Default for HostRequest {
             bytes: 0,
             partial_first: false,
             partial_last: false,
+            first_bytes: 0,
+            last_bytes: 0,
             reads_left: 0,
             holes_as_of: None,
         }
@@ -72,7 +77,7 @@ impl Card {
         let end = request.offset_bytes + u64::from(request.len_bytes);
         assert!(end <= self.ftl.user_sectors() * SECTOR_BYTES, "request beyond the card: {request:?}");
         assert!(
-            request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512),
+            self.store.is_some() || request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512),
             "request is not a multiple of 512: {request:?}"
         );
         let first = request.offset_bytes / SECTOR_BYTES;
@@ -92,6 +97,8 @@ impl Card {
             bytes: request.len_bytes,
             partial_first: sectors > 0 && (ragged_start || (sectors == 1 && ragged_end)),
             partial_last: sectors > 1 && ragged_end,
+            first_bytes: (request.offset_bytes % SECTOR_BYTES) as u16,
+            last_bytes: ((end + SECTOR_BYTES - 1) % SECTOR_BYTES + 1) as u16,
             reads_left: 0,
             holes_as_of: None,
         };
@@ -254,6 +261,9 @@ impl Card {
         if self.read_only {
             return self.fail(now, id, RequestError::ReadOnly, done);
         }
+        if !self.merge_edges(id) {
+            return self.fail(now, id, RequestError::EdgeUnreadable, done);
+        }
         let needs_room = self.requests[id.0 as usize].sectors_left > 0;
         if (needs_room && !self.waiting_writes.is_empty()) || !self.admit(now, id, done) {
             let request = &mut self.requests[id.0 as usize];
@@ -268,6 +278,27 @@ impl Card {
             }
         }
         self.go_on_after_write(now, done);
+    }
+
+    /// Sectors that are covered in part get the rest of what they held; false: it can't be read.
+    fn merge_edges(&mut self, id: RequestId) -> bool {
+        let request = &self.requests[id.0 as usize];
+        let Some(store) = &mut self.store else { return true };
+        // A payload that stands for a sector has no parts.
+        if !(request.partial_first || request.partial_last) || store.payload_bytes() as u64 != SECTOR_BYTES {
+            return true;
+        }
+        let (first, last) = (request.first_bytes as usize, request.last_bytes as usize);
+        let data = &mut store.requests[id.0 as usize];
+        let sectors = data.read.len();
+        let mut merged = true;
+        if request.partial_first {
+            merged &= data.fill(0, 0..first);
+        }
+        if last < SECTOR_BYTES as usize {
+            merged &= data.fill(sectors - 1, last..SECTOR_BYTES as usize);
+        }
+        merged
     }
 
     /// Relocations that the write earned; cheaper than the full round when nothing waits.

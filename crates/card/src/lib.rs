@@ -37,6 +37,7 @@ mod relocation;
 mod repair;
 mod scrub;
 mod store;
+mod waiting;
 
 pub use card::{Card, MediaCounters};
 pub use config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};

@@ -156,7 +156,12 @@ impl Card {
     /// is stale still then waits for the very stripes that failed.
     pub(crate) fn stop_without_room(&mut self) {
         let waits_for_time = self.events.earliest().0 != Time::NEVER;
-        if !self.homeless.is_empty() && !self.ftl.can_rewrite() && self.dies.in_flight() == 0 && !waits_for_time {
+        if !self.homeless.is_empty()
+            && !self.ftl.can_rewrite()
+            && self.dies.in_flight() == 0
+            && !self.syncs()
+            && !waits_for_time
+        {
             self.halted = true;
         }
     }
@@ -181,6 +186,8 @@ impl Card {
             return;
         }
         store.slots[logical as usize] = None;
+        self.wait_no_longer_for(now, logical);
+        let store = self.contents();
         let generation = store.headers.common.generation;
         let mut gone = vec![logical];
         if !planted(Canary::GenerationNotRaised) {
@@ -190,7 +197,7 @@ impl Card {
         // The open stripes lose a unit, and what they hold goes elsewhere.
         self.close_open_bands(now);
         for logical in gone {
-            self.forget_module(logical, generation);
+            self.forget_module(now, logical, generation);
         }
         self.program_sealed(now);
     }
@@ -214,12 +221,13 @@ impl Card {
         let generation = self.contents().headers.common.generation;
         self.close_open_bands(now);
         for logical in gone {
-            self.forget_module(logical, generation);
+            self.forget_module(now, logical, generation);
         }
         self.program_sealed(now);
     }
 
-    fn forget_module(&mut self, logical: u32, generation: u64) {
+    fn forget_module(&mut self, now: Time, logical: u32, generation: u64) {
+        self.wait_no_longer_for(now, logical);
         let last_band_sequence = self.ftl.last_band_sequence();
         let dies = self.dies_of(logical);
         let is_rebuilt = self.rebuild_ends_for(logical);
@@ -238,6 +246,11 @@ impl Card {
             self.ftl.set_die_dead(die, true);
         }
         self.halted |= self.is_beyond_writing();
+    }
+
+    /// What the headers say of one of its modules.
+    pub fn module_state(&self, module: u32) -> Option<SlotState> {
+        Some(self.store.as_ref()?.headers.common.slots.get(module as usize)?.state)
     }
 
     /// Slot of a die's module, while there is one.
@@ -311,11 +324,19 @@ impl Card {
     /// an error it is to be taken out again.
     pub fn module_came(&mut self, now: Time, slot: u32, done: &mut Vec<Completion>) -> Result<Inserted, InsertError> {
         self.notice_it_went(now, slot)?;
-        let inserted = self.take_module(slot)?;
+        let inserted = self.take_module(now, slot)?;
         self.begin_rebuild(inserted.module);
         self.go_on(now, done);
         self.stop_without_room();
         Ok(inserted)
+    }
+
+    /// A module was taken out of a slot of the medium.
+    pub fn module_went(&mut self, now: Time, slot: u32, done: &mut Vec<Completion>) {
+        // A card that has stopped knows already.
+        let _stopped = self.notice_it_went(now, slot);
+        self.go_on(now, done);
+        self.stop_without_room();
     }
 
     /// The module that was in a slot was pulled, and nobody may have asked it since.
@@ -328,7 +349,7 @@ impl Card {
     }
 
     /// Finds the place of the module in a slot, and tells all modules of it.
-    pub(crate) fn take_module(&mut self, slot: u32) -> Result<Inserted, InsertError> {
+    pub(crate) fn take_module(&mut self, now: Time, slot: u32) -> Result<Inserted, InsertError> {
         let store = self.store.as_mut().expect("the card has contents");
         let crate::store::Store { media, headers, slots, gone, .. } = &mut **store;
         let joins = join(&mut **media, slot, &headers.common, |place| slots[place as usize].is_some())?;
@@ -363,7 +384,7 @@ impl Card {
         self.take_in(slot, place, kept);
         let generation = self.contents().headers.common.generation;
         for logical in lost {
-            self.forget_module(logical, generation);
+            self.forget_module(now, logical, generation);
         }
         Ok(Inserted { module: place, kept: kept.is_some() })
     }

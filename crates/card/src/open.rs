@@ -375,6 +375,17 @@ impl Card {
         request.write.extend_from_slice(payloads);
     }
 
+    /// As [`Card::set_write`], for payloads that begin and end within a sector: `before` bytes of the first sector come
+    /// before them. What the sectors hold beside them stays.
+    pub fn set_write_within(&mut self, id: device::RequestId, before: usize, payloads: &[u8]) {
+        let sector_bytes = self.contents().payload_bytes();
+        let write = &mut self.contents().requests[id.0 as usize].write;
+        write.clear();
+        write.resize(before, 0);
+        write.extend_from_slice(payloads);
+        write.resize(write.len().next_multiple_of(sector_bytes), 0);
+    }
+
     /// What a read that has completed found, sector by sector.
     pub fn take_read(&mut self, id: device::RequestId) -> Vec<crate::SectorData> {
         std::mem::take(&mut self.contents().requests[id.0 as usize].read)

@@ -36,7 +36,7 @@ impl Card {
         self.program_sealed(now);
         self.erase_stale(now);
         // More is gone than room was kept for: what is left in the buffer has no place to go to.
-        if self.dies.in_flight() == 0 && !self.is_drained() {
+        if self.dies.in_flight() == 0 && !self.syncs() && !self.is_drained() {
             self.halted = true;
         }
     }
@@ -53,7 +53,8 @@ impl Card {
 
     /// Nothing that was acknowledged is only in the buffer.
     pub fn is_drained(&self) -> bool {
-        let is_done = self.stripes.is_empty() && self.failed_stripes.is_empty() && self.first_owed().is_none();
+        let is_done =
+            self.stripes.is_empty() && !self.syncs() && self.failed_stripes.is_empty() && self.first_owed().is_none();
         !self.config.power_loss_protection || planted(Canary::CapacitorsEmpty) || self.halted || is_done
     }
 

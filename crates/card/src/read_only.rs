@@ -15,6 +15,9 @@ pub enum RequestError {
     /// Bad blocks have used up the spare.
     #[error("the card is read-only: bad blocks have used up its spare")]
     ReadOnly,
+    /// A write covers a sector in part, and the rest of it can't be read. Nothing was written.
+    #[error("the rest of a sector that is written in part can't be read")]
+    EdgeUnreadable,
 }
 
 impl Card {
@@ -72,6 +75,7 @@ impl Card {
         let goes_on = self.dies.in_flight() > 0 || self.events.earliest().0 != Time::NEVER;
         let looks = self.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
         !self.stripes.is_empty()
+            || self.syncs()
             || !self.erasing.is_empty()
             || self.relocations.on_their_way() > 0
             || (goes_on && (self.rebuild.is_some() || looks))

@@ -31,7 +31,7 @@ pub struct ModuleRebuild {
     /// The unit at `at` waits for its time.
     waits: bool,
     /// The unit being programmed.
-    unit: Option<Unit>,
+    pub(crate) unit: Option<Unit>,
     /// When the first of it began, and the last of it ended.
     begun: Option<Time>,
     ended: Time,
@@ -68,6 +68,13 @@ pub struct RebuildProgress {
     pub bytes_left: u64,
     /// How long that takes at the pace so far; `None` before there is one.
     pub left_ns: Option<u64>,
+}
+
+impl RebuildProgress {
+    /// Share of the bytes that is done.
+    pub fn share(&self) -> f64 {
+        self.bytes_done as f64 / (self.bytes_done + self.bytes_left).max(1) as f64
+    }
 }
 
 /// A limit, and when it lets the next unit begin.

@@ -29,6 +29,13 @@ pub struct ScrubProgress {
     pub found: u64,
 }
 
+impl ScrubProgress {
+    /// Share that is done.
+    pub fn share(&self) -> f64 {
+        self.bands_done as f64 / self.bands.max(1) as f64
+    }
+}
+
 impl Scrub {
     /// The band whose stripes are being read: it is not erased meanwhile.
     pub fn band(&self) -> Option<BandId> {

@@ -253,6 +253,11 @@ impl Ftl {
         self.config.user_sectors
     }
 
+    /// Sectors that are written and not trimmed, the card's own lists of holes among them. Looks at all bands.
+    pub fn valid_sectors(&self) -> u64 {
+        self.bands.valid.iter().map(|&valid| u64::from(valid)).sum()
+    }
+
     /// Free bands, the reserve among them.
     pub fn free_bands(&self) -> u32 {
         self.bands.free_count()

@@ -35,6 +35,7 @@ mod wear;
 
 use std::any::Any;
 use std::fmt;
+use std::os::fd::BorrowedFd;
 
 pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
@@ -65,6 +66,23 @@ pub struct ReadReport {
     /// The unit should be written elsewhere soon: the medium is near to the end of what it can correct, because of time,
     /// reads or a fault. Not when only its block is worn: elsewhere is no better.
     pub refresh_advised: bool,
+}
+
+/// What has ended of what was begun on a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// What a die did.
+    Die {
+        /// Slot of its module.
+        module: u32,
+        /// Die of the module.
+        die: u32,
+    },
+    /// The sync of a module.
+    Sync {
+        /// Slot of it.
+        module: u32,
+    },
 }
 
 /// The modules of a card.
@@ -155,5 +173,16 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// A sync that was begun is not done yet.
     fn is_syncing(&self, _module: u32) -> bool {
         false
+    }
+
+    /// Hands over what was begun, if it was collected.
+    fn submit(&mut self) {}
+
+    /// Appends what has ended of what was begun, since this was last asked.
+    fn take_ended(&mut self, _ended: &mut Vec<Ended>) {}
+
+    /// What becomes readable when something that was begun has ended.
+    fn bell(&self) -> Option<BorrowedFd<'_>> {
+        None
     }
 }

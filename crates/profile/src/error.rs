@@ -356,6 +356,15 @@ pub enum Problem {
         /// A scale at which they fit.
         try_scale: u64,
     },
+    /// More sectors than a map entry of 4 bytes can tell apart, on a card that holds contents.
+    #[error("a card of this size has more 4 KiB sectors than a map of 4-byte entries can tell apart: make it smaller")]
+    SizeTooLarge,
+    /// What is modelled without contents.
+    #[error("{what} can be modelled, but holds no contents: name a single flash card")]
+    NoContents {
+        /// What it is.
+        what: &'static str,
+    },
 }
 
 fn nearest_multiple(bytes: u64, multiple: u64) -> u64 {

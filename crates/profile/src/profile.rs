@@ -14,6 +14,7 @@ use crate::schema;
 use crate::settings::Settings;
 use crate::sources;
 use crate::summary::Summary;
+use card::CardConfig;
 use disk::ArrayConfig;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -123,6 +124,25 @@ impl Profile {
             let cards = vec![card; flash.cards as usize];
             DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes }
         })
+    }
+
+    /// The card with contents that a host sees so many bytes of, rounded up to 4 KiB; `None`: as many as it has. Dies,
+    /// times and spare factor are the card's; blocks may have fewer pages. Disks, and cards that are sold as several, hold
+    /// no contents.
+    pub fn with_contents(&self, user_bytes: Option<u64>) -> Result<CardConfig, ProfileError> {
+        let Full::Flash(flash) = self.full()? else {
+            return Err(self.settings.wrong_table("card", Problem::NoContents { what: "disks" }));
+        };
+        if flash.cards > 1 {
+            return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a set of several cards" }));
+        }
+        let user_sectors = user_bytes.map_or(flash.card.ftl.user_sectors, |bytes| bytes.div_ceil(device::SECTOR_BYTES));
+        let card = scale::sized(&flash.card, user_sectors.max(1));
+        let sectors = capacity::sectors_per_band(&card) * u64::from(card.bands);
+        if sectors >= MAX_SECTORS {
+            return Err(self.settings.wrong_table("geometry", Problem::SizeTooLarge));
+        }
+        Ok(card)
     }
 
     pub(crate) fn full(&self) -> Result<Full, ProfileError> {

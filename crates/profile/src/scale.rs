@@ -54,6 +54,39 @@ fn data_bands(full: &CardConfig, full_data_bands: u32, data_sectors_per_band: u6
     wanted.max(MIN_DATA_BANDS).max(for_spare).min(full_data_bands)
 }
 
+/// Data bands of a card of a certain size at least: enough that victims are chosen among many.
+const SIZED_DATA_BANDS: u64 = 128;
+/// Fewest rows of a block.
+const MIN_ROWS: u32 = 8;
+
+/// The card with contents and so many user sectors: dies, times and the effective spare factor are kept. Where that would be
+/// too few bands, blocks have fewer pages.
+pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
+    let capacities = Capacities::of(full);
+    let used = 1.0 - capacities.effective_spare_factor;
+    let mut card = *full;
+    loop {
+        let geometry = &card.nand.geometry;
+        let Capacities { overhead_bands, data_sectors_per_band, .. } = Capacities::of(&card.with_contents());
+        let data_bands = (user_sectors as f64 / used / data_sectors_per_band as f64).ceil() as u64;
+        let rows = geometry.units_per_band();
+        let cell_rows = card.ftl.persistence.map_or(1, |persistence| persistence.cell_rows);
+        let halved = card.nand.geometry.pages_per_block / 2;
+        let can_halve = rows.is_multiple_of(2) && rows / 2 >= MIN_ROWS && (rows / 2).is_multiple_of(cell_rows);
+        if data_bands < SIZED_DATA_BANDS && can_halve {
+            card.nand.geometry.pages_per_block = halved;
+            continue;
+        }
+        card.bands = data_bands.max(u64::from(MIN_DATA_BANDS)) as u32 + overhead_bands;
+        card.ftl.user_sectors = user_sectors;
+        card.ftl.slc_cache = full.ftl.slc_cache.map(|cache| SlcCache {
+            bands: ((u64::from(cache.bands) * u64::from(card.bands)).div_ceil(u64::from(full.bands)) as u32).max(1),
+            bits_per_cell: cache.bits_per_cell,
+        });
+        return card.with_contents();
+    }
+}
+
 /// The array at `scale`: smaller disks, with the same times to cross them.
 pub(crate) fn array(full: &ArrayConfig, scale: f64) -> ArrayConfig {
     let mut array = *full;

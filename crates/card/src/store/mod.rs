@@ -187,6 +187,13 @@ impl Store {
         erased
     }
 
+    /// Tells the medium of an erase to come.
+    pub fn begin_erase(&mut self, die: u32, band: u32) {
+        if let Some(at) = self.block_at(die, band).filter(|_| !self.failing.contains(&(band, die))) {
+            self.media.begin_erase(at);
+        }
+    }
+
     /// Erases a block that does not hold what belongs there.
     pub fn erase_for_rebuild(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
         let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;

@@ -50,6 +50,19 @@ impl RequestData {
         self.parts.clear();
     }
 
+    /// Part of a sector that is written keeps what the sector held; false: that can't be read. Indices count from the
+    /// request's first sector.
+    pub fn fill(&mut self, sector: usize, part: std::ops::Range<usize>) -> bool {
+        let sector_bytes = self.write.len() / self.read.len();
+        let to = &mut self.write[sector * sector_bytes..][part.clone()];
+        match &self.read[sector] {
+            SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
+            SectorData::Zero => to.fill(0),
+            SectorData::Unreadable | SectorData::Pending => return part.is_empty(),
+        }
+        true
+    }
+
     /// A sector was read.
     pub fn set(&mut self, lba: Lba, data: SectorData) {
         let index = (lba.0 - self.first) as usize;

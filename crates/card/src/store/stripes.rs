@@ -126,6 +126,16 @@ impl Store {
         self.unit_at(at)
     }
 
+    /// Tells the medium of a program to come.
+    pub fn begin_program(&mut self, index: u32, at: UnitAddress, width: u32) {
+        let place = self.unit_at(at).filter(|_| !self.failing.contains(&(at.band.0, at.die)));
+        let contents =
+            self.programs.get(&index).and_then(|programs| programs.units[(at.die % width) as usize].as_ref());
+        if let (Some(place), Some(contents)) = (place, contents) {
+            self.media.begin_program(place, contents);
+        }
+    }
+
     /// Programs a unit of a stripe.
     pub fn program(&mut self, index: u32, at: UnitAddress, width: u32) -> Result<(), MediaError> {
         let unit = at.die % width;

@@ -1,0 +1,63 @@
+//! The card's own thread: sleeps until something is due, or has come from the medium.
+
+use crate::engine::State;
+use crate::port::Shared;
+use device::Time;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+
+/// Sleeping costs about as much as this; what is due sooner is waited for awake, if somebody waits for it.
+const AWAKE_NS: u64 = 20_000;
+/// Longest sleep.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Runs until the card is told to stop, and shuts it down then.
+pub(crate) fn run(shared: &Shared) {
+    // Sleeps end when they should. Where the kernel refuses, they end 50 us late.
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZero::new(1));
+    let mut bell: Option<OwnedFd> = None;
+    loop {
+        let mut engine = shared.lock();
+        engine.poll();
+        if shared.stops.load(Ordering::SeqCst) && engine.is_idle() {
+            engine.shut_down();
+            shared.release(engine);
+            return;
+        }
+        if bell.is_none()
+            && let State::On(card) = &engine.state
+            && let Some(rings) = card.medium().and_then(|medium| medium.bell())
+        {
+            bell = rings.try_clone_to_owned().ok();
+        }
+        let (now, due) = (engine.wall_ns(), engine.next_event());
+        let left_ns = due.0.saturating_sub(now).min(LONGEST_NS);
+        let waited_for = !engine.is_idle();
+        let sleeps = due == Time::NEVER || left_ns > if waited_for { AWAKE_NS } else { 0 };
+        shared.sleeps_until.store(if sleeps { due.0 } else { 0 }, Ordering::Relaxed);
+        shared.release(engine);
+        if sleeps {
+            sleep(shared, bell.as_ref(), left_ns.saturating_sub(if waited_for { AWAKE_NS } else { 0 }));
+            shared.sleeps_until.store(0, Ordering::Relaxed);
+        } else if left_ns > 0 {
+            std::hint::spin_loop();
+        } else {
+            // More is due than is done in one go: let others ask meanwhile.
+            std::thread::yield_now();
+        }
+    }
+}
+
+fn sleep(shared: &Shared, bell: Option<&OwnedFd>, ns: u64) {
+    let mut fds = vec![PollFd::new(&shared.wake, PollFlags::IN)];
+    if let Some(bell) = bell {
+        fds.push(PollFd::from_borrowed_fd(bell.as_fd(), PollFlags::IN));
+    }
+    let timeout = Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as _ };
+    // A signal ends it early: then it is slept again.
+    let _ = poll(&mut fds, Some(&timeout));
+    if fds[0].revents().contains(PollFlags::IN) {
+        let _ = rustix::io::read(&shared.wake, &mut [0u8; 8]);
+    }
+}

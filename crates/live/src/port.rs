@@ -1,0 +1,184 @@
+//! A live card as those see it who use it.
+
+use crate::ask::{Ask, Done};
+use crate::clock;
+use crate::engine::{Asker, Engine, Start};
+use card::{Card, OpenError};
+use ftl::recover::ScanReport;
+use media::Medium;
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use rustix::event::{EventfdFlags, eventfd};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+/// Tells an asker that there are answers.
+pub trait Bell: Send + Sync {
+    /// There are answers. Called by whichever thread has them; must not block, and must not call the card.
+    fn ring(&self);
+}
+
+/// What all share.
+pub(crate) struct Shared {
+    engine: Mutex<Engine>,
+    /// Wakes the card's own thread.
+    pub wake: OwnedFd,
+    /// There is room again for who waits with an ask.
+    room: Condvar,
+    pub stops: std::sync::atomic::AtomicBool,
+    /// When the card's own thread wakes by itself, by the card's clock.
+    pub sleeps_until: std::sync::atomic::AtomicU64,
+}
+
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, Engine> {
+        self.engine.lock()
+    }
+
+    /// Has the card's own thread look at what is due.
+    pub fn wake(&self) {
+        // The counter is far from full: whoever reads it sets it back.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    /// Lets go of the engine: whoever has answers is told, and the card's own thread if something is due before it wakes.
+    pub fn release(&self, mut engine: MutexGuard<'_, Engine>) {
+        let mut bells = Vec::new();
+        engine.bells(&mut bells);
+        let due = engine.next_event().0;
+        let has_room = engine.has_room();
+        let sleeps_until = self.sleeps_until.load(std::sync::atomic::Ordering::Relaxed);
+        drop(engine);
+        for bell in bells {
+            bell.ring();
+        }
+        if due < sleeps_until {
+            self.wake();
+        }
+        if has_room {
+            self.room.notify_all();
+        }
+    }
+}
+
+/// A card that runs by the clock. Its own thread ends, and the card is shut down in order, when it is dropped or
+/// [`Live::shut_down`] is called.
+pub struct Live {
+    pub(crate) shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Live {
+    /// Makes a card on a medium whose contents are lost.
+    pub fn format(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
+        let card = Engine::format(medium.into(), &start)?;
+        Live::run(card, start, None)
+    }
+
+    /// Starts the card that lies on a medium.
+    pub fn open(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
+        let (card, report) = Engine::open(medium.into(), &start).map_err(|failed| LiveError::Open(failed.0))?;
+        Live::run(card, start, Some(report))
+    }
+
+    fn run(card: Card, start: Start, scan: Option<ScanReport>) -> Result<Live, LiveError> {
+        let shared = Arc::new(Shared {
+            engine: Mutex::new(Engine::around(card, start, scan)),
+            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from)?,
+            room: Condvar::new(),
+            stops: Default::default(),
+            sleeps_until: Default::default(),
+        });
+        let for_thread = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("card".into()).spawn(move || clock::run(&for_thread))?;
+        Ok(Live { shared, thread: Some(thread) })
+    }
+
+    /// A way to ask it. `bell` rings when there are answers that [`Port::submit`] has not handed out.
+    pub fn port(&self, bell: Arc<dyn Bell>) -> Port {
+        let mut engine = self.shared.lock();
+        let number = engine.next_asker;
+        engine.next_asker += 1;
+        engine.askers.insert(number, Asker { completed: Vec::new(), bell, ring: false });
+        Port { shared: Arc::clone(&self.shared), number }
+    }
+
+    /// Bytes that can be asked for.
+    pub fn size_bytes(&self) -> u64 {
+        self.shared.lock().start.config.ftl.user_sectors * device::SECTOR_BYTES
+    }
+
+    /// Writes what is only in the buffer, and ends. What is asked from now on is refused.
+    pub fn shut_down(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        self.shared.stops.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.shared.wake();
+        // A panic of the thread is its own message.
+        let _ = thread.join();
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+/// Why a card was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// It can't be made of, or found on, its medium.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The system refuses a thread or a descriptor.
+    #[error("the system refuses what a card needs to run: {0}")]
+    System(#[from] io::Error),
+}
+
+/// One asker's way to the card.
+pub struct Port {
+    shared: Arc<Shared>,
+    number: u64,
+}
+
+impl Port {
+    /// Asks, all at once, and appends what is answered already: of these and of earlier asks. What is not, rings the
+    /// bell later. Waits only while thousands of others wait already.
+    pub fn submit(&mut self, asks: &[Ask], done: &mut Vec<Done>) {
+        let mut engine = self.shared.lock();
+        let wall_ns = engine.wall_ns();
+        for ask in asks {
+            while !engine.has_room() {
+                self.shared.wake();
+                self.shared.room.wait_for(&mut engine, std::time::Duration::from_millis(100));
+            }
+            engine.take(self.number, ask, wall_ns, done);
+        }
+        let asker = engine.askers.get_mut(&self.number).expect("until the port is dropped");
+        done.append(&mut asker.completed);
+        asker.ring = false;
+        self.shared.release(engine);
+    }
+
+    /// Appends what was answered since.
+    pub fn completed(&mut self, done: &mut Vec<Done>) {
+        let mut engine = self.shared.lock();
+        let asker = engine.askers.get_mut(&self.number).expect("until the port is dropped");
+        done.append(&mut asker.completed);
+        asker.ring = false;
+    }
+
+    /// Which parts of a range hold something: pairs of length in bytes and whether it is written, at most `most` of them.
+    /// The first begins at `offset_bytes`; they may end before the range does.
+    pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
+        self.shared.lock().extents(offset_bytes, len_bytes, most)
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        // What is under way for it is answered to nobody.
+        self.shared.lock().askers.remove(&self.number);
+    }
+}

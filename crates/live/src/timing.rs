@@ -1,0 +1,35 @@
+//! How long things take on a live card.
+
+use card::{CardConfig, LinkConfig};
+use nand::OpTiming;
+use serde::Serialize;
+
+/// How long things take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Timing {
+    /// As long as the medium takes.
+    None,
+    /// As long as on the card's own flash, link and controller.
+    Model,
+}
+
+/// The card, with flash and link that take no time. What a medium takes comes on top.
+pub fn without_timing(config: &CardConfig) -> CardConfig {
+    let mut config = *config;
+    let at_once = OpTiming { read_ns: 0, program_ns: 0, erase_ns: 0 };
+    let timing = &mut config.nand.timing;
+    (timing.native, timing.slc) = (at_once, at_once);
+    // A bus that is never busy, and nothing to suspend.
+    timing.bus_bytes_per_s = u64::MAX;
+    timing.suspend_ns = None;
+    config.link = LinkConfig {
+        read_bytes_per_s: u64::MAX,
+        write_bytes_per_s: u64::MAX,
+        half_duplex: false,
+        read_command_ns: 0,
+        write_command_ns: 0,
+        latency_ns: 0,
+    };
+    config
+}
