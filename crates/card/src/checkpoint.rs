@@ -52,7 +52,7 @@ impl Card {
         {
             self.relocations.sectors_in_flight += 1;
             let version = self.checkpoint_version;
-            self.contents().put(ppa, Content::new(Role::Checkpoint, version, Lba(part), &payload));
+            self.contents().put(ppa, Content::new(Role::Checkpoint, version, Lba(part), payload.into()));
             self.program_sealed(now);
         }
     }

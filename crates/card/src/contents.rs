@@ -167,11 +167,9 @@ impl Card {
     pub(crate) fn put_host_sector(&mut self, id: RequestId, lba: Lba, ppa: Ppa) {
         let Some(store) = &mut self.store else { return };
         let version = store.take_version();
-        let request = &store.requests[id.0 as usize];
-        let bytes = store.payload_bytes();
-        let at = (lba.0 - request.first) as usize * bytes;
-        let content = Content::new(Role::Data, version, lba, &request.write[at..at + bytes]);
-        store.put(ppa, content);
+        let request = &mut store.requests[id.0 as usize];
+        let payload = std::mem::take(&mut request.write[(lba.0 - request.first) as usize]);
+        store.put(ppa, Content::new(Role::Data, version, lba, payload));
     }
 
     /// Notes a read of consecutive sectors of a unit that is about to be queued; false when they wait in the buffer and
@@ -220,7 +218,7 @@ impl Card {
                 Err(_) => None,
             };
             match content {
-                Some(content) => store.requests[id.0 as usize].set(lba, readable(&content)),
+                Some(content) => store.requests[id.0 as usize].set(lba, into_readable(content)),
                 None => missing.push((lba, ppa)),
             }
         }
@@ -305,6 +303,14 @@ impl Card {
             }
         }
         all
+    }
+}
+
+/// What a sector's content reads as.
+pub(crate) fn into_readable(content: Content) -> SectorData {
+    match content.role {
+        Role::Data => SectorData::Data(content.payload),
+        _ => SectorData::Unreadable,
     }
 }
 

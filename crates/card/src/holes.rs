@@ -229,6 +229,6 @@ impl Card {
         let lba = self.ftl.holes_lba(segment);
         let ppa = self.ftl.write_holes(segment);
         self.relocations.sectors_in_flight += 1;
-        self.contents().put(ppa, Content::new(Role::Holes, version, lba, &payload));
+        self.contents().put(ppa, Content::new(Role::Holes, version, lba, payload.into()));
     }
 }

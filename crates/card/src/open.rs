@@ -370,9 +370,7 @@ impl Card {
 
     /// Hands over what a write that is about to be submitted carries: a payload for each sector.
     pub fn set_write(&mut self, id: device::RequestId, payloads: &[u8]) {
-        let request = &mut self.contents().requests[id.0 as usize];
-        request.write.clear();
-        request.write.extend_from_slice(payloads);
+        self.set_write_within(id, 0, payloads);
     }
 
     /// As [`Card::set_write`], for payloads that begin and end within a sector: `before` bytes of the first sector come
@@ -381,9 +379,19 @@ impl Card {
         let sector_bytes = self.contents().payload_bytes();
         let write = &mut self.contents().requests[id.0 as usize].write;
         write.clear();
-        write.resize(before, 0);
-        write.extend_from_slice(payloads);
-        write.resize(write.len().next_multiple_of(sector_bytes), 0);
+        let (mut rest, mut from) = (payloads, before);
+        while !rest.is_empty() {
+            let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
+            write.push(match bytes.len() == sector_bytes {
+                true => bytes.into(),
+                false => {
+                    let mut sector = vec![0; sector_bytes];
+                    sector[from..from + bytes.len()].copy_from_slice(bytes);
+                    sector.into()
+                }
+            });
+            (rest, from) = (next, 0);
+        }
     }
 
     /// What a read that has completed found, sector by sector.

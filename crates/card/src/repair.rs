@@ -195,7 +195,7 @@ impl Card {
         let store = self.store.as_ref().expect("the card has contents");
         let folded = repair.others.fold(store, &self.ftl, repair.stripe, repair.unit, sector)?;
         let Rebuilt { role, lba: found, version } = folded.finish().ok()?;
-        is_for(&self.ftl, role, found, lba).then(|| Content::new(role, version, lba, folded.payload()))
+        is_for(&self.ftl, role, found, lba).then(|| Content::new(role, version, lba, folded.payload().into()))
     }
 }
 

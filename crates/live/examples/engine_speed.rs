@@ -15,7 +15,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let size: u64 = args.get(1).map_or(1 << 30, |mib| mib.parse::<u64>().expect("MiB") << 20);
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size)).unwrap();
-    let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
+    let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1).without_trace();
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
     let live = Live::format(flash, start).unwrap();
     let mut port = live.port(Arc::new(Silent));

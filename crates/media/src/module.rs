@@ -273,10 +273,13 @@ impl Module {
         state.next_row = 0;
         state.weak = how == Erased::Weakly;
         let (chunk, place) = self.cut.locate(index);
-        if self.cut.blocks == 1 {
-            self.chunks[chunk] = None;
-        } else if let Some(chunk) = &mut self.chunks[chunk] {
-            Arc::make_mut(chunk).erase(&self.cut, place);
+        if let Some(mine) = &mut self.chunks[chunk] {
+            match Arc::get_mut(mine) {
+                // The memory stays: it will be programmed again.
+                Some(mine) => mine.erase(&self.cut, place),
+                None if self.cut.blocks == 1 => self.chunks[chunk] = None,
+                None => Arc::make_mut(mine).erase(&self.cut, place),
+            }
         }
         if how == Erased::Partly {
             let (cut, rows) = (self.cut, self.cut.rows as usize);

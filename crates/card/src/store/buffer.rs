@@ -1,8 +1,8 @@
 //! Payloads on their way to flash.
 
-use format::Role;
+use format::{Role, payload_crc};
 use ftl::{Lba, Ppa};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// One sector's worth of what the card holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,20 +15,29 @@ pub struct Content {
     pub lba: Lba,
     /// Its bytes.
     pub payload: Box<[u8]>,
+    /// Their checksum, from where they came.
+    pub payload_crc: u32,
     /// Failed stripes that are not durable before this is.
     pub awaited_by: Vec<u32>,
 }
 
 impl Content {
-    pub fn new(role: Role, version: u64, lba: Lba, payload: &[u8]) -> Content {
-        Content { role, version, lba, payload: payload.into(), awaited_by: Vec::new() }
+    /// Of a payload that has just come.
+    pub fn new(role: Role, version: u64, lba: Lba, payload: Box<[u8]>) -> Content {
+        let payload_crc = payload_crc(&payload);
+        Content { role, version, lba, payload, payload_crc, awaited_by: Vec::new() }
+    }
+
+    /// Of a payload whose checksum was compared when it was read.
+    pub fn checked(role: Role, version: u64, lba: Lba, payload: &[u8], payload_crc: u32) -> Content {
+        Content { role, version, lba, payload: payload.into(), payload_crc, awaited_by: Vec::new() }
     }
 }
 
 /// By the address at which a sector will lie. At most what the write buffer and relocations under way hold.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
-    sectors: HashMap<u32, Content>,
+    sectors: FxHashMap<u32, Content>,
 }
 
 impl Buffer {

@@ -22,7 +22,8 @@ use ftl::recover::{Place, Why, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
 use media::{BlockAt, MediaError, Medium, ReadReport, Unit, UnitAt, persist};
 use requests::RequestData;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use stripes::Programs;
 
 /// What was done with contents since the start.
@@ -54,9 +55,9 @@ pub struct Store {
     pub next_version: u64,
     buffer: Buffer,
     /// By index of the stripe in flight.
-    programs: HashMap<u32, Programs>,
+    programs: FxHashMap<u32, Programs>,
     /// Contents of relocations under way, by the first address of their unit.
-    relocating: HashMap<u32, Vec<(Ppa, Content)>>,
+    relocating: FxHashMap<u32, Vec<(Ppa, Content)>>,
     /// What the open band of each stream holds so far, and the number of its opening.
     entries: [(u64, Vec<SummaryEntry>); 3],
     /// By request.
@@ -77,8 +78,10 @@ pub struct Store {
     pub holes_as_of: u64,
     /// LBAs that were written over holes and are not known to be durable, with their versions.
     pub over_holes: BTreeMap<u32, u64>,
-    /// Units to read into.
+    /// A unit to read into.
     scratch: Option<Unit>,
+    /// Units that were programmed, to be filled again.
+    spare_units: Vec<Unit>,
     /// Reads of blocks, for the patrol.
     pub reads: crate::patrol::BlockReads,
     pub counters: StoreCounters,
@@ -92,8 +95,8 @@ impl Store {
             slots,
             next_version: 1,
             buffer: Buffer::default(),
-            programs: HashMap::new(),
-            relocating: HashMap::new(),
+            programs: FxHashMap::default(),
+            relocating: FxHashMap::default(),
             entries: Default::default(),
             requests: vec![RequestData::default(); requests],
             absent: BTreeSet::new(),
@@ -105,6 +108,7 @@ impl Store {
             holes_as_of: 0,
             over_holes: BTreeMap::new(),
             scratch: None,
+            spare_units: Vec::new(),
             reads: Default::default(),
             counters: StoreCounters::default(),
         }
@@ -264,7 +268,7 @@ impl Store {
     pub fn check_content(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<Content> {
         let spare = self.check(ftl, at, unit, sector).ok()?;
         is_for(ftl, spare.role, spare.lba, lba)
-            .then(|| Content::new(spare.role, spare.version, lba, unit.payload(sector as usize)))
+            .then(|| Content::checked(spare.role, spare.version, lba, unit.payload(sector as usize), spare.payload_crc))
     }
 }
 

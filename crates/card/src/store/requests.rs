@@ -28,8 +28,8 @@ pub struct ReadPart {
 /// The sectors of a request.
 #[derive(Clone, Debug, Default)]
 pub struct RequestData {
-    /// Payloads to write, one sector after the other; or, of a read, none.
-    pub write: Vec<u8>,
+    /// Payloads to write, by sector, until they are taken into the buffer; of a read, none.
+    pub write: Vec<Box<[u8]>>,
     /// First sector of the request.
     pub first: u32,
     /// What a read found, by sector; of a write, the old contents of its first and last sector if they are needed.
@@ -53,8 +53,7 @@ impl RequestData {
     /// Part of a sector that is written keeps what the sector held; false: that can't be read. Indices count from the
     /// request's first sector.
     pub fn fill(&mut self, sector: usize, part: std::ops::Range<usize>) -> bool {
-        let sector_bytes = self.write.len() / self.read.len();
-        let to = &mut self.write[sector * sector_bytes..][part.clone()];
+        let to = &mut self.write[sector][part.clone()];
         match &self.read[sector] {
             SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
             SectorData::Zero => to.fill(0),

@@ -8,6 +8,9 @@ use ftl::recover::{Opening, Rebuild};
 use ftl::{BandId, Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
 use media::{MediaError, Unit};
 
+/// Units that are kept to be filled again: as many as are usually on their way.
+const SPARE_UNITS: usize = 256;
+
 /// The units of a stripe being programmed.
 #[derive(Clone, Debug)]
 pub struct Programs {
@@ -60,7 +63,7 @@ impl Store {
         let mut summary_index = ftl.summary_ordinal(sealed.stripe);
         for unit in (0..layout.width).filter(|unit| used.data >> unit & 1 == 1) {
             let start = unit_start(&layout, sealed.stripe, unit);
-            let mut built = Unit::new(&shape);
+            let mut built = self.take_unit(&shape);
             for sector in 0..sectors {
                 let mut spare = Spare { unit: unit as u8, sector: sector as u8, ..base };
                 let payload = built.payload_mut(sector as usize);
@@ -70,6 +73,7 @@ impl Store {
                         let entry = match content {
                             Some(content) => {
                                 payload.copy_from_slice(&content.payload);
+                                spare.payload_crc = content.payload_crc;
                                 spare.role = content.role;
                                 spare.version = content.version;
                                 spare.lba = match content.role {
@@ -78,7 +82,11 @@ impl Store {
                                 };
                                 SummaryEntry { lba: spare.lba, role: spare.role as u8, version: spare.version }
                             }
-                            None => SummaryEntry { lba: 0, role: 0, version: 0 },
+                            None => {
+                                payload.fill(0);
+                                spare.payload_crc = payload_crc(payload);
+                                SummaryEntry { lba: 0, role: 0, version: 0 }
+                            }
                         };
                         entries.push(entry);
                     }
@@ -86,14 +94,15 @@ impl Store {
                         let per_sector = entries_per_sector(payload.len());
                         let first = (summary_index as usize * per_sector).min(entries.len());
                         let last = (first + per_sector).min(entries.len());
+                        payload.fill(0);
                         encode_summary(&entries[first..last], payload);
                         spare.role = Role::Summary;
                         spare.lba = (summary_index as usize * per_sector) as u32;
                         spare.version = spare.band_sequence;
+                        spare.payload_crc = payload_crc(payload);
                         summary_index += 1;
                     }
                 }
-                spare.payload_crc = payload_crc(payload);
                 spare.encode(built.spare_mut(sector as usize));
                 if planted(Canary::ParityWrong) && used.data >> unit == 1 {
                     continue;
@@ -104,7 +113,7 @@ impl Store {
         }
         if used.parity != 0 {
             let unit = used.parity.trailing_zeros();
-            let mut parity = Unit::new(&shape);
+            let mut parity = self.take_unit(&shape);
             for (sector, folded) in folded.iter().enumerate() {
                 let spare = folded.parity(&Spare { unit: unit as u8, sector: sector as u8, ..base });
                 spare.encode(parity.spare_mut(sector));
@@ -119,6 +128,11 @@ impl Store {
     /// The contents of a unit that is being programmed.
     pub fn program_contents(&self, index: u32, at: UnitAddress, width: u32) -> Option<&Unit> {
         self.programs.get(&index)?.units[(at.die % width) as usize].as_ref()
+    }
+
+    /// A unit to be filled: its contents and states are those of another.
+    fn take_unit(&mut self, shape: &media::Shape) -> Unit {
+        self.spare_units.pop().unwrap_or_else(|| Unit::new(shape))
     }
 
     /// Where a unit lies on the media.
@@ -146,6 +160,9 @@ impl Store {
             (_, true) => Err(MediaError::Failed),
             (Some(place), false) => self.media.program(place, &contents),
         };
+        if self.spare_units.len() < SPARE_UNITS {
+            self.spare_units.push(contents);
+        }
         if done.is_err() {
             self.programs.get_mut(&index).expect("checked").failed |= 1 << unit;
         }
@@ -199,7 +216,7 @@ impl Store {
     pub fn lost(&mut self, lba: Lba) -> Content {
         self.counters.lost_sectors += 1;
         let version = self.take_version();
-        Content::new(Role::Lost, version, lba, &vec![0; self.payload_bytes()])
+        Content::new(Role::Lost, version, lba, vec![0; self.payload_bytes()].into())
     }
 }
 
