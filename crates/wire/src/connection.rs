@@ -94,7 +94,7 @@ impl Connection {
         // A context counts only for the export for which it was selected.
         let block_status = handshake.allocation_of == Some(export);
         let terms = Terms::new(&self.exports.all()[export], structured, block_status);
-        self.phase = Phase::Transmission(Transmission::new(export, structured, handshake.is_shutting_down(), terms));
+        self.phase = Phase::Transmission(Transmission::new(export, structured, terms));
     }
 
     /// TLS was negotiated: all that follows comes through it.

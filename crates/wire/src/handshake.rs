@@ -76,10 +76,6 @@ impl Handshake {
         self.shutting_down = true;
     }
 
-    pub fn is_shutting_down(&self) -> bool {
-        self.shutting_down
-    }
-
     pub fn no_zeroes(&self) -> bool {
         self.no_zeroes
     }
@@ -202,8 +198,8 @@ impl Handshake {
             OPT_STARTTLS if self.encrypted => no(REP_ERR_INVALID, "the connection has TLS already"),
             OPT_LIST | OPT_STARTTLS | OPT_STRUCTURED_REPLY => None,
             OPT_INFO | OPT_GO | OPT_LIST_META_CONTEXT | OPT_SET_META_CONTEXT => {
-                let long = usize::try_from(length).is_ok_and(|bytes| bytes <= MAX_OPTION_BYTES);
-                if long { None } else { no(REP_ERR_TOO_BIG, "the option has too much data") }
+                let fits = usize::try_from(length).is_ok_and(|bytes| bytes <= MAX_OPTION_BYTES);
+                if fits { None } else { no(REP_ERR_TOO_BIG, "the option has too much data") }
             }
             // Among them NBD_OPT_EXTENDED_HEADERS (11): requests and replies of 64 bits length.
             _ => no(REP_ERR_UNSUP, "this option is not known"),

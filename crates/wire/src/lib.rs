@@ -11,6 +11,59 @@
 //! data follow from wherever they lie. A write's payload is a range of the receive buffer as far as it is there
 //! ([`Step::Write`]); the caller reads the rest to wherever it wants it and says so ([`Connection::payload_received`]).
 //!
+//! # Driving a connection
+//!
+//! ```
+//! use std::sync::Arc;
+//! use wire::{BlockSizes, Close, Command, Connection, Errno, Export, Exports, Features, Step, Tls};
+//!
+//! let export = Export {
+//!     name: "card".into(),
+//!     description: String::new(),
+//!     size_bytes: 4096,
+//!     read_only: false,
+//!     blocks: BlockSizes::default(),
+//!     features: Features { fast_zero: false, ..Features::ALL },
+//! };
+//! let exports = Arc::new(Exports::new(vec![export])?);
+//! let mut card = vec![0_u8; 4096];
+//! // A client that says hello, chooses the default export, writes three bytes and leaves.
+//! let mut received = b"\0\0\0\x03IHAVEOPT\0\0\0\x07\0\0\0\x06\0\0\0\0\0\0".to_vec();
+//! received.extend(b"\x25\x60\x95\x13\0\0\0\x01\0\0\0\0\0\0\0\x2a\0\0\0\0\0\0\0\x07\0\0\0\x03abc");
+//! received.extend(b"\x25\x60\x95\x13\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
+//!
+//! let mut out = Vec::new();
+//! let mut connection = Connection::new(exports, Tls::Off, &mut out);
+//! let mut begin = 0;
+//! let reason = loop {
+//!     let input = &received[begin..];
+//!     let (consumed, step) = connection.parse(input, &mut out);
+//!     match step {
+//!         // Send `out`, receive at least so many bytes behind what is left of the input.
+//!         Step::NeedMore { .. } => break connection.end_of_stream(input.len()),
+//!         Step::Close(reason) => break reason,
+//!         Step::Replied | Step::Ready { .. } => {}
+//!         Step::Write { request, payload } => {
+//!             // A real driver receives the rest straight to where it is to lie.
+//!             assert_eq!(connection.payload_left_bytes(), 0);
+//!             let at = request.offset_bytes() as usize;
+//!             card[at..at + payload.len()].copy_from_slice(&input[payload]);
+//!             connection.answer(request, &mut out);
+//!         }
+//!         Step::Request(request) => match request.command() {
+//!             // The data are sent behind the head, from where they lie.
+//!             Command::Read => connection.answer_read(request, &mut out),
+//!             _ => connection.answer_error(request, Errno::Io, "not in this example", &mut out),
+//!         },
+//!         // This driver answers at once and has no TLS.
+//!         Step::StartTls | Step::Busy | Step::Drain => unreachable!(),
+//!     }
+//!     begin += consumed;
+//! };
+//! assert_eq!((reason, &card[7..10]), (Close::Disconnected, &b"abc"[..]));
+//! # Ok::<(), wire::ExportsError>(())
+//! ```
+//!
 //! # Invariants
 //!
 //! - Nothing that a client sends panics, and nothing is allocated for it but output: at most [`MAX_REPLY_BYTES`] a call.
@@ -42,12 +95,12 @@
 //!
 //! # When an export changes its size
 //!
-//! The standard has no message for it. `NBD_CMD_RESIZE` (8) and `NBD_FLAG_SEND_RESIZE` belong to an experimental
-//! extension in a branch of its own, in which the *client* asks for another size; it is answered with `EINVAL` here, as
-//! unknown commands are. So a client learns of a new size when it connects again. [`Connection::renew`] hands a
-//! connection the new table: one that still negotiates offers the new size; one that is established is held to the size
-//! as it is now: what lies beyond gets the errors above, and space that was added can be used by a client that was told
-//! of it by other means (`nbd-client`'s netlink, a resized virtual disk).
+//! The standard has no message by which a server could say so. `NBD_CMD_RESIZE` (8) and `NBD_FLAG_SEND_RESIZE` are only
+//! reserved in it, for an experimental extension in a branch of its own; the command is answered with `EINVAL` here, as
+//! unknown ones are. So a client learns of a new size when it connects again. [`Connection::renew`] hands a connection
+//! the new table: one that still negotiates offers the new size; one that is established is held to the size as it is
+//! now. What lies beyond gets the errors above, and space that was added can be used by a client that was told of it by
+//! other means.
 
 mod bytes;
 mod close;

@@ -41,9 +41,9 @@ pub struct Transmission {
 }
 
 impl Transmission {
-    pub fn new(export: usize, structured: bool, shutting_down: bool, terms: Terms) -> Self {
+    pub fn new(export: usize, structured: bool, terms: Terms) -> Self {
         let state = State::Requests;
-        Self { export, structured, shutting_down, terms, state, in_flight: 0, in_flight_bytes: 0 }
+        Self { export, structured, shutting_down: false, terms, state, in_flight: 0, in_flight_bytes: 0 }
     }
 
     pub fn structured(&self) -> bool {

@@ -112,6 +112,7 @@ fn hostile_handshakes() {
         ("GO with more requests than it says", first(GO, &lying_count(0)), End::Reply(INVALID)),
         ("GO with 65535 requests that are not there", first(GO, &lying_count(0xffff)), End::Reply(INVALID)),
         ("INFO with 30000 times the same request", first(INFO, &info(b"card", &[3; 30_000])), End::Reply(1)),
+        ("INFO with as much data as may be", first(INFO, &info(b"card", &[3; 32_763])), End::Reply(1)),
         ("GO with too much data", first(GO, &vec![0; MAX_OPTION_BYTES + 1]), End::Reply(TOO_BIG)),
         ("GO with too much data, announced", announced(GO, MAX_SKIPPED_OPTION_BYTES), End::Waiting),
         (
