@@ -119,7 +119,10 @@ impl Server {
                 self.events.push(Event::Drain);
                 self.answer_all();
             }
-            Step::Close(close) => self.close(close),
+            Step::Close(close) => {
+                assert!(close != Close::Disconnected || self.held.is_empty(), "what is in flight is answered first");
+                self.close(close);
+            }
         }
         true
     }
