@@ -63,6 +63,26 @@ pub enum Failure {
         /// On what.
         what: &'static str,
     },
+    /// A card whose contents have no place.
+    #[error("say where the contents of {card} are: --memory keeps them while the server runs")]
+    NoBacking {
+        /// As typed.
+        card: String,
+    },
+    /// A card that does not start.
+    #[error("{card}: {source}")]
+    Live {
+        /// As typed.
+        card: String,
+        /// Why.
+        source: live::LiveError,
+    },
+    /// A server that does not start.
+    #[error(transparent)]
+    Serve(#[from] serve::ServeError),
+    /// Keys and certificates.
+    #[error(transparent)]
+    Tls(#[from] serve::TlsError),
     /// No plan.
     #[error(transparent)]
     Plan(#[from] PlanError),

@@ -18,6 +18,7 @@ mod review_cmd;
 mod review_output;
 mod review_target;
 mod run_cmd;
+mod serve_cmd;
 mod show_cmd;
 mod table;
 mod torture_cmd;
@@ -79,6 +80,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
+        Command::Serve(args) => serve_cmd::serve(&args),
         Command::Torture(args) => torture_cmd::torture(&args),
         Command::Fsck(args) => fsck_cmd::fsck(&args),
         Command::Completions(args) => generate_cmd::completions(&args),

@@ -27,6 +27,6 @@ pub use ask::{Ask, AskError, Done, Op, ReadData};
 pub use control::{Action, ControlError, ModuleStatus, Status};
 pub use engine::Start;
 pub use pace::Pace;
-pub use port::{Bell, Live, Port};
+pub use port::{Bell, Live, LiveError, Port};
 pub use stats::{Latency, Stats};
 pub use timing::{Timing, without_timing};

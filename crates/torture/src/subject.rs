@@ -204,6 +204,7 @@ impl CardUnderTest {
 fn op_error(error: card::RequestError) -> sim::OpError {
     match error {
         card::RequestError::ReadOnly => sim::OpError::ReadOnly,
+        card::RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
     }
 }
 

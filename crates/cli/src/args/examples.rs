@@ -79,6 +79,23 @@ Examples:
   flashrig torture --replay torture-7.json --image left-behind
   flashrig fsck left-behind";
 
+pub(super) const SERVE: &str = "\
+With --timing none a card is as fast as memory is; with --timing model it is as
+fast as its own flash, link and controller, as far as this machine can keep up.
+SIGTERM and Ctrl-C end the server in order.
+
+Examples:
+  flashrig serve tachion-400 --memory --size 1GiB --nbd unix:/tmp/card.sock
+  flashrig serve tachion-400 --memory --size 4GiB --timing model \\
+      --nbd 127.0.0.1:10809
+  flashrig serve tachion-400 iodrive-320-mlc --memory --size 1GiB \\
+      --nbd unix:/tmp/cards.sock
+
+Then, for instance:
+  nbdinfo 'nbd+unix:///?socket=/tmp/card.sock'
+  fio --ioengine=nbd --uri='nbd+unix:///?socket=/tmp/card.sock' --name=test \\
+      --rw=randwrite --bs=4k --iodepth=16 --size=1g";
+
 pub(super) const FSCK: &str = "\
 CARD is a folder with an image of each module: module-00.frm and so on. It is
 only read.

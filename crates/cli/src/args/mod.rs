@@ -10,6 +10,7 @@ mod oltp;
 mod redo;
 mod review;
 mod run;
+mod serve;
 mod slob;
 mod torture;
 pub mod values;
@@ -20,6 +21,7 @@ pub use oltp::OltpArgs;
 pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
+pub use serve::ServeArgs;
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 
@@ -69,6 +71,9 @@ pub enum Command {
     /// Hold the models against measurements that other people published
     #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
+    /// Serve cards as block devices, with real bytes
+    #[command(after_help = examples::SERVE)]
+    Serve(Box<ServeArgs>),
     /// Try simulated cards to destruction: power cuts, lost modules, wrong bytes; and check every sector
     #[command(after_help = examples::TORTURE)]
     Torture(TortureArgs),

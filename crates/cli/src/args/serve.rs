@@ -1,0 +1,48 @@
+//! `flashrig serve`.
+
+use super::values::Bytes;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueHint};
+use serve::Address;
+use std::path::PathBuf;
+
+/// `flashrig serve`.
+#[derive(Debug, Args)]
+pub struct ServeArgs {
+    /// Built-in cards, or paths of TOML files (they end in .toml or have a /); each is an export of its own
+    #[arg(value_name = "CARD", required = true, value_hint = ValueHint::AnyPath)]
+    pub cards: Vec<String>,
+    /// Hold the contents in memory: they are gone when the server ends
+    #[arg(long)]
+    pub memory: bool,
+    /// What a host sees of a card in memory [default: as much as the card has]
+    #[arg(long, value_name = "BYTES")]
+    pub size: Option<Bytes>,
+    /// How long things take: as long as the medium takes, or as on the card
+    #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
+    pub timing: String,
+    /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
+    #[arg(long, value_name = "ADDRESS", required = true)]
+    pub nbd: Vec<Address>,
+    /// Take only clients with TLS; the server's certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
+    pub tls_certificate: Option<PathBuf>,
+    /// The certificate's private key, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
+    pub tls_key: Option<PathBuf>,
+    /// Take only clients with a certificate that this authority has signed, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
+    pub tls_client_authority: Option<PathBuf>,
+    /// Refuse what would change a card
+    #[arg(long)]
+    pub read_only: bool,
+    /// Most clients at once
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub max_clients: u32,
+    /// Override a number of the cards: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Root seed of what the cards draw
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}

@@ -1,0 +1,475 @@
+//! One client: receives, asks the card, answers.
+
+use crate::registry::Registry;
+use crate::server::{Export, Limits};
+use crate::stream::{Received, Stream, wait};
+use crate::tls::Security;
+use live::{Ask, AskError, Bell, Done, Op, Port};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
+use std::io;
+use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wire::{
+    Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
+};
+
+/// Answers that a client has not taken, in bytes, beyond which nothing more is asked for it.
+pub(crate) const MOST_UNSENT_BYTES: usize = 8 << 20;
+/// What is received in one go at most: a queue of small writes.
+const RECEIVE_BYTES: usize = if MIN_RECEIVE_BYTES > (256 << 10) { MIN_RECEIVE_BYTES } else { 256 << 10 };
+/// Capacity that the buffer of answers keeps.
+const KEPT_BYTES: usize = 1 << 20;
+
+/// Wakes a connection's thread: there are answers, or the server stops.
+pub(crate) struct Waker(OwnedFd);
+
+impl Waker {
+    pub fn new() -> io::Result<Arc<Waker>> {
+        Ok(Arc::new(Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
+    }
+
+    pub fn wake(&self) {
+        // The counter is far from full: whoever reads it sets it back.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
+    }
+
+    pub fn fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    fn clear(&self) {
+        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
+    }
+}
+
+impl Bell for Waker {
+    fn ring(&self) {
+        self.wake();
+    }
+}
+
+/// Why a connection ended.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Ended {
+    #[error("{0}")]
+    Close(Close),
+    #[error("the connection broke: {0}")]
+    Broken(#[from] io::Error),
+    #[error("chose no export in {0:?}")]
+    Handshake(Duration),
+    #[error("neither sent nor took anything for {0:?} in the middle of a request")]
+    Stalled(Duration),
+    #[error("the server stops")]
+    Stopped,
+}
+
+/// A write whose payload is not all there.
+struct Partial {
+    request: Request,
+    payload: Vec<u8>,
+    received: usize,
+}
+
+/// What a parsed request asks of the card; the payload of a write lies in the receive buffer.
+struct Parsed {
+    slot: u64,
+    command: Command,
+    offset_bytes: u64,
+    len_bytes: u32,
+    payload: Range<usize>,
+}
+
+/// See the module.
+pub(crate) struct Client<'a> {
+    pub number: u64,
+    pub stream: Stream,
+    pub exports: &'a [Export],
+    pub security: &'a Security,
+    pub limits: Limits,
+    pub registry: &'a Registry,
+    pub waker: Arc<Waker>,
+    wire: Connection,
+    port: Option<Port>,
+    requests: Vec<Option<Request>>,
+    input: Vec<u8>,
+    begin: usize,
+    end: usize,
+    out: Vec<u8>,
+    sent: usize,
+    partial: Option<Partial>,
+    /// Nothing is parsed until something was answered.
+    busy: bool,
+    /// The client takes leave when what is in flight is answered.
+    drains: bool,
+    stopping: bool,
+    /// Requests of the last round.
+    last_batch: usize,
+    parsed: Vec<Parsed>,
+    done: Vec<Done>,
+    /// When something was last received or sent.
+    progress: Instant,
+}
+
+impl<'a> Client<'a> {
+    pub fn new(
+        number: u64,
+        stream: Stream,
+        exports: &'a [Export],
+        table: &Arc<wire::Exports>,
+        security: &'a Security,
+        limits: Limits,
+        registry: &'a Registry,
+        waker: Arc<Waker>,
+    ) -> Client<'a> {
+        let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
+        let mut out = Vec::new();
+        let wire = Connection::new(Arc::clone(table), tls, &mut out);
+        Client {
+            number,
+            stream,
+            exports,
+            security,
+            limits,
+            registry,
+            waker,
+            wire,
+            port: None,
+            requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
+            input: vec![0; RECEIVE_BYTES],
+            begin: 0,
+            end: 0,
+            out,
+            sent: 0,
+            partial: None,
+            busy: false,
+            drains: false,
+            stopping: false,
+            last_batch: 0,
+            parsed: Vec::new(),
+            done: Vec::new(),
+            progress: Instant::now(),
+        }
+    }
+
+    /// Serves it until it ends.
+    pub fn run(&mut self) -> Ended {
+        let ended = match self.serve() {
+            Ok(never) => match never {},
+            Err(ended) => ended,
+        };
+        // What can still be said is said, if the client takes it.
+        let _ = self.send();
+        for request in self.requests.iter_mut().filter_map(Option::take) {
+            self.wire.abandon(request);
+        }
+        if let Some(partial) = self.partial.take() {
+            self.wire.abandon(partial.request);
+        }
+        self.stream.close();
+        ended
+    }
+
+    fn serve(&mut self) -> Result<std::convert::Infallible, Ended> {
+        let began = Instant::now();
+        loop {
+            self.send()?;
+            if self.registry.stops() && !self.stopping {
+                self.stopping = true;
+                self.wire.shut_down();
+            }
+            if self.stopping && self.wire.in_flight() == 0 && self.unsent() == 0 {
+                return Err(Ended::Stopped);
+            }
+            self.wait_and_receive(began)?;
+            self.parse_and_ask()?;
+        }
+    }
+
+    fn unsent(&self) -> usize {
+        self.out.len() - self.sent
+    }
+
+    fn send(&mut self) -> Result<(), Ended> {
+        while self.sent < self.out.len() {
+            let bytes = self.stream.send(&self.out[self.sent..])?;
+            if bytes == 0 {
+                break;
+            }
+            self.sent += bytes;
+            self.progress = Instant::now();
+        }
+        if self.sent == self.out.len() {
+            self.out.clear();
+            self.sent = 0;
+            if self.out.capacity() > KEPT_BYTES {
+                self.out = Vec::new();
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until there is something to do, and receives what is there.
+    fn wait_and_receive(&mut self, began: Instant) -> Result<(), Ended> {
+        let asked = self.wire.in_flight() > u32::from(self.partial.is_some());
+        let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MOST_UNSENT_BYTES;
+        let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
+        let unsent = self.unsent() > 0 || tls_unsent;
+        let in_the_middle = self.partial.is_some() || self.begin < self.end;
+        let simple = takes && !asked && !unsent && self.port.is_some() && !in_the_middle;
+        // Nothing but the client can bring anything.
+        if simple {
+            return self.receive(true).map(|_| ());
+        }
+        // A client with a queue has probably sent more meanwhile; and of TLS the socket does not show all that is there.
+        if takes && (self.last_batch > 1 || self.stream.has_tls()) && self.receive(false)? {
+            return Ok(());
+        }
+        let deadline = match self.port {
+            None => Some(began + self.limits.handshake),
+            Some(_) if unsent || in_the_middle && !self.busy => Some(self.progress + self.limits.stall),
+            Some(_) => None,
+        };
+        let waker = Arc::clone(&self.waker);
+        let mut flags = PollFlags::empty();
+        flags.set(PollFlags::IN, takes);
+        flags.set(PollFlags::OUT, unsent);
+        let (has_come, rung) = {
+            let mut fds = [
+                PollFd::from_borrowed_fd(self.stream.fd(), flags),
+                PollFd::from_borrowed_fd(waker.0.as_fd(), PollFlags::IN),
+            ];
+            if !wait(&mut fds, deadline)? {
+                return Err(match self.port {
+                    None => Ended::Handshake(self.limits.handshake),
+                    Some(_) => Ended::Stalled(self.limits.stall),
+                });
+            }
+            let socket = fds[0].revents();
+            // An error shows with the next send or receive.
+            let has_come = socket.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
+            (has_come, fds[1].revents().contains(PollFlags::IN))
+        };
+        if rung {
+            waker.clear();
+            if let Some(port) = &mut self.port {
+                port.completed(&mut self.done);
+            }
+        }
+        if has_come && takes {
+            self.receive(false)?;
+        } else if has_come && !takes && !unsent {
+            // Nothing can be sent to it any more, and what it sent is not wanted: its answers are all that is waited for.
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+
+    /// Receives what is there; true when something was.
+    fn receive(&mut self, waits: bool) -> Result<bool, Ended> {
+        let received = match &mut self.partial {
+            Some(partial) => self.stream.receive(&mut partial.payload[partial.received..], waits)?,
+            None => {
+                if self.begin == self.end {
+                    (self.begin, self.end) = (0, 0);
+                } else if self.begin > 0 && self.input.len() - self.end < MIN_RECEIVE_BYTES {
+                    self.input.copy_within(self.begin..self.end, 0);
+                    (self.begin, self.end) = (0, self.end - self.begin);
+                }
+                self.stream.receive(&mut self.input[self.end..], waits)?
+            }
+        };
+        match received {
+            Received::Bytes(bytes) => {
+                self.progress = Instant::now();
+                match &mut self.partial {
+                    Some(partial) => {
+                        partial.received += bytes;
+                        self.wire.payload_received(bytes as u32);
+                    }
+                    None => self.end += bytes,
+                }
+                Ok(true)
+            }
+            Received::Nothing => Ok(false),
+            Received::End if self.registry.stops() => Ok(false),
+            Received::End => Err(Ended::Close(self.wire.end_of_stream(self.end - self.begin))),
+        }
+    }
+
+    /// Takes what was received as far as it is whole, asks the card, and answers what is done.
+    fn parse_and_ask(&mut self) -> Result<(), Ended> {
+        let mut ended = None;
+        let mut whole = None;
+        if let Some(partial) = self.partial.take_if(|partial| partial.received == partial.payload.len()) {
+            whole = Some(partial);
+        }
+        self.busy = false;
+        while self.partial.is_none() && self.out.len() - self.sent < MOST_UNSENT_BYTES {
+            let at = self.begin;
+            let (consumed, step) = self.wire.parse(&self.input[self.begin..self.end], &mut self.out);
+            self.begin += consumed;
+            match step {
+                Step::NeedMore { .. } => break,
+                Step::Replied => {}
+                Step::StartTls => self.start_tls()?,
+                Step::Ready { export } => self.choose(export),
+                Step::Request(request) => self.take(request, 0..0),
+                Step::Write { request, payload } if self.wire.payload_left_bytes() == 0 => {
+                    self.take(request, at + payload.start..at + payload.end);
+                }
+                Step::Write { request, payload } => {
+                    let mut bytes = vec![0; request.length_bytes() as usize];
+                    let there = &self.input[at + payload.start..at + payload.end];
+                    bytes[..there.len()].copy_from_slice(there);
+                    self.partial = Some(Partial { request, received: there.len(), payload: bytes });
+                }
+                Step::Busy => {
+                    self.busy = true;
+                    break;
+                }
+                Step::Drain => {
+                    self.drains = true;
+                    break;
+                }
+                Step::Close(reason) => {
+                    ended = Some(Ended::Close(reason));
+                    break;
+                }
+            }
+        }
+        self.ask(whole);
+        self.answer();
+        ended.map_or(Ok(()), Err)
+    }
+
+    fn start_tls(&mut self) -> Result<(), Ended> {
+        let Security::Tls(config) = self.security else { unreachable!("TLS is not offered without") };
+        // The server's consent goes out in the clear.
+        let deadline = Instant::now() + self.limits.handshake;
+        while self.unsent() > 0 {
+            self.send()?;
+            if self.unsent() > 0
+                && !wait(&mut [PollFd::from_borrowed_fd(self.stream.fd(), PollFlags::OUT)], Some(deadline))?
+            {
+                return Err(Ended::Handshake(self.limits.handshake));
+            }
+        }
+        self.stream.start_tls(config, deadline)?;
+        self.wire.tls_started();
+        self.registry.change(self.number, |client| client.tls = true);
+        Ok(())
+    }
+
+    fn choose(&mut self, export: usize) {
+        let export = &self.exports[export];
+        self.port = Some(export.live.port(Arc::clone(&self.waker) as Arc<dyn Bell>));
+        self.registry.change(self.number, |client| client.export = Some(export.name.clone()));
+    }
+
+    fn take(&mut self, request: Request, payload: Range<usize>) {
+        self.parsed.push(Parsed {
+            slot: request.slot() as u64,
+            command: request.command(),
+            offset_bytes: request.offset_bytes(),
+            len_bytes: request.length_bytes(),
+            payload,
+        });
+        let slot = request.slot() as usize;
+        self.requests[slot] = Some(request);
+    }
+
+    /// Asks the card everything that was parsed, all at once.
+    fn ask(&mut self, whole: Option<Partial>) {
+        self.last_batch = self.parsed.len();
+        if self.parsed.is_empty() && whole.is_none() {
+            return;
+        }
+        let Some(port) = &mut self.port else { unreachable!("requests come after an export was chosen") };
+        let mut asks = Vec::with_capacity(self.parsed.len() + 1);
+        let mut at_once = Vec::new();
+        if let Some(partial) = &whole {
+            let fua = matches!(partial.request.command(), Command::Write { fua: true });
+            asks.push(Ask {
+                tag: partial.request.slot() as u64,
+                op: Op::Write(&partial.payload),
+                fua,
+                offset_bytes: partial.request.offset_bytes(),
+                len_bytes: partial.request.length_bytes(),
+            });
+        }
+        for parsed in &self.parsed {
+            let (op, fua) = match parsed.command {
+                Command::Read => (Op::Read, false),
+                Command::Write { fua } => (Op::Write(&self.input[parsed.payload.clone()]), fua),
+                Command::Flush => (Op::Flush, false),
+                Command::Trim { fua } => (Op::Trim, fua),
+                // Zeroes that take room have to be written.
+                Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => {
+                    at_once.push((parsed.slot, parsed.offset_bytes, parsed.len_bytes));
+                    continue;
+                }
+                Command::WriteZeroes { fua, no_hole, .. } => (Op::WriteZeroes { allocate: no_hole }, fua),
+            };
+            let Parsed { slot: tag, offset_bytes, len_bytes, .. } = *parsed;
+            asks.push(Ask { tag, op, fua, offset_bytes, len_bytes });
+        }
+        if !asks.is_empty() {
+            port.submit(&asks, &mut self.done);
+        }
+        drop(asks);
+        if let Some(partial) = whole {
+            let slot = partial.request.slot() as usize;
+            self.requests[slot] = Some(partial.request);
+        }
+        self.parsed.clear();
+        for (slot, offset_bytes, len_bytes) in at_once {
+            self.answer_at_once(slot, offset_bytes, len_bytes);
+        }
+    }
+
+    fn answer_at_once(&mut self, slot: u64, offset_bytes: u64, len_bytes: u32) {
+        let request = self.requests[slot as usize].take().expect("it was just taken");
+        let Some(port) = &self.port else { unreachable!("it was asked") };
+        match request.command() {
+            Command::BlockStatus => {
+                let extents = port.extents(offset_bytes, len_bytes.into(), MAX_EXTENTS as usize);
+                let extents =
+                    extents.into_iter().map(|(bytes, written)| Extent { bytes, hole: !written, zero: !written });
+                self.wire.answer_block_status(request, extents, &mut self.out);
+            }
+            // All of the card is as near as any cache.
+            Command::Cache => self.wire.answer(request, &mut self.out),
+            _ => {
+                let message = "zeroes that keep their room are written like data";
+                self.wire.answer_error(request, Errno::NotSupported, message, &mut self.out);
+            }
+        }
+    }
+
+    /// Answers what the card has answered.
+    fn answer(&mut self) {
+        let mut all = std::mem::take(&mut self.done);
+        for done in all.drain(..) {
+            let request = self.requests[done.tag as usize].take().expect("it is answered once");
+            match done.result {
+                Ok(data) if request.command() == Command::Read => {
+                    self.wire.answer_read(request, &mut self.out);
+                    self.out.reserve(data.len());
+                    data.pieces().for_each(|piece| self.out.extend_from_slice(piece));
+                }
+                Ok(_) => self.wire.answer(request, &mut self.out),
+                Err(error) => {
+                    let errno = match error {
+                        AskError::OutOfRange => Errno::Invalid,
+                        AskError::ReadOnly => Errno::NotPermitted,
+                        AskError::Unreadable { .. } | AskError::NoPower | AskError::Stopped => Errno::Io,
+                    };
+                    self.wire.answer_error(request, errno, &error.to_string(), &mut self.out);
+                }
+            }
+        }
+        self.done = all;
+    }
+}

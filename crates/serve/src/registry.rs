@@ -1,0 +1,100 @@
+//! Who is connected.
+
+use crate::connection::Waker;
+use parking_lot::Mutex;
+use rustix::net::{Shutdown, shutdown};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// A client as an operator sees it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClientStatus {
+    /// Counts connections.
+    pub number: u64,
+    /// Where it comes from.
+    pub peer: String,
+    /// The export that it has chosen.
+    pub export: Option<String>,
+    /// It came with TLS.
+    pub tls: bool,
+    /// Since it came.
+    pub connected_seconds: f64,
+}
+
+pub(crate) struct Client {
+    pub peer: String,
+    pub export: Option<String>,
+    pub tls: bool,
+    since: Instant,
+    socket: Arc<OwnedFd>,
+    waker: Arc<Waker>,
+}
+
+/// See the module.
+#[derive(Default)]
+pub(crate) struct Registry {
+    clients: Mutex<(u64, BTreeMap<u64, Client>)>,
+    stops: AtomicBool,
+}
+
+impl Registry {
+    pub fn count(&self) -> usize {
+        self.clients.lock().1.len()
+    }
+
+    pub fn stops(&self) -> bool {
+        self.stops.load(Ordering::SeqCst)
+    }
+
+    pub fn enter(&self, peer: String, socket: Arc<OwnedFd>, waker: Arc<Waker>) -> u64 {
+        let mut clients = self.clients.lock();
+        clients.0 += 1;
+        let number = clients.0;
+        clients.1.insert(number, Client { peer, export: None, tls: false, since: Instant::now(), socket, waker });
+        number
+    }
+
+    pub fn change(&self, number: u64, change: impl FnOnce(&mut Client)) {
+        if let Some(client) = self.clients.lock().1.get_mut(&number) {
+            change(client);
+        }
+    }
+
+    pub fn leave(&self, number: u64) {
+        self.clients.lock().1.remove(&number);
+    }
+
+    /// From now on nobody is served any more: what is under way is answered, what comes is not taken.
+    pub fn stop(&self) {
+        self.stops.store(true, Ordering::SeqCst);
+        for client in self.clients.lock().1.values() {
+            // Whoever waits for the client to say something, learns that it will not.
+            let _ = shutdown(&*client.socket, Shutdown::Read);
+            client.waker.wake();
+        }
+    }
+
+    /// Those who are still there are cut off.
+    pub fn cut_off(&self) {
+        for client in self.clients.lock().1.values() {
+            let _ = shutdown(&*client.socket, Shutdown::Both);
+            client.waker.wake();
+        }
+    }
+
+    pub fn status(&self) -> Vec<ClientStatus> {
+        let clients = self.clients.lock();
+        let status = |(number, client): (&u64, &Client)| ClientStatus {
+            number: *number,
+            peer: client.peer.clone(),
+            export: client.export.clone(),
+            tls: client.tls,
+            connected_seconds: client.since.elapsed().as_secs_f64(),
+        };
+        clients.1.iter().map(status).collect()
+    }
+}
