@@ -1,0 +1,161 @@
+//! Reading ahead: a scan asks for the units of a band one by one, in the order in which they lie in the file.
+//!
+//! Nothing is read ahead until units were asked for in their order. Then there are two windows: one that units are taken
+//! from, and the next, which is on its way meanwhile. What is in a window is as old as its read, so a program empties
+//! them; whether a unit is of before an erase is judged when it is taken out.
+
+use crate::Buffer;
+
+/// About how many bytes a window has.
+const WINDOW_BYTES: usize = 1 << 20;
+/// Passed over, units still count as asked for in their order.
+const SKIPPED: u64 = 16;
+const WINDOWS: usize = 2;
+
+#[derive(Debug)]
+enum State {
+    OnItsWay,
+    There(Buffer),
+    Failed,
+}
+
+#[derive(Debug)]
+struct Window {
+    /// Of all windows of the module.
+    number: u64,
+    first: u64,
+    units: u64,
+    state: State,
+}
+
+/// A window that is to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    pub number: u64,
+    pub first: u64,
+    pub units: u64,
+}
+
+/// Where a unit is.
+#[derive(Debug)]
+pub(crate) enum Found<'a> {
+    /// Read it.
+    Nowhere,
+    /// Ask again when something has ended.
+    OnItsWay,
+    /// The bytes of a window from this unit on.
+    There(&'a [u8]),
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub(crate) struct Ahead {
+    windows: Vec<Window>,
+    numbers: u64,
+    /// The unit that is asked for next, if they are asked for in their order.
+    expected: Option<u64>,
+}
+
+impl Ahead {
+    /// A unit is asked for; the windows that are to be read now.
+    pub fn asked(&mut self, unit: u64, unit_bytes: usize, units: u64) -> Vec<Wanted> {
+        let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + SKIPPED).contains(&unit));
+        self.expected = Some(unit + 1);
+        let of_window = (WINDOW_BYTES / unit_bytes).max(1) as u64;
+        let holds = |window: &Window| (window.first..window.first + window.units).contains(&unit);
+        let mut wanted = Vec::new();
+        let mut next = match self.windows.iter().position(holds) {
+            Some(at) => {
+                self.windows.drain(..at);
+                self.windows.last().map_or(unit, |last| last.first + last.units)
+            }
+            None if is_in_order => {
+                self.windows.clear();
+                unit
+            }
+            None => return wanted,
+        };
+        while self.windows.len() < WINDOWS && next < units {
+            let window = Wanted { number: self.numbers, first: next, units: of_window.min(units - next) };
+            self.numbers += 1;
+            next += window.units;
+            let Wanted { number, first, units } = window;
+            self.windows.push(Window { number, first, units, state: State::OnItsWay });
+            wanted.push(window);
+        }
+        wanted
+    }
+
+    /// Where a unit is.
+    pub fn find(&self, unit: u64, unit_bytes: usize) -> Found<'_> {
+        let holds = |window: &&Window| (window.first..window.first + window.units).contains(&unit);
+        match self.windows.iter().find(holds) {
+            None | Some(Window { state: State::Failed, .. }) => Found::Nowhere,
+            Some(Window { state: State::OnItsWay, .. }) => Found::OnItsWay,
+            Some(Window { state: State::There(buffer), first, .. }) => {
+                Found::There(&buffer.bytes()[(unit - first) as usize * unit_bytes..])
+            }
+        }
+    }
+
+    /// A window has been read, or could not be; what is not needed is handed back.
+    pub fn arrived(&mut self, number: u64, buffer: Buffer, is_whole: bool) -> Option<Buffer> {
+        match self.windows.iter_mut().find(|window| window.number == number) {
+            Some(window) if is_whole => window.state = State::There(buffer),
+            Some(window) => {
+                window.state = State::Failed;
+                return Some(buffer);
+            }
+            None => return Some(buffer),
+        }
+        None
+    }
+
+    /// Something is written: what was read before may be old.
+    pub fn forget(&mut self) {
+        self.windows.clear();
+        self.expected = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNIT: usize = 1 << 18;
+
+    #[test]
+    fn units_in_their_order_are_read_ahead_and_others_are_not() {
+        let mut ahead = Ahead::default();
+        assert!(ahead.asked(40, UNIT, 100).is_empty(), "the first");
+        assert!(ahead.asked(7, UNIT, 100).is_empty(), "elsewhere");
+        let wanted = ahead.asked(8, UNIT, 100);
+        assert_eq!(
+            wanted,
+            [Wanted { number: 0, first: 8, units: 4 }, Wanted { number: 1, first: 12, units: 4 }],
+            "the next one"
+        );
+        assert!(matches!(ahead.find(8, UNIT), Found::OnItsWay));
+        let mut buffer = Buffer::new(4 * UNIT).unwrap();
+        buffer.bytes_mut()[2 * UNIT] = 9;
+        assert!(ahead.arrived(0, buffer, true).is_none());
+        assert!(matches!(ahead.find(10, UNIT), Found::There([9, ..])));
+        assert!(matches!(ahead.find(99, UNIT), Found::Nowhere));
+        assert!(ahead.asked(9, UNIT, 100).is_empty());
+        let third = ahead.asked(13, UNIT, 100);
+        assert_eq!(third, [Wanted { number: 2, first: 16, units: 4 }], "the first window is left");
+        assert!(matches!(ahead.find(10, UNIT), Found::Nowhere));
+        assert!(ahead.arrived(1, Buffer::none(), false).is_some(), "one that failed is handed back");
+        assert!(matches!(ahead.find(13, UNIT), Found::Nowhere));
+    }
+
+    #[test]
+    fn nothing_is_read_beyond_the_end_and_nothing_old_after_a_write() {
+        let mut ahead = Ahead::default();
+        ahead.asked(96, UNIT, 100);
+        assert_eq!(ahead.asked(97, UNIT, 100), [Wanted { number: 0, first: 97, units: 3 }]);
+        ahead.forget();
+        assert!(ahead.arrived(0, Buffer::new(3 * UNIT).unwrap(), true).is_some());
+        assert!(matches!(ahead.find(98, UNIT), Found::Nowhere));
+    }
+}

@@ -1,0 +1,217 @@
+//! A unit as it lies in a file: its sectors' payloads, then its frame.
+//!
+//! The frame has as many parts of 512 bytes as the spare areas of the unit's sectors need, seven in each. A disk writes
+//! 512 bytes as a whole or not, so each part is whole, whatever was cut: it is of the present program, of one before the
+//! block's last erase, or blank. A part that is none of these is damaged.
+//!
+//! ```text
+//!       0       1       2       3       4       5       6       7
+//!     +-------------------------------+-------------------------------+
+//!   0 | "FLUF"                        | crc32c of bytes 8 to 511      |
+//!     +-------------------------------+-------------------------------+
+//!   8 | file                                                          |
+//!     +---------------------------------------------------------------+
+//!  16 | epoch of the block                                            |
+//!     +---------------------------------------------------------------+
+//!  24 | number of the program                                         |
+//!     +-------------------------------+-------------------------------+
+//!  32 | block                         | row                           |
+//!     +-------------------------------+---------------+---------------+
+//!  40 | die                           | part          | parts         |
+//!     +-------------------------------+---------------+---------------+
+//!  48 | crc32c of all payloads        | 0                             |
+//!     +-------------------------------+-------------------------------+
+//!  56 | 0                                                             |
+//!     +---------------------------------------------------------------+
+//!  64 | spare areas of up to seven sectors; where there are fewer: 0  |
+//!     +---------------------------------------------------------------+
+//! ```
+
+use crate::table::Entry;
+use media::{SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
+use std::mem::offset_of;
+use zerocopy::little_endian::{U16, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+/// Bytes that a disk writes as a whole or not at all.
+pub(crate) const SECTOR_BYTES: usize = 512;
+/// Spare areas in a part of the frame.
+const SPARES: usize = 7;
+
+const MAGIC: [u8; 4] = *b"FLUF";
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    magic: [u8; 4],
+    crc: U32,
+    file: U64,
+    epoch: U64,
+    program: U64,
+    block: U32,
+    row: U32,
+    die: U32,
+    part: U16,
+    parts: U16,
+    payload_crc: U32,
+    reserved: [u8; 12],
+    spares: [[u8; SPARE_BYTES]; SPARES],
+}
+
+const _: () = assert!(size_of::<Raw>() == SECTOR_BYTES);
+const CHECKED_FROM: usize = offset_of!(Raw, file);
+
+fn parts(shape: &Shape) -> usize {
+    (shape.unit_sectors as usize).div_ceil(SPARES)
+}
+
+/// Bytes of the payloads, with what fills up the last sector.
+fn payload_area(shape: &Shape) -> usize {
+    (shape.unit_sectors as usize * shape.payload_bytes as usize).next_multiple_of(SECTOR_BYTES)
+}
+
+/// Bytes of a unit, a multiple of 512.
+pub(crate) fn unit_bytes(shape: &Shape) -> u64 {
+    (payload_area(shape) + parts(shape) * SECTOR_BYTES) as u64
+}
+
+/// What a frame says besides the spare areas.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stamp {
+    /// The file's own number.
+    pub file: u64,
+    /// Of the block.
+    pub epoch: u64,
+    /// Programs are numbered, so that it is known which of them were synced.
+    pub program: u64,
+}
+
+/// Writes a unit as it lies in the file.
+pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: &mut [u8]) {
+    let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
+    assert_unit(shape, unit);
+    let (payloads, rest) = out.split_at_mut(payload_area(shape));
+    for sector in 0..sectors {
+        payloads[sector * payload_bytes..][..payload_bytes].copy_from_slice(unit.payload(sector));
+    }
+    payloads[sectors * payload_bytes..].fill(0);
+    let payload_crc = crc32c::crc32c(&payloads[..sectors * payload_bytes]);
+    let (frame, filling) = rest.split_at_mut(parts(shape) * SECTOR_BYTES);
+    filling.fill(0);
+    for (part, out) in frame.chunks_exact_mut(SECTOR_BYTES).enumerate() {
+        let mut raw = Raw {
+            magic: MAGIC,
+            crc: 0.into(),
+            file: stamp.file.into(),
+            epoch: stamp.epoch.into(),
+            program: stamp.program.into(),
+            block: at.block.block.into(),
+            row: at.row.into(),
+            die: at.block.die.into(),
+            part: (part as u16).into(),
+            parts: (parts(shape) as u16).into(),
+            payload_crc: payload_crc.into(),
+            reserved: [0; 12],
+            spares: [[0; SPARE_BYTES]; SPARES],
+        };
+        for (spare, sector) in raw.spares.iter_mut().zip(part * SPARES..sectors) {
+            spare.copy_from_slice(unit.spare(sector));
+        }
+        raw.crc = crc32c::crc32c(&raw.as_bytes()[CHECKED_FROM..]).into();
+        out.copy_from_slice(raw.as_bytes());
+    }
+}
+
+/// What a part of a frame is.
+enum Part<'a> {
+    /// Nothing was ever written.
+    Blank,
+    /// From before the last erase.
+    Stale,
+    /// Of the present epoch.
+    Present(&'a Raw),
+    /// None of these.
+    Damaged,
+}
+
+fn look<'a>(shape: &Shape, at: UnitAt, file: u64, epoch: u64, part: usize, bytes: &'a [u8]) -> Part<'a> {
+    let raw = Raw::ref_from_bytes(bytes).expect("parts have one size");
+    if raw.magic != MAGIC || raw.crc.get() != crc32c::crc32c(&bytes[CHECKED_FROM..]) {
+        return if bytes.iter().all(|byte| *byte == 0) { Part::Blank } else { Part::Damaged };
+    }
+    let is_here = raw.file.get() == file
+        && (raw.block.get(), raw.row.get(), raw.die.get()) == (at.block.block, at.row, at.block.die)
+        && usize::from(raw.part.get()) == part
+        && usize::from(raw.parts.get()) == parts(shape);
+    match raw.epoch.get() {
+        found if !is_here || found > epoch => Part::Damaged,
+        found if found < epoch => Part::Stale,
+        _ => Part::Present(raw),
+    }
+}
+
+/// Reads a unit as it lies in the file of a number. `was_synced`: a sync has ended since the program of a number.
+///
+/// What has parts of different times was cut, or lost in part from the disk's cache. If it is not known to have been
+/// synced it counts as never programmed. Else, and where nothing tells, it is damaged; which of the payloads are is left
+/// to their own checksums.
+pub(crate) fn decode(
+    shape: &Shape,
+    at: UnitAt,
+    file: u64,
+    block: &Entry,
+    was_synced: impl FnOnce(u64) -> bool,
+    bytes: &[u8],
+    unit: &mut Unit,
+) {
+    assert_unit(shape, unit);
+    let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
+    let all = |unit: &mut Unit, state| (0..sectors).for_each(|sector| unit.set_state(sector, state));
+    if !block.is_known {
+        return all(unit, SectorState::Uncorrectable);
+    }
+    let (payloads, rest) = bytes.split_at(payload_area(shape));
+    let frame = rest[..parts(shape) * SECTOR_BYTES].chunks_exact(SECTOR_BYTES).enumerate();
+    let (mut program, mut is_whole, mut is_damaged) = (None, true, false);
+    for (number, bytes) in frame.clone() {
+        match look(shape, at, file, block.epoch, number, bytes) {
+            Part::Blank | Part::Stale => is_whole = false,
+            Part::Damaged => (is_whole, is_damaged) = (false, true),
+            Part::Present(raw) => {
+                let found = (raw.program.get(), raw.payload_crc.get());
+                if *program.get_or_insert(found) != found {
+                    return all(unit, SectorState::Uncorrectable);
+                }
+            }
+        }
+    }
+    let Some((program, payload_crc)) = program else {
+        return all(unit, if is_damaged { SectorState::Uncorrectable } else { SectorState::Erased });
+    };
+    let payloads = &payloads[..sectors * payload_bytes];
+    let is_torn = || !is_whole || crc32c::crc32c(payloads) != payload_crc;
+    if !was_synced(program) && is_torn() {
+        return all(unit, SectorState::Erased);
+    }
+    for (number, bytes) in frame {
+        let part = look(shape, at, file, block.epoch, number, bytes);
+        for sector in number * SPARES..sectors.min((number + 1) * SPARES) {
+            let Part::Present(raw) = &part else {
+                unit.set_state(sector, SectorState::Uncorrectable);
+                continue;
+            };
+            unit.spare_mut(sector).copy_from_slice(&raw.spares[sector % SPARES]);
+            unit.payload_mut(sector).copy_from_slice(&payloads[sector * payload_bytes..][..payload_bytes]);
+            unit.set_state(sector, SectorState::Good);
+        }
+    }
+}
+
+/// Panics when the unit was made for another shape.
+fn assert_unit(shape: &Shape, unit: &Unit) {
+    let (sectors, payload_bytes) = (unit.sectors(), unit.payload(0).len());
+    assert!(
+        sectors == shape.unit_sectors as usize && payload_bytes == shape.payload_bytes as usize,
+        "a unit of {sectors} sectors of {payload_bytes} bytes on a medium of {shape:?}"
+    );
+}

@@ -1,0 +1,230 @@
+//! Where everything lies in a module's file.
+//!
+//! ```text
+//!   page 0            superblock, copy 0
+//!   page 1            the card's header of the module, copy 0
+//!   page 2            record of syncs, copy 0
+//!   page 3            0
+//!   page 4            table of blocks, copy 0
+//!   page 4 + T        units, in the order of (block, row, die)
+//!   last but 2 + T    table of blocks, copy 1
+//!   last but 2        record of syncs, copy 1
+//!   last but 1        the card's header, copy 1
+//!   last page         superblock, copy 1
+//! ```
+
+use crate::frame::{self, SECTOR_BYTES};
+use crate::table::ENTRIES_PER_PAGE;
+use media::{BlockAt, Shape, UnitAt};
+
+/// Bytes of a page: superblocks, headers, records and the table are read and written in pages.
+pub const PAGE_BYTES: u64 = 4096;
+/// Copies of everything but units.
+pub(crate) const COPIES: usize = 2;
+/// Pages before the first copy of the table.
+const FRONT_PAGES: u64 = 4;
+/// Pages after the second copy of the table.
+const BACK_PAGES: u64 = 3;
+/// Longest payload.
+const MAX_PAYLOAD_BYTES: u32 = 4096;
+/// Sectors of a unit at most.
+const MAX_UNIT_SECTORS: u32 = 64;
+/// Modules of a card at most.
+const MAX_MODULES: u32 = 64;
+/// No module is larger: offsets stay far from overflowing.
+const MAX_BYTES: u64 = 1 << 60;
+
+/// See the module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    shape: Shape,
+    align_bytes: u32,
+    unit_bytes: u64,
+    table_pages: u64,
+    units: u64,
+    total_bytes: u64,
+}
+
+impl Layout {
+    /// Of a module of a card. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`: of the file
+    /// or device; 0: as few as possible. `None`: there is no such module.
+    pub fn new(shape: &Shape, align_bytes: u32, total_bytes: u64) -> Option<Layout> {
+        let is_legal = (1..=MAX_MODULES).contains(&shape.modules)
+            && (1..=MAX_UNIT_SECTORS).contains(&shape.unit_sectors)
+            && (1..=MAX_PAYLOAD_BYTES).contains(&shape.payload_bytes)
+            && shape.rows_sharing_cells > 0
+            && align_bytes.is_power_of_two()
+            && (SECTOR_BYTES as u64..=PAGE_BYTES).contains(&u64::from(align_bytes));
+        if !is_legal {
+            return None;
+        }
+        let unit_bytes = frame::unit_bytes(shape).next_multiple_of(u64::from(align_bytes));
+        let blocks = u64::from(shape.dies_per_module).checked_mul(shape.blocks_per_die.into())?;
+        let units = blocks.checked_mul(shape.rows_per_block.into())?;
+        // Blocks are numbered with 32 bits.
+        if units == 0 || blocks > u64::from(u32::MAX) {
+            return None;
+        }
+        let table_pages = blocks.div_ceil(ENTRIES_PER_PAGE as u64);
+        let payload = units.checked_mul(unit_bytes)?.checked_next_multiple_of(PAGE_BYTES)?;
+        let least = payload.checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
+        let total_bytes = if total_bytes == 0 { least } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
+        let fits = (least..=MAX_BYTES).contains(&total_bytes);
+        fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, total_bytes })
+    }
+
+    /// How the card is divided.
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Units begin on multiples of it.
+    pub fn align_bytes(&self) -> u32 {
+        self.align_bytes
+    }
+
+    /// Bytes of a module in its file.
+    pub fn total_bytes(&self) -> u64 {
+        self.total_bytes
+    }
+
+    /// Bytes of a unit.
+    pub fn unit_bytes(&self) -> usize {
+        self.unit_bytes as usize
+    }
+
+    /// Units of a module.
+    pub fn units(&self) -> u64 {
+        self.units
+    }
+
+    /// Blocks of a module.
+    pub fn blocks(&self) -> u32 {
+        self.shape.dies_per_module * self.shape.blocks_per_die
+    }
+
+    /// Pages of one copy of the table.
+    pub fn table_pages(&self) -> u32 {
+        self.table_pages as u32
+    }
+
+    fn page(&self, copy: usize, front: u64, back: u64) -> u64 {
+        if copy == 0 { front * PAGE_BYTES } else { self.total_bytes - back * PAGE_BYTES }
+    }
+
+    /// Offset of a copy of the superblock.
+    pub fn superblock(&self, copy: usize) -> u64 {
+        self.page(copy, 0, 1)
+    }
+
+    /// Offset of a copy of the card's header.
+    pub fn header(&self, copy: usize) -> u64 {
+        self.page(copy, 1, 2)
+    }
+
+    /// Offset of a copy of the record of syncs.
+    pub fn record(&self, copy: usize) -> u64 {
+        self.page(copy, 2, 3)
+    }
+
+    /// Offset of a page of a copy of the table.
+    pub fn table(&self, copy: usize, page: u32) -> u64 {
+        assert!(u64::from(page) < self.table_pages, "page {page} of a table of {}", self.table_pages);
+        self.page(copy, FRONT_PAGES, BACK_PAGES + self.table_pages) + u64::from(page) * PAGE_BYTES
+    }
+
+    /// A block's number: those of a band are neighbours, for they are erased together.
+    pub fn block(&self, at: BlockAt) -> u32 {
+        let Shape { modules, dies_per_module, blocks_per_die, .. } = self.shape;
+        assert!(
+            at.module < modules && at.die < dies_per_module && at.block < blocks_per_die,
+            "illegal address: {at:?} of {:?}",
+            self.shape
+        );
+        at.block * dies_per_module + at.die
+    }
+
+    /// A unit's number: consecutive stripes of a band are neighbours.
+    pub fn unit(&self, at: UnitAt) -> u64 {
+        self.block(at.block);
+        assert!(at.row < self.shape.rows_per_block, "illegal address: {at:?} of {:?}", self.shape);
+        let row = u64::from(at.block.block) * u64::from(self.shape.rows_per_block) + u64::from(at.row);
+        row * u64::from(self.shape.dies_per_module) + u64::from(at.block.die)
+    }
+
+    /// Offset of the unit of a number.
+    pub fn unit_offset(&self, unit: u64) -> u64 {
+        (FRONT_PAGES + self.table_pages) * PAGE_BYTES + unit * self.unit_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const SHAPE: Shape = Shape {
+        modules: 3,
+        dies_per_module: 3,
+        blocks_per_die: 100,
+        rows_per_block: 5,
+        unit_sectors: 8,
+        payload_bytes: 4096,
+        rows_sharing_cells: 1,
+    };
+
+    #[test]
+    fn nothing_overlaps_and_all_is_aligned() {
+        for (align, payload_bytes, slack) in [(512, 4096, 0), (4096, 4096, 0), (1024, 100, 0), (512, 16, 1 << 20)] {
+            let shape = Shape { payload_bytes, ..SHAPE };
+            let least = Layout::new(&shape, align, 0).unwrap().total_bytes();
+            let layout = Layout::new(&shape, align, least + slack).unwrap();
+            let mut taken = BTreeMap::new();
+            let mut take = |offset: u64, bytes: u64| {
+                assert_eq!(offset % u64::from(align), 0);
+                assert!(taken.insert(offset, bytes).is_none());
+            };
+            for copy in 0..COPIES {
+                take(layout.superblock(copy), PAGE_BYTES);
+                take(layout.header(copy), PAGE_BYTES);
+                take(layout.record(copy), PAGE_BYTES);
+                (0..layout.table_pages()).for_each(|page| take(layout.table(copy, page), PAGE_BYTES));
+            }
+            (0..layout.units()).for_each(|unit| take(layout.unit_offset(unit), layout.unit_bytes() as u64));
+            let mut end = 0;
+            for (offset, bytes) in taken {
+                assert!(offset >= end, "{offset} overlaps");
+                end = offset + bytes;
+            }
+            assert_eq!(end, layout.total_bytes());
+            assert_eq!(layout.table_pages(), 300u32.div_ceil(ENTRIES_PER_PAGE as u32));
+        }
+    }
+
+    #[test]
+    fn dies_of_a_row_are_neighbours_and_rows_follow_each_other() {
+        let layout = Layout::new(&SHAPE, 512, 0).unwrap();
+        let mut next = 0;
+        for block in 0..100 {
+            for row in 0..5 {
+                for die in 0..3 {
+                    assert_eq!(layout.unit(UnitAt { block: BlockAt { module: 2, die, block }, row }), next);
+                    next += 1;
+                }
+            }
+        }
+        assert_eq!(next, layout.units());
+    }
+
+    #[test]
+    fn what_is_no_module_has_no_layout() {
+        assert_eq!(Layout::new(&Shape { dies_per_module: 0, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&Shape { unit_sectors: 65, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&Shape { modules: 65, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&Shape { payload_bytes: 4097, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&Shape { blocks_per_die: u32::MAX, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&Shape { rows_per_block: u32::MAX, blocks_per_die: 1 << 30, ..SHAPE }, 512, 0), None);
+        assert_eq!(Layout::new(&SHAPE, 8192, 0), None);
+        assert_eq!(Layout::new(&SHAPE, 512, 4096), None, "too short");
+    }
+}

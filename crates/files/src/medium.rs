@@ -1,0 +1,375 @@
+//! Files as a medium: what is begun, and what is asked for.
+//!
+//! An operation that was begun is only handed over. One that was not waits for its end. A die has one operation under
+//! way: if the layer above has given one up and asks for another, that one waits for it, because a program that ends late
+//! must not overwrite a later one. Only reads that nobody has begun go their own way.
+
+use crate::ahead::Found;
+use crate::disks::What;
+use crate::erase::{Change, Kind, Waits};
+use crate::files::{Files, Purpose, is_of_place};
+use crate::frame::{self, Stamp};
+use crate::layout::{COPIES, PAGE_BYTES};
+use crate::module::{Die, Operation, Sync};
+use crate::superblock::Superblock;
+use crate::{Buffer, Handle};
+use media::{BlockAt, Ended, HEADER_BYTES, Media, MediaError, ReadReport, SectorState, Shape, Unit, UnitAt};
+use std::os::fd::BorrowedFd;
+
+const _: () = assert!(HEADER_BYTES <= PAGE_BYTES as usize);
+
+/// A copy, as the trait numbers them.
+fn copy_of(copy: u32) -> usize {
+    assert!((copy as usize) < COPIES, "illegal address: copy {copy} of a header");
+    copy as usize
+}
+
+impl Files {
+    /// Waits for what was begun on a die, if it is this, and takes its end.
+    fn take_end(&mut self, at: BlockAt, is_it: impl Fn(&Operation) -> bool) -> Option<Result<Buffer, MediaError>> {
+        self.module_slot(at.module);
+        loop {
+            let die = &mut self.slots[at.module as usize].dies[at.die as usize];
+            match die {
+                Die::Ended(operation, _) if is_it(operation) => {
+                    let Die::Ended(_, result) = std::mem::take(die) else { unreachable!("just seen") };
+                    return Some(result);
+                }
+                Die::Busy(operation) if is_it(operation) => self.turn(),
+                _ => return None,
+            }
+        }
+    }
+
+    fn module_slot(&self, slot: u32) {
+        assert!(slot < self.shape.modules, "illegal address: module {slot} of {:?}", self.shape);
+    }
+
+    /// What was given up on a die has ended.
+    fn free_die(&mut self, at: BlockAt) {
+        self.module_slot(at.module);
+        while let Die::Busy(_) = self.slots[at.module as usize].dies[at.die as usize] {
+            self.turn();
+        }
+    }
+
+    /// Whether there is a module whose die may begin something.
+    fn may_begin(&mut self, at: BlockAt, operation: Operation) -> bool {
+        self.free_die(at);
+        let is_there = self.slots[at.module as usize].module.is_some();
+        if !is_there {
+            self.end_at_once(at.module, at.die, operation, MediaError::NoModule);
+        }
+        is_there
+    }
+
+    fn busy(&mut self, at: BlockAt, operation: Operation) {
+        self.slots[at.module as usize].dies[at.die as usize] = Die::Busy(operation);
+    }
+
+    fn decode(&self, at: UnitAt, bytes: &[u8], unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        let module = self.module(at.block.module)?;
+        let superblock = &module.superblock;
+        if bytes.is_empty() {
+            // This place of the disk can't be read.
+            (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
+        } else {
+            let block = &module.table[superblock.layout.block(at.block) as usize];
+            let was_synced = |program| superblock.was_synced(program);
+            frame::decode(&self.shape, at, superblock.file, block, was_synced, bytes, unit);
+        }
+        Ok(ReadReport::default())
+    }
+
+    /// A read that nobody has begun.
+    fn read_now(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        let slot = at.block.module;
+        let module = self.module_mut(slot)?;
+        let (handle, layout) = (module.handle, module.superblock.layout);
+        let number = layout.unit(at);
+        let wanted = module.ahead.asked(number, layout.unit_bytes(), layout.units());
+        self.read_ahead(slot, wanted);
+        loop {
+            match self.module(slot)?.ahead.find(number, layout.unit_bytes()) {
+                Found::There(bytes) => return self.decode(at, bytes, unit),
+                Found::OnItsWay => {}
+                Found::Nowhere => break,
+            }
+            self.turn();
+        }
+        let buffer = self.pool.take(layout.unit_bytes());
+        let (read, result, buffer) = self.call(handle, What::Read, layout.unit_offset(number), buffer);
+        let decoded = match read {
+            Ok(()) => self.decode(at, buffer.bytes(), unit),
+            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, &[], unit),
+            Err(error) => Err(error),
+        };
+        self.pool.give(buffer);
+        decoded
+    }
+
+    /// Whether a file that could not be read somewhere can be read at all.
+    fn answers(&mut self, handle: Handle) -> bool {
+        let buffer = self.pool.take(PAGE_BYTES as usize);
+        let (result, _, buffer) = self.call(handle, What::Read, 0, buffer);
+        self.pool.give(buffer);
+        result.is_ok()
+    }
+
+    /// The bytes of a unit that is about to be programmed, where they go, and the program's number.
+    fn prepare_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(u64, Buffer, u64), MediaError> {
+        let shape = self.shape;
+        let bytes = self.module(at.block.module)?.superblock.layout.unit_bytes();
+        let mut buffer = self.pool.take(bytes);
+        let module = self.module_mut(at.block.module)?;
+        let layout = module.superblock.layout;
+        let block = module.table[layout.block(at.block) as usize];
+        if block.is_bad || !block.is_known {
+            self.pool.give(buffer);
+            return Err(MediaError::Failed);
+        }
+        module.ahead.forget();
+        module.last_program += 1;
+        let number = module.last_program;
+        let stamp = Stamp { file: module.superblock.file, epoch: block.epoch, program: number };
+        frame::encode(&shape, at, stamp, unit, buffer.bytes_mut());
+        Ok((layout.unit_offset(layout.unit(at)), buffer, number))
+    }
+
+    fn prepare_erase(&mut self, at: BlockAt, waits: Waits) -> Result<Change, MediaError> {
+        let module = self.module(at.module)?;
+        let block = module.superblock.layout.block(at);
+        if module.table[block as usize].is_bad {
+            return Err(MediaError::Failed);
+        }
+        Ok(Change { block, kind: Kind::Erased, epoch: module.next_epoch(block), waits })
+    }
+
+    fn change_now(&mut self, slot: u32, change: Change) -> Result<(), MediaError> {
+        let Waits::Call(ticket) = change.waits else { panic!("nobody waits for {change:?}") };
+        self.change(slot, change);
+        self.await_change(ticket)
+    }
+
+    fn ticket(&mut self) -> Waits {
+        self.tickets += 1;
+        Waits::Call(self.tickets)
+    }
+
+    /// Writes both copies of a superblock, one after the other, durably.
+    pub(crate) fn write_superblock(
+        &mut self,
+        handle: Handle,
+        superblock: &Superblock,
+    ) -> (Result<(), MediaError>, i32) {
+        for copy in 0..COPIES {
+            let mut buffer = self.pool.take(PAGE_BYTES as usize);
+            superblock.encode(buffer.bytes_mut());
+            let what = What::Write { durable: true };
+            let (written, result, buffer) = self.call(handle, what, superblock.layout.superblock(copy), buffer);
+            self.pool.give(buffer);
+            if written.is_err() {
+                return (written, result);
+            }
+        }
+        (Ok(()), 0)
+    }
+}
+
+impl Media for Files {
+    fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        match self.take_end(at.block, |operation| *operation == Operation::Read(at)) {
+            Some(Ok(buffer)) => {
+                let decoded = self.decode(at, buffer.bytes(), unit);
+                self.pool.give(buffer);
+                decoded
+            }
+            Some(Err(error)) => Err(error),
+            None => self.read_now(at, unit),
+        }
+    }
+
+    fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
+        let is_it = |operation: &Operation| matches!(operation, Operation::Program { at: begun, .. } if *begun == at);
+        if let Some(result) = self.take_end(at.block, is_it) {
+            return result.map(drop);
+        }
+        self.free_die(at.block);
+        let (offset, buffer, _) = self.prepare_program(at, unit)?;
+        let handle = self.module(at.block.module)?.handle;
+        let (written, _, buffer) = self.call(handle, What::Write { durable: false }, offset, buffer);
+        self.pool.give(buffer);
+        written
+    }
+
+    fn erase(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        if let Some(result) = self.take_end(at, |operation| *operation == Operation::Erase(at)) {
+            return result.map(drop);
+        }
+        self.free_die(at);
+        let waits = self.ticket();
+        let change = self.prepare_erase(at, waits)?;
+        self.change_now(at.module, change)
+    }
+
+    fn sync(&mut self, slot: u32) -> Result<(), MediaError> {
+        self.module_slot(slot);
+        while let Sync::Busy(_) = self.slots[slot as usize].sync {
+            self.turn();
+        }
+        if let Sync::Ended(result) = std::mem::take(&mut self.slots[slot as usize].sync) {
+            return result;
+        }
+        let handle = self.module(slot)?.handle;
+        let upto = self.ended_programs(slot);
+        let (result, _, _) = self.call(handle, What::Sync, 0, Buffer::none());
+        self.note_sync(slot, upto, result);
+        result
+    }
+
+    fn is_volatile(&self) -> bool {
+        true
+    }
+
+    fn is_bad(&self, at: BlockAt) -> bool {
+        self.module(at.module).is_ok_and(|module| module.table[module.superblock.layout.block(at) as usize].is_bad)
+    }
+
+    fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
+        let waits = self.ticket();
+        let module = self.module(at.module)?;
+        let block = module.superblock.layout.block(at);
+        let change = Change { block, kind: Kind::Bad, epoch: module.next_epoch(block), waits };
+        self.change_now(at.module, change)
+    }
+
+    fn cycles(&self, at: BlockAt) -> u32 {
+        self.module(at.module).map_or(0, |module| module.table[module.superblock.layout.block(at) as usize].cycles)
+    }
+
+    fn read_header(&mut self, slot: u32, copy: u32) -> Result<Option<Vec<u8>>, MediaError> {
+        let module = self.module(slot)?;
+        let (handle, offset) = (module.handle, module.superblock.layout.header(copy_of(copy)));
+        let buffer = self.pool.take(HEADER_BYTES);
+        let (read, result, buffer) = self.call(handle, What::Read, offset, buffer);
+        let header = match read {
+            Ok(()) => Ok(Some(buffer.bytes().to_vec()).filter(|bytes| bytes.iter().any(|byte| *byte != 0))),
+            // One copy can't be read, and the other may be.
+            Err(_) if is_of_place(result) && self.answers(handle) => Ok(None),
+            Err(error) => Err(error),
+        };
+        self.pool.give(buffer);
+        header
+    }
+
+    fn write_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
+        assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
+        let module = self.module(slot)?;
+        let (handle, offset) = (module.handle, module.superblock.layout.header(copy_of(copy)));
+        let mut buffer = self.pool.take(HEADER_BYTES);
+        buffer.bytes_mut().copy_from_slice(bytes);
+        let (written, _, buffer) = self.call(handle, What::Write { durable: true }, offset, buffer);
+        self.pool.give(buffer);
+        written
+    }
+
+    /// No other process has the file, so nobody has claimed it who is still at work; what an earlier one claimed counts
+    /// all the same.
+    fn claim(&mut self, slot: u32, generation: u64) -> Result<(), MediaError> {
+        let module = self.module(slot)?;
+        let superblock = &module.superblock;
+        if generation <= superblock.claim {
+            return if module.is_claimed { Ok(()) } else { Err(MediaError::Fenced) };
+        }
+        let superblock = Superblock { claim: generation, writes: superblock.writes + 1, ..superblock.clone() };
+        let handle = module.handle;
+        let (written, _) = self.write_superblock(handle, &superblock);
+        let module = self.module_mut(slot)?;
+        // Whatever became of it, the next write is a later one.
+        module.superblock.writes = superblock.writes;
+        written?;
+        module.superblock = superblock;
+        module.is_claimed = true;
+        Ok(())
+    }
+
+    fn has_module(&self, slot: u32) -> bool {
+        self.module(slot).is_ok()
+    }
+
+    fn begin_read(&mut self, at: UnitAt) {
+        let operation = Operation::Read(at);
+        if self.may_begin(at.block, operation) {
+            let layout = self.module(at.block.module).expect("it is there").superblock.layout;
+            let buffer = self.pool.take(layout.unit_bytes());
+            self.busy(at.block, operation);
+            let offset = layout.unit_offset(layout.unit(at));
+            self.begin(at.block.module, Purpose::Die(at.block.die), What::Read, offset, buffer);
+        }
+    }
+
+    fn begin_program(&mut self, at: UnitAt, unit: &Unit) {
+        let operation = Operation::Program { at, number: 0 };
+        if self.may_begin(at.block, operation) {
+            match self.prepare_program(at, unit) {
+                Ok((offset, buffer, number)) => {
+                    self.busy(at.block, Operation::Program { at, number });
+                    let what = What::Write { durable: false };
+                    self.begin(at.block.module, Purpose::Die(at.block.die), what, offset, buffer);
+                }
+                Err(error) => self.end_at_once(at.block.module, at.block.die, operation, error),
+            }
+        }
+    }
+
+    fn begin_erase(&mut self, at: BlockAt) {
+        let operation = Operation::Erase(at);
+        if self.may_begin(at, operation) {
+            match self.prepare_erase(at, Waits::Die(at.die)) {
+                Ok(change) => {
+                    self.busy(at, operation);
+                    self.change(at.module, change);
+                }
+                Err(error) => self.end_at_once(at.module, at.die, operation, error),
+            }
+        }
+    }
+
+    fn begin_sync(&mut self, slot: u32) {
+        self.module_slot(slot);
+        // One that was given up does not cover what this one is to cover.
+        while let Sync::Busy(_) = self.slots[slot as usize].sync {
+            self.turn();
+        }
+        if self.module(slot).is_err() {
+            return self.end_sync_at_once(slot, MediaError::NoModule);
+        }
+        self.slots[slot as usize].sync = Sync::Busy(self.ended_programs(slot));
+        self.begin(slot, Purpose::Sync, What::Sync, 0, Buffer::none());
+    }
+
+    fn is_under_way(&self, module: u32, die: u32) -> bool {
+        matches!(self.slots[module as usize].dies[die as usize], Die::Busy(_))
+    }
+
+    fn is_syncing(&self, module: u32) -> bool {
+        matches!(self.slots[module as usize].sync, Sync::Busy(_))
+    }
+    fn submit(&mut self) {
+        if let Err(error) = self.disks.submit() {
+            panic!("io_uring takes nothing any more: {error}");
+        }
+    }
+
+    fn take_ended(&mut self, ended: &mut Vec<Ended>) {
+        self.tell(ended);
+    }
+
+    fn bell(&self) -> Option<BorrowedFd<'_>> {
+        self.disks.fd()
+    }
+}

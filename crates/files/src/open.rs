@@ -1,0 +1,362 @@
+//! Making module files, and finding them again.
+
+use crate::disks::{Disks, Handle, Make, Opened, What};
+use crate::erase::Pages;
+use crate::files::{Files, Note, Options};
+use crate::layout::{COPIES, Layout, PAGE_BYTES};
+use crate::module::{Die, Module, Slot, Sync, Syncs};
+use crate::record;
+use crate::ring::Ring;
+use crate::superblock::{NoSuperblock, Superblock};
+use crate::table::{ENTRIES_PER_PAGE, ENTRY_BYTES, Entry};
+use crate::{Buffer, FilesError};
+use media::Shape;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Bytes of a request where much is read or written.
+const CHUNK_BYTES: u64 = 1 << 20;
+/// How long a file that was just pulled may take to finish what is under way.
+const LEAVING_LIMIT: Duration = Duration::from_secs(5);
+
+fn ring() -> Result<Box<dyn Disks>, FilesError> {
+    let ring = Ring::new().map_err(|error| FilesError::Io {
+        path: PathBuf::from("io_uring"),
+        what: "ask the kernel for it (it may be switched off: sysctl kernel.io_uring_disabled)",
+        error,
+    })?;
+    Ok(Box::new(ring))
+}
+
+fn io_error(path: &Path, what: &'static str, result: i32) -> FilesError {
+    let error = match result {
+        0.. => io::ErrorKind::UnexpectedEof.into(),
+        error => io::Error::from_raw_os_error(-error),
+    };
+    FilesError::Io { path: path.into(), what, error }
+}
+
+fn no_module(path: &Path, why: impl ToString) -> FilesError {
+    FilesError::NoModule { path: path.into(), why: why.to_string() }
+}
+
+impl Files {
+    /// Makes a module in each of some files, one for each slot, and opens them. Room for them is set aside.
+    pub fn create(shape: Shape, paths: &[PathBuf], options: &Options) -> Result<Files, FilesError> {
+        Files::create_on(ring()?, shape, paths, options)
+    }
+
+    /// Opens the modules of a card, by slot. A slot without a file, or whose file can't be used, is empty, and
+    /// [`Files::notes`] says why; a file that another process has, or that belongs to another card, is an error.
+    pub fn open(paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+        Files::open_on(ring()?, paths)
+    }
+
+    /// As [`Files::create`], on other disks.
+    pub fn create_on(
+        disks: Box<dyn Disks>,
+        shape: Shape,
+        paths: &[PathBuf],
+        options: &Options,
+    ) -> Result<Files, FilesError> {
+        if paths.len() != shape.modules as usize {
+            return Err(FilesError::Count { found: paths.len(), modules: shape.modules });
+        }
+        let mut files = Files::empty(shape, disks);
+        for (number, path) in paths.iter().enumerate() {
+            if let Err(error) = files.create_module(path, options) {
+                paths[..number].iter().for_each(|path| files.disks.unmake(path));
+                return Err(error);
+            }
+        }
+        for (slot, path) in (0..).zip(paths) {
+            files.insert(slot, path)?;
+        }
+        Ok(files)
+    }
+
+    /// As [`Files::open`], on other disks.
+    pub fn open_on(disks: Box<dyn Disks>, paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+        let unknown = Shape {
+            modules: paths.len() as u32,
+            dies_per_module: 0,
+            blocks_per_die: 0,
+            rows_per_block: 0,
+            unit_sectors: 0,
+            payload_bytes: 0,
+            rows_sharing_cells: 0,
+        };
+        let mut files = Files::empty(unknown, disks);
+        let (mut first_error, mut is_known) = (None, false);
+        for (slot, path) in (0..).zip(paths) {
+            let Some(path) = path else { continue };
+            match files.load(path, slot) {
+                Ok(module) if !is_known => {
+                    let shape = *module.superblock.layout.shape();
+                    if shape.modules != unknown.modules {
+                        return Err(FilesError::Count { found: paths.len(), modules: shape.modules });
+                    }
+                    is_known = true;
+                    files.shape = shape;
+                    files.put(slot, module)?;
+                }
+                Ok(module) => files.put(slot, module)?,
+                Err(error @ FilesError::InUse { .. }) => return Err(error),
+                Err(error) => {
+                    files.notes.push(Note { slot, text: error.to_string() });
+                    first_error.get_or_insert(error);
+                }
+            }
+        }
+        match first_error {
+            _ if is_known => {
+                let dies = files.shape.dies_per_module;
+                files.slots.iter_mut().for_each(|slot| slot.dies.resize_with(dies as usize, || Die::Idle));
+                Ok(files)
+            }
+            Some(error) => Err(FilesError::Nothing(Box::new(error))),
+            None => Err(FilesError::Count { found: 0, modules: unknown.modules }),
+        }
+    }
+
+    /// Puts the module of a file into an empty slot.
+    pub fn insert(&mut self, slot: u32, path: &Path) -> Result<(), FilesError> {
+        let modules = self.shape.modules;
+        let Some(state) = self.slots.get(slot as usize) else { return Err(FilesError::NoSlot { slot, modules }) };
+        if state.module.is_some() {
+            return Err(FilesError::Taken { slot });
+        }
+        // A file that was just pulled is ours until what was under way on it has ended.
+        let began = Instant::now();
+        while self.is_leaving() && began.elapsed() < LEAVING_LIMIT {
+            let _ = self.disks.wait(Some(Duration::from_millis(10)));
+            self.collect();
+        }
+        self.notes.retain(|note| note.slot != slot);
+        let module = self.load(path, slot)?;
+        self.put(slot, module)
+    }
+
+    fn put(&mut self, slot: u32, module: Module) -> Result<(), FilesError> {
+        let (found, card) = (*module.superblock.layout.shape(), self.shape);
+        let fields = [
+            ("modules", found.modules, card.modules),
+            ("dies", found.dies_per_module, card.dies_per_module),
+            ("blocks per die", found.blocks_per_die, card.blocks_per_die),
+            ("rows per block", found.rows_per_block, card.rows_per_block),
+            ("sectors per unit", found.unit_sectors, card.unit_sectors),
+            ("bytes per payload", found.payload_bytes, card.payload_bytes),
+            ("rows sharing cells", found.rows_sharing_cells, card.rows_sharing_cells),
+        ];
+        if let Some((field, found, card)) = fields.into_iter().find(|(_, found, card)| found != card) {
+            self.disks.close(module.handle);
+            return Err(FilesError::Shape { path: module.path, field, found, card });
+        }
+        let state = &mut self.slots[slot as usize];
+        let dies = (0..card.dies_per_module).map(|_| Die::Idle).collect();
+        *state = Slot { module: Some(module), visit: state.visit + 1, dies, sync: Sync::Idle };
+        Ok(())
+    }
+
+    /// Makes a blank module of this card's shape in a file, to be inserted.
+    pub fn create_module(&mut self, path: &Path, options: &Options) -> Result<(), FilesError> {
+        let align_bytes = self.disks.align_bytes(path)?.max(options.align_bytes);
+        if u64::from(align_bytes) > PAGE_BYTES {
+            let why = format!("its blocks have {align_bytes} bytes, and {PAGE_BYTES} is the most that can be used");
+            return Err(no_module(path, why));
+        }
+        let shape = self.shape;
+        let least = Layout::new(&shape, align_bytes, 0).ok_or(FilesError::BadShape { shape })?;
+        let made = self.disks.make(path, Make { bytes: least.total_bytes(), overwrite: options.overwrite })?;
+        let written = match Layout::new(&shape, align_bytes, made.bytes) {
+            Some(layout) => self.write_blank(path, &made, layout),
+            None => Err(FilesError::BadShape { shape }),
+        };
+        self.disks.close(made.handle);
+        if written.is_err() {
+            self.disks.unmake(path);
+        }
+        written
+    }
+
+    fn write_blank(&mut self, path: &Path, made: &Opened, layout: Layout) -> Result<(), FilesError> {
+        let file = self.disks.unique();
+        if !made.is_zero {
+            let mut offset = 0;
+            while offset < layout.total_bytes() {
+                let mut buffer = self.pool.take((layout.total_bytes() - offset).min(CHUNK_BYTES) as usize);
+                buffer.bytes_mut().fill(0);
+                offset += buffer.bytes().len() as u64;
+                self.write(path, made.handle, offset - buffer.bytes().len() as u64, buffer)?;
+            }
+        }
+        let table = vec![Entry::BLANK; layout.blocks() as usize];
+        for copy in 0..COPIES {
+            self.write_table(path, made.handle, &layout, file, &table, copy, 0..layout.table_pages())?;
+        }
+        self.sync_now(path, made.handle)?;
+        let superblock = Superblock { file, writes: 1, claim: 0, session: 0, layout, synced: Vec::new() };
+        let (written, result) = self.write_superblock(made.handle, &superblock);
+        written.map_err(|_| io_error(path, "write its superblock", result))
+    }
+
+    fn write(&mut self, path: &Path, handle: Handle, offset: u64, buffer: Buffer) -> Result<(), FilesError> {
+        let (written, result, buffer) = self.call(handle, What::Write { durable: false }, offset, buffer);
+        self.pool.give(buffer);
+        written.map_err(|_| io_error(path, "write to it", result))
+    }
+
+    fn sync_now(&mut self, path: &Path, handle: Handle) -> Result<(), FilesError> {
+        let (synced, result, _) = self.call(handle, What::Sync, 0, Buffer::none());
+        synced.map_err(|_| io_error(path, "sync it", result))
+    }
+
+    /// Writes pages of one copy of a table.
+    #[expect(clippy::too_many_arguments, reason = "a file that is no module yet")]
+    fn write_table(
+        &mut self,
+        path: &Path,
+        handle: Handle,
+        layout: &Layout,
+        file: u64,
+        table: &[Entry],
+        copy: usize,
+        pages: impl Iterator<Item = u32>,
+    ) -> Result<(), FilesError> {
+        for page in pages {
+            let mut buffer = self.pool.take(PAGE_BYTES as usize);
+            Pages::default().image(page, table, file, buffer.bytes_mut());
+            self.write(path, handle, layout.table(copy, page), buffer)?;
+        }
+        Ok(())
+    }
+
+    /// Opens a file, reads what is known of the module in it, and begins a session.
+    fn load(&mut self, path: &Path, slot: u32) -> Result<Module, FilesError> {
+        let opened = self.disks.open(path)?;
+        let module = self.load_opened(path, &opened);
+        match &module {
+            Err(_) => self.disks.close(opened.handle),
+            Ok(_) => {
+                let text = opened.note.map(|note| format!("{}: {note}", path.display()));
+                self.notes.extend(text.map(|text| Note { slot, text }));
+            }
+        }
+        module
+    }
+
+    fn load_opened(&mut self, path: &Path, opened: &Opened) -> Result<Module, FilesError> {
+        let handle = opened.handle;
+        let mut superblock = self.read_superblock(path, opened)?;
+        let layout = superblock.layout;
+        if layout.total_bytes() > opened.bytes {
+            let (found, bytes) = (opened.bytes, layout.total_bytes());
+            return Err(FilesError::Truncated { path: path.into(), found, bytes });
+        }
+        if opened.align_bytes > layout.align_bytes() {
+            let (disk, made) = (opened.align_bytes, layout.align_bytes());
+            return Err(no_module(path, format!("made for blocks of {made} bytes, and this disk's have {disk}")));
+        }
+        if superblock.is_used_up() {
+            return Err(no_module(path, "it was opened too often: have the card fill a new one"));
+        }
+        let (table, anew) = self.read_table(handle, &superblock);
+        let synced = (0..COPIES).map(|copy| {
+            let page = self.read_pages(handle, layout.record(copy), 1);
+            record::decode(superblock.file, &page)
+        });
+        let synced = synced.max().unwrap_or(0);
+        superblock.begin_session(synced);
+        superblock.writes += 1;
+        let (written, result) = self.write_superblock(handle, &superblock);
+        written.map_err(|_| io_error(path, "write its superblock", result))?;
+        // One copy is whole before the other is touched.
+        for copy in 0..COPIES {
+            let pages: Vec<u32> = (0..).zip(&anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
+            if !pages.is_empty() {
+                self.write_table(path, handle, &layout, superblock.file, &table, copy, pages.into_iter())?;
+                self.sync_now(path, handle)?;
+            }
+        }
+        let last_program = superblock.base();
+        let syncs = Syncs { synced: last_program, recorded: last_program, ..Syncs::default() };
+        Ok(Module {
+            path: path.into(),
+            handle,
+            superblock,
+            is_claimed: false,
+            table,
+            pages: Pages::default(),
+            ahead: Default::default(),
+            syncs,
+            last_program,
+        })
+    }
+
+    fn read_superblock(&mut self, path: &Path, opened: &Opened) -> Result<Superblock, FilesError> {
+        if opened.bytes < PAGE_BYTES {
+            return Err(no_module(path, format!("it has {} bytes", opened.bytes)));
+        }
+        let first = Superblock::decode(&self.read_pages(opened.handle, 0, 1));
+        let end = match &first {
+            Ok(superblock) => superblock.layout.superblock(1),
+            Err(_) => (opened.bytes / PAGE_BYTES - 1) * PAGE_BYTES,
+        };
+        let second = match end + PAGE_BYTES <= opened.bytes {
+            true => Superblock::decode(&self.read_pages(opened.handle, end, 1)),
+            false => Err(NoSuperblock::Magic),
+        };
+        match (first, second) {
+            (Ok(first), Ok(second)) if first.file == second.file && first.writes < second.writes => Ok(second),
+            (Ok(first), _) => Ok(first),
+            (Err(NoSuperblock::Magic | NoSuperblock::Checksum), Ok(second)) => Ok(second),
+            // A later version may have moved the other copy.
+            (Err(why @ NoSuperblock::Version(_)), _) | (Err(NoSuperblock::Magic), Err(why)) | (Err(why), _) => {
+                Err(no_module(path, why))
+            }
+        }
+    }
+
+    /// The blocks of a module, and which pages of which copy must be written anew.
+    fn read_table(&mut self, handle: Handle, superblock: &Superblock) -> (Vec<Entry>, Vec<[bool; COPIES]>) {
+        let (layout, file) = (superblock.layout, superblock.file);
+        let blocks = layout.blocks() as usize;
+        let mut table = Vec::with_capacity(blocks);
+        let mut anew = Vec::with_capacity(layout.table_pages() as usize);
+        let chunk = (CHUNK_BYTES / PAGE_BYTES) as u32;
+        for first in (0..layout.table_pages()).step_by(chunk as usize) {
+            let pages = chunk.min(layout.table_pages() - first);
+            let copies = [0, 1].map(|copy| self.read_pages(handle, layout.table(copy, first), pages));
+            for page in 0..pages as usize {
+                let mut to_write = [false; COPIES];
+                for entry in 0..ENTRIES_PER_PAGE.min(blocks - table.len()) {
+                    let block = table.len() as u32;
+                    let at = page * PAGE_BYTES as usize + entry * ENTRY_BYTES;
+                    let read = |copy: usize| Entry::decode(block, file, &copies[copy][at..][..ENTRY_BYTES]);
+                    let (merged, anew) = Entry::merge([read(0), read(1)]);
+                    table.push(merged);
+                    to_write = [to_write[0] || anew[0], to_write[1] || anew[1]];
+                }
+                anew.push(to_write);
+            }
+        }
+        (table, anew)
+    }
+
+    /// Reads pages; those that can't be read are zeroes.
+    fn read_pages(&mut self, handle: Handle, offset: u64, pages: u32) -> Vec<u8> {
+        let buffer = self.pool.take(pages as usize * PAGE_BYTES as usize);
+        let (read, _, buffer) = self.call(handle, What::Read, offset, buffer);
+        let mut bytes = vec![0; buffer.bytes().len()];
+        if read.is_ok() {
+            bytes.copy_from_slice(buffer.bytes());
+        } else if pages > 1 {
+            for (page, bytes) in bytes.chunks_exact_mut(PAGE_BYTES as usize).enumerate() {
+                bytes.copy_from_slice(&self.read_pages(handle, offset + page as u64 * PAGE_BYTES, 1));
+            }
+        }
+        self.pool.give(buffer);
+        bytes
+    }
+}

@@ -1,0 +1,73 @@
+//! The record of syncs: up to which program a module was synced in its session.
+//!
+//! Written after a sync has ended, one copy and then the other, and durable with the next sync: so it may lag, and never
+//! runs ahead. What it can't tell is taken for not synced.
+//!
+//! ```text
+//!       0       1       2       3       4       5       6       7
+//!     +-------------------------------+-------------------------------+
+//!   0 | "FLRS"                        | crc32c of bytes 8 to 23       |
+//!     +-------------------------------+-------------------------------+
+//!   8 | file                                                          |
+//!     +---------------------------------------------------------------+
+//!  16 | last program that was synced                                  |
+//!     +---------------------------------------------------------------+
+//! ```
+
+use std::mem::offset_of;
+use zerocopy::little_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+const MAGIC: [u8; 4] = *b"FLRS";
+
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Raw {
+    magic: [u8; 4],
+    crc: U32,
+    file: U64,
+    synced: U64,
+}
+
+const CHECKED_FROM: usize = offset_of!(Raw, file);
+
+/// Writes a page with the record.
+pub(crate) fn encode(file: u64, synced: u64, page: &mut [u8]) {
+    let mut raw = Raw { magic: MAGIC, crc: 0.into(), file: file.into(), synced: synced.into() };
+    raw.crc = crc32c::crc32c(&raw.as_bytes()[CHECKED_FROM..]).into();
+    page.fill(0);
+    page[..size_of::<Raw>()].copy_from_slice(raw.as_bytes());
+}
+
+/// The last program that a page says was synced; 0: it says nothing.
+pub(crate) fn decode(file: u64, page: &[u8]) -> u64 {
+    match Raw::ref_from_prefix(page) {
+        Ok((raw, _))
+            if raw.magic == MAGIC
+                && raw.crc.get() == crc32c::crc32c(&raw.as_bytes()[CHECKED_FROM..])
+                && raw.file.get() == file =>
+        {
+            raw.synced.get()
+        }
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_or_says_nothing() {
+        let mut page = vec![9; 4096];
+        encode(5, 1234, &mut page);
+        assert_eq!(decode(5, &page), 1234);
+        assert_eq!(decode(6, &page), 0);
+        for at in 0..size_of::<Raw>() {
+            page[at] ^= 1;
+            assert_eq!(decode(5, &page), 0, "byte {at}");
+            page[at] ^= 1;
+        }
+        assert_eq!(decode(5, &[0; 4096]), 0);
+    }
+}

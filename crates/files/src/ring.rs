@@ -1,0 +1,371 @@
+//! Files and block devices on one io_uring. The only `unsafe` here.
+//!
+//! Invariants, which are what makes it sound:
+//! - a request's buffer belongs to the ring from [`Disks::begin`] until it has ended, and nobody else can get at it;
+//! - buffers are freed only when nothing is outstanding; where a device never answers, they are leaked;
+//! - a file is closed only when nothing of it is outstanding.
+
+#![allow(unsafe_code)]
+
+use crate::FilesError;
+use crate::disks::{Disks, Done, Handle, Io, Make, Opened, What};
+use crate::layout::PAGE_BYTES;
+use io_uring::{IoUring, opcode, squeue, types};
+use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags};
+use slab::Slab;
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Write through: `RWF_DSYNC`.
+const DSYNC: i32 = 2;
+/// How long a ring that is given up waits for what is outstanding. The kernel's own limit for a request to a device is
+/// 30 seconds, a few times over.
+const DRAIN_LIMIT: Duration = Duration::from_secs(120);
+/// How long a file that somebody has is waited for.
+const LOCK_LIMIT: Duration = Duration::from_secs(1);
+/// Requests that the kernel is handed at once.
+const ENTRIES: u32 = 1024;
+/// Requests that the kernel has at most: as many completions have room. The others wait here.
+const IN_KERNEL: usize = 2 * ENTRIES as usize;
+/// Alignment of requests where the kernel does not say.
+const USUAL_ALIGN_BYTES: u32 = 512;
+
+/// See the module.
+pub(crate) struct Ring {
+    uring: Option<IoUring>,
+    outstanding: Slab<Io>,
+    /// Of these, those that the kernel does not have yet.
+    waiting: VecDeque<usize>,
+    files: Slab<Open>,
+}
+
+struct Open {
+    file: File,
+    outstanding: usize,
+    is_leaving: bool,
+}
+
+impl Open {
+    /// Gives the lock back at once: the kernel, or a child between fork and exec, may have the file a little longer.
+    fn let_go(self) {
+        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+impl fmt::Debug for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} files, {} requests", self.files.len(), self.outstanding.len())
+    }
+}
+
+impl Ring {
+    /// Any thread may use it, one after the other.
+    pub fn new() -> io::Result<Ring> {
+        // Completions are worked off when the thread that submitted enters the kernel (5.19), without interrupting it.
+        let uring = IoUring::builder().setup_coop_taskrun().build(ENTRIES).or_else(|_| IoUring::new(ENTRIES))?;
+        Ok(Ring { uring: Some(uring), outstanding: Slab::new(), waiting: VecDeque::new(), files: Slab::new() })
+    }
+
+    fn uring(&mut self) -> &mut IoUring {
+        self.uring.as_mut().expect("present until drop")
+    }
+
+    /// # Safety
+    /// What the entry points to stays valid until it has finished.
+    unsafe fn push(&mut self, entry: &squeue::Entry) {
+        loop {
+            // SAFETY: the caller's.
+            if unsafe { self.uring().submission().push(entry) }.is_ok() {
+                return;
+            }
+            // The queue is full: the kernel empties it. It keeps completions for which there is no room.
+            if let Err(error) = self.submit() {
+                panic!("io_uring takes nothing any more: {error}");
+            }
+        }
+    }
+
+    /// Queues what the kernel has room for.
+    fn hand_over(&mut self) {
+        while self.outstanding.len() - self.waiting.len() < IN_KERNEL
+            && let Some(slot) = self.waiting.pop_front()
+        {
+            let Io { handle, what, offset, buffer, .. } = &mut self.outstanding[slot];
+            let (fd, offset) = (types::Fd(self.files[handle.0].file.as_raw_fd()), *offset);
+            let bytes = buffer.bytes_mut();
+            let (address, len) = (bytes.as_mut_ptr(), bytes.len() as u32);
+            let entry = match *what {
+                What::Read => opcode::Read::new(fd, address, len).offset(offset).build(),
+                What::Write { durable } => {
+                    let flags = if durable { DSYNC } else { 0 };
+                    opcode::Write::new(fd, address, len).offset(offset).rw_flags(flags).build()
+                }
+                What::Sync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+            };
+            // SAFETY: the memory is a mapping that `outstanding` owns (moving it moves no bytes) until the request has
+            // finished, and `drop` frees nothing before that; the file stays open as long.
+            unsafe { self.push(&entry.user_data(slot as u64)) };
+        }
+    }
+
+    fn keep(&mut self, file: File, bytes: u64, align_bytes: u32, note: Option<String>) -> Opened {
+        let handle = Handle(self.files.insert(Open { file, outstanding: 0, is_leaving: false }));
+        Opened { handle, bytes, align_bytes, is_zero: false, note }
+    }
+
+    fn give_up(&mut self, handle: Handle) {
+        let open = &mut self.files[handle.0];
+        open.is_leaving = true;
+        if open.outstanding == 0 {
+            self.files.remove(handle.0).let_go();
+        }
+    }
+}
+
+impl Disks for Ring {
+    fn open(&mut self, path: &Path) -> Result<Opened, FilesError> {
+        let found = find(path)?;
+        let (file, bytes, align_bytes, note) = open(path, found, OFlags::empty())?;
+        Ok(self.keep(file, bytes, align_bytes, note))
+    }
+
+    fn align_bytes(&mut self, path: &Path) -> Result<u32, FilesError> {
+        if let Some(Found::Device) = look(path)? {
+            let device = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+            let align = device.and_then(|device| rustix::fs::ioctl_blksszget(&device));
+            return align.map(legal_align).map_err(|e| failed(path, "look at it", e.into()));
+        }
+        // A file of the same folder tells.
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
+        match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => Ok(file_align(&File::from(file))),
+            Err(_) => Ok(USUAL_ALIGN_BYTES),
+        }
+    }
+
+    fn make(&mut self, path: &Path, how: Make) -> Result<Opened, FilesError> {
+        match look(path)? {
+            Some(Found::File) => return Err(FilesError::Exists { path: path.into() }),
+            Some(Found::Device) if !how.overwrite => return Err(FilesError::Device { path: path.into() }),
+            Some(Found::Device) => {
+                let (file, bytes, align_bytes, note) = open(path, Found::Device, OFlags::empty())?;
+                if bytes < how.bytes {
+                    return Err(FilesError::NoRoom { path: path.into(), bytes: how.bytes });
+                }
+                let zero = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
+                let is_zero = rustix::fs::fallocate(&file, zero, 0, bytes / PAGE_BYTES * PAGE_BYTES).is_ok();
+                return Ok(Opened { is_zero, ..self.keep(file, bytes, align_bytes, note) });
+            }
+            None => {}
+        }
+        let (file, _, align_bytes, note) = open(path, Found::File, OFlags::CREATE | OFlags::EXCL)?;
+        let allocated = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, how.bytes);
+        let (result, note) = match allocated {
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
+                (file.set_len(how.bytes), Some("the file system can't set room aside for it".into()))
+            }
+            allocated => (allocated.map_err(io::Error::from), note),
+        };
+        if let Err(error) = result.and_then(|()| sync_folder(path)) {
+            self.unmake(path);
+            let no_room = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
+            return Err(match no_room {
+                true => FilesError::NoRoom { path: path.into(), bytes: how.bytes },
+                false => failed(path, "set room aside", error),
+            });
+        }
+        Ok(Opened { is_zero: true, ..self.keep(file, how.bytes, align_bytes, note) })
+    }
+
+    fn unmake(&mut self, path: &Path) {
+        if let Ok(Some(Found::File)) = look(path) {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+
+    fn close(&mut self, handle: Handle) {
+        self.give_up(handle);
+    }
+
+    fn begin(&mut self, io: Io) {
+        let open = &mut self.files[io.handle.0];
+        assert!(!open.is_leaving, "a file that was closed is asked");
+        open.outstanding += 1;
+        let slot = self.outstanding.insert(io);
+        self.waiting.push_back(slot);
+        self.hand_over();
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        match self.uring().submit() {
+            Ok(_) => Ok(()),
+            // Completions must be fetched first: what is left goes out with the next call.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        let waited = match timeout {
+            None => self.uring().submit_and_wait(1),
+            Some(timeout) => {
+                let timespec = types::Timespec::from(timeout);
+                let args = types::SubmitArgs::new().timespec(&timespec);
+                self.uring().submitter().submit_with_args(1, &args)
+            }
+        };
+        match waited {
+            Ok(_) => Ok(()),
+            // Nothing finished in time; a signal; completions that must be fetched first.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => {
+                Ok(())
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        let Ring { uring, outstanding, files, .. } = self;
+        for entry in uring.as_mut().expect("present until drop").completion() {
+            let Io { tag, handle, buffer, .. } = outstanding.remove(entry.user_data() as usize);
+            done.push(Done { tag, result: entry.result(), buffer });
+            let open = &mut files[handle.0];
+            open.outstanding -= 1;
+            if open.is_leaving && open.outstanding == 0 {
+                files.remove(handle.0).let_go();
+            }
+        }
+        self.hand_over();
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        let raw = self.uring.as_ref()?.as_raw_fd();
+        // SAFETY: the ring is open as long as it is borrowed.
+        Some(unsafe { BorrowedFd::borrow_raw(raw) })
+    }
+
+    fn unique(&mut self) -> u64 {
+        let mut bytes = [0; 8];
+        rustix::rand::getrandom(&mut bytes[..], rustix::rand::GetRandomFlags::empty())
+            .expect("the system has random numbers");
+        u64::from_le_bytes(bytes)
+    }
+}
+
+impl Drop for Ring {
+    /// Waits for what is outstanding: a panic, too, must not free memory that the kernel writes to.
+    fn drop(&mut self) {
+        let began = Instant::now();
+        let mut done = Vec::new();
+        while !self.outstanding.is_empty() && began.elapsed() < DRAIN_LIMIT {
+            if self.wait(Some(Duration::from_millis(100))).is_err() {
+                break;
+            }
+            self.reap(&mut done);
+        }
+        if !self.outstanding.is_empty() {
+            std::mem::forget(std::mem::take(&mut self.outstanding));
+        }
+        // The ring goes before the files.
+        self.uring = None;
+        self.files.drain().filter(|open| open.outstanding == 0).for_each(Open::let_go);
+    }
+}
+
+/// What a path names.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Found {
+    File,
+    Device,
+}
+
+fn failed(path: &Path, what: &'static str, error: io::Error) -> FilesError {
+    FilesError::Io { path: PathBuf::from(path), what, error }
+}
+
+fn look(path: &Path) -> Result<Option<Found>, FilesError> {
+    match rustix::fs::stat(path) {
+        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Ok(Some(Found::File)),
+            FileType::BlockDevice => Ok(Some(Found::Device)),
+            _ => Err(FilesError::Kind { path: path.into() }),
+        },
+        Err(rustix::io::Errno::NOENT) => Ok(None),
+        Err(error) => Err(failed(path, "look at it", error.into())),
+    }
+}
+
+fn find(path: &Path) -> Result<Found, FilesError> {
+    look(path)?.ok_or_else(|| failed(path, "open it", io::ErrorKind::NotFound.into()))
+}
+
+/// As [`open_once`]. A process that was killed has its files until what was under way has ended.
+fn open(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
+    let began = Instant::now();
+    loop {
+        match open_once(path, found, flags) {
+            Err(FilesError::InUse { .. }) if began.elapsed() < LOCK_LIMIT => std::thread::sleep(LOCK_LIMIT / 20),
+            opened => return opened,
+        }
+    }
+}
+
+/// Opens and locks; file, length, alignment and what is not as it should be.
+fn open_once(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
+    // Of a device O_EXCL keeps mounts away.
+    let exclusive = if found == Found::Device { OFlags::EXCL } else { OFlags::empty() };
+    let flags = flags | exclusive | OFlags::RDWR | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let (file, mut note) = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
+        Ok(file) => (file, None),
+        Err(rustix::io::Errno::INVAL) => {
+            // A file system that refuses direct I/O may have made the file before it did.
+            let flags = (flags - (OFlags::CREATE | OFlags::EXCL)) | exclusive;
+            let create = if found == Found::File { OFlags::CREATE } else { OFlags::empty() };
+            let file = rustix::fs::open(path, flags | create, mode).map_err(|e| failed(path, "open it", e.into()))?;
+            (file, Some("no direct I/O here: the page cache holds a second copy of what is read and written".into()))
+        }
+        Err(rustix::io::Errno::BUSY) => return Err(FilesError::InUse { path: path.into() }),
+        Err(rustix::io::Errno::EXIST) => return Err(FilesError::Exists { path: path.into() }),
+        Err(error) => return Err(failed(path, "open it", error.into())),
+    };
+    let file = File::from(file);
+    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::WOULDBLOCK) => return Err(FilesError::InUse { path: path.into() }),
+        // Some network file systems have no locks.
+        Err(error) => note = Some(format!("it can't be locked ({error}): see to it that nobody else opens it")),
+    }
+    let bytes =
+        rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(|e| failed(path, "find its end", e.into()))?;
+    let align_bytes = match found {
+        Found::File => file_align(&file),
+        Found::Device => rustix::fs::ioctl_blksszget(&file).map_or(USUAL_ALIGN_BYTES, legal_align),
+    };
+    Ok((file, bytes, align_bytes, note))
+}
+
+/// How direct requests to a file must be aligned.
+fn file_align(file: &File) -> u32 {
+    let asked = rustix::fs::StatxFlags::DIOALIGN;
+    match rustix::fs::statx(file, "", rustix::fs::AtFlags::EMPTY_PATH, asked) {
+        Ok(stat) if stat.stx_mask & asked.bits() != 0 => legal_align(stat.stx_dio_offset_align),
+        _ => USUAL_ALIGN_BYTES,
+    }
+}
+
+fn legal_align(bytes: u32) -> u32 {
+    bytes.max(USUAL_ALIGN_BYTES)
+}
+
+/// The folder's entry of a new file is durable.
+fn sync_folder(path: &Path) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    File::open(folder)?.sync_all()
+}
