@@ -36,6 +36,7 @@ mod recovery_time;
 mod relocation;
 mod repair;
 mod scrub;
+mod settings;
 mod store;
 mod waiting;
 

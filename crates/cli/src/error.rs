@@ -237,6 +237,15 @@ pub enum Failure {
         /// Why.
         source: Box<torture::campaign::NotAReproducer>,
     },
+    /// A running card.
+    #[error(transparent)]
+    Control(#[from] control::ClientError),
+    /// Nothing to draw on.
+    #[error("a running card is watched in a terminal; --once prints one frame")]
+    NoTerminal,
+    /// The terminal does not do what it should.
+    #[error("the terminal: {0}")]
+    Terminal(io::Error),
     /// Standard output.
     #[error("can't write to standard output: {0}")]
     Stdout(io::Error),

@@ -7,6 +7,7 @@ pub mod args;
 mod cancel;
 mod cards_cmd;
 mod compare_cmd;
+mod ctl_cmd;
 mod error;
 mod fsck_cmd;
 mod generate_cmd;
@@ -21,6 +22,7 @@ mod run_cmd;
 mod serve_cmd;
 mod show_cmd;
 mod table;
+mod top;
 mod torture_cmd;
 mod units;
 mod validate_cmd;
@@ -83,6 +85,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve_cmd::serve(&args),
         Command::Torture(args) => torture_cmd::torture(&args),
         Command::Fsck(args) => fsck_cmd::fsck(&args),
+        Command::Ctl(args) => ctl_cmd::ctl(&args),
+        Command::Top(args) => top::top(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),
     }

@@ -1,5 +1,6 @@
 //! What can be chosen about flash management.
 
+use crate::FtlError;
 use crate::layout::Layout;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use nand::Geometry;
@@ -32,6 +33,27 @@ pub enum GcMode {
         /// Collection goes on until this many bands, above the reserve, are free.
         stop_free_bands: u32,
     },
+}
+
+impl GcMode {
+    /// Free bands, above the reserve, that collection works towards.
+    pub fn target_free_bands(&self) -> u32 {
+        match *self {
+            GcMode::Paced { target_free_bands } => target_free_bands,
+            GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
+        }
+    }
+
+    /// Whether its bounds make sense.
+    pub(crate) fn check(&self) -> Result<(), FtlError> {
+        match *self {
+            GcMode::Paced { target_free_bands: 0 } => Err(FtlError::GcBounds),
+            GcMode::StopTheWorld { start_free_bands, stop_free_bands } if stop_free_bands <= start_free_bands => {
+                Err(FtlError::GcBounds)
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A share of the flash used with one bit a cell, in front of the rest.
@@ -112,9 +134,15 @@ impl FtlConfig {
         let free = match self.gc {
             GcMode::Paced { target_free_bands } => target_free_bands,
             GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
-                (start_free_bands + stop_free_bands).div_ceil(2) + 1
+                start_free_bands.saturating_add(stop_free_bands).div_ceil(2) + 1
             }
         };
-        self.reserve_bands + free + 1
+        self.reserve_bands.saturating_add(free).saturating_add(1)
+    }
+
+    /// Bands that can all be without valid data at once, at most: collection must be able to get there.
+    pub fn most_bands_kept(&self) -> u32 {
+        const OPEN_BANDS: u32 = 2;
+        self.reserve_bands.saturating_add(self.gc.target_free_bands()).saturating_add(OPEN_BANDS)
     }
 }

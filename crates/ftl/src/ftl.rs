@@ -9,7 +9,7 @@ use crate::stream::{SealedStripe, Stream, StreamId, units_of};
 use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
-use crate::{FtlConfig, GcMode, SlcCache};
+use crate::{FtlConfig, SlcCache};
 use nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
 
@@ -172,13 +172,7 @@ impl Ftl {
         {
             return Err(FtlError::SlcCache { bits_per_cell, rows });
         }
-        match config.gc {
-            GcMode::Paced { target_free_bands: 0 } => return Err(FtlError::GcBounds),
-            GcMode::StopTheWorld { start_free_bands, stop_free_bands } if stop_free_bands <= start_free_bands => {
-                return Err(FtlError::GcBounds);
-            }
-            _ => {}
-        }
+        config.gc.check()?;
         let sectors = u64::from(dies)
             .saturating_mul(u64::from(geometry.units_per_band()))
             .saturating_mul(u64::from(geometry.sectors_per_unit()))
@@ -209,23 +203,22 @@ impl Ftl {
             sealed: VecDeque::new(),
             closing: Default::default(),
         };
-        let usable_sectors = ftl.usable_sectors();
+        let usable_sectors = ftl.usable_sectors(config.overhead_bands());
         if config.user_sectors >= usable_sectors {
             return Err(FtlError::NoSpare { user_sectors: config.user_sectors, usable_sectors });
         }
         Ok(ftl)
     }
 
-    /// Data sectors that collection can use: without bad blocks, the reserve and what is kept free.
-    fn usable_sectors(&self) -> u64 {
-        let bands = self.config.overhead_bands() + self.checkpoint_bands();
-        let overhead = u64::from(bands) * u64::from(self.full_band_sectors);
-        self.bands.data_sectors().saturating_sub(overhead)
+    /// Data sectors that collection can use: without bad blocks, checkpoints, and the bands that are kept from it.
+    pub(crate) fn usable_sectors(&self, kept_bands: u32) -> u64 {
+        let bands = u64::from(kept_bands) + u64::from(self.checkpoint_bands());
+        self.bands.data_sectors().saturating_sub(bands * u64::from(self.full_band_sectors))
     }
 
     /// Share of the data capacity that the host can't address, counting only space that collection can use.
     pub fn effective_spare_factor(&self) -> f64 {
-        1.0 - self.config.user_sectors as f64 / self.usable_sectors() as f64
+        1.0 - self.config.user_sectors as f64 / self.usable_sectors(self.config.overhead_bands()) as f64
     }
 
     /// How addresses relate.

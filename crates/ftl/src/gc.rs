@@ -79,14 +79,10 @@ pub struct Gc {
 
 impl Gc {
     pub fn new(config: &FtlConfig) -> Gc {
-        let target = match config.gc {
-            GcMode::Paced { target_free_bands } => target_free_bands,
-            GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
-        };
         Gc {
             victims: VecDeque::new(),
             stale: VecDeque::new(),
-            pacing: Pacing::new(target.max(1)),
+            pacing: Pacing::new(config.gc.target_free_bands().max(1)),
             collecting: false,
             erased_since_wear_check: 0,
             wear_candidate: None,

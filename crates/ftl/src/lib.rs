@@ -32,6 +32,7 @@ mod pacing;
 mod prefetch;
 pub mod recover;
 mod room;
+mod settings;
 mod stream;
 mod table;
 mod valid;

@@ -2,78 +2,13 @@
 
 use crate::ask::AskError;
 use crate::engine::{Engine, State};
-use crate::pace::Pace;
 use crate::port::Live;
-use crate::stats::Stats;
-use crate::timing::Timing;
-use card::{Card, Health, InsertError, OpenError};
+use crate::settings::Change;
+use card::{InsertError, OpenError};
 use device::{Device, Rng, SECTOR_BYTES, Time};
-use format::SlotState;
-use ftl::Lba;
-use media::{CutOutcome, Medium, Shape, UnderWay};
-use serde::Serialize;
-
-/// How a card stands.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Status {
-    /// It has power.
-    pub powered: bool,
-    /// More is gone than parity stands for: it answers nothing but errors.
-    pub stopped: bool,
-    /// It takes no writes any more.
-    pub read_only: bool,
-    /// A module is missing or being rebuilt.
-    pub degraded: bool,
-    /// Bytes that can be asked for.
-    pub size_bytes: u64,
-    /// How long things take.
-    pub timing: Timing,
-    /// Whether the machine keeps up with that.
-    pub pace: Pace,
-    /// What was asked since the start.
-    pub stats: Stats,
-    /// Sectors that the host wrote since the start.
-    pub host_sectors: u64,
-    /// Sectors that garbage collection moved since the start.
-    pub relocated_sectors: u64,
-    /// Pages programmed for data over pages written by the host.
-    pub write_amplification: f64,
-    /// Bands that are erased.
-    pub free_bands: u32,
-    /// All bands.
-    pub bands: u32,
-    /// Share of the user capacity that holds something.
-    pub fill: f64,
-    /// Garbage collection is at work.
-    pub collects: bool,
-    /// Share of the scrub that is done, while there is one.
-    pub scrub: Option<f64>,
-    /// Share of the rebuild that is done, while there is one.
-    pub rebuild: Option<f64>,
-    /// Nanoseconds that the last start took to find the card on its media, as its own flash would have taken.
-    pub recovery_ns: Option<u64>,
-    /// Times the power was cut since the server started.
-    pub power_cuts: u64,
-}
-
-/// A place for a module.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ModuleStatus {
-    /// The slot.
-    pub slot: u32,
-    /// There is a module in it.
-    pub present: bool,
-    /// `active`, `rebuilding`, `missing`.
-    pub state: &'static str,
-    /// The module's number within the card.
-    pub module: Option<u32>,
-    /// Blocks that are not used any more.
-    pub bad_blocks: u64,
-    /// Mean P/E cycles of its blocks.
-    pub mean_cycles: u64,
-    /// Of the most worn block.
-    pub max_cycles: u32,
-}
+use ftl::{FtlError, Lba};
+use media::{CutOutcome, Module, Physics, Shape, UnderWay};
+use std::path::{Path, PathBuf};
 
 /// What is done to a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +31,8 @@ pub enum Action {
     PowerOn,
     /// Read all, and have emptied what can't be read.
     Scrub,
-    /// Bytes that a rebuild may program in a second; `None`: as fast as it can.
-    RebuildRate(Option<u64>),
+    /// Work otherwise from now on.
+    Set(Change),
 }
 
 /// Why something was not done.
@@ -109,6 +44,9 @@ pub enum ControlError {
     /// There is power.
     #[error("the card has power already")]
     HasPower,
+    /// It does nothing any more.
+    #[error("the card has stopped: more is gone than parity stands for")]
+    Stopped,
     /// There is nothing to be pulled.
     #[error("slot {slot} is empty")]
     Empty {
@@ -135,6 +73,20 @@ pub enum ControlError {
     /// The card is not found on its modules any more.
     #[error("the card does not start: {0}")]
     Open(#[from] OpenError),
+    /// A file holds no module.
+    #[error("{}: {why}", .path.display())]
+    Image {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// Flash management can't work so.
+    #[error(transparent)]
+    Setting(FtlError),
+    /// A rebuild that never ends.
+    #[error("a rebuild has to program more than 0 bytes in a second")]
+    RebuildRate,
     /// The medium can't do this.
     #[error("{what} is not possible on this medium")]
     Medium {
@@ -144,28 +96,26 @@ pub enum ControlError {
 }
 
 impl Live {
-    /// How it stands.
-    pub fn status(&self) -> Status {
-        self.shared.lock().status()
-    }
-
-    /// Its modules, by slot.
-    pub fn modules(&self) -> Vec<ModuleStatus> {
-        self.shared.lock().modules()
-    }
-
-    /// Its health, while it has power.
-    pub fn health(&self) -> Option<Health> {
-        match &self.shared.lock().state {
-            State::On(card) => Some(card.health()),
-            _ => None,
-        }
-    }
-
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
+        self.with_engine(|engine| engine.act(action))
+    }
+
+    /// Puts a module into a slot whose image was saved in a file: one of another card is refused, and so is one of
+    /// another shape.
+    pub fn insert_image(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        self.with_engine(|engine| engine.takes_images(slot))?;
+        // Nobody waits for the card while it is read.
+        let unreadable = |error: &dyn std::fmt::Display| ControlError::Image { path: path.into(), why: error.to_string() };
+        let image = std::fs::read(path).map_err(|error| unreadable(&error))?;
+        let module = media::image::parse(&image).map_err(|error| unreadable(&error))?;
+        drop(image);
+        self.with_engine(|engine| engine.put_in(slot, module).map_err(|refused| refused.0))
+    }
+
+    fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         let mut engine = self.shared.lock();
-        let done = engine.act(action);
+        let done = act(&mut engine);
         self.shared.release(engine);
         // What it begins may be due at once.
         self.shared.wake();
@@ -174,71 +124,26 @@ impl Live {
 }
 
 impl Engine {
-    fn status(&mut self) -> Status {
-        let wall_ns = self.wall_ns();
-        let pace = self.lateness.pace(wall_ns);
-        let size_bytes = self.start.config.ftl.user_sectors * SECTOR_BYTES;
-        let none = Status {
-            powered: false,
-            stopped: false,
-            read_only: false,
-            degraded: false,
-            size_bytes,
-            timing: self.start.timing,
-            pace,
-            stats: self.recorders.stats(),
-            host_sectors: 0,
-            relocated_sectors: 0,
-            write_amplification: 1.0,
-            free_bands: 0,
-            bands: self.start.config.bands,
-            fill: 0.0,
-            collects: false,
-            scrub: None,
-            rebuild: None,
-            recovery_ns: self.scan.as_ref().map(|scan| self.running.scan_ns(scan)),
-            power_cuts: self.cuts,
-        };
-        let State::On(card) = &self.state else { return none };
-        let counters = card.ftl().counters();
-        Status {
-            powered: true,
-            stopped: card.is_halted(),
-            read_only: card.is_read_only(),
-            degraded: card.health().critical_warning.reliability_degraded,
-            host_sectors: counters.host_sectors,
-            relocated_sectors: counters.relocated_sectors,
-            write_amplification: counters.waf(),
-            free_bands: card.ftl().free_bands(),
-            fill: card.ftl().valid_sectors() as f64 / card.ftl().user_sectors() as f64,
-            collects: card.collects(),
-            scrub: card.scrub_progress().map(|scrub| scrub.share()),
-            rebuild: card.rebuild_progress().map(|rebuild| rebuild.share()),
-            ..none
-        }
-    }
-
-    fn modules(&self) -> Vec<ModuleStatus> {
-        let (medium, card) = match &self.state {
-            State::On(card) => (card.medium(), Some(card)),
-            State::Off(medium) => (Some(medium), None),
-            State::Gone => (None, None),
-        };
-        let Some(medium) = medium else { return Vec::new() };
-        let shape = *medium.shape();
-        (0..shape.modules).map(|slot| module_status(medium, card.map(|card| &**card), &shape, slot)).collect()
-    }
-
     fn act(&mut self, action: Action) -> Result<(), ControlError> {
         match action {
             Action::PowerCut => self.power_cut(),
             Action::PowerOn => self.power_on(),
             Action::Pull { slot } => self.pull(slot),
             Action::Insert { slot, new } => self.insert(slot, new),
-            Action::Scrub => self.with_card(|card, now, done| card.begin_scrub(now, done)).ok_or(ControlError::NoPower),
-            Action::RebuildRate(rate) => {
-                self.with_card(|card, _, _| card.set_rebuild_rate(rate)).ok_or(ControlError::NoPower)
+            Action::Scrub => {
+                self.is_at_work()?;
+                self.with_card(|card, now, done| card.begin_scrub(now, done)).ok_or(ControlError::NoPower)
             }
+            Action::Set(change) => self.change(change),
+        }
+    }
+
+    /// It has power, and has not stopped.
+    pub fn is_at_work(&self) -> Result<(), ControlError> {
+        match &self.state {
+            State::On(card) if card.is_halted() => Err(ControlError::Stopped),
+            State::On(_) => Ok(()),
+            State::Off(_) | State::Gone => Err(ControlError::NoPower),
         }
     }
 
@@ -266,12 +171,7 @@ impl Engine {
         if slot >= self.slots() {
             return Err(ControlError::NoSlot { slot, slots: self.slots() });
         }
-        let physics = match &mut self.state {
-            State::On(card) => card.media_contents_mut().map(|flash| (*flash.physics(), *media::Media::shape(flash))),
-            State::Off(medium) => medium.flash().map(|flash| (*flash.physics(), *media::Media::shape(flash))),
-            State::Gone => None,
-        };
-        let (physics, shape) = physics.ok_or(ControlError::Medium { what: "inserting a module" })?;
+        let (physics, shape) = self.flash().ok_or(ControlError::Medium { what: "inserting a module" })?;
         let module = match new {
             true => {
                 let serial = Rng::stream(self.wall_ns(), "serial of a new module").bits();
@@ -279,25 +179,64 @@ impl Engine {
             }
             false => self.pulled.remove(&slot).ok_or(ControlError::NothingPulled { slot })?,
         };
-        if let State::Off(medium) = &mut self.state {
-            let flash = medium.flash_mut().expect("looked at");
-            if media::Media::has_module(flash, slot) {
+        self.put_in(slot, module).map_err(|refused| {
+            let (error, module) = *refused;
+            if !new {
                 self.pulled.insert(slot, module);
-                return Err(InsertError::SlotTaken { slot }.into());
             }
-            flash.insert(slot, module);
-            return Ok(());
+            error
+        })
+    }
+
+    /// Images of modules can be put into a slot, as far as the medium goes.
+    fn takes_images(&self, slot: u32) -> Result<(), ControlError> {
+        if slot >= self.slots() {
+            return Err(ControlError::NoSlot { slot, slots: self.slots() });
         }
-        match self.with_card(|card, now, done| card.insert_module(now, slot, module, done)) {
-            Some(Ok(_)) => Ok(()),
-            Some(Err(refused)) => {
-                let (error, module) = *refused;
-                if !new {
-                    self.pulled.insert(slot, module);
+        self.flash().map(|_| ()).ok_or(ControlError::Medium { what: "inserting the image of a module" })
+    }
+
+    /// What is emulated, if the medium is.
+    fn flash(&self) -> Option<(Physics, Shape)> {
+        let flash = match &self.state {
+            State::On(card) => card.media_contents(),
+            State::Off(medium) => medium.flash(),
+            State::Gone => None,
+        }?;
+        Some((*flash.physics(), *media::Media::shape(flash)))
+    }
+
+    /// Puts a module of emulated flash into a slot, or hands it back.
+    fn put_in(&mut self, slot: u32, module: Module) -> Result<(), Box<(ControlError, Module)>> {
+        if let State::Off(medium) = &mut self.state {
+            let shape = *medium.shape();
+            let refused = if medium.has_module(slot) {
+                Some(InsertError::SlotTaken { slot })
+            } else if *module.shape() != (Shape { modules: 1, ..shape }) {
+                Some(InsertError::Shape { slot })
+            } else {
+                None
+            };
+            return match (refused, medium.flash_mut()) {
+                (Some(error), _) => Err(Box::new((error.into(), module))),
+                (None, Some(flash)) => {
+                    flash.insert(slot, module);
+                    Ok(())
                 }
-                Err(error.into())
+                (None, None) => Err(Box::new((ControlError::Medium { what: "inserting a module" }, module))),
+            };
+        }
+        let mut module = Some(module);
+        let inserted = self.with_card(|card, now, done| {
+            card.insert_module(now, slot, module.take().expect("asked once"), done)
+        });
+        match (inserted, module) {
+            (Some(Ok(_)), _) => Ok(()),
+            (Some(Err(refused)), _) => {
+                let (error, module) = *refused;
+                Err(Box::new((error.into(), module)))
             }
-            None => Err(ControlError::NoPower),
+            (None, module) => Err(Box::new((ControlError::NoPower, module.expect("nobody took it")))),
         }
     }
 
@@ -337,6 +276,7 @@ impl Engine {
             Ok((card, scan)) => {
                 self.state = State::On(Box::new(card));
                 self.scan = Some(scan);
+                self.restore_settings();
                 let wall_ns = self.wall_ns();
                 self.last = self.last.max(Time(wall_ns));
                 self.with_card(|card, now, done| card.start_up(now, done));
@@ -402,39 +342,5 @@ fn end_of(operation: &UnderWay, rng: &mut Rng) -> CutOutcome {
         (UnderWay::Program { .. }, _) => CutOutcome::Garbage { spoil_earlier: false },
         (UnderWay::Erase { .. }, 2) => CutOutcome::PartlyErased,
         (UnderWay::Erase { .. }, _) => CutOutcome::Weak,
-    }
-}
-
-fn module_status(medium: &Medium, card: Option<&Card>, shape: &Shape, slot: u32) -> ModuleStatus {
-    let present = medium.has_module(slot);
-    let module = card.and_then(|card| card.slots()?.iter().position(|of| *of == Some(slot))).map(|at| at as u32);
-    let is_rebuilt =
-        module.is_some_and(|module| card.and_then(|card| card.module_state(module)) == Some(SlotState::Rebuilding));
-    let (mut bad_blocks, mut cycles, mut max_cycles, mut blocks) = (0, 0u64, 0, 0u64);
-    if present {
-        for die in 0..shape.dies_per_module {
-            for block in 0..shape.blocks_per_die {
-                let at = media::BlockAt { module: slot, die, block };
-                let of_block = medium.cycles(at);
-                bad_blocks += u64::from(medium.is_bad(at));
-                cycles += u64::from(of_block);
-                max_cycles = max_cycles.max(of_block);
-                blocks += 1;
-            }
-        }
-    }
-    ModuleStatus {
-        slot,
-        present,
-        state: match (card, module) {
-            (None, _) => "no power",
-            (Some(_), None) => "missing",
-            (Some(_), Some(_)) if is_rebuilt => "rebuilding",
-            (Some(_), Some(_)) => "active",
-        },
-        module,
-        bad_blocks,
-        mean_cycles: cycles / blocks.max(1),
-        max_cycles,
     }
 }

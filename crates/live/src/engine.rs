@@ -126,6 +126,8 @@ pub(crate) struct Engine {
     /// Modules of emulated flash that were pulled, by slot.
     pub pulled: BTreeMap<u32, Module>,
     pub scan: Option<ScanReport>,
+    /// Bytes that a rebuild may program in a second.
+    pub rebuild_rate: Option<u64>,
     pub cuts: u64,
     done: Vec<Completion>,
     ended: Vec<Ended>,
@@ -158,6 +160,7 @@ impl Engine {
             lateness: Lateness::default(),
             pulled: BTreeMap::new(),
             scan,
+            rebuild_rate: None,
             cuts: 0,
             done: Vec::new(),
             ended: Vec::new(),

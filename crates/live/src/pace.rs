@@ -1,6 +1,6 @@
 //! Whether the machine keeps up with the card.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Being later than this is no accident of the scheduler.
@@ -9,7 +9,7 @@ const LATE_NS: u64 = 1_000_000;
 const SECONDS: usize = 60;
 
 /// How far a card that is modelled against the clock is behind it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Pace {
     /// The latest of the events of the last minute, in nanoseconds.
     pub most_behind_ns: u64,

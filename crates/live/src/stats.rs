@@ -2,10 +2,10 @@
 
 use crate::ask::Op;
 use hdrhistogram::Histogram;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Latencies of one kind of request, from being asked to being answered, in nanoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
     /// Requests that were answered without an error.
     pub count: u64,
@@ -24,7 +24,7 @@ pub struct Latency {
 }
 
 /// What was asked since the card was started, and how long it took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// Reads.
     pub reads: Latency,
@@ -38,16 +38,24 @@ pub struct Stats {
     pub errors: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+/// A kind of request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Reads.
     Read,
+    /// Writes.
     Write,
+    /// Flushes.
     Flush,
+    /// Trims, and zeroes that were written.
     Trim,
 }
 
 impl Kind {
-    pub fn of(op: &Op) -> Kind {
+    /// All of them.
+    pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
+
+    pub(crate) fn of(op: &Op) -> Kind {
         match op {
             Op::Read => Kind::Read,
             Op::Write(_) => Kind::Write,
@@ -55,13 +63,45 @@ impl Kind {
             Op::WriteZeroes { .. } | Op::Trim => Kind::Trim,
         }
     }
+
+    /// In one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Read => "read",
+            Kind::Write => "write",
+            Kind::Flush => "flush",
+            Kind::Trim => "trim",
+        }
+    }
+}
+
+/// Upper bounds of [`Buckets`], in nanoseconds: 1, 2 and 5 of each decade from a microsecond to ten seconds.
+pub const BOUNDS_NS: [u64; 22] = {
+    let mut bounds = [0; 22];
+    let mut i = 0;
+    while i < bounds.len() {
+        bounds[i] = [1_000, 2_000, 5_000][i % 3] * 10u64.pow((i / 3) as u32);
+        i += 1;
+    }
+    bounds
+};
+
+/// Latencies of one kind of request, exactly counted between fixed bounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Buckets {
+    /// Requests above the bound before and up to this one; the last are above all bounds.
+    pub counts: [u64; BOUNDS_NS.len() + 1],
+    /// All of them together.
+    pub sum_ns: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// One kind.
 #[derive(Debug)]
 struct Recorder {
     latencies: Histogram<u64>,
-    bytes: u64,
+    buckets: Buckets,
 }
 
 impl Recorder {
@@ -69,7 +109,7 @@ impl Recorder {
         let h = &self.latencies;
         Latency {
             count: h.len(),
-            bytes: self.bytes,
+            bytes: self.buckets.bytes,
             p50_ns: h.value_at_quantile(0.5),
             p95_ns: h.value_at_quantile(0.95),
             p99_ns: h.value_at_quantile(0.99),
@@ -82,7 +122,7 @@ impl Recorder {
 /// All kinds.
 #[derive(Debug)]
 pub(crate) struct Recorders {
-    kinds: [Recorder; 4],
+    kinds: [Recorder; Kind::ALL.len()],
     pub errors: u64,
 }
 
@@ -93,7 +133,7 @@ impl Recorders {
     pub fn new() -> Recorders {
         let recorder = || Recorder {
             latencies: Histogram::new_with_max(LONGEST_NS, 2).expect("within what a histogram can hold"),
-            bytes: 0,
+            buckets: Buckets::default(),
         };
         Recorders { kinds: std::array::from_fn(|_| recorder()), errors: 0 }
     }
@@ -101,7 +141,10 @@ impl Recorders {
     pub fn note(&mut self, kind: Kind, ns: u64, bytes: u64) {
         let recorder = &mut self.kinds[kind as usize];
         recorder.latencies.saturating_record(ns.max(1));
-        recorder.bytes += bytes;
+        let buckets = &mut recorder.buckets;
+        buckets.counts[BOUNDS_NS.partition_point(|&bound| bound < ns)] += 1;
+        buckets.sum_ns += ns;
+        buckets.bytes += bytes;
     }
 
     pub fn stats(&self) -> Stats {
@@ -113,5 +156,36 @@ impl Recorders {
             trims: of(Kind::Trim),
             errors: self.errors,
         }
+    }
+
+    pub fn buckets(&self) -> [Buckets; Kind::ALL.len()] {
+        Kind::ALL.map(|kind| self.kinds[kind as usize].buckets)
+    }
+
+    /// How many requests took how long: pairs of nanoseconds and a count, ascending, exact to 1 %.
+    pub fn recorded(&self, kind: Kind) -> Vec<(u64, u64)> {
+        let values = self.kinds[kind as usize].latencies.iter_recorded();
+        values.map(|value| (value.value_iterated_to(), value.count_at_value())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_latency_is_counted_up_to_its_bound_and_not_beyond() {
+        assert_eq!((BOUNDS_NS[0], BOUNDS_NS[1], BOUNDS_NS[21]), (1_000, 2_000, 10_000_000_000));
+        assert!(BOUNDS_NS.is_sorted());
+        let mut recorders = Recorders::new();
+        for ns in [0, 1_000, 1_001, 2_000, 10_000_000_000, 10_000_000_001] {
+            recorders.note(Kind::Write, ns, 512);
+        }
+        let [_, writes, ..] = recorders.buckets();
+        assert_eq!((writes.counts[0], writes.counts[1], writes.counts[21], writes.counts[22]), (2, 2, 1, 1));
+        assert_eq!((writes.sum_ns, writes.bytes), (20_000_004_002, 6 * 512));
+        let recorded = recorders.recorded(Kind::Write);
+        assert_eq!(recorded.iter().map(|(_, count)| count).sum::<u64>(), 6);
+        assert!(recorded.is_sorted() && recorders.recorded(Kind::Read).is_empty());
     }
 }

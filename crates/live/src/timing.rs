@@ -2,10 +2,10 @@
 
 use card::{CardConfig, LinkConfig};
 use nand::OpTiming;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How long things take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Timing {
     /// As long as the medium takes.

@@ -305,16 +305,6 @@ fn check_stripes(settings: &Settings, card: &CardConfig) -> Result<(), ProfileEr
     Ok(())
 }
 
-/// Bands that can all be without valid data at once, at most: collection must be able to get there.
-pub(crate) fn most_bands_kept(ftl: &FtlConfig) -> u32 {
-    const OPEN_BANDS: u32 = 2;
-    let free = match ftl.gc {
-        GcMode::Paced { target_free_bands } => target_free_bands,
-        GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
-    };
-    ftl.reserve_bands + free + OPEN_BANDS
-}
-
 /// User data must fit with room to spare.
 fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError> {
     let Capacities { installed_bytes, data_bytes, user_bytes, data_sectors_per_band, .. } = Capacities::of(card);
@@ -323,7 +313,7 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
     if user_bytes > data_bytes {
         return wrong(Problem::UserBeyondData { user_bytes, data_bytes, installed_bytes });
     }
-    let overhead_bands = most_bands_kept(&card.ftl);
+    let overhead_bands = card.ftl.most_bands_kept();
     let usable_bands = u64::from(card.bands.saturating_sub(overhead_bands));
     // A bad block takes a unit of data from each of its stripes: the parity of the rest stays.
     let bad_ppm = u64::from(card.nand.endurance.factory_bad_ppm);

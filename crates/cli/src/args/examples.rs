@@ -110,6 +110,31 @@ Examples:
   flashrig fsck saved-card --band 12
   flashrig fsck saved-card --stripe 12:4";
 
+pub(super) const CTL: &str = "\
+CARD is the directory that the card is served from, the path of its control
+socket, or the name that it is served under.
+
+Examples:
+  flashrig ctl card status
+  flashrig ctl card modules --json
+  flashrig ctl card module pull 3
+  flashrig ctl card module insert 3
+  flashrig ctl card module pull 3
+  flashrig ctl card module insert 3 --new
+  flashrig ctl card power cut
+  flashrig ctl card power on
+  flashrig ctl card smart
+  flashrig ctl card clients
+  flashrig ctl card scrub
+  flashrig ctl card trim 0 16m
+  flashrig ctl card set gc=paced target_free_bands=3 rebuild_bytes_per_s=100m";
+
+pub(super) const TOP_COMMAND: &str = "\
+q ends it.
+
+Examples:
+  flashrig top card --once";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   flashrig completions bash";

@@ -3,6 +3,7 @@
 //! Help, man pages and completions are all made from these definitions.
 
 mod belonging;
+mod control;
 mod examples;
 mod fileio;
 mod fsck;
@@ -15,6 +16,7 @@ mod slob;
 mod torture;
 pub mod values;
 
+pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
 pub use fileio::FileioArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
 pub use oltp::OltpArgs;
@@ -80,6 +82,12 @@ pub enum Command {
     /// Explain what lies on a card's media, and why a sector reads as it does
     #[command(after_help = examples::FSCK)]
     Fsck(FsckArgs),
+    /// Ask a running card how it stands; pull and insert modules, cut its power, change how it works
+    #[command(after_help = examples::CTL)]
+    Ctl(CtlArgs),
+    /// Watch a running card in the terminal
+    #[command(after_help = examples::TOP_COMMAND)]
+    Top(TopArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),

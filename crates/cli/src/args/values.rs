@@ -58,6 +58,18 @@ pub enum ValueError {
     /// Not a stripe.
     #[error("write a band and a stripe of it, BAND:STRIPE")]
     NotAStripe,
+    /// Not a setting of a running card.
+    #[error("write gc=, target_free_bands= or rebuild_bytes_per_s=, and a value")]
+    NotASetting,
+    /// Not a way to collect.
+    #[error("gc is paced or stop-the-world")]
+    NotAGc,
+    /// Not a number of bands.
+    #[error("write a number of bands")]
+    NotBands,
+    /// Not a time between two looks.
+    #[error("write a time with its unit, from 100ms to 1m")]
+    NotAnInterval,
     /// Not a percentage.
     #[error("must be a number from 0 to 100")]
     NotAPercentage,

@@ -2,6 +2,7 @@
 
 mod advantage;
 mod comparison;
+mod control;
 mod fsck;
 mod fsck_detail;
 mod oltp;
@@ -14,6 +15,7 @@ mod words;
 
 pub use advantage::advantage;
 pub use comparison::comparisons;
+pub use control::{clients, collection, lateness, module, modules, progress, settings, smart, status, title};
 pub use fsck::card_on_media;
 pub use fsck_detail::{band, sectors, stripe};
 pub use result::{Asked, result};

@@ -1,0 +1,70 @@
+//! `flashrig ctl`: a running card is asked, or told, one thing.
+
+use crate::args::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting};
+use crate::error::Failure;
+use crate::output::{pretty, print};
+use crate::{units, view};
+use control::{Client, Insert, Range, find_socket};
+use live::ModuleStatus;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::process::ExitCode;
+
+pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
+    let client = Client::new(find_socket(Some(&args.card))?)?;
+    let (value, text) = ask(&client, &args.what)?;
+    print(&if args.json { pretty(&value) } else { text })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The answer as JSON and as text.
+fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
+    Ok(match what {
+        CtlCommand::Status => {
+            let status = client.status()?;
+            (value(&status), view::status(&status))
+        }
+        CtlCommand::Modules => {
+            let modules = client.modules()?;
+            (json!({ "modules": modules }), view::modules(&modules))
+        }
+        CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
+        CtlCommand::Module(ModuleCommand::Insert { slot, path, new }) => {
+            let absolute = |path| {
+                std::path::absolute(path).map_err(|source| Failure::Unreadable { path: path.clone(), source })
+            };
+            let path = path.as_ref().map(absolute).transpose()?;
+            module(client.insert(*slot, &Insert { new: *new, path })?)
+        }
+        CtlCommand::Power(PowerCommand::Cut) => (client.power_cut()?, "the power is cut\n".to_owned()),
+        CtlCommand::Power(PowerCommand::On) => (client.power_on()?, "the power is back\n".to_owned()),
+        CtlCommand::Smart => {
+            let smart = client.smart()?;
+            (value(&smart), view::smart(&smart))
+        }
+        CtlCommand::Clients => {
+            let (exports, clients) = (client.exports()?, client.clients()?);
+            let text = view::clients(&exports, &clients);
+            (json!({ "exports": exports, "clients": clients }), text)
+        }
+        CtlCommand::Scrub => (client.scrub()?, "a scrub is under way\n".to_owned()),
+        CtlCommand::Trim { offset, length } => {
+            let trimmed = client.trim(Range { offset_bytes: offset.0, len_bytes: length.0 })?;
+            let bytes = trimmed["trimmed_bytes"].as_u64().unwrap_or(0);
+            let text = format!("trimmed: {} ({} bytes)\n", units::io_size(bytes), units::grouped(bytes));
+            (trimmed, text)
+        }
+        CtlCommand::Set { settings } => {
+            let settings = client.set(&Setting::change(settings))?;
+            (value(&settings), view::settings(&settings))
+        }
+    })
+}
+
+fn module(module: ModuleStatus) -> (Value, String) {
+    (value(&module), view::module(&module))
+}
+
+fn value(of: &impl Serialize) -> Value {
+    serde_json::to_value(of).expect("what the server says has text keys and finite numbers")
+}

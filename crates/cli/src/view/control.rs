@@ -1,0 +1,216 @@
+//! A running card.
+
+use super::printable;
+use crate::table::{Align, Table, wrap};
+use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
+use control::{Connection, Export, Smart, StatusReply};
+use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
+
+/// Whose card, and whether it is well.
+pub fn title(reply: &StatusReply) -> String {
+    let status = &reply.status;
+    let timing = match status.timing {
+        Timing::None => "as fast as its medium",
+        Timing::Model => "as fast as its own flash",
+    };
+    let (name, card) = (printable(&reply.name), printable(&reply.card));
+    format!("{name} ({card}), {}, {timing}: {}", capacity(status.size_bytes), state(status))
+}
+
+/// In a few words.
+fn state(status: &Status) -> String {
+    if !status.powered {
+        return "no power".to_owned();
+    }
+    if status.stopped {
+        return "stopped, more is gone than parity stands for".to_owned();
+    }
+    let mut words = Vec::new();
+    if status.degraded {
+        words.push("degraded");
+    }
+    if status.read_only {
+        words.push("read-only");
+    }
+    if status.pace.is_behind() {
+        words.push("behind the clock");
+    }
+    if words.is_empty() { "well".to_owned() } else { words.join(", ") }
+}
+
+/// `43 %`, or that there is none.
+pub fn progress(share: Option<f64>) -> String {
+    share.map_or("none".to_owned(), percent)
+}
+
+/// `paced towards 3 free bands above the reserve of 6`.
+pub fn collection(status: &Status) -> String {
+    let gc = match status.settings.gc {
+        Gc::Paced => "paced",
+        Gc::StopTheWorld => "stop-the-world",
+    };
+    let target = status.settings.target_free_bands;
+    format!("{gc}, target {target} above the reserve of {}", status.reserve_bands)
+}
+
+/// How it stands.
+pub fn status(reply: &StatusReply) -> String {
+    let status = &reply.status;
+    let mut out = wrap("", 2, &title(reply));
+    out.push('\n');
+    let mut table = Table::labelled(7);
+    table.row(["", "requests", "bytes", "p50", "p99", "p99.9", "slowest"]);
+    let stats = &status.stats;
+    for (name, latency) in
+        [("read", &stats.reads), ("write", &stats.writes), ("flush", &stats.flushes), ("trim", &stats.trims)]
+    {
+        table.row(requests(name, latency));
+    }
+    out.push_str(&table.render());
+    out.push_str(&format!("errors: {}\n\n", grouped(stats.errors)));
+    let mut table = Table::new([Align::Left; 2]);
+    let mut row = |name: &str, text: String| table.row([name.to_owned(), text]);
+    row("filled", percent(status.fill));
+    row("write amplification", three_digits(status.write_amplification));
+    row("free bands", format!("{} of {}", grouped(status.free_bands.into()), grouped(status.bands.into())));
+    row("collection", format!("{}{}", collection(status), if status.collects { "; at work" } else { "" }));
+    row("rebuild", progress(status.rebuild));
+    if let Some(rate) = status.settings.rebuild_bytes_per_s {
+        row("rebuild limit", format!("{}/s", capacity(rate)));
+    }
+    row("scrub", progress(status.scrub));
+    row("lateness", lateness(status));
+    if let Some(ns) = status.recovery_ns {
+        row("last start", format!("{} on flash of its own", duration(ns as f64)));
+    }
+    row("power cuts", grouped(status.power_cuts));
+    out.push_str(&table.render());
+    out
+}
+
+/// How far it is behind the clock.
+pub fn lateness(status: &Status) -> String {
+    let pace = &status.pace;
+    let (most, share) = (duration(pace.most_behind_ns as f64), percent(pace.late_share));
+    format!("{most} at most in the last minute, {share} of events over 1 ms")
+}
+
+fn requests(name: &str, latency: &Latency) -> [String; 7] {
+    let time = |ns: u64| if latency.count == 0 { "-".to_owned() } else { duration(ns as f64) };
+    [
+        name.to_owned(),
+        grouped(latency.count),
+        capacity(latency.bytes),
+        time(latency.p50_ns),
+        time(latency.p99_ns),
+        time(latency.p999_ns),
+        time(latency.max_ns),
+    ]
+}
+
+/// Slots, and what is in them.
+pub fn modules(modules: &[ModuleStatus]) -> String {
+    let mut table = Table::new([Align::Right, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right]);
+    table.row(["slot", "state", "module", "bad blocks", "mean cycles", "most cycles"]);
+    for module in modules {
+        let of_flash = |number: u64| if module.present { grouped(number) } else { "-".to_owned() };
+        table.row([
+            module.slot.to_string(),
+            in_words(module),
+            module.module.map_or("-".to_owned(), |number| number.to_string()),
+            of_flash(module.bad_blocks),
+            of_flash(module.mean_cycles),
+            of_flash(module.max_cycles.into()),
+        ]);
+    }
+    table.render()
+}
+
+fn in_words(module: &ModuleStatus) -> String {
+    let state = module.state.name().replace('-', " ");
+    if module.present { state } else { format!("{state}, empty") }
+}
+
+/// One of them.
+pub fn module(module: &ModuleStatus) -> String {
+    format!("slot {}: {}\n", module.slot, in_words(module))
+}
+
+/// What is in force.
+pub fn settings(settings: &Settings) -> String {
+    let gc = match settings.gc {
+        Gc::Paced => "paced",
+        Gc::StopTheWorld => "stop-the-world",
+    };
+    let rate = settings.rebuild_bytes_per_s.map_or("none".to_owned(), |rate| rate.to_string());
+    format!("gc={gc}\ntarget_free_bands={}\nrebuild_bytes_per_s={rate}\n", settings.target_free_bands)
+}
+
+/// Health.
+pub fn smart(smart: &Smart) -> String {
+    let warning = &smart.critical_warning;
+    let words = [
+        (warning.available_spare, "spare below its threshold"),
+        (warning.reliability_degraded, "reliability degraded"),
+        (warning.read_only, "read-only"),
+    ];
+    let words: Vec<&str> = words.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text).collect();
+    let words = if words.is_empty() { "none".to_owned() } else { words.join(", ") };
+    let mut table = Table::new([Align::Left; 2]);
+    for (name, text) in [
+        ("critical_warning", format!("{:#04x} ({words})", warning.value)),
+        ("available_spare", format!("{} %", smart.available_spare)),
+        ("available_spare_threshold", format!("{} %", smart.available_spare_threshold)),
+        ("percentage_used", format!("{} %", smart.percentage_used)),
+        ("data_units_read", data_units(smart.data_units_read)),
+        ("data_units_written", data_units(smart.data_units_written)),
+        ("host_read_commands", grouped(smart.host_read_commands)),
+        ("host_write_commands", grouped(smart.host_write_commands)),
+        ("controller_busy_time", counted(smart.controller_busy_time, "minute")),
+        ("power_cycles", grouped(smart.power_cycles)),
+        ("power_on_hours", grouped(smart.power_on_hours)),
+        ("unsafe_shutdowns", grouped(smart.unsafe_shutdowns)),
+        ("media_errors", grouped(smart.media_errors)),
+    ] {
+        table.row([name.to_owned(), text]);
+    }
+    table.render()
+}
+
+fn data_units(units: u64) -> String {
+    format!("{} ({})", grouped(units), capacity(units.saturating_mul(512_000)))
+}
+
+/// Most characters of an address.
+const PEER: usize = 28;
+
+/// Who reads and writes it.
+pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
+    let mut out = String::new();
+    for export in exports {
+        let name = if export.name.is_empty() { "the default export" } else { &export.name };
+        let read_only = if export.read_only { ", read-only" } else { "" };
+        let addresses = export.addresses.join(" ");
+        let line = format!("{name}, {}{read_only}: {addresses}", capacity(export.size_bytes));
+        out.push_str(&wrap("export ", 2, &printable(&line)));
+    }
+    if clients.is_empty() {
+        out.push_str("nobody is connected\n");
+        return out;
+    }
+    let mut table =
+        Table::new([Align::Right, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);
+    table.row(["id", "from", "since", "requests", "now", "read", "written"]);
+    for client in clients {
+        table.row([
+            client.id.to_string(),
+            printable(&client.peer).chars().take(PEER).collect(),
+            duration(client.connected_s as f64 * 1e9),
+            grouped(client.requests),
+            grouped(client.in_flight),
+            capacity(client.read_bytes),
+            capacity(client.written_bytes),
+        ]);
+    }
+    out + &table.render()
+}

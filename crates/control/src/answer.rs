@@ -1,0 +1,79 @@
+//! Answers that say no, and bodies that are asked with.
+
+use axum::Json;
+use axum::extract::Request;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
+use live::{AskError, ControlError};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+use serde_json::json;
+use std::time::Duration;
+
+/// Most bytes of a body.
+const MOST_BODY_BYTES: usize = 64 << 10;
+/// How long a body may take to come.
+const BODY_TIME: Duration = Duration::from_secs(10);
+
+/// Why something was not done.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    status: StatusCode,
+    message: String,
+}
+
+impl Refusal {
+    pub fn new(status: StatusCode, message: impl Into<String>) -> Refusal {
+        Refusal { status, message: message.into() }
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.status, Json(json!({ "error": self.message }))).into_response()
+    }
+}
+
+impl From<ControlError> for Refusal {
+    fn from(error: ControlError) -> Refusal {
+        let status = match &error {
+            ControlError::NoSlot { .. } => StatusCode::NOT_FOUND,
+            ControlError::Image { .. } | ControlError::Setting(_) | ControlError::RebuildRate => {
+                StatusCode::UNPROCESSABLE_ENTITY
+            }
+            // What else is refused now may be taken in another state.
+            _ => StatusCode::CONFLICT,
+        };
+        Refusal::new(status, error.to_string())
+    }
+}
+
+impl From<AskError> for Refusal {
+    fn from(error: AskError) -> Refusal {
+        let status = match error {
+            AskError::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
+        };
+        Refusal::new(status, error.to_string())
+    }
+}
+
+/// What the body says; a body that is not there says nothing.
+pub(crate) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Refusal> {
+    let read = axum::body::to_bytes(request.into_body(), MOST_BODY_BYTES);
+    let Ok(read) = tokio::time::timeout(BODY_TIME, read).await else {
+        return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in 10 s"));
+    };
+    let Ok(bytes) = read else {
+        let message = format!("a body may have {MOST_BODY_BYTES} bytes, and has to come whole");
+        return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message));
+    };
+    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+    serde_json::from_slice(text).map_err(|error| {
+        let status = match error.classify() {
+            Category::Data => StatusCode::UNPROCESSABLE_ENTITY,
+            Category::Syntax | Category::Eof | Category::Io => StatusCode::BAD_REQUEST,
+        };
+        Refusal::new(status, format!("the body: {error}"))
+    })
+}

@@ -1,0 +1,227 @@
+//! Whoever asks.
+
+use crate::words::{Connection, Export, Insert, Latencies, Range, Smart, StatusReply};
+use axum::body::Bytes;
+use axum::http::{Method, Request, header};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use live::{Change, ModuleStatus, Settings};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::runtime::{Builder, Runtime};
+
+/// Most bytes of an answer.
+const MOST_ANSWER_BYTES: usize = 16 << 20;
+/// How long an answer may take: a start after a power cut reads the media.
+const LONGEST_ANSWER: Duration = Duration::from_secs(600);
+
+/// Why there is no answer, or one that says no.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody is there.
+    #[error("no server answers at {}: {source}; flashrig serve starts one", .socket.display())]
+    NoServer {
+        /// Where.
+        socket: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// No socket is named, and there is none.
+    #[error("no card is served in {}: name its socket or its directory", .dir.display())]
+    None {
+        /// Where sockets are looked for.
+        dir: PathBuf,
+    },
+    /// No socket is named, and there are several.
+    #[error("{number} cards are served in {}: name one, as {}", .dir.display(), .first.display())]
+    Several {
+        /// How many.
+        number: usize,
+        /// Where sockets are looked for.
+        dir: PathBuf,
+        /// One of them.
+        first: PathBuf,
+    },
+    /// What the server said.
+    #[error("{message}")]
+    Refused {
+        /// Status code.
+        status: u16,
+        /// In its words.
+        message: String,
+    },
+    /// It says what no server of ours says.
+    #[error("{}: the server gave no answer that can be understood: {why}", .socket.display())]
+    NoAnswer {
+        /// Where.
+        socket: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// The system refuses what it takes to ask.
+    #[error("can't ask: {0}")]
+    System(io::Error),
+}
+
+#[derive(Deserialize)]
+struct Refused {
+    error: String,
+}
+
+#[derive(Deserialize)]
+struct Modules {
+    modules: Vec<ModuleStatus>,
+}
+
+#[derive(Deserialize)]
+struct Clients {
+    clients: Vec<Connection>,
+}
+
+#[derive(Deserialize)]
+struct Exports {
+    exports: Vec<Export>,
+}
+
+/// Asks the server at a socket. Each question has a connection of its own.
+#[derive(Debug)]
+pub struct Client {
+    socket: PathBuf,
+    runtime: Runtime,
+}
+
+impl Client {
+    /// Asks nothing yet.
+    pub fn new(socket: PathBuf) -> Result<Client, ClientError> {
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(ClientError::System)?;
+        Ok(Client { socket, runtime })
+    }
+
+    /// Where it asks.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// How the card stands.
+    pub fn status(&self) -> Result<StatusReply, ClientError> {
+        self.get("/v1/status")
+    }
+
+    /// Its modules, by slot.
+    pub fn modules(&self) -> Result<Vec<ModuleStatus>, ClientError> {
+        self.get("/v1/modules").map(|Modules { modules }| modules)
+    }
+
+    /// Its health.
+    pub fn smart(&self) -> Result<Smart, ClientError> {
+        self.get("/v1/smart")
+    }
+
+    /// Its latencies since the start.
+    pub fn latencies(&self) -> Result<Latencies, ClientError> {
+        self.get("/v1/latencies")
+    }
+
+    /// Who reads and writes it.
+    pub fn clients(&self) -> Result<Vec<Connection>, ClientError> {
+        self.get("/v1/clients").map(|Clients { clients }| clients)
+    }
+
+    /// Under which names it can be asked.
+    pub fn exports(&self) -> Result<Vec<Export>, ClientError> {
+        self.get("/v1/exports").map(|Exports { exports }| exports)
+    }
+
+    /// Takes a module out.
+    pub fn pull(&self, slot: u32) -> Result<ModuleStatus, ClientError> {
+        self.post(&format!("/v1/modules/{slot}/pull"), None::<&()>)
+    }
+
+    /// Puts a module in.
+    pub fn insert(&self, slot: u32, module: &Insert) -> Result<ModuleStatus, ClientError> {
+        self.post(&format!("/v1/modules/{slot}/insert"), Some(module))
+    }
+
+    /// Cuts the power.
+    pub fn power_cut(&self) -> Result<Value, ClientError> {
+        self.post("/v1/power/cut", None::<&()>)
+    }
+
+    /// Gives it power again.
+    pub fn power_on(&self) -> Result<Value, ClientError> {
+        self.post("/v1/power/on", None::<&()>)
+    }
+
+    /// Has it read all that it holds.
+    pub fn scrub(&self) -> Result<Value, ClientError> {
+        self.post("/v1/scrub", None::<&()>)
+    }
+
+    /// Declares a range unused.
+    pub fn trim(&self, range: Range) -> Result<Value, ClientError> {
+        self.post("/v1/trim", Some(&range))
+    }
+
+    /// Changes how it works.
+    pub fn set(&self, change: &Change) -> Result<Settings, ClientError> {
+        self.ask(Method::PATCH, "/v1/settings", Some(change))
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
+        self.ask(Method::GET, path, None::<&()>)
+    }
+
+    fn post<T: DeserializeOwned>(&self, path: &str, body: Option<&impl Serialize>) -> Result<T, ClientError> {
+        self.ask(Method::POST, path, body)
+    }
+
+    fn ask<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&impl Serialize>,
+    ) -> Result<T, ClientError> {
+        let body = body.map(|body| serde_json::to_vec(body).expect("keys are text")).unwrap_or_default();
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "card");
+        let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
+        let request = request.expect("made of constants and numbers");
+        let (status, answer) = self.runtime.block_on(async {
+            let asked = tokio::time::timeout(LONGEST_ANSWER, self.exchange(request)).await;
+            asked.unwrap_or_else(|_| Err(self.no_answer("it took longer than ten minutes")))
+        })?;
+        if !(200..300).contains(&status) {
+            let refused = serde_json::from_slice(&answer);
+            let Refused { error: message } = refused.map_err(|_| self.no_answer(format!("status {status}")))?;
+            return Err(ClientError::Refused { status, message });
+        }
+        serde_json::from_slice(&answer).map_err(|error| self.no_answer(error))
+    }
+
+    async fn exchange(&self, request: Request<Full<Bytes>>) -> Result<(u16, Bytes), ClientError> {
+        let stream = UnixStream::connect(&self.socket)
+            .await
+            .map_err(|source| ClientError::NoServer { socket: self.socket.clone(), source })?;
+        let (mut sender, connection) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| self.no_answer(error))?;
+        let carry = tokio::spawn(connection);
+        let exchange = async {
+            let answer = sender.send_request(request).await.map_err(|error| self.no_answer(error))?;
+            let status = answer.status().as_u16();
+            let body = Limited::new(answer.into_body(), MOST_ANSWER_BYTES).collect().await;
+            Ok((status, body.map_err(|error| self.no_answer(error))?.to_bytes()))
+        };
+        let exchanged = exchange.await;
+        carry.abort();
+        exchanged
+    }
+
+    fn no_answer(&self, why: impl ToString) -> ClientError {
+        ClientError::NoAnswer { socket: self.socket.clone(), why: why.to_string() }
+    }
+}

@@ -1,0 +1,26 @@
+//! What does an operator ask of a running card?
+//!
+//! HTTP with JSON over a unix socket: how it stands, its modules, its health, metrics for Prometheus; pull and insert
+//! modules, cut the power, scrub, trim, change how it works. `docs/control-api.openapi.json` is the interface; a test holds
+//! it against the server. [`serve`] is the server's side, [`Client`] the other one.
+//!
+//! Invariants:
+//! - the server has one thread, and what it does to the card it does there, one request after the other: whoever waits for
+//!   a start after a power cut keeps other operators waiting, and nobody who reads or writes;
+//! - connections, bodies and times have limits; what comes over the socket never panics;
+//! - whoever may connect to the socket may do anything to the card: its permissions are the only guard.
+
+mod answer;
+mod client;
+mod metrics;
+mod routes;
+mod server;
+mod socket;
+mod words;
+
+pub use client::{Client, ClientError};
+pub use metrics::{METRICS_TYPE, metrics};
+pub use routes::routes;
+pub use server::{ControlServer, MetricsServer, ServeError, Served, metrics_server, serve};
+pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
+pub use words::{Connection, CriticalWarning, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply};

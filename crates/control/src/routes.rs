@@ -1,0 +1,217 @@
+//! The resources, and what is answered.
+
+use crate::answer::{Refusal, body};
+use crate::metrics::{METRICS_TYPE, metrics};
+use crate::server::Served;
+use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
+use axum::extract::{Path, Request, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{MethodRouter, get, patch, post};
+use axum::{Json, Router};
+use device::SECTOR_BYTES;
+use live::{Action, Ask, Bell, Change, ControlError, Kind, ModuleStatus, Op, Settings};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::Notify;
+
+type Shared = State<Arc<Served>>;
+type Answer<T> = Result<Json<T>, Refusal>;
+
+fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 15] {
+    [
+        ("GET", "/v1/status", get(status)),
+        ("GET", "/v1/modules", get(modules)),
+        ("GET", "/v1/smart", get(smart)),
+        ("GET", "/v1/latencies", get(latencies)),
+        ("GET", "/v1/metrics", get(prometheus)),
+        ("GET", "/v1/clients", get(clients)),
+        ("GET", "/v1/exports", get(exports)),
+        ("GET", "/v1/settings", get(settings)),
+        ("PATCH", "/v1/settings", patch(change)),
+        ("POST", "/v1/modules/{slot}/pull", post(pull)),
+        ("POST", "/v1/modules/{slot}/insert", post(insert)),
+        ("POST", "/v1/power/cut", post(power_cut)),
+        ("POST", "/v1/power/on", post(power_on)),
+        ("POST", "/v1/scrub", post(scrub)),
+        ("POST", "/v1/trim", post(trim)),
+    ]
+}
+
+/// Method and path of each resource.
+pub fn routes() -> Vec<(&'static str, &'static str)> {
+    table().into_iter().map(|(method, path, _)| (method, path)).collect()
+}
+
+/// All resources.
+pub(crate) fn control(served: Arc<Served>) -> Router {
+    let router = table().into_iter().fold(Router::new(), |router, (_, path, answer)| router.route(path, answer));
+    finished(router, served)
+}
+
+/// Metrics and nothing else.
+pub(crate) fn metrics_only(served: Arc<Served>) -> Router {
+    finished(Router::new().route("/metrics", get(prometheus)), served)
+}
+
+fn finished(router: Router<Arc<Served>>, served: Arc<Served>) -> Router {
+    router.fallback(unknown).method_not_allowed_fallback(not_so).with_state(served)
+}
+
+async fn unknown(request: Request) -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, format!("there is no {}", request.uri().path()))
+}
+
+async fn not_so(request: Request) -> Refusal {
+    let message = format!("{} does not go with {}", request.uri().path(), request.method());
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message)
+}
+
+/// A body that has nothing to say.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+async fn status(State(served): Shared) -> Json<StatusReply> {
+    Json(StatusReply {
+        name: served.name.clone(),
+        card: served.card.clone(),
+        version: env!("CARGO_PKG_VERSION").into(),
+        status: served.live.status(),
+    })
+}
+
+async fn modules(State(served): Shared) -> Json<Value> {
+    Json(json!({ "modules": served.live.modules() }))
+}
+
+async fn smart(State(served): Shared) -> Answer<Smart> {
+    Ok(Json(served.live.health().ok_or(ControlError::NoPower)?.into()))
+}
+
+async fn latencies(State(served): Shared) -> Json<Latencies> {
+    let of = |kind| served.live.latencies(kind);
+    Json(Latencies {
+        reads: of(Kind::Read),
+        writes: of(Kind::Write),
+        flushes: of(Kind::Flush),
+        trims: of(Kind::Trim),
+    })
+}
+
+async fn prometheus(State(served): Shared) -> Response {
+    ([(header::CONTENT_TYPE, METRICS_TYPE)], metrics(&served)).into_response()
+}
+
+async fn clients(State(served): Shared) -> Json<Value> {
+    Json(json!({ "clients": served.frontend().clients }))
+}
+
+async fn exports(State(served): Shared) -> Json<Value> {
+    Json(json!({ "exports": served.frontend().exports }))
+}
+
+async fn settings(State(served): Shared) -> Json<Settings> {
+    Json(served.live.status().settings)
+}
+
+async fn change(State(served): Shared, request: Request) -> Answer<Settings> {
+    let change: Change = body(request).await?;
+    served.live.act(Action::Set(change))?;
+    Ok(Json(served.live.status().settings))
+}
+
+fn slot(words: &str) -> Result<u32, Refusal> {
+    words.parse().map_err(|_| Refusal::new(StatusCode::NOT_FOUND, "a slot is a number"))
+}
+
+fn module(served: &Served, slot: u32) -> Answer<ModuleStatus> {
+    let found = served.live.modules().into_iter().find(|module| module.slot == slot);
+    found.map(Json).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, format!("no slot {slot}")))
+}
+
+async fn pull(State(served): Shared, Path(words): Path<String>, request: Request) -> Answer<ModuleStatus> {
+    let Nothing {} = body(request).await?;
+    let slot = slot(&words)?;
+    served.live.act(Action::Pull { slot })?;
+    module(&served, slot)
+}
+
+async fn insert(State(served): Shared, Path(words): Path<String>, request: Request) -> Answer<ModuleStatus> {
+    let Insert { new, path } = body(request).await?;
+    let slot = slot(&words)?;
+    match path {
+        None => served.live.act(Action::Insert { slot, new })?,
+        Some(path) if !new && path.is_absolute() => served.live.insert_image(slot, &path)?,
+        Some(_) => {
+            let message = "a module with a path is not new, and its path is absolute";
+            return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message));
+        }
+    }
+    module(&served, slot)
+}
+
+async fn power_cut(State(served): Shared, request: Request) -> Answer<Value> {
+    power(&served, request, Action::PowerCut).await
+}
+
+async fn power_on(State(served): Shared, request: Request) -> Answer<Value> {
+    power(&served, request, Action::PowerOn).await
+}
+
+async fn power(served: &Served, request: Request, action: Action) -> Answer<Value> {
+    let Nothing {} = body(request).await?;
+    served.live.act(action)?;
+    Ok(Json(json!({ "powered": action == Action::PowerOn })))
+}
+
+async fn scrub(State(served): Shared, request: Request) -> Result<(StatusCode, Json<Value>), Refusal> {
+    let Nothing {} = body(request).await?;
+    served.live.act(Action::Scrub)?;
+    // It may be done already.
+    let share = served.live.status().scrub.unwrap_or(1.0);
+    Ok((StatusCode::ACCEPTED, Json(json!({ "scrub": share }))))
+}
+
+/// Bytes that are asked for at once.
+const PIECE_BYTES: u64 = 1 << 30;
+
+struct Rings(Notify);
+
+impl Bell for Rings {
+    fn ring(&self) {
+        self.0.notify_one();
+    }
+}
+
+async fn trim(State(served): Shared, request: Request) -> Answer<Value> {
+    let Range { offset_bytes, len_bytes } = body(request).await?;
+    let size_bytes = served.live.size_bytes();
+    let end_bytes = offset_bytes.checked_add(len_bytes).filter(|end| len_bytes > 0 && *end <= size_bytes);
+    let Some(end_bytes) = end_bytes else {
+        let message = format!("a range has at least a byte, and ends within the card's {size_bytes} bytes");
+        return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message));
+    };
+    let bell = Arc::new(Rings(Notify::new()));
+    let mut port = served.live.port(bell.clone());
+    let mut from = offset_bytes;
+    while from < end_bytes {
+        // A piece ends where a sector does: what is cut in two would stay.
+        let to = (from / PIECE_BYTES * PIECE_BYTES + PIECE_BYTES).min(end_bytes);
+        let ask = Ask { tag: 0, op: Op::Trim, fua: false, offset_bytes: from, len_bytes: (to - from) as u32 };
+        let mut done = Vec::new();
+        port.submit(&[ask], &mut done);
+        while done.is_empty() {
+            bell.0.notified().await;
+            port.completed(&mut done);
+        }
+        for answer in done {
+            answer.result?;
+        }
+        from = to;
+    }
+    let sector = SECTOR_BYTES;
+    let whole = (end_bytes / sector * sector).saturating_sub(offset_bytes.next_multiple_of(sector));
+    Ok(Json(json!({ "trimmed_bytes": whole })))
+}

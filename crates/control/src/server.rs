@@ -1,0 +1,194 @@
+//! The server: a thread with a runtime of its own, at a socket or an address.
+
+use crate::routes;
+use crate::socket::{Access, Held, bind};
+use crate::words::{Frontend, Frontends};
+use axum::Router;
+use axum::serve::Listener;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::service::TowerToHyperService;
+use live::Live;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Semaphore, oneshot};
+
+/// Connections that are served at once; who comes later waits.
+const MOST_CONNECTIONS: usize = 64;
+/// How long somebody who is connected may say nothing.
+const SILENCE: Duration = Duration::from_secs(10);
+/// How long a connection lasts at most.
+const LONGEST_CONNECTION: Duration = Duration::from_secs(3600);
+
+/// A card, and what it is called.
+#[derive(Clone)]
+pub struct Served {
+    /// The card. It is shut down when the last who has it drops it.
+    pub live: Arc<Live>,
+    /// Its name.
+    pub name: String,
+    /// The profile it was made from.
+    pub card: String,
+    /// Who serves it to those who read and write it.
+    pub frontends: Option<Arc<dyn Frontends>>,
+}
+
+impl Served {
+    pub(crate) fn frontend(&self) -> Frontend {
+        self.frontends.as_ref().map(|frontends| frontends.status()).unwrap_or_default()
+    }
+}
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// Another server has the socket.
+    #[error("{}: another server answers there", .socket.display())]
+    InUse {
+        /// Which.
+        socket: PathBuf,
+    },
+    /// Something else is there.
+    #[error("{}: there is something that is no socket; name another path", .path.display())]
+    NotASocket {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The socket can't be made.
+    #[error("can't listen at {}: {source}", .socket.display())]
+    Socket {
+        /// Which.
+        socket: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The address can't be had.
+    #[error("can't listen at {address}: {source}")]
+    Address {
+        /// As given.
+        address: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+/// A server at a unix socket. It ends when this is dropped, and its socket is gone then.
+pub struct ControlServer {
+    // Who comes is refused before the socket goes.
+    _running: Running,
+    held: Held,
+}
+
+impl ControlServer {
+    /// Where it listens.
+    pub fn socket(&self) -> &Path {
+        self.held.path()
+    }
+}
+
+/// A server of metrics at an address. It ends when this is dropped.
+pub struct MetricsServer {
+    _running: Running,
+    address: SocketAddr,
+}
+
+impl MetricsServer {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+/// Answers whoever may connect to a unix socket. A socket that a server left behind is replaced; one at which somebody
+/// answers is not.
+pub fn serve(served: Served, socket: &Path, access: Access) -> Result<ControlServer, ServeError> {
+    let (listener, held) = bind(socket, access)?;
+    let listen = || {
+        listener.set_nonblocking(true)?;
+        tokio::net::UnixListener::from_std(listener)
+    };
+    let running = Running::begin("control", listen, routes::control(Arc::new(served)));
+    let running = running.map_err(|source| ServeError::Socket { socket: socket.to_owned(), source })?;
+    Ok(ControlServer { _running: running, held })
+}
+
+/// Answers `GET /metrics` at an address, `HOST:PORT`, and nothing else: whoever can reach it may ask.
+pub fn metrics_server(served: Served, address: &str) -> Result<MetricsServer, ServeError> {
+    let failed = |source| ServeError::Address { address: address.to_owned(), source };
+    let listener = TcpListener::bind(address).map_err(failed)?;
+    let bound = listener.local_addr().map_err(failed)?;
+    let listen = || {
+        listener.set_nonblocking(true)?;
+        tokio::net::TcpListener::from_std(listener)
+    };
+    let running = Running::begin("metrics", listen, routes::metrics_only(Arc::new(served))).map_err(failed)?;
+    Ok(MetricsServer { _running: running, address: bound })
+}
+
+/// A thread that answers until this is dropped.
+struct Running {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Running {
+    fn begin<L>(name: &str, listen: impl FnOnce() -> io::Result<L>, router: Router) -> io::Result<Running>
+    where
+        L: Listener,
+        L::Io: Unpin,
+    {
+        let runtime: Runtime = Builder::new_current_thread().enable_io().enable_time().build()?;
+        let listener = {
+            let _within = runtime.enter();
+            listen()?
+        };
+        let (stop, stopped) = oneshot::channel();
+        let answer = move || {
+            runtime.block_on(async {
+                tokio::select! {
+                    () = accept(listener, router) => {}
+                    _ = stopped => {}
+                }
+            });
+        };
+        let thread = std::thread::Builder::new().name(name.into()).spawn(answer)?;
+        Ok(Running { stop: Some(stop), thread: Some(thread) })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread is its own message.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn accept<L>(mut listener: L, router: Router)
+where
+    L: Listener,
+    L::Io: Unpin,
+{
+    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
+        let (stream, _) = listener.accept().await;
+        let service = TowerToHyperService::new(router.clone());
+        tokio::spawn(async move {
+            let mut http = http1::Builder::new();
+            http.timer(TokioTimer::new()).header_read_timeout(SILENCE);
+            let connection = http.serve_connection(TokioIo::new(stream), service);
+            if let Ok(Err(error)) = tokio::time::timeout(LONGEST_CONNECTION, connection).await {
+                tracing::debug!(%error, "a connection of the control plane ended early");
+            }
+            drop(place);
+        });
+    }
+}

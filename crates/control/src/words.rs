@@ -1,0 +1,174 @@
+//! What the two sides say to each other, beside what `live` says of itself.
+
+use card::Health;
+use live::Status;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Whoever serves a card to those who read and write it: the control plane asks how that stands.
+pub trait Frontends: Send + Sync {
+    /// As of now. Must not take long.
+    fn status(&self) -> Frontend;
+}
+
+/// How a card is served.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frontend {
+    /// Names under which it can be asked.
+    pub exports: Vec<Export>,
+    /// Who is connected.
+    pub clients: Vec<Connection>,
+}
+
+/// A name under which a card can be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Export {
+    /// Its name; the default export has none.
+    pub name: String,
+    /// Bytes that can be asked for.
+    pub size_bytes: u64,
+    /// It takes no writes.
+    pub read_only: bool,
+    /// Where it listens, as URIs: `nbd://127.0.0.1:10809/name`, `nbd+unix:///name?socket=/run/x.sock`.
+    pub addresses: Vec<String>,
+}
+
+/// Somebody who is connected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Its number since the server started.
+    pub id: u64,
+    /// Where it comes from: an address, or the process at the other end of a socket.
+    pub peer: String,
+    /// What it asks; `None` while that is being agreed on.
+    pub export: Option<String>,
+    /// Seconds since it came.
+    pub connected_s: u64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Requests under way.
+    pub in_flight: u64,
+    /// Bytes that it read.
+    pub read_bytes: u64,
+    /// Bytes that it wrote.
+    pub written_bytes: u64,
+}
+
+/// How a card stands, and whose answer that is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StatusReply {
+    /// The card's name.
+    pub name: String,
+    /// The profile it was made from.
+    pub card: String,
+    /// Of the server.
+    pub version: String,
+    /// How it stands.
+    #[serde(flatten)]
+    pub status: Status,
+}
+
+/// A module that is put in.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Insert {
+    /// A blank one; otherwise the one that was pulled.
+    pub new: bool,
+    /// The image of a module, where the server finds it: an absolute path.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<PathBuf>,
+}
+
+/// A range of the card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// First byte.
+    pub offset_bytes: u64,
+    /// How many.
+    pub len_bytes: u64,
+}
+
+/// Latencies since the start: pairs of nanoseconds and how many requests took that long, ascending, exact to 1 %.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// Reads.
+    pub reads: Vec<(u64, u64)>,
+    /// Writes.
+    pub writes: Vec<(u64, u64)>,
+    /// Flushes.
+    pub flushes: Vec<(u64, u64)>,
+    /// Trims, and zeroes that were written.
+    pub trims: Vec<(u64, u64)>,
+}
+
+/// What needs attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriticalWarning {
+    /// The byte of the log.
+    pub value: u8,
+    /// Bit 0.
+    pub available_spare: bool,
+    /// Bit 2.
+    pub reliability_degraded: bool,
+    /// Bit 3.
+    pub read_only: bool,
+}
+
+/// A card's health, with the names and units of the SMART / Health Information log (page 02h) of the NVMe base
+/// specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Smart {
+    /// What needs attention.
+    pub critical_warning: CriticalWarning,
+    /// Percent of the spare that is left.
+    pub available_spare: u8,
+    /// Percent; below it there is a warning.
+    pub available_spare_threshold: u8,
+    /// Percent of the rated cycles; may exceed 100, and stops at 255.
+    pub percentage_used: u8,
+    /// Thousands of 512 bytes.
+    pub data_units_read: u64,
+    /// Thousands of 512 bytes.
+    pub data_units_written: u64,
+    /// Commands.
+    pub host_read_commands: u64,
+    /// Commands.
+    pub host_write_commands: u64,
+    /// Minutes.
+    pub controller_busy_time: u64,
+    /// Starts.
+    pub power_cycles: u64,
+    /// Hours.
+    pub power_on_hours: u64,
+    /// Starts without having been shut down in order.
+    pub unsafe_shutdowns: u64,
+    /// Sectors that could not be read.
+    pub media_errors: u64,
+}
+
+impl From<Health> for Smart {
+    fn from(health: Health) -> Smart {
+        let warning = health.critical_warning;
+        Smart {
+            critical_warning: CriticalWarning {
+                value: warning.bits(),
+                available_spare: warning.spare_below_threshold,
+                reliability_degraded: warning.reliability_degraded,
+                read_only: warning.read_only,
+            },
+            available_spare: health.available_spare,
+            available_spare_threshold: health.available_spare_threshold,
+            percentage_used: health.percentage_used,
+            data_units_read: health.data_units_read,
+            data_units_written: health.data_units_written,
+            host_read_commands: health.host_read_commands,
+            host_write_commands: health.host_write_commands,
+            controller_busy_time: health.controller_busy_time,
+            power_cycles: health.power_cycles,
+            power_on_hours: health.power_on_hours,
+            unsafe_shutdowns: health.unsafe_shutdowns,
+            media_errors: health.media_errors,
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! How a live card stands.
+
+use crate::engine::{Engine, State};
+use crate::pace::Pace;
+use crate::port::Live;
+use crate::settings::Settings;
+use crate::stats::{Buckets, Kind, Stats};
+use crate::timing::Timing;
+use card::{Card, Health};
+use device::SECTOR_BYTES;
+use format::SlotState;
+use media::{Medium, Shape};
+use serde::{Deserialize, Serialize};
+
+/// How a card stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Status {
+    /// It has power.
+    pub powered: bool,
+    /// More is gone than parity stands for: it answers nothing but errors.
+    pub stopped: bool,
+    /// It takes no writes any more.
+    pub read_only: bool,
+    /// A module is missing or being rebuilt.
+    pub degraded: bool,
+    /// Bytes that can be asked for.
+    pub size_bytes: u64,
+    /// How long things take.
+    pub timing: Timing,
+    /// Whether the machine keeps up with that.
+    pub pace: Pace,
+    /// What was asked since the start.
+    pub stats: Stats,
+    /// Sectors that the host wrote since the start.
+    pub host_sectors: u64,
+    /// Sectors that garbage collection moved since the start.
+    pub relocated_sectors: u64,
+    /// Sectors of parity since the start.
+    pub parity_sectors: u64,
+    /// Sectors of padding since the start.
+    pub padding_sectors: u64,
+    /// Sectors of summaries and checkpoints since the start.
+    pub metadata_sectors: u64,
+    /// Pages programmed for data over pages written by the host.
+    pub write_amplification: f64,
+    /// Bands that are erased.
+    pub free_bands: u32,
+    /// Of these, bands that only garbage collection may open.
+    pub reserve_bands: u32,
+    /// All bands.
+    pub bands: u32,
+    /// Share of the user capacity that holds something.
+    pub fill: f64,
+    /// Garbage collection is at work.
+    pub collects: bool,
+    /// Share of the scrub that is done, while there is one.
+    pub scrub: Option<f64>,
+    /// Share of the rebuild that is done, while there is one.
+    pub rebuild: Option<f64>,
+    /// Nanoseconds that the last start took to find the card on its media, as its own flash would have taken.
+    pub recovery_ns: Option<u64>,
+    /// Times the power was cut since the server started.
+    pub power_cuts: u64,
+    /// What is in force.
+    pub settings: Settings,
+}
+
+/// A place for a module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModuleStatus {
+    /// The slot.
+    pub slot: u32,
+    /// There is a module in it.
+    pub present: bool,
+    /// How the card takes it.
+    pub state: ModuleState,
+    /// The module's number within the card.
+    pub module: Option<u32>,
+    /// Blocks that are not used any more.
+    pub bad_blocks: u64,
+    /// Mean P/E cycles of its blocks.
+    pub mean_cycles: u64,
+    /// Of the most worn block.
+    pub max_cycles: u32,
+}
+
+/// How a card takes the module in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModuleState {
+    /// All of it counts.
+    Active,
+    /// It is being filled.
+    Rebuilding,
+    /// There is none, or none that counts.
+    Missing,
+    /// The card has no power.
+    NoPower,
+}
+
+impl ModuleState {
+    /// All of them.
+    pub const ALL: [ModuleState; 4] =
+        [ModuleState::Active, ModuleState::Rebuilding, ModuleState::Missing, ModuleState::NoPower];
+
+    /// In one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            ModuleState::Active => "active",
+            ModuleState::Rebuilding => "rebuilding",
+            ModuleState::Missing => "missing",
+            ModuleState::NoPower => "no-power",
+        }
+    }
+}
+
+/// All that there is to know, as of one moment.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    /// How it stands.
+    pub status: Status,
+    /// Its modules, by slot.
+    pub modules: Vec<ModuleStatus>,
+    /// Its health, while it has power.
+    pub health: Option<Health>,
+    /// Its latencies, in the order of [`Kind::ALL`].
+    pub latencies: [Buckets; Kind::ALL.len()],
+}
+
+impl Live {
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        self.shared.lock().status()
+    }
+
+    /// Its modules, by slot. Looks at every erase block.
+    pub fn modules(&self) -> Vec<ModuleStatus> {
+        self.shared.lock().modules()
+    }
+
+    /// Its health, while it has power.
+    pub fn health(&self) -> Option<Health> {
+        self.shared.lock().health()
+    }
+
+    /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
+    /// 1 %. At most some thousand.
+    pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
+        self.shared.lock().recorders.recorded(kind)
+    }
+
+    /// All of it at once.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut engine = self.shared.lock();
+        Snapshot {
+            status: engine.status(),
+            modules: engine.modules(),
+            health: engine.health(),
+            latencies: engine.recorders.buckets(),
+        }
+    }
+}
+
+impl Engine {
+    fn status(&mut self) -> Status {
+        let wall_ns = self.wall_ns();
+        let pace = self.lateness.pace(wall_ns);
+        let size_bytes = self.start.config.ftl.user_sectors * SECTOR_BYTES;
+        let none = Status {
+            powered: false,
+            stopped: false,
+            read_only: false,
+            degraded: false,
+            size_bytes,
+            timing: self.start.timing,
+            pace,
+            stats: self.recorders.stats(),
+            host_sectors: 0,
+            relocated_sectors: 0,
+            parity_sectors: 0,
+            padding_sectors: 0,
+            metadata_sectors: 0,
+            write_amplification: 1.0,
+            free_bands: 0,
+            reserve_bands: self.running.ftl.reserve_bands,
+            bands: self.start.config.bands,
+            fill: 0.0,
+            collects: false,
+            scrub: None,
+            rebuild: None,
+            recovery_ns: self.scan.as_ref().map(|scan| self.running.scan_ns(scan)),
+            power_cuts: self.cuts,
+            settings: self.settings(),
+        };
+        let State::On(card) = &self.state else { return none };
+        let counters = card.ftl().counters();
+        Status {
+            powered: true,
+            stopped: card.is_halted(),
+            read_only: card.is_read_only(),
+            degraded: card.health().critical_warning.reliability_degraded,
+            host_sectors: counters.host_sectors,
+            relocated_sectors: counters.relocated_sectors,
+            parity_sectors: counters.parity_sectors,
+            padding_sectors: counters.padding_sectors,
+            metadata_sectors: counters.metadata_sectors,
+            write_amplification: if counters.host_sectors == 0 { 1.0 } else { counters.waf() },
+            free_bands: card.ftl().free_bands(),
+            reserve_bands: card.ftl().config().reserve_bands,
+            fill: card.ftl().valid_sectors() as f64 / card.ftl().user_sectors() as f64,
+            collects: card.collects(),
+            scrub: card.scrub_progress().map(|scrub| scrub.share()),
+            rebuild: card.rebuild_progress().map(|rebuild| rebuild.share()),
+            ..none
+        }
+    }
+
+    fn health(&self) -> Option<Health> {
+        match &self.state {
+            State::On(card) => Some(card.health()),
+            _ => None,
+        }
+    }
+
+    fn modules(&self) -> Vec<ModuleStatus> {
+        let (medium, card) = match &self.state {
+            State::On(card) => (card.medium(), Some(card)),
+            State::Off(medium) => (Some(medium), None),
+            State::Gone => (None, None),
+        };
+        let Some(medium) = medium else { return Vec::new() };
+        let shape = *medium.shape();
+        (0..shape.modules).map(|slot| module_status(medium, card.map(|card| &**card), &shape, slot)).collect()
+    }
+}
+
+fn module_status(medium: &Medium, card: Option<&Card>, shape: &Shape, slot: u32) -> ModuleStatus {
+    let present = medium.has_module(slot);
+    let module = card.and_then(|card| card.slots()?.iter().position(|of| *of == Some(slot))).map(|at| at as u32);
+    let is_rebuilt =
+        module.is_some_and(|module| card.and_then(|card| card.module_state(module)) == Some(SlotState::Rebuilding));
+    let (mut bad_blocks, mut cycles, mut max_cycles, mut blocks) = (0, 0u64, 0, 0u64);
+    if present {
+        for die in 0..shape.dies_per_module {
+            for block in 0..shape.blocks_per_die {
+                let at = media::BlockAt { module: slot, die, block };
+                let of_block = medium.cycles(at);
+                bad_blocks += u64::from(medium.is_bad(at));
+                cycles += u64::from(of_block);
+                max_cycles = max_cycles.max(of_block);
+                blocks += 1;
+            }
+        }
+    }
+    ModuleStatus {
+        slot,
+        present,
+        state: match (card, module) {
+            (None, _) => ModuleState::NoPower,
+            (Some(_), None) => ModuleState::Missing,
+            (Some(_), Some(_)) if is_rebuilt => ModuleState::Rebuilding,
+            (Some(_), Some(_)) => ModuleState::Active,
+        },
+        module,
+        bad_blocks,
+        mean_cycles: cycles / blocks.max(1),
+        max_cycles,
+    }
+}
