@@ -94,13 +94,19 @@ struct Exports {
 pub struct Client {
     socket: PathBuf,
     runtime: Runtime,
+    patience: Duration,
 }
 
 impl Client {
     /// Asks nothing yet.
     pub fn new(socket: PathBuf) -> Result<Client, ClientError> {
         let runtime = Builder::new_current_thread().enable_io().enable_time().build().map_err(ClientError::System)?;
-        Ok(Client { socket, runtime })
+        Ok(Client { socket, runtime, patience: LONGEST_ANSWER })
+    }
+
+    /// Waits no longer than this for an answer, in place of ten minutes.
+    pub fn with_patience(self, patience: Duration) -> Client {
+        Client { patience, ..self }
     }
 
     /// Where it asks.
@@ -192,8 +198,8 @@ impl Client {
         let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
         let request = request.expect("made of constants and numbers");
         let (status, answer) = self.runtime.block_on(async {
-            let asked = tokio::time::timeout(LONGEST_ANSWER, self.exchange(request)).await;
-            asked.unwrap_or_else(|_| Err(self.no_answer("it took longer than ten minutes")))
+            let asked = tokio::time::timeout(self.patience, self.exchange(request)).await;
+            asked.unwrap_or_else(|_| Err(self.no_answer(format!("it took longer than {} s", self.patience.as_secs()))))
         })?;
         if !(200..300).contains(&status) {
             let refused = serde_json::from_slice(&answer);
