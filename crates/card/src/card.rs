@@ -127,6 +127,8 @@ pub struct Card {
     pub(crate) owes_since_start: Option<crate::holes::OwedSinceStart>,
     /// The headers were told why it halted, or must not be.
     pub(crate) halt_is_noted: bool,
+    /// Slow media are waited for, one operation after the other: the card is being shut down.
+    pub(crate) at_once: bool,
     /// Power is failing: only what is in the buffer matters.
     pub(crate) draining: bool,
     /// Trims that have to be durable before what they made stale is erased.
@@ -192,6 +194,7 @@ impl Card {
             checkpoint_version: 0,
             owes_since_start: None,
             halt_is_noted: false,
+            at_once: false,
             draining: false,
             trims: Default::default(),
             life: Default::default(),

@@ -40,15 +40,20 @@ impl Card {
             return;
         }
         self.syncing = std::mem::take(&mut self.unsynced);
+        let at_once = self.at_once;
         let store = self.contents();
-        store.slots.iter().flatten().for_each(|slot| store.media.begin_sync(*slot));
+        if !at_once {
+            store.slots.iter().flatten().for_each(|slot| store.media.begin_sync(*slot));
+        }
         self.synced(now, done);
     }
 
     /// A sync that was begun may be done.
     pub(crate) fn synced(&mut self, now: Time, done: &mut Vec<Completion>) {
+        let at_once = self.at_once;
         let store = self.contents();
-        if store.slots.iter().flatten().any(|slot| store.media.is_syncing(*slot)) || self.syncing.is_empty() {
+        let syncs = !at_once && store.slots.iter().flatten().any(|slot| store.media.is_syncing(*slot));
+        if syncs || self.syncing.is_empty() {
             return;
         }
         self.sync_media(now);

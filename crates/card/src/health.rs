@@ -260,6 +260,7 @@ impl Card {
         assert_eq!(self.in_flight, 0, "requests are in flight");
         self.life.tick(now);
         self.draining = true;
+        self.wait_at_once(now, done);
         self.finish_own_work(done);
         if self.store.is_some() && !self.halted {
             let now = self.life.now;

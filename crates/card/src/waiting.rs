@@ -13,7 +13,7 @@ impl Card {
     /// Tells the medium what has begun on a die.
     pub(crate) fn begin_on_medium(&mut self, started: &Started) {
         let store = self.store.as_mut().expect("the card has contents");
-        if matches!(store.media, Medium::Flash(_)) {
+        if matches!(store.media, Medium::Flash(_)) || self.at_once {
             return;
         }
         let (at, width) = (started.unit, self.ftl.layout().width);
@@ -46,7 +46,7 @@ impl Card {
     /// The time of a die's operation is over, and the medium has not answered yet.
     pub(crate) fn waits_for_medium(&mut self, now: Time, d: usize) -> bool {
         let Some(store) = &self.store else { return false };
-        if matches!(store.media, Medium::Flash(_)) {
+        if matches!(store.media, Medium::Flash(_)) || self.at_once {
             return false;
         }
         let modules = store.slots.len();
@@ -76,6 +76,16 @@ impl Card {
     /// The medium has done a sync that was begun.
     pub fn answered_sync(&mut self, now: Time, done: &mut Vec<Completion>) {
         self.synced(now, done);
+    }
+
+    /// From now on each operation waits for itself: the card is being shut down.
+    pub(crate) fn wait_at_once(&mut self, now: Time, done: &mut Vec<Completion>) {
+        self.at_once = true;
+        let modules = self.store.as_ref().map_or(0, |store| store.slots.len() as u32);
+        (0..modules).for_each(|logical| self.wait_no_longer_for(now, logical));
+        if !self.syncing.is_empty() {
+            self.synced(now, done);
+        }
     }
 
     /// A module is gone: nobody waits for its answers any more.

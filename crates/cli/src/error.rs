@@ -69,6 +69,31 @@ pub enum Failure {
         /// As typed.
         card: String,
     },
+    /// A new card where there is one.
+    #[error("{} holds a card already: serve it, or name another folder", .dir.display())]
+    CardExists {
+        /// Which.
+        dir: PathBuf,
+    },
+    /// A description that can't be used.
+    #[error("{}: {why}", .path.display())]
+    BadCard {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        why: String,
+    },
+    /// More or fewer files than modules.
+    #[error("the card has {modules} modules, and {found} files or devices are named for them")]
+    ModuleCount {
+        /// Named.
+        found: usize,
+        /// Of the card.
+        modules: u32,
+    },
+    /// A module's file.
+    #[error(transparent)]
+    File(#[from] files::FilesError),
     /// A card that does not start.
     #[error("{card}: {source}")]
     Live {
@@ -80,6 +105,17 @@ pub enum Failure {
     /// A server that does not start.
     #[error(transparent)]
     Serve(#[from] serve::ServeError),
+    /// A control socket, or an address for metrics.
+    #[error(transparent)]
+    ServeControl(#[from] control::ServeError),
+    /// No such group.
+    #[error("--control-group {group}: {source}")]
+    Group {
+        /// As typed.
+        group: String,
+        /// Why.
+        source: io::Error,
+    },
     /// Keys and certificates.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),

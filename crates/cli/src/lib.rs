@@ -5,8 +5,10 @@
 
 pub mod args;
 mod cancel;
+mod card_dir;
 mod cards_cmd;
 mod compare_cmd;
+mod create_cmd;
 mod ctl_cmd;
 mod error;
 mod fsck_cmd;
@@ -82,6 +84,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
+        Command::Create(args) => create_cmd::create(&args),
         Command::Serve(args) => serve_cmd::serve(&args),
         Command::Torture(args) => torture_cmd::torture(&args),
         Command::Fsck(args) => fsck_cmd::fsck(&args),

@@ -2,20 +2,34 @@
 
 use crate::args::ServeArgs;
 use crate::cancel;
+use crate::card_dir::{self, CardDir};
 use crate::error::Failure;
 use crate::units::capacity;
+use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served};
 use live::{Live, Start, Timing};
 use media::{Flash, Physics};
 use profile::Profile;
-use serve::{Export, Limits, Security, Server, TlsFiles};
-use std::path::Path;
+use serve::{Address, Export, Limits, Security, Server, TlsFiles};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A card that runs.
+struct Running {
+    export: Export,
+    /// Name of its profile.
+    card: String,
+    /// Where its control socket is, unless another place was named.
+    socket: PathBuf,
+}
+
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
-    if !args.memory {
-        return Err(Failure::NoBacking { card: args.cards[0].clone() });
+    let several = args.cards.len() > 1;
+    for (option, given) in [("--control", args.control.is_some()), ("--metrics", args.metrics.is_some())] {
+        if several && given {
+            return Err(Failure::OptionWithout { option, what: "several cards; start a server for each" });
+        }
     }
     let security = match (&args.tls_certificate, &args.tls_key) {
         (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
@@ -25,36 +39,143 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         })?,
         _ => Security::Plain,
     };
+    let access = match &args.control_group {
+        None => Access::Owner,
+        Some(group) => {
+            Access::Group(control::group(group).map_err(|source| Failure::Group { group: group.clone(), source })?)
+        }
+    };
     cancel::listen()?;
-    let mut exports = Vec::new();
+    let mut cards = Vec::new();
     for card in &args.cards {
-        exports.push(in_memory(card, args)?);
+        cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
     }
     let limits = Limits { connections: args.max_clients as usize, ..Limits::default() };
-    let mut server = Server::start(exports.clone(), &args.nbd, security, limits)?;
-    for export in &exports {
+    let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
+    let server = Arc::new(Server::start(exports, &args.nbd, security, limits)?);
+    for Running { export, .. } in &cards {
         eprintln!("flashrig: {}: {}, {}", export.name, export.description, capacity(export.live.size_bytes()));
     }
     for address in server.addresses() {
         eprintln!("flashrig: NBD at {address}");
     }
+    let (controls, metrics) = operators(args, &cards, &server, access)?;
+    let mut behind = false;
     while !cancel::asked() {
         std::thread::park_timeout(Duration::from_millis(200));
+        behind = warn_if_behind(&cards, behind);
     }
     eprintln!("flashrig: ending: what is under way is answered, what is in a buffer is written");
     server.stop();
-    drop(exports);
+    drop((controls, metrics));
+    drop(server);
+    // Whoever has a card last shuts it down.
+    drop(cards);
     Ok(ExitCode::SUCCESS)
 }
 
+/// Says once when this machine can't keep up with a card that is modelled.
+fn warn_if_behind(cards: &[Running], was: bool) -> bool {
+    let modelled = |card: &&Running| card.export.live.timing() == Timing::Model;
+    let behind = cards.iter().filter(modelled).find(|card| card.export.live.pace().is_behind());
+    match behind {
+        Some(card) if !was => {
+            let pace = card.export.live.pace();
+            eprintln!(
+                "flashrig: {}: this machine is too slow for the card: {:.1} % of its events are late, up to {:.1} ms",
+                card.export.name,
+                pace.late_share * 100.0,
+                pace.most_behind_ns as f64 / 1e6
+            );
+            true
+        }
+        Some(_) => true,
+        None => false,
+    }
+}
+
+/// What the control plane learns of the NBD server.
+struct NbdClients {
+    server: std::sync::Weak<Server>,
+    export: String,
+    size_bytes: u64,
+    read_only: bool,
+    addresses: Vec<String>,
+}
+
+impl Frontends for NbdClients {
+    fn status(&self) -> Frontend {
+        let clients = self.server.upgrade().map(|server| server.clients()).unwrap_or_default();
+        let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(|name| *name == self.export));
+        Frontend {
+            exports: vec![control::Export {
+                name: self.export.clone(),
+                size_bytes: self.size_bytes,
+                read_only: self.read_only,
+                addresses: self.addresses.clone(),
+            }],
+            clients: mine
+                .map(|client| Connection {
+                    id: client.number,
+                    peer: client.peer,
+                    export: client.export,
+                    connected_s: client.connected_seconds as u64,
+                    requests: client.requests,
+                    in_flight: client.in_flight,
+                    read_bytes: client.read_bytes,
+                    written_bytes: client.written_bytes,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn operators(
+    args: &ServeArgs,
+    cards: &[Running],
+    server: &Arc<Server>,
+    access: Access,
+) -> Result<(Vec<ControlServer>, Option<MetricsServer>), Failure> {
+    let mut controls = Vec::new();
+    let mut metrics = None;
+    for Running { export, card, socket } in cards {
+        let uri = |address: &Address| match address {
+            Address::Unix(path) => format!("nbd+unix:///{}?socket={}", export.name, path.display()),
+            Address::Tcp(at) => format!("nbd://{at}/{}", export.name),
+        };
+        let clients = NbdClients {
+            server: Arc::downgrade(server),
+            export: export.name.clone(),
+            size_bytes: export.live.size_bytes(),
+            read_only: export.read_only,
+            addresses: server.addresses().iter().map(uri).collect(),
+        };
+        let served = Served {
+            live: Arc::clone(&export.live),
+            name: export.name.clone(),
+            card: card.clone(),
+            frontends: Some(Arc::new(clients)),
+        };
+        let socket = args.control.as_ref().unwrap_or(socket);
+        if let Some(address) = &args.metrics {
+            let server = control::metrics_server(served.clone(), address)?;
+            eprintln!("flashrig: metrics at http://{}/metrics", server.address());
+            metrics = Some(server);
+        }
+        controls.push(control::serve(served, socket, access)?);
+        eprintln!("flashrig: flashrig ctl {} status", socket.display());
+    }
+    Ok((controls, metrics))
+}
+
 /// A card whose bytes are gone when it ends.
-fn in_memory(name: &str, args: &ServeArgs) -> Result<Export, Failure> {
+fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let mut profile = Profile::open(name)?;
     for setting in &args.settings {
         profile.set(setting)?;
     }
     let config = profile.with_contents(args.size.map(|size| size.0))?;
-    let timing = if args.timing == "model" { Timing::Model } else { Timing::None };
+    let timing = timing(args);
     // Without its times a card's flash does not fade either.
     let physics = match timing {
         Timing::Model => profile.physics()?.unwrap_or(Physics::IDEAL),
@@ -63,12 +184,35 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Export, Failure> {
     let flash = Flash::new(card::shape(&config), physics, args.seed).without_trace();
     let start = Start { config, timing, id: Some(new_card_id()?), seed: args.seed };
     let live = Live::format(flash, start).map_err(|source| Failure::Live { card: name.into(), source })?;
-    let name = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy().into_owned());
-    Ok(Export { name, description: profile.title().into(), live: Arc::new(live), read_only: args.read_only })
+    let socket = control::default_socket(profile.name());
+    Ok(running(profile.name().into(), &profile, live, socket, args))
+}
+
+/// A card in a folder.
+fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
+    let dir = Path::new(name);
+    if !card_dir::is_card(dir) {
+        return Err(Failure::NoBacking { card: name.into() });
+    }
+    let card = CardDir::open(dir)?;
+    let start = Start { timing: timing(args), ..card.start(args.seed) };
+    let live = card.run(start, |note| eprintln!("flashrig: {name}: {note}"))?;
+    let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
+    let export = of_dir.unwrap_or_else(|| card.profile.name().into());
+    Ok(running(export, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))
+}
+
+fn running(name: String, profile: &Profile, live: Live, socket: PathBuf, args: &ServeArgs) -> Running {
+    let export = Export { name, description: profile.title().into(), live: Arc::new(live), read_only: args.read_only };
+    Running { export, card: profile.name().into(), socket }
+}
+
+fn timing(args: &ServeArgs) -> Timing {
+    if args.timing == "model" { Timing::Model } else { Timing::None }
 }
 
 /// A name that no other card has.
-fn new_card_id() -> Result<format::CardId, Failure> {
+pub fn new_card_id() -> Result<format::CardId, Failure> {
     use std::io::Read;
     let mut id = [0; 16];
     let random = Path::new("/dev/urandom");

@@ -23,4 +23,6 @@ pub use metrics::{METRICS_TYPE, metrics};
 pub use routes::routes;
 pub use server::{ControlServer, MetricsServer, ServeError, Served, metrics_server, serve};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
-pub use words::{Connection, CriticalWarning, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply};
+pub use words::{
+    Connection, CriticalWarning, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply,
+};

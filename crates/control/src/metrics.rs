@@ -6,9 +6,7 @@ use device::SECTOR_BYTES;
 use live::{BOUNDS_NS, Buckets, Gc, Kind, ModuleState, Snapshot};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet,
-};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet};
 use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
 use std::borrow::Cow;
@@ -96,7 +94,10 @@ impl Moment {
         )?;
         page.gauge(("bands", None, "Bands of the card"), u64::from(status.bands))?;
         page.gauge(("free_bands", None, "Bands that are erased"), u64::from(status.free_bands))?;
-        page.gauge(("reserve_bands", None, "Free bands that only collection may open"), u64::from(status.reserve_bands))?;
+        page.gauge(
+            ("reserve_bands", None, "Free bands that only collection may open"),
+            u64::from(status.reserve_bands),
+        )?;
         let target = status.settings.target_free_bands;
         let help = "Free bands, above the reserve, that collection works towards";
         page.gauge(("target_free_bands", None, help), u64::from(target))?;
@@ -190,7 +191,12 @@ impl Moment {
             page.gauge((name, Some(ratio()), help), f64::from(percent) / 100.0)?;
         }
         for (name, unit, help, total) in [
-            ("smart_read", Some(Unit::Bytes), "Bytes read in the card's life", smart.data_units_read.saturating_mul(DATA_UNIT_BYTES)),
+            (
+                "smart_read",
+                Some(Unit::Bytes),
+                "Bytes read in the card's life",
+                smart.data_units_read.saturating_mul(DATA_UNIT_BYTES),
+            ),
             (
                 "smart_written",
                 Some(Unit::Bytes),
@@ -199,7 +205,12 @@ impl Moment {
             ),
             ("smart_host_read_commands", None, "Reads in the card's life", smart.host_read_commands),
             ("smart_host_write_commands", None, "Writes in the card's life", smart.host_write_commands),
-            ("smart_busy", Some(Unit::Seconds), "Time with requests in flight, in whole minutes", smart.controller_busy_time * 60),
+            (
+                "smart_busy",
+                Some(Unit::Seconds),
+                "Time with requests in flight, in whole minutes",
+                smart.controller_busy_time * 60,
+            ),
             ("smart_power_cycles", None, "Starts", smart.power_cycles),
             ("smart_power_on", Some(Unit::Seconds), "Time with power, in whole hours", smart.power_on_hours * 3600),
             ("smart_unsafe_shutdowns", None, "Starts after a power cut", smart.unsafe_shutdowns),

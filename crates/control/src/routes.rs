@@ -92,12 +92,7 @@ async fn smart(State(served): Shared) -> Answer<Smart> {
 
 async fn latencies(State(served): Shared) -> Json<Latencies> {
     let of = |kind| served.live.latencies(kind);
-    Json(Latencies {
-        reads: of(Kind::Read),
-        writes: of(Kind::Write),
-        flushes: of(Kind::Flush),
-        trims: of(Kind::Trim),
-    })
+    Json(Latencies { reads: of(Kind::Read), writes: of(Kind::Write), flushes: of(Kind::Flush), trims: of(Kind::Trim) })
 }
 
 async fn prometheus(State(served): Shared) -> Response {

@@ -136,9 +136,7 @@ pub(crate) fn bind(socket: &Path, access: Access) -> Result<(UnixListener, Held)
     let _ = fs::remove_file(&beside);
     match put {
         Ok(place) => Ok((listener, Held { path: socket.to_owned(), place })),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-            Err(ServeError::InUse { socket: socket.to_owned() })
-        }
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(ServeError::InUse { socket: socket.to_owned() }),
         Err(error) => Err(failed(error)),
     }
 }

@@ -96,17 +96,13 @@ fn a_module_comes_from_its_image() {
 fn power_is_cut_and_comes_back_with_what_was_set() {
     let rig = Rig::new();
     overwrite(&rig.live, 1);
-    let change = Change {
-        rebuild_bytes_per_s: Some(Some(50_000_000)),
-        gc: Some(Gc::StopTheWorld),
-        target_free_bands: Some(3),
-    };
+    let change =
+        Change { rebuild_bytes_per_s: Some(Some(50_000_000)), gc: Some(Gc::StopTheWorld), target_free_bands: Some(3) };
     let settings = rig.client.set(&change).unwrap();
-    assert_eq!((settings.rebuild_bytes_per_s, settings.gc, settings.target_free_bands), (
-        Some(50_000_000),
-        Gc::StopTheWorld,
-        3
-    ));
+    assert_eq!(
+        (settings.rebuild_bytes_per_s, settings.gc, settings.target_free_bands),
+        (Some(50_000_000), Gc::StopTheWorld, 3)
+    );
     assert_eq!(refused(rig.client.power_on().unwrap_err()).0, 409);
     rig.client.power_cut().unwrap();
     let status = rig.client.status().unwrap().status;

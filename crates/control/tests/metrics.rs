@@ -142,7 +142,10 @@ fn metrics_follow_the_format_and_say_what_the_card_says() {
     assert_eq!(of("flashrig_host_bytes_total", Some(("op", "write"))), status.stats.writes.bytes as f64);
     assert_eq!(of("flashrig_host_requests_total", Some(("op", "write"))), status.stats.writes.count as f64);
     assert_eq!(of("flashrig_host_requests_total", Some(("op", "read"))), 0.0);
-    assert_eq!(of("flashrig_host_request_duration_seconds_count", Some(("op", "write"))), status.stats.writes.count as f64);
+    assert_eq!(
+        of("flashrig_host_request_duration_seconds_count", Some(("op", "write"))),
+        status.stats.writes.count as f64
+    );
     let written = |cause| of("flashrig_flash_written_bytes_total", Some(("cause", cause))) / 4096.0;
     assert_eq!(written("host"), status.host_sectors as f64);
     assert_eq!(written("parity"), status.parity_sectors as f64);
@@ -170,9 +173,8 @@ fn metrics_follow_the_format_and_say_what_the_card_says() {
 fn an_address_answers_with_metrics_and_nothing_else() {
     let rig = Rig::new();
     let server = metrics_server(served(&rig.live), "127.0.0.1:0").unwrap();
-    let ask = |method, path| {
-        exchange(TcpStream::connect(server.address()).unwrap(), request(method, path, "").as_bytes())
-    };
+    let ask =
+        |method, path| exchange(TcpStream::connect(server.address()).unwrap(), request(method, path, "").as_bytes());
     let (status, head, text) = ask("GET", "/metrics");
     assert!(status == 200 && head.contains(METRICS_TYPE), "{head}");
     assert!(parse(&text).len() > 100);

@@ -88,7 +88,9 @@ fn every_refusal_is_one_that_is_described() {
     let mut seen = BTreeSet::new();
     let mut refuse = |rig: &Rig| {
         for (method, path, operation) in operations(&document) {
-            for (slot, body) in [("1", ""), ("99", ""), ("x", ""), ("1", "{"), ("1", "[]"), ("1", &long), ("1", r#"{"a":1}"#)] {
+            for (slot, body) in
+                [("1", ""), ("99", ""), ("x", ""), ("1", "{"), ("1", "[]"), ("1", &long), ("1", r#"{"a":1}"#)]
+            {
                 if method == "GET" && !body.is_empty() || path.contains("power") && body.is_empty() {
                     continue;
                 }

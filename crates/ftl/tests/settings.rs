@@ -65,7 +65,8 @@ fn a_card_stops_for_collection_when_it_is_told_to_and_no_more_when_it_is_not() {
 fn changes_at_any_moment_lose_nothing() {
     for seed in 0..20 {
         let separate_streams = seed % 2 == 0;
-        let mut ftl = Card { dies: 4, width: 4, parity_units: 1, pages_per_block: 16, separate_streams, ..PLAIN }.filled();
+        let mut ftl =
+            Card { dies: 4, width: 4, parity_units: 1, pages_per_block: 16, separate_streams, ..PLAIN }.filled();
         let mut rng = Rng::stream(seed, "changes");
         for _ in 0..100 {
             let writes = rng.below(400) as u32;
@@ -107,9 +108,9 @@ fn what_collection_could_not_reach_is_refused() {
     }
     assert_eq!(ftl.config().gc, PACED);
     // The most that is allowed can be lived with.
-    let most = (1..60).rev().find(|&stop| {
-        ftl.set_gc(GcMode::StopTheWorld { start_free_bands: stop - 1, stop_free_bands: stop }).is_ok()
-    });
+    let most = (1..60)
+        .rev()
+        .find(|&stop| ftl.set_gc(GcMode::StopTheWorld { start_free_bands: stop - 1, stop_free_bands: stop }).is_ok());
     assert!(most.is_some_and(|most| most >= 40), "{most:?}");
     let mut rng = Rng::stream(3, "overwrites");
     overwrite(&mut ftl, &mut rng, 40_000);

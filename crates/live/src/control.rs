@@ -87,6 +87,15 @@ pub enum ControlError {
     /// A rebuild that never ends.
     #[error("a rebuild has to program more than 0 bytes in a second")]
     RebuildRate,
+    /// A new module needs a file.
+    #[error("slot {slot}: a new module of this card lies in a file; name it")]
+    NewWithoutFile {
+        /// Where.
+        slot: u32,
+    },
+    /// A file can't be used as a module.
+    #[error(transparent)]
+    File(#[from] files::FilesError),
     /// The medium can't do this.
     #[error("{what} is not possible on this medium")]
     Medium {
@@ -104,16 +113,20 @@ impl Live {
     /// Puts a module into a slot whose image was saved in a file: one of another card is refused, and so is one of
     /// another shape.
     pub fn insert_image(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        if self.with_engine(|engine| engine.files_mut().is_some()) {
+            return self.insert_file(slot, path);
+        }
         self.with_engine(|engine| engine.takes_images(slot))?;
         // Nobody waits for the card while it is read.
-        let unreadable = |error: &dyn std::fmt::Display| ControlError::Image { path: path.into(), why: error.to_string() };
+        let unreadable =
+            |error: &dyn std::fmt::Display| ControlError::Image { path: path.into(), why: error.to_string() };
         let image = std::fs::read(path).map_err(|error| unreadable(&error))?;
         let module = media::image::parse(&image).map_err(|error| unreadable(&error))?;
         drop(image);
         self.with_engine(|engine| engine.put_in(slot, module).map_err(|refused| refused.0))
     }
 
-    fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
+    pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         let mut engine = self.shared.lock();
         let done = act(&mut engine);
         self.shared.release(engine);
@@ -147,13 +160,16 @@ impl Engine {
         }
     }
 
-    fn slots(&self) -> u32 {
+    pub fn slots(&self) -> u32 {
         self.start.config.nand.geometry.modules
     }
 
     fn pull(&mut self, slot: u32) -> Result<(), ControlError> {
         if slot >= self.slots() {
             return Err(ControlError::NoSlot { slot, slots: self.slots() });
+        }
+        if self.files_mut().is_some() {
+            return self.pull_file(slot);
         }
         let flash = match &mut self.state {
             State::On(card) => card.media_contents_mut(),
@@ -170,6 +186,9 @@ impl Engine {
     fn insert(&mut self, slot: u32, new: bool) -> Result<(), ControlError> {
         if slot >= self.slots() {
             return Err(ControlError::NoSlot { slot, slots: self.slots() });
+        }
+        if self.files_mut().is_some() {
+            return if new { Err(ControlError::NewWithoutFile { slot }) } else { self.insert_pulled_file(slot) };
         }
         let (physics, shape) = self.flash().ok_or(ControlError::Medium { what: "inserting a module" })?;
         let module = match new {
@@ -227,9 +246,8 @@ impl Engine {
             };
         }
         let mut module = Some(module);
-        let inserted = self.with_card(|card, now, done| {
-            card.insert_module(now, slot, module.take().expect("asked once"), done)
-        });
+        let inserted =
+            self.with_card(|card, now, done| card.insert_module(now, slot, module.take().expect("asked once"), done));
         match (inserted, module) {
             (Some(Ok(_)), _) => Ok(()),
             (Some(Err(refused)), _) => {

@@ -11,6 +11,7 @@ use ftl::recover::ScanReport;
 use media::{Ended, Medium, Module};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -125,6 +126,8 @@ pub(crate) struct Engine {
     pub lateness: Lateness,
     /// Modules of emulated flash that were pulled, by slot.
     pub pulled: BTreeMap<u32, Module>,
+    /// Files of modules that were pulled, by slot.
+    pub pulled_files: BTreeMap<u32, PathBuf>,
     pub scan: Option<ScanReport>,
     /// Bytes that a rebuild may program in a second.
     pub rebuild_rate: Option<u64>,
@@ -159,6 +162,7 @@ impl Engine {
             recorders: Recorders::new(),
             lateness: Lateness::default(),
             pulled: BTreeMap::new(),
+            pulled_files: BTreeMap::new(),
             scan,
             rebuild_rate: None,
             cuts: 0,
@@ -351,7 +355,7 @@ impl Engine {
             }
             let next = card.next_event();
             if next > Time(wall_ns) || events == EVENTS_AT_ONCE {
-                if self.done.is_empty() {
+                if self.done.is_empty() && (events == EVENTS_AT_ONCE || !self.hear_medium(wall_ns)) {
                     break;
                 }
                 continue;
@@ -361,22 +365,23 @@ impl Engine {
             card.advance(next, &mut self.done);
             events += 1;
         }
-        if let State::On(card) = &mut self.state
-            && let Some(medium) = card.medium_mut()
-        {
-            medium.submit();
-        }
     }
 
-    /// Asks the medium what has ended.
+    /// Goes on as far as time, and the medium, have come.
     pub fn poll(&mut self) {
         let wall_ns = self.wall_ns();
+        self.hear_medium(wall_ns);
+        self.go_on(wall_ns, None, &mut Vec::new());
+    }
+
+    /// Hands the medium what was begun, and hears what has ended; false: nothing has.
+    fn hear_medium(&mut self, wall_ns: u64) -> bool {
+        let State::On(card) = &mut self.state else { return false };
+        let Some(medium @ Medium::Outside(_)) = card.medium_mut() else { return false };
+        medium.submit();
         let mut ended = std::mem::take(&mut self.ended);
-        if let State::On(card) = &mut self.state
-            && let Some(medium) = card.medium_mut()
-        {
-            medium.take_ended(&mut ended);
-        }
+        medium.take_ended(&mut ended);
+        let has_ended = !ended.is_empty();
         let now = self.now(wall_ns);
         if let State::On(card) = &mut self.state {
             for what in ended.drain(..) {
@@ -387,7 +392,7 @@ impl Engine {
             }
         }
         self.ended = ended;
-        self.go_on(wall_ns, None, &mut Vec::new());
+        has_ended
     }
 
     fn answer(&mut self, port: Option<u64>, answers: &mut Vec<Done>) {

@@ -79,11 +79,7 @@ fn kind(gc: GcMode) -> Gc {
 impl Engine {
     pub fn settings(&self) -> Settings {
         let gc = self.start.config.ftl.gc;
-        Settings {
-            rebuild_bytes_per_s: self.rebuild_rate,
-            gc: kind(gc),
-            target_free_bands: gc.target_free_bands(),
-        }
+        Settings { rebuild_bytes_per_s: self.rebuild_rate, gc: kind(gc), target_free_bands: gc.target_free_bands() }
     }
 
     /// All of it or nothing. It stays in force when the power goes and comes back.

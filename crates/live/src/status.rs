@@ -128,6 +128,18 @@ pub struct Snapshot {
 }
 
 impl Live {
+    /// How long things take.
+    pub fn timing(&self) -> Timing {
+        self.shared.lock().start.timing
+    }
+
+    /// Whether the machine keeps up with that.
+    pub fn pace(&self) -> Pace {
+        let mut engine = self.shared.lock();
+        let wall_ns = engine.wall_ns();
+        engine.lateness.pace(wall_ns)
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         self.shared.lock().status()

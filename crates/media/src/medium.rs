@@ -8,7 +8,7 @@ use std::ops::{Deref, DerefMut};
 #[derive(Debug)]
 pub enum Medium {
     /// Emulated flash.
-    Flash(Flash),
+    Flash(Box<Flash>),
     /// What lies outside of this program.
     Outside(Box<dyn Media>),
 }
@@ -33,7 +33,7 @@ impl Medium {
     /// Emulated flash.
     pub fn into_flash(self) -> Option<Flash> {
         match self {
-            Medium::Flash(flash) => Some(flash),
+            Medium::Flash(flash) => Some(*flash),
             Medium::Outside(_) => None,
         }
     }
@@ -61,7 +61,7 @@ impl Deref for Medium {
     #[inline]
     fn deref(&self) -> &dyn Media {
         match self {
-            Medium::Flash(flash) => flash,
+            Medium::Flash(flash) => &**flash,
             Medium::Outside(media) => &**media,
         }
     }
@@ -71,7 +71,7 @@ impl DerefMut for Medium {
     #[inline]
     fn deref_mut(&mut self) -> &mut dyn Media {
         match self {
-            Medium::Flash(flash) => flash,
+            Medium::Flash(flash) => &mut **flash,
             Medium::Outside(media) => &mut **media,
         }
     }
@@ -79,7 +79,7 @@ impl DerefMut for Medium {
 
 impl From<Flash> for Medium {
     fn from(flash: Flash) -> Medium {
-        Medium::Flash(flash)
+        Medium::Flash(Box::new(flash))
     }
 }
 

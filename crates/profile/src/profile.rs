@@ -58,6 +58,11 @@ impl Profile {
         builtin::CARDS.iter().map(|(name, _)| *name)
     }
 
+    /// The file of a built-in card.
+    pub fn builtin_text(name: &str) -> Option<&'static str> {
+        builtin::find(builtin::CARDS, name)
+    }
+
     /// A built-in card.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
         let text = builtin::find(builtin::CARDS, name).ok_or_else(|| ProfileError::UnknownCard {

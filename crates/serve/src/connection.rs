@@ -1,6 +1,6 @@
 //! One client: receives, asks the card, answers.
 
-use crate::registry::Registry;
+use crate::registry::{Counts, Registry};
 use crate::server::{Export, Limits};
 use crate::stream::{Received, Stream, wait};
 use crate::tls::Security;
@@ -10,6 +10,7 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use wire::{
     Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
@@ -110,6 +111,7 @@ pub(crate) struct Client<'a> {
     done: Vec<Done>,
     /// When something was last received or sent.
     progress: Instant,
+    counts: Arc<Counts>,
 }
 
 impl<'a> Client<'a> {
@@ -150,6 +152,7 @@ impl<'a> Client<'a> {
             parsed: Vec::new(),
             done: Vec::new(),
             progress: Instant::now(),
+            counts: registry.counts(number),
         }
     }
 
@@ -451,15 +454,23 @@ impl<'a> Client<'a> {
     /// Answers what the card has answered.
     fn answer(&mut self) {
         let mut all = std::mem::take(&mut self.done);
+        let (mut read_bytes, mut written_bytes) = (0, 0);
+        let answered = all.len() as u64;
         for done in all.drain(..) {
             let request = self.requests[done.tag as usize].take().expect("it is answered once");
             match done.result {
                 Ok(data) if request.command() == Command::Read => {
+                    read_bytes += u64::from(request.length_bytes());
                     self.wire.answer_read(request, &mut self.out);
                     self.out.reserve(data.len());
                     data.pieces().for_each(|piece| self.out.extend_from_slice(piece));
                 }
-                Ok(_) => self.wire.answer(request, &mut self.out),
+                Ok(_) => {
+                    if matches!(request.command(), Command::Write { .. }) {
+                        written_bytes += u64::from(request.length_bytes());
+                    }
+                    self.wire.answer(request, &mut self.out);
+                }
                 Err(error) => {
                     let errno = match error {
                         AskError::OutOfRange => Errno::Invalid,
@@ -471,5 +482,11 @@ impl<'a> Client<'a> {
             }
         }
         self.done = all;
+        // Only this thread counts: nothing has to be added at once.
+        let add = |count: &AtomicU64, more: u64| count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+        add(&self.counts.requests, answered);
+        add(&self.counts.read_bytes, read_bytes);
+        add(&self.counts.written_bytes, written_bytes);
+        self.counts.in_flight.store(self.wire.in_flight().into(), Ordering::Relaxed);
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// A client as an operator sees it.
@@ -23,6 +23,23 @@ pub struct ClientStatus {
     pub tls: bool,
     /// Since it came.
     pub connected_seconds: f64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Requests under way.
+    pub in_flight: u64,
+    /// Bytes that it has read.
+    pub read_bytes: u64,
+    /// Bytes that it has written.
+    pub written_bytes: u64,
+}
+
+/// What a client has asked; its own thread counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub requests: AtomicU64,
+    pub in_flight: AtomicU64,
+    pub read_bytes: AtomicU64,
+    pub written_bytes: AtomicU64,
 }
 
 pub(crate) struct Client {
@@ -32,6 +49,7 @@ pub(crate) struct Client {
     since: Instant,
     socket: Arc<OwnedFd>,
     waker: Arc<Waker>,
+    pub counts: Arc<Counts>,
 }
 
 /// See the module.
@@ -54,8 +72,13 @@ impl Registry {
         let mut clients = self.clients.lock();
         clients.0 += 1;
         let number = clients.0;
-        clients.1.insert(number, Client { peer, export: None, tls: false, since: Instant::now(), socket, waker });
+        let (since, counts) = (Instant::now(), Arc::default());
+        clients.1.insert(number, Client { peer, export: None, tls: false, since, socket, waker, counts });
         number
+    }
+
+    pub fn counts(&self, number: u64) -> Arc<Counts> {
+        self.clients.lock().1.get(&number).map(|client| Arc::clone(&client.counts)).unwrap_or_default()
     }
 
     pub fn change(&self, number: u64, change: impl FnOnce(&mut Client)) {
@@ -94,6 +117,10 @@ impl Registry {
             export: client.export.clone(),
             tls: client.tls,
             connected_seconds: client.since.elapsed().as_secs_f64(),
+            requests: client.counts.requests.load(Ordering::Relaxed),
+            in_flight: client.counts.in_flight.load(Ordering::Relaxed),
+            read_bytes: client.counts.read_bytes.load(Ordering::Relaxed),
+            written_bytes: client.counts.written_bytes.load(Ordering::Relaxed),
         };
         clients.1.iter().map(status).collect()
     }

@@ -5,6 +5,7 @@ use crate::registry::{ClientStatus, Registry};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
 use live::Live;
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
@@ -155,10 +156,10 @@ struct Shared {
 /// A running NBD server. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Mutex<Vec<JoinHandle<()>>>,
     /// Where it listens; the port is the real one where 0 was asked for.
     addresses: Vec<Address>,
-    sockets: Vec<PathBuf>,
+    sockets: Mutex<Vec<PathBuf>>,
 }
 
 /// How long clients have to take their last answers when the server stops.
@@ -181,7 +182,7 @@ impl Server {
             registry: Registry::default(),
             stop: Waker::new()?,
         });
-        let mut server = Server { shared, threads: Vec::new(), addresses: Vec::new(), sockets: Vec::new() };
+        let mut server = Server { shared, threads: Mutex::default(), addresses: Vec::new(), sockets: Mutex::default() };
         for address in addresses {
             let listener = listen(address)?;
             server.addresses.push(match &listener {
@@ -189,11 +190,11 @@ impl Server {
                 Listener::Unix(..) => address.clone(),
             });
             if let Listener::Unix(_, path) = &listener {
-                server.sockets.push(path.clone());
+                server.sockets.lock().push(path.clone());
             }
             let shared = Arc::clone(&server.shared);
             let thread = std::thread::Builder::new().name("nbd".into()).spawn(move || accept(&shared, &listener))?;
-            server.threads.push(thread);
+            server.threads.lock().push(thread);
         }
         Ok(server)
     }
@@ -209,10 +210,10 @@ impl Server {
     }
 
     /// Answers what is under way, and ends.
-    pub fn stop(&mut self) {
+    pub fn stop(&self) {
         self.shared.registry.stop();
         self.shared.stop.wake();
-        for thread in self.threads.drain(..) {
+        for thread in self.threads.lock().drain(..) {
             // A panic of the thread is its own message.
             let _ = thread.join();
         }
@@ -225,7 +226,7 @@ impl Server {
         while self.shared.registry.count() > 0 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
-        for path in self.sockets.drain(..) {
+        for path in self.sockets.lock().drain(..) {
             let _ = std::fs::remove_file(path);
         }
     }

@@ -127,9 +127,7 @@ impl FromStr for Setting {
             ("gc", "paced") => Ok(Setting::Gc(Gc::Paced)),
             ("gc", "stop-the-world") => Ok(Setting::Gc(Gc::StopTheWorld)),
             ("gc", _) => Err(ValueError::NotAGc),
-            ("target_free_bands", _) => {
-                value.parse().map(Setting::TargetFreeBands).map_err(|_| ValueError::NotBands)
-            }
+            ("target_free_bands", _) => value.parse().map(Setting::TargetFreeBands).map_err(|_| ValueError::NotBands),
             ("rebuild_bytes_per_s", "none") => Ok(Setting::RebuildRate(None)),
             ("rebuild_bytes_per_s", _) => Ok(Setting::RebuildRate(Some(parse_bytes(value)?))),
             _ => Err(ValueError::NotASetting),
@@ -157,11 +155,14 @@ mod tests {
         let all = ["gc=stop-the-world", "target_free_bands=4", "rebuild_bytes_per_s=100m"];
         let all: Vec<Setting> = all.iter().map(|text| text.parse().unwrap()).collect();
         let change = Setting::change(&all);
-        assert_eq!(change, Change {
-            gc: Some(Gc::StopTheWorld),
-            target_free_bands: Some(4),
-            rebuild_bytes_per_s: Some(Some(100 << 20)),
-        });
+        assert_eq!(
+            change,
+            Change {
+                gc: Some(Gc::StopTheWorld),
+                target_free_bands: Some(4),
+                rebuild_bytes_per_s: Some(Some(100 << 20)),
+            }
+        );
         assert_eq!("rebuild_bytes_per_s=none".parse(), Ok(Setting::RebuildRate(None)));
         for (text, error) in [
             ("gc", ValueError::NotASetting),

@@ -79,12 +79,25 @@ Examples:
   flashrig torture --replay torture-7.json --image left-behind
   flashrig fsck left-behind";
 
+pub(super) const CREATE: &str = "\
+What a host writes to such a card is durable when it is flushed, or written with
+FUA: a process that holds a buffer is no capacitor. Modules in files can be
+pulled, moved, copied and put back like those of any card.
+
+Examples:
+  flashrig create ./card --size 8GiB
+  flashrig create ./card --card iodrive-320-mlc --size 8GiB
+  flashrig create ./card --size 8GiB --set geometry.modules=4 \\
+      --set ftl.stripe_width=4 \\
+      --modules /dev/sdb,/dev/sdc,/dev/sdd,/dev/sde --destroy-data";
+
 pub(super) const SERVE: &str = "\
 With --timing none a card is as fast as memory is; with --timing model it is as
 fast as its own flash, link and controller, as far as this machine can keep up.
 SIGTERM and Ctrl-C end the server in order.
 
 Examples:
+  flashrig serve ./card --nbd unix:/tmp/card.sock
   flashrig serve tachion-400 --memory --size 1GiB --nbd unix:/tmp/card.sock
   flashrig serve tachion-400 --memory --size 4GiB --timing model \\
       --nbd 127.0.0.1:10809

@@ -23,7 +23,7 @@ pub use oltp::OltpArgs;
 pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
-pub use serve::ServeArgs;
+pub use serve::{CreateArgs, ServeArgs};
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 
@@ -73,6 +73,9 @@ pub enum Command {
     /// Hold the models against measurements that other people published
     #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
+    /// Make a card whose modules lie in files or on devices, one each
+    #[command(after_help = examples::CREATE)]
+    Create(CreateArgs),
     /// Serve cards as block devices, with real bytes
     #[command(after_help = examples::SERVE)]
     Serve(Box<ServeArgs>),

@@ -6,21 +6,57 @@ use clap::{Args, ValueHint};
 use serve::Address;
 use std::path::PathBuf;
 
+/// `flashrig create`.
+#[derive(Debug, Args)]
+pub struct CreateArgs {
+    /// The folder of the card; it is made
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
+    #[arg(long, value_name = "CARD", default_value = "tachion-400")]
+    pub card: String,
+    /// What a host sees of it [default: as much as the card has]
+    #[arg(long, value_name = "BYTES")]
+    pub size: Option<Bytes>,
+    /// Where the modules lie: as many block devices or files as the card has modules [default: files in the folder]
+    #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
+    pub modules: Vec<PathBuf>,
+    /// What lies on these devices may be destroyed
+    #[arg(long, requires = "modules")]
+    pub destroy_data: bool,
+    /// Override a number of the card: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// Print JSON in place of text
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// `flashrig serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Built-in cards, or paths of TOML files (they end in .toml or have a /); each is an export of its own
+    /// Folders of cards that flashrig create made; with --memory built-in cards, or paths of TOML files. Each is an export
     #[arg(value_name = "CARD", required = true, value_hint = ValueHint::AnyPath)]
     pub cards: Vec<String>,
     /// Hold the contents in memory: they are gone when the server ends
     #[arg(long)]
     pub memory: bool,
     /// What a host sees of a card in memory [default: as much as the card has]
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", requires = "memory")]
     pub size: Option<Bytes>,
     /// How long things take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
     pub timing: String,
+    /// Take flashrig ctl's commands at this socket [default: control.sock in the card's folder, or a socket of the card's
+    /// name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub control: Option<PathBuf>,
+    /// A group that may do so as well
+    #[arg(long, value_name = "GROUP")]
+    pub control_group: Option<String>,
+    /// Serve metrics for Prometheus here, at /metrics; for one card
+    #[arg(long, value_name = "HOST:PORT")]
+    pub metrics: Option<String>,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
     #[arg(long, value_name = "ADDRESS", required = true)]
     pub nbd: Vec<Address>,
@@ -40,7 +76,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_clients: u32,
     /// Override a number of the cards: table.key=value; may be given again
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE", requires = "memory")]
     pub settings: Vec<String>,
     /// Root seed of what the cards draw
     #[arg(long, value_name = "N", default_value_t = 1)]

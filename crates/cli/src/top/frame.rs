@@ -14,7 +14,8 @@ pub fn frame(watched: &Watched, trouble: Option<&str>, width: u16, height: u16) 
     let (width, height) = (usize::from(width), usize::from(height));
     let look = watched.last();
     let status = &look.reply.status;
-    let is_well = status.powered && !status.stopped && !status.degraded && !status.read_only && !status.pace.is_behind();
+    let is_well =
+        status.powered && !status.stopped && !status.degraded && !status.read_only && !status.pace.is_behind();
     let mut lines = vec![Line::styled(view::title(&look.reply), if is_well { bold() } else { alarm() })];
     if let Some(trouble) = trouble {
         lines.push(Line::styled(view::printable(trouble), alarm()));

@@ -72,10 +72,7 @@ impl Watched {
         let seconds = (last.at - before.at).as_secs_f64();
         let [before, now] = [before, last].map(|look| *of(&look.reply.status.stats));
         let per_s = |before: u64, now: u64| now.saturating_sub(before) as f64 / seconds;
-        Some(Rate {
-            requests_per_s: per_s(before.count, now.count),
-            bytes_per_s: per_s(before.bytes, now.bytes),
-        })
+        Some(Rate { requests_per_s: per_s(before.count, now.count), bytes_per_s: per_s(before.bytes, now.bytes) })
     }
 
     /// Between the last two looks; `None` when the host wrote nothing.

@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod disks;
+pub mod nbd;
 pub mod reviews;
 
 use std::path::Path;

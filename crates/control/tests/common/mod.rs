@@ -125,7 +125,10 @@ impl Rig {
 }
 
 pub fn request(method: &str, path: &str, body: &str) -> String {
-    format!("{method} {path} HTTP/1.1\r\nHost: card\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
+    format!(
+        "{method} {path} HTTP/1.1\r\nHost: card\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    )
 }
 
 pub fn exchange(mut stream: impl Read + Write, request: &[u8]) -> (u16, String, String) {
@@ -136,7 +139,8 @@ pub fn exchange(mut stream: impl Read + Write, request: &[u8]) -> (u16, String, 
     let answer = String::from_utf8(answer).unwrap();
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap();
-    let body = if head.to_lowercase().contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
+    let body =
+        if head.to_lowercase().contains("transfer-encoding: chunked") { unchunked(body) } else { body.to_owned() };
     (status, head.to_owned(), body)
 }
 

@@ -1,0 +1,196 @@
+//! A card in a folder: what it was made from, and where its modules are.
+
+use crate::error::Failure;
+use card::CardConfig;
+use files::{Files, Options};
+use format::CardId;
+use live::{Live, Start, Timing, on_files};
+use profile::Profile;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Name of the description in the folder.
+const DESCRIPTION: &str = "card.toml";
+/// The description's own version.
+const VERSION: u32 = 1;
+
+/// What `card.toml` says.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    version: u32,
+    /// The card's name, in hexadecimal.
+    id: String,
+    /// Of the profile.
+    name: String,
+    user_bytes: u64,
+    settings: Vec<String>,
+    /// By slot; relative to the folder.
+    modules: Vec<PathBuf>,
+    /// Text of the profile.
+    profile: String,
+}
+
+/// A card in a folder.
+pub struct CardDir {
+    /// The folder.
+    pub dir: PathBuf,
+    /// What it was made from.
+    pub profile: Profile,
+    /// As it lies there.
+    pub config: CardConfig,
+    /// Files or devices of its modules, by slot.
+    pub modules: Vec<PathBuf>,
+    id: CardId,
+}
+
+/// What a new card is made from.
+pub struct New<'a> {
+    /// Name or path of the profile.
+    pub card: &'a str,
+    /// What is different from it.
+    pub settings: &'a [String],
+    /// What a host sees; `None`: as much as the card has.
+    pub user_bytes: Option<u64>,
+    /// Devices or files for the modules, by slot; none: files in the folder.
+    pub modules: &'a [PathBuf],
+    /// What is on the devices may be destroyed.
+    pub overwrite: bool,
+}
+
+/// Is it the folder of a card?
+pub fn is_card(path: &Path) -> bool {
+    path.join(DESCRIPTION).is_file()
+}
+
+impl CardDir {
+    /// Makes a card in a folder, which is made as well.
+    pub fn create(dir: &Path, new: &New) -> Result<CardDir, Failure> {
+        if is_card(dir) {
+            return Err(Failure::CardExists { dir: dir.into() });
+        }
+        let text = match Profile::builtin_text(new.card) {
+            Some(text) => text.to_owned(),
+            None => {
+                // A name that is none has its own message.
+                Profile::open(new.card)?;
+                let path = Path::new(new.card);
+                std::fs::read_to_string(path).map_err(|source| Failure::Unreadable { path: path.into(), source })?
+            }
+        };
+        let mut profile = Profile::open(new.card)?;
+        for setting in new.settings {
+            profile.set(setting)?;
+        }
+        let config = on_files(&profile.with_contents(new.user_bytes)?);
+        let shape = card::shape(&config);
+        let modules: Vec<PathBuf> = match new.modules {
+            [] => (0..shape.modules).map(|slot| format!("module-{slot:02}").into()).collect(),
+            named => named.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect(),
+        };
+        if modules.len() != shape.modules as usize {
+            return Err(Failure::ModuleCount { found: modules.len(), modules: shape.modules });
+        }
+        let unwritable = |source| Failure::Unwritable { path: dir.into(), source };
+        let made_dir = !dir.exists();
+        std::fs::create_dir_all(dir).map_err(unwritable)?;
+        let made = CardDir { dir: dir.into(), profile, config, modules, id: crate::serve_cmd::new_card_id()? };
+        let written = made.write(new, text);
+        if written.is_err() && made_dir {
+            // Only if nothing else has come to lie in it.
+            let _ = std::fs::remove_dir(dir);
+        }
+        written.map(|()| made)
+    }
+
+    fn write(&self, new: &New, text: String) -> Result<(), Failure> {
+        let shape = card::shape(&self.config);
+        let options = Options { overwrite: new.overwrite, ..Options::default() };
+        let files = Files::create(shape, &self.paths(), &options)?;
+        let named = self.dir.display().to_string();
+        let live = Live::format(media::Medium::Outside(Box::new(files)), self.start(1))
+            .map_err(|source| Failure::Live { card: named, source });
+        let described = live.and_then(|mut live| {
+            live.shut_down();
+            self.describe(new, text)
+        });
+        if described.is_err() && new.modules.is_empty() {
+            self.paths().iter().for_each(|path| drop(std::fs::remove_file(path)));
+        }
+        described
+    }
+
+    fn describe(&self, new: &New, text: String) -> Result<(), Failure> {
+        let description = Description {
+            version: VERSION,
+            id: self.id.0.iter().map(|byte| format!("{byte:02x}")).collect(),
+            name: self.profile.name().into(),
+            user_bytes: self.config.ftl.user_sectors * device::SECTOR_BYTES,
+            settings: new.settings.to_vec(),
+            modules: self.modules.clone(),
+            profile: text,
+        };
+        let text = toml::to_string(&description).expect("texts and numbers");
+        let path = self.dir.join(DESCRIPTION);
+        let write = || {
+            let mut file = std::fs::File::create_new(&path)?;
+            file.write_all(b"# A card of Flashrig: flashrig serve serves it. The modules know the rest.\n\n")?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            std::fs::File::open(&self.dir)?.sync_all()
+        };
+        write().map_err(|source| Failure::Unwritable { path: path.clone(), source })
+    }
+
+    /// The card in a folder.
+    pub fn open(dir: &Path) -> Result<CardDir, Failure> {
+        let path = dir.join(DESCRIPTION);
+        let text =
+            std::fs::read_to_string(&path).map_err(|source| Failure::Unreadable { path: path.clone(), source })?;
+        let bad = |why: String| Failure::BadCard { path: path.clone(), why };
+        let description: Description = toml::from_str(&text).map_err(|error| bad(error.message().into()))?;
+        if description.version > VERSION {
+            return Err(bad(format!("version {} is newer than this program knows ({VERSION})", description.version)));
+        }
+        let id = parse_id(&description.id).ok_or_else(|| bad("id is not 32 hexadecimal digits".into()))?;
+        let mut profile = Profile::parse(&description.profile, &format!("{}.toml", description.name))?;
+        for setting in &description.settings {
+            profile.set(setting)?;
+        }
+        let config = on_files(&profile.with_contents(Some(description.user_bytes))?);
+        let slots = config.nand.geometry.modules;
+        if description.modules.len() != slots as usize {
+            return Err(Failure::ModuleCount { found: description.modules.len(), modules: slots });
+        }
+        Ok(CardDir { dir: dir.into(), profile, config, modules: description.modules, id })
+    }
+
+    /// Where the modules are.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.modules.iter().map(|path| self.dir.join(path)).collect()
+    }
+
+    /// How it is started.
+    pub fn start(&self, seed: u64) -> Start {
+        Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
+    }
+
+    /// Starts it. What is wrong with single modules is said in words.
+    pub fn run(&self, start: Start, mut note: impl FnMut(String)) -> Result<Live, Failure> {
+        let paths: Vec<Option<PathBuf>> = self.paths().into_iter().map(Some).collect();
+        let files = Files::open(&paths)?;
+        files.notes().iter().for_each(|found| note(format!("slot {}: {}", found.slot, found.text)));
+        Live::open(media::Medium::Outside(Box::new(files)), start)
+            .map_err(|source| Failure::Live { card: self.dir.display().to_string(), source })
+    }
+}
+
+fn parse_id(text: &str) -> Option<CardId> {
+    let bytes: Vec<u8> = text
+        .as_bytes()
+        .chunks(2)
+        .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
+        .collect::<Option<_>>()?;
+    Some(CardId(bytes.try_into().ok()?))
+}

@@ -1,0 +1,87 @@
+//! Cards whose modules lie in files.
+//!
+//! A process that holds a buffer is no capacitor: what a card on files has acknowledged is durable when it is flushed.
+
+use crate::control::ControlError;
+use crate::engine::{Engine, State};
+use crate::port::Live;
+use card::CardConfig;
+use files::{Files, Options};
+use media::Medium;
+use std::path::Path;
+
+/// A module in a file that has not answered for so long counts as gone: drives take their time, and operating systems
+/// try again.
+const MODULE_TIMEOUT_NS: u64 = 30_000_000_000;
+
+/// The card as its modules in files can keep its promises.
+pub fn on_files(config: &CardConfig) -> CardConfig {
+    let mut config = *config;
+    config.power_loss_protection = false;
+    config.capacitors = None;
+    config.module_timeout_ns = MODULE_TIMEOUT_NS;
+    if let Some(persistence) = &mut config.ftl.persistence {
+        // Files don't share cells.
+        persistence.cell_rows = 1;
+    }
+    config
+}
+
+impl Live {
+    /// Puts the module in a file into an empty slot; where there is no file, a new module is made.
+    pub fn insert_file(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        self.with_engine(|engine| engine.insert_file(slot, path))
+    }
+}
+
+impl Engine {
+    /// The files that the card lies in, if it does.
+    pub fn files_mut(&mut self) -> Option<&mut Files> {
+        match &mut self.state {
+            State::On(card) => card.medium_mut().and_then(Medium::outside_mut),
+            State::Off(medium) => medium.outside_mut(),
+            State::Gone => None,
+        }
+    }
+
+    /// Takes the module of a slot out.
+    pub fn pull_file(&mut self, slot: u32) -> Result<(), ControlError> {
+        let files = self.files_mut().expect("the card lies in files");
+        let path = files.path(slot).map(Path::to_owned);
+        if !files.pull(slot) {
+            return Err(ControlError::Empty { slot });
+        }
+        self.pulled_files.extend(path.map(|path| (slot, path)));
+        self.with_card(|card, now, done| card.module_went(now, slot, done));
+        Ok(())
+    }
+
+    /// Puts the module back that was pulled.
+    pub fn insert_pulled_file(&mut self, slot: u32) -> Result<(), ControlError> {
+        let path = self.pulled_files.get(&slot).cloned().ok_or(ControlError::NothingPulled { slot })?;
+        self.insert_file(slot, &path)
+    }
+
+    fn insert_file(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        let slots = self.slots();
+        if slot >= slots {
+            return Err(ControlError::NoSlot { slot, slots });
+        }
+        let files = self.files_mut().ok_or(ControlError::Medium { what: "inserting a file" })?;
+        if media::Media::has_module(files, slot) {
+            return Err(card::InsertError::SlotTaken { slot }.into());
+        }
+        if !path.exists() {
+            files.create_module(path, &Options::default())?;
+        }
+        files.insert(slot, path)?;
+        let taken = self.with_card(|card, now, done| card.module_came(now, slot, done));
+        if let Some(Err(error)) = taken {
+            let files = self.files_mut().expect("as before");
+            files.pull(slot);
+            return Err(error.into());
+        }
+        self.pulled_files.remove(&slot);
+        Ok(())
+    }
+}
