@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 9] = ["cards", "show", "run", "review", "compare", "validate", "fsck", "completions", "man"];
+const COMMANDS: [&str; 11] =
+    ["cards", "show", "run", "review", "compare", "validate", "fsck", "ctl", "top", "completions", "man"];
 
 /// Lines of a text that begin with the program's name, a prompt or not, as words.
 fn command_lines(text: &str) -> Vec<Vec<String>> {
@@ -51,16 +52,21 @@ fn every_command_line_in_the_documents_parses() {
 
 #[test]
 fn every_example_of_a_help_text_runs() {
-    let mut lines = BTreeSet::new();
+    // In their order: what is pulled is put in.
+    let mut lines = Vec::new();
     let top = succeed(&["--help"]);
     for text in COMMANDS.iter().map(|name| succeed(&[name, "--help"])).chain([top]) {
         lines.extend(command_lines(&text));
     }
+    let mut seen = BTreeSet::new();
+    lines.retain(|line| seen.insert(line.clone()));
     assert!(lines.len() >= 15, "{lines:?}");
     let dir = tempfile::tempdir().unwrap();
     // The card that examples look at.
     let card = torture::CardUnderTest::new(torture::tiny(torture::Kind::Protected), media::Physics::IDEAL, 1);
     card.save_image(&dir.path().join("saved-card")).unwrap();
+    // The card that is asked while it runs.
+    let _served = common::served::Card::serve_in(&dir.path().join("card"));
     for words in lines {
         cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         // Reviews and comparisons take long and have tests of their own.

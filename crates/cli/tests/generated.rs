@@ -18,6 +18,9 @@ fn every_command_has_a_man_page() {
         "flashrig-show",
         "flashrig-cards",
         "flashrig-fsck",
+        "flashrig-ctl",
+        "flashrig-ctl-module-insert",
+        "flashrig-top",
     ] {
         let text = fs::read_to_string(out.join(format!("{page}.1"))).unwrap_or_else(|e| panic!("{page}: {e}"));
         assert!(text.contains(".TH ") && text.contains(".SH SYNOPSIS"), "{page}");

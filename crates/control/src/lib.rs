@@ -13,6 +13,7 @@
 mod answer;
 mod client;
 mod metrics;
+mod page;
 mod routes;
 mod server;
 mod socket;

@@ -1,16 +1,12 @@
 //! Metrics in OpenMetrics text, which Prometheus reads: names and units by its conventions.
 
+use crate::page::{Page, Value};
 use crate::server::Served;
 use crate::words::{Frontend, Smart};
 use device::SECTOR_BYTES;
-use live::{BOUNDS_NS, Buckets, Gc, Kind, ModuleState, Snapshot};
-use prometheus_client::collector::Collector;
+use live::{BOUNDS_NS, Buckets, Gc, Kind, ModuleState, ModuleStatus, Snapshot};
 use prometheus_client::encoding::text::encode;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, MetricEncoder, NoLabelSet};
-use prometheus_client::metrics::MetricType;
 use prometheus_client::registry::{Registry, Unit};
-use std::borrow::Cow;
-use std::fmt;
 
 /// The media type of [`metrics`].
 pub const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -18,15 +14,17 @@ pub const METRICS_TYPE: &str = "application/openmetrics-text; version=1.0.0; cha
 /// Bytes of a data unit of the log of health.
 const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// All metrics of a card, as of now.
-pub fn metrics(served: &Served) -> String {
-    let labels = [(Cow::Borrowed("name"), Cow::Owned(served.name.clone()))];
-    let mut registry = Registry::with_prefix_and_labels("flashrig", labels.into_iter());
-    registry.register_collector(Box::new(Moment {
-        snapshot: served.live.snapshot(),
-        frontend: served.frontend(),
-        card: served.card.clone(),
-    }));
+/// All metrics of cards, as of now. Their names tell them apart.
+pub fn metrics(served: &[Served]) -> String {
+    let mut page = Page::default();
+    for served in served {
+        let moment =
+            Moment { snapshot: served.live.snapshot(), frontend: served.frontend(), card: served.card.clone() };
+        page.name = served.name.clone();
+        moment.note(&mut page);
+    }
+    let mut registry = Registry::with_prefix("flashrig");
+    registry.register_collector(Box::new(page));
     let mut out = String::new();
     encode(&mut out, &registry).expect("a string takes everything");
     out
@@ -40,49 +38,47 @@ struct Moment {
     card: String,
 }
 
-impl Collector for Moment {
-    fn encode(&self, encoder: DescriptorEncoder) -> fmt::Result {
-        let mut page = Page(encoder);
-        self.requests(&mut page)?;
-        self.management(&mut page)?;
-        self.state(&mut page)?;
-        self.modules(&mut page)?;
-        self.health(&mut page)
-    }
-}
-
 impl Moment {
-    fn requests(&self, page: &mut Page) -> fmt::Result {
+    fn note(&self, page: &mut Page) {
+        self.requests(page);
+        self.management(page);
+        self.state(page);
+        self.modules(page);
+        self.health(page);
+    }
+
+    fn requests(&self, page: &mut Page) {
         let latencies = &self.snapshot.latencies;
         let each = || Kind::ALL.iter().zip(latencies);
         let answered = |buckets: &Buckets| buckets.counts.iter().sum::<u64>();
         page.counters(
             ("host_requests", None, "Requests of the host that were answered without an error"),
-            each().map(|(kind, buckets)| ([("op", kind.name())], answered(buckets))),
-        )?;
+            "op",
+            each().map(|(kind, buckets)| (kind.name(), answered(buckets))),
+        );
         page.counters(
             ("host", Some(Unit::Bytes), "Bytes of these requests"),
-            each().map(|(kind, buckets)| ([("op", kind.name())], buckets.bytes)),
-        )?;
+            "op",
+            each().map(|(kind, buckets)| (kind.name(), buckets.bytes)),
+        );
         let errors = self.snapshot.status.stats.errors;
-        page.counter(("host_errors", None, "Requests of the host that did not work"), errors)?;
+        page.counter(("host_errors", None, "Requests of the host that did not work"), errors);
         let help = "Time from being asked to being answered";
-        let mut metric = page.begin("host_request_duration", Some(&Unit::Seconds), help, MetricType::Histogram)?;
         for (kind, buckets) in each() {
-            let bounds = BOUNDS_NS.iter().map(|&bound| bound as f64 / 1e9).chain([f64::INFINITY]);
-            let counted: Vec<(f64, u64)> = bounds.zip(buckets.counts).collect();
-            let label = [("op", kind.name())];
-            let mut of_kind = metric.encode_family(&label)?;
-            of_kind.encode_histogram::<NoLabelSet>(seconds(buckets.sum_ns), answered(buckets), &counted, None)?;
+            page.add(("host_request_duration", Some(Unit::Seconds), help), vec![("op", kind.name().into())], {
+                let bounds = BOUNDS_NS.iter().map(|&bound| bound as f64 / 1e9).chain([f64::INFINITY]);
+                Value::Histogram { sum: seconds(buckets.sum_ns), counts: bounds.zip(buckets.counts).collect() }
+            });
         }
-        page.gauge(("clients", None, "Connections of clients"), self.frontend.clients.len() as u64)?;
-        page.gauge(("exports", None, "Names under which the card can be asked"), self.frontend.exports.len() as u64)
+        page.gauge(("clients", None, "Connections of clients"), self.frontend.clients.len() as u64);
+        page.gauge(("exports", None, "Names under which the card can be asked"), self.frontend.exports.len() as u64);
     }
 
-    fn management(&self, page: &mut Page) -> fmt::Result {
+    fn management(&self, page: &mut Page) {
         let status = &self.snapshot.status;
         page.counters(
             ("flash_written", Some(Unit::Bytes), "Bytes programmed since the card's last start, by cause"),
+            "cause",
             [
                 ("host", status.host_sectors),
                 ("relocation", status.relocated_sectors),
@@ -90,105 +86,105 @@ impl Moment {
                 ("padding", status.padding_sectors),
                 ("metadata", status.metadata_sectors),
             ]
-            .map(|(cause, sectors)| ([("cause", cause)], sectors * SECTOR_BYTES)),
-        )?;
-        page.gauge(("bands", None, "Bands of the card"), u64::from(status.bands))?;
-        page.gauge(("free_bands", None, "Bands that are erased"), u64::from(status.free_bands))?;
+            .map(|(cause, sectors)| (cause, sectors * SECTOR_BYTES)),
+        );
+        page.gauge(("bands", None, "Bands of the card"), u64::from(status.bands));
+        page.gauge(("free_bands", None, "Bands that are erased"), u64::from(status.free_bands));
         page.gauge(
             ("reserve_bands", None, "Free bands that only collection may open"),
             u64::from(status.reserve_bands),
-        )?;
+        );
         let target = status.settings.target_free_bands;
         let help = "Free bands, above the reserve, that collection works towards";
-        page.gauge(("target_free_bands", None, help), u64::from(target))?;
-        page.gauge(("gc_active", None, "Garbage collection is at work"), u64::from(status.collects))?;
+        page.gauge(("target_free_bands", None, help), u64::from(target));
+        page.gauge(("gc_active", None, "Garbage collection is at work"), u64::from(status.collects));
         let stops = status.settings.gc == Gc::StopTheWorld;
-        page.gauge(("gc_stops_host", None, "Garbage collection stops the host's writes"), u64::from(stops))?;
-        page.gauge(("fill", Some(ratio()), "Share of the user capacity that holds something"), status.fill)?;
+        page.gauge(("gc_stops_host", None, "Garbage collection stops the host's writes"), u64::from(stops));
+        page.gauge(("fill", Some(ratio()), "Share of the user capacity that holds something"), status.fill);
         for (active, progress, what, share) in [
             ("rebuild_active", "rebuild_progress", "rebuild of a module", status.rebuild),
             ("scrub_active", "scrub_progress", "scrub", status.scrub),
         ] {
-            page.gauge((active, None, &format!("A {what} is under way")), u64::from(share.is_some()))?;
+            page.gauge((active, None, &format!("A {what} is under way")), u64::from(share.is_some()));
             if let Some(share) = share {
-                page.gauge((progress, Some(ratio()), &format!("Share of the {what} that is done")), share)?;
+                page.gauge((progress, Some(ratio()), &format!("Share of the {what} that is done")), share);
             }
         }
         if let Some(rate) = status.settings.rebuild_bytes_per_s {
-            page.gauge(("rebuild_limit_bytes_per_second", None, "Most that a rebuild programs in a second"), rate)?;
+            page.gauge(("rebuild_limit_bytes_per_second", None, "Most that a rebuild programs in a second"), rate);
         }
-        Ok(())
     }
 
-    fn state(&self, page: &mut Page) -> fmt::Result {
+    fn state(&self, page: &mut Page) {
         let status = &self.snapshot.status;
         let help = "Version of the server, and the profile that the card was made from";
-        let mut info = page.begin("build", None, help, MetricType::Info)?;
-        info.encode_info(&[("version", env!("CARGO_PKG_VERSION")), ("card", &self.card)])?;
-        page.gauge(("size", Some(Unit::Bytes), "Bytes that can be asked for"), status.size_bytes)?;
+        let labels = vec![("version", env!("CARGO_PKG_VERSION").into()), ("card", self.card.clone())];
+        page.add(("build", None, help), labels, Value::Info);
+        page.gauge(("size", Some(Unit::Bytes), "Bytes that can be asked for"), status.size_bytes);
         for (name, help, is_so) in [
             ("powered", "The card has power", status.powered),
             ("stopped", "The card has stopped: more is gone than parity stands for", status.stopped),
             ("read_only", "The card takes no writes", status.read_only),
             ("degraded", "A module is missing or being rebuilt", status.degraded),
         ] {
-            page.gauge((name, None, help), u64::from(is_so))?;
+            page.gauge((name, None, help), u64::from(is_so));
         }
-        page.counter(("power_cuts", None, "Times the power was cut since the server started"), status.power_cuts)?;
+        page.counter(("power_cuts", None, "Times the power was cut since the server started"), status.power_cuts);
         if let Some(ns) = status.recovery_ns {
             let help = "Time that the last start took to find the card on its media, on flash of its own";
-            page.gauge(("recovery", Some(Unit::Seconds), help), seconds(ns))?;
+            page.gauge(("recovery", Some(Unit::Seconds), help), seconds(ns));
         }
         let help = "Most that the card was behind the clock in the last minute";
-        page.gauge(("lateness", Some(Unit::Seconds), help), seconds(status.pace.most_behind_ns))?;
+        page.gauge(("lateness", Some(Unit::Seconds), help), seconds(status.pace.most_behind_ns));
         let help = "Share of the last minute's events that came more than a millisecond late";
-        page.gauge(("late_events", Some(ratio()), help), status.pace.late_share)
+        page.gauge(("late_events", Some(ratio()), help), status.pace.late_share);
     }
 
-    fn modules(&self, page: &mut Page) -> fmt::Result {
+    fn modules(&self, page: &mut Page) {
         let modules = &self.snapshot.modules;
         page.gauges(
             ("modules", None, "Slots for modules, by what is in them"),
-            ModuleState::ALL.map(|state| {
-                ([("state", state.name())], modules.iter().filter(|module| module.state == state).count() as u64)
-            }),
-        )?;
+            "state",
+            ModuleState::ALL
+                .map(|state| (state.name(), modules.iter().filter(|module| module.state == state).count() as u64)),
+        );
         let present: Vec<_> = modules.iter().filter(|module| module.present).collect();
-        let slots: Vec<String> = present.iter().map(|module| module.slot.to_string()).collect();
-        let each = || slots.iter().map(|slot| [("slot", slot.as_str())]).zip(&present);
-        page.gauges(
-            ("module_bad_blocks", None, "Erase blocks that are not used any more"),
-            each().map(|(slot, module)| (slot, module.bad_blocks)),
-        )?;
-        page.gauges(
-            ("module_cycles_mean", None, "Mean program and erase cycles of a module's blocks"),
-            each().map(|(slot, module)| (slot, module.mean_cycles)),
-        )?;
-        page.gauges(
-            ("module_cycles_max", None, "Program and erase cycles of a module's most worn block"),
-            each().map(|(slot, module)| (slot, u64::from(module.max_cycles))),
-        )
+        for (name, help, of) in [
+            (
+                "module_bad_blocks",
+                "Erase blocks that are not used any more",
+                (|module| module.bad_blocks) as fn(&ModuleStatus) -> u64,
+            ),
+            ("module_cycles_mean", "Mean program and erase cycles of a module's blocks", |module| module.mean_cycles),
+            ("module_cycles_max", "Program and erase cycles of a module's most worn block", |module| {
+                module.max_cycles.into()
+            }),
+        ] {
+            let values = present.iter().map(|module| (module.slot.to_string(), of(module)));
+            page.gauges((name, None, help), "slot", values);
+        }
     }
 
-    fn health(&self, page: &mut Page) -> fmt::Result {
-        let Some(health) = self.snapshot.health else { return Ok(()) };
+    fn health(&self, page: &mut Page) {
+        let Some(health) = self.snapshot.health else { return };
         let smart = Smart::from(health);
         let warning = smart.critical_warning;
         page.gauges(
             ("smart_critical_warning", None, "What needs attention"),
+            "kind",
             [
                 ("available_spare", warning.available_spare),
                 ("reliability_degraded", warning.reliability_degraded),
                 ("read_only", warning.read_only),
             ]
-            .map(|(kind, is_so)| ([("kind", kind)], u64::from(is_so))),
-        )?;
+            .map(|(kind, is_so)| (kind, u64::from(is_so))),
+        );
         for (name, help, percent) in [
             ("smart_available_spare", "Share of the spare that is left", smart.available_spare),
             ("smart_available_spare_threshold", "Below it there is a warning", smart.available_spare_threshold),
             ("smart_used", "Share of the rated cycles that is used", smart.percentage_used),
         ] {
-            page.gauge((name, Some(ratio()), help), f64::from(percent) / 100.0)?;
+            page.gauge((name, Some(ratio()), help), f64::from(percent) / 100.0);
         }
         for (name, unit, help, total) in [
             (
@@ -216,9 +212,8 @@ impl Moment {
             ("smart_unsafe_shutdowns", None, "Starts after a power cut", smart.unsafe_shutdowns),
             ("smart_media_errors", None, "Sectors that could not be read", smart.media_errors),
         ] {
-            page.counter((name, unit, help), total)?;
+            page.counter((name, unit, help), total);
         }
-        Ok(())
     }
 }
 
@@ -229,50 +224,4 @@ fn seconds(ns: u64) -> f64 {
 /// Of shares: Prometheus's convention is the singular.
 fn ratio() -> Unit {
     Unit::Other("ratio".into())
-}
-
-/// A metric's name, unit and help.
-type Described<'a> = (&'a str, Option<Unit>, &'a str);
-
-/// What metrics are written to.
-struct Page<'a>(DescriptorEncoder<'a>);
-
-impl Page<'_> {
-    fn begin<'s>(
-        &'s mut self,
-        name: &'s str,
-        unit: Option<&'s Unit>,
-        help: &str,
-        of: MetricType,
-    ) -> Result<MetricEncoder<'s>, fmt::Error> {
-        self.0.encode_descriptor(name, help, unit, of)
-    }
-
-    fn gauge(&mut self, (name, unit, help): Described, value: impl EncodeGaugeValue) -> fmt::Result {
-        self.begin(name, unit.as_ref(), help, MetricType::Gauge)?.encode_gauge(&value)
-    }
-
-    fn counter(&mut self, (name, unit, help): Described, value: impl EncodeCounterValue) -> fmt::Result {
-        self.begin(name, unit.as_ref(), help, MetricType::Counter)?.encode_counter::<NoLabelSet, _, u64>(&value, None)
-    }
-
-    fn gauges<'l>(
-        &mut self,
-        (name, unit, help): Described,
-        values: impl IntoIterator<Item = ([(&'l str, &'l str); 1], u64)>,
-    ) -> fmt::Result {
-        let mut metric = self.begin(name, unit.as_ref(), help, MetricType::Gauge)?;
-        values.into_iter().try_for_each(|(label, value)| metric.encode_family(&label)?.encode_gauge(&value))
-    }
-
-    fn counters<'l>(
-        &mut self,
-        (name, unit, help): Described,
-        values: impl IntoIterator<Item = ([(&'l str, &'l str); 1], u64)>,
-    ) -> fmt::Result {
-        let mut metric = self.begin(name, unit.as_ref(), help, MetricType::Counter)?;
-        values.into_iter().try_for_each(|(label, value)| {
-            metric.encode_family(&label)?.encode_counter::<NoLabelSet, _, u64>(&value, None)
-        })
-    }
 }

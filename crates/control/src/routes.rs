@@ -51,12 +51,18 @@ pub(crate) fn control(served: Arc<Served>) -> Router {
 }
 
 /// Metrics and nothing else.
-pub(crate) fn metrics_only(served: Arc<Served>) -> Router {
-    finished(Router::new().route("/metrics", get(prometheus)), served)
+pub(crate) fn metrics_only(served: Vec<Served>) -> Router {
+    let served: Arc<[Served]> = served.into();
+    let all = async move |State(served): State<Arc<[Served]>>| exposition(&served);
+    finished(Router::new().route("/metrics", get(all)), served)
 }
 
-fn finished(router: Router<Arc<Served>>, served: Arc<Served>) -> Router {
+fn finished<S: Clone + Send + Sync + 'static>(router: Router<S>, served: S) -> Router {
     router.fallback(unknown).method_not_allowed_fallback(not_so).with_state(served)
+}
+
+fn exposition(served: &[Served]) -> Response {
+    ([(header::CONTENT_TYPE, METRICS_TYPE)], metrics(served)).into_response()
 }
 
 async fn unknown(request: Request) -> Refusal {
@@ -96,7 +102,7 @@ async fn latencies(State(served): Shared) -> Json<Latencies> {
 }
 
 async fn prometheus(State(served): Shared) -> Response {
-    ([(header::CONTENT_TYPE, METRICS_TYPE)], metrics(&served)).into_response()
+    exposition(std::slice::from_ref(&served))
 }
 
 async fn clients(State(served): Shared) -> Json<Value> {

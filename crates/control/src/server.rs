@@ -117,8 +117,9 @@ pub fn serve(served: Served, socket: &Path, access: Access) -> Result<ControlSer
     Ok(ControlServer { _running: running, held })
 }
 
-/// Answers `GET /metrics` at an address, `HOST:PORT`, and nothing else: whoever can reach it may ask.
-pub fn metrics_server(served: Served, address: &str) -> Result<MetricsServer, ServeError> {
+/// Answers `GET /metrics` of cards at an address, `HOST:PORT`, and nothing else: whoever can reach it may ask. Cards of
+/// one name can't be told apart.
+pub fn metrics_server(served: Vec<Served>, address: &str) -> Result<MetricsServer, ServeError> {
     let failed = |source| ServeError::Address { address: address.to_owned(), source };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
@@ -126,7 +127,7 @@ pub fn metrics_server(served: Served, address: &str) -> Result<MetricsServer, Se
         listener.set_nonblocking(true)?;
         tokio::net::TcpListener::from_std(listener)
     };
-    let running = Running::begin("metrics", listen, routes::metrics_only(Arc::new(served))).map_err(failed)?;
+    let running = Running::begin("metrics", listen, routes::metrics_only(served)).map_err(failed)?;
     Ok(MetricsServer { _running: running, address: bound })
 }
 

@@ -7,9 +7,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Name of the socket in the directory of a card that lies in one.
 pub const SOCKET_IN_DIR: &str = "control.sock";
+
+/// Sockets that this process made: each is made under a name of its own.
+static SOCKETS: AtomicU32 = AtomicU32::new(0);
 
 /// Who may connect, and so do anything to the card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -116,7 +120,8 @@ pub(crate) fn bind(socket: &Path, access: Access) -> Result<(UnixListener, Held)
     let dir = socket.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(dir).map_err(failed)?;
     remove_stale(socket)?;
-    let beside = dir.join(format!(".{}", std::process::id()));
+    let number = SOCKETS.fetch_add(1, Ordering::Relaxed);
+    let beside = dir.join(format!(".{}-{number}", std::process::id()));
     let _ = fs::remove_file(&beside);
     let listener = UnixListener::bind(&beside).map_err(failed)?;
     let put = || {

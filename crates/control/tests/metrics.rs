@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Rig, exchange, overwrite, request, served};
+use common::{Rig, exchange, named, overwrite, request, served};
 use control::{METRICS_TYPE, metrics, metrics_server};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpStream;
@@ -136,7 +136,7 @@ fn value(samples: &[Sample], name: &str, label: Option<(&str, &str)>) -> f64 {
 fn metrics_follow_the_format_and_say_what_the_card_says() {
     let rig = Rig::new();
     overwrite(&rig.live, 2);
-    let samples = parse(&metrics(&served(&rig.live)));
+    let samples = parse(&metrics(&[served(&rig.live)]));
     let status = rig.live.status();
     let of = |name: &str, label| value(&samples, name, label);
     assert_eq!(of("flashrig_host_bytes_total", Some(("op", "write"))), status.stats.writes.bytes as f64);
@@ -159,20 +159,35 @@ fn metrics_follow_the_format_and_say_what_the_card_says() {
     rig.live.act(live::Action::Set(live::Change { rebuild_bytes_per_s: Some(Some(1)), ..Default::default() })).unwrap();
     rig.live.act(live::Action::Pull { slot: 1 }).unwrap();
     rig.live.act(live::Action::Insert { slot: 1, new: true }).unwrap();
-    let samples = parse(&metrics(&served(&rig.live)));
+    let samples = parse(&metrics(&[served(&rig.live)]));
     assert!(value(&samples, "flashrig_rebuild_progress_ratio", None) < 0.5);
     assert_eq!(value(&samples, "flashrig_modules", Some(("state", "rebuilding"))), 1.0);
     assert_eq!(value(&samples, "flashrig_degraded", None), 1.0);
     rig.live.act(live::Action::PowerCut).unwrap();
-    let samples = parse(&metrics(&served(&rig.live)));
+    let samples = parse(&metrics(&[served(&rig.live)]));
     assert_eq!(value(&samples, "flashrig_powered", None), 0.0);
     assert_eq!(value(&samples, "flashrig_power_cuts_total", None), 1.0);
 }
 
 #[test]
+fn metrics_of_several_cards_stand_together() {
+    let (one, other) = (Rig::new(), Rig::new());
+    overwrite(&one.live, 1);
+    other.live.act(live::Action::PowerCut).unwrap();
+    let samples = parse(&metrics(&[named(&one.live, "one"), named(&other.live, "other")]));
+    let of = |name: &str| -> BTreeMap<&str, f64> {
+        let found = samples.iter().filter(|sample| sample.name == name);
+        found.map(|sample| (sample.labels["name"].as_str(), sample.value)).collect()
+    };
+    assert_eq!(of("flashrig_powered"), BTreeMap::from([("one", 1.0), ("other", 0.0)]));
+    assert_eq!(of("flashrig_smart_media_errors_total"), BTreeMap::from([("one", 0.0)]));
+    assert!(of("flashrig_host_request_duration_seconds_sum").len() == 2);
+}
+
+#[test]
 fn an_address_answers_with_metrics_and_nothing_else() {
     let rig = Rig::new();
-    let server = metrics_server(served(&rig.live), "127.0.0.1:0").unwrap();
+    let server = metrics_server(vec![served(&rig.live)], "127.0.0.1:0").unwrap();
     let ask =
         |method, path| exchange(TcpStream::connect(server.address()).unwrap(), request(method, path, "").as_bytes());
     let (status, head, text) = ask("GET", "/metrics");
@@ -185,7 +200,7 @@ fn an_address_answers_with_metrics_and_nothing_else() {
     }
     let (status, _, text) = rig.raw(request("GET", "/v1/metrics", "").as_bytes());
     assert!(status == 200 && parse(&text).len() > 100);
-    let taken = metrics_server(served(&rig.live), &server.address().to_string()).map(drop).unwrap_err();
+    let taken = metrics_server(vec![served(&rig.live)], &server.address().to_string()).map(drop).unwrap_err();
     assert!(taken.to_string().starts_with("can't listen at 127.0.0.1:"), "{taken}");
-    assert!(metrics_server(served(&rig.live), "nonsense").is_err());
+    assert!(metrics_server(vec![served(&rig.live)], "nonsense").is_err());
 }

@@ -131,8 +131,6 @@ Examples:
   flashrig ctl card status
   flashrig ctl card modules --json
   flashrig ctl card module pull 3
-  flashrig ctl card module insert 3
-  flashrig ctl card module pull 3
   flashrig ctl card module insert 3 --new
   flashrig ctl card power cut
   flashrig ctl card power on

@@ -53,17 +53,14 @@ impl Frontends for Nbd {
                 name: "disk".into(),
                 size_bytes: SIZE,
                 read_only: false,
-                addresses: vec!["nbd://127.0.0.1:10809/disk".into()],
+                addresses: vec!["127.0.0.1:10809".into()],
             }],
             clients: vec![Connection {
-                id: 3,
+                number: 3,
                 peer: "127.0.0.1:50000".into(),
                 export: Some("disk".into()),
-                connected_s: 12,
-                requests: 1_000,
-                in_flight: 2,
-                read_bytes: 1 << 20,
-                written_bytes: 2 << 20,
+                tls: true,
+                connected_seconds: 12.5,
             }],
         }
     }
@@ -79,12 +76,11 @@ pub struct Rig {
 }
 
 pub fn served(live: &Arc<Live>) -> Served {
-    Served {
-        live: Arc::clone(live),
-        name: "test \"card\"".into(),
-        card: "tachion-400".into(),
-        frontends: Some(Arc::new(Nbd)),
-    }
+    named(live, "test \"card\"")
+}
+
+pub fn named(live: &Arc<Live>, name: &str) -> Served {
+    Served { live: Arc::clone(live), name: name.into(), card: "tachion-400".into(), frontends: Some(Arc::new(Nbd)) }
 }
 
 pub fn card() -> Arc<Live> {
@@ -149,7 +145,7 @@ fn unchunked(mut body: &str) -> String {
     while let Some((size, rest)) = body.split_once("\r\n") {
         let size = usize::from_str_radix(size, 16).unwrap();
         out.push_str(&rest[..size]);
-        body = &rest[size..].trim_start_matches("\r\n");
+        body = rest[size..].trim_start_matches("\r\n");
     }
     out
 }
