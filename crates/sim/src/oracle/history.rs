@@ -18,7 +18,7 @@ pub(super) struct Seeing {
 
 impl Seeing {
     fn makes_durable(self, version: &Version) -> bool {
-        version.durable || version.is_loss() || self.on_ack || version.power_cuts < self.power_cuts
+        version.durable || self.on_ack || version.power_cuts < self.power_cuts
     }
 }
 
@@ -101,6 +101,9 @@ impl History {
     /// A read from `started` to `at` returned `what`. `false`: it must not have.
     pub fn read(&mut self, started: Moment, at: Moment, what: Sector, seeing: Seeing) -> bool {
         let can_be = |v: &Version| v.reads_as == what && v.readable(started);
+        if what == Sector::Error {
+            return self.seen_lost(started, at);
+        }
         let mut candidates = (0..self.live.len()).filter(|&i| can_be(&self.live[i]));
         let Some(first) = candidates.next() else { return false };
         if candidates.next().is_none() {
@@ -116,6 +119,17 @@ impl History {
             }
         }
         true
+    }
+
+    /// It can't be read. That says nothing of the other versions: what is missing may come back.
+    fn seen_lost(&mut self, started: Moment, at: Moment) -> bool {
+        let mut can_be = self.live.iter_mut().filter(|v| v.is_loss() && v.readable(started)).peekable();
+        let explained = can_be.peek().is_some();
+        for loss in can_be {
+            loss.settled = loss.settled.or(Some(at));
+            loss.durable = true;
+        }
+        explained
     }
 
     fn seen(&mut self, i: usize, started: Moment, at: Moment, seeing: Seeing) {

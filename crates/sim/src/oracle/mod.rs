@@ -24,8 +24,9 @@
 //! - **Recovery decides.** A version that was issued before a cut and is read after the recovery is durable from then
 //!   on, in all modes, and the others from before the cut are gone for ever, older or newer: a recovered card never
 //!   goes back, and what was seen to be missing does not return.
-//! - **Losses.** A fault may issue a loss to a sector, which reads as an error, if ever it takes effect. Once seen it
-//!   is durable: the sector stays an error until something that was submitted after the fault supersedes it.
+//! - **Losses.** A fault may issue a loss to a sector, which reads as an error, if ever it takes effect. What is missing
+//!   may come back: the sector then reads as it could have without the loss, and as nothing older. A loss that was seen
+//!   is over when something else has been read after it, or something that was submitted after the fault supersedes it.
 //!
 //! - **Beyond the redundancy**, where nobody can say what is lost ([`Oracle::beyond`]): any sector may read as an error
 //!   at any time, any request may fail and any start may be refused. An error then says nothing; whatever else is read

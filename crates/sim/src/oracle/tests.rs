@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 const A: Lba = Lba(0);
 
 /// An oracle with a host that speaks in few words.
+#[derive(Clone)]
 struct Host {
     oracle: Oracle,
     next: u64,
@@ -307,7 +308,30 @@ fn what_was_never_written_here_is_told_from_an_older_version() {
 }
 
 #[test]
-fn an_error_stays_an_error_until_it_is_overwritten() {
+fn what_was_lost_may_come_back_and_nothing_older() {
+    for (durability, is_cut) in BOTH.into_iter().flat_map(|durability| [(durability, false), (durability, true)]) {
+        let mut host = Host::new(durability);
+        for _ in 0..2 {
+            host.written();
+            host.flushed();
+        }
+        host.lose();
+        assert_eq!(host.read(Sector::Error), None);
+        if is_cut {
+            host.oracle.cut();
+        }
+        assert_eq!(host.oracle.allowed(A), [v(2), Sector::Error]);
+        assert_eq!(host.clone().read(v(1)), Some(Wrong::Older));
+        assert_eq!(host.clone().read(Sector::Zero), Some(Wrong::Older));
+        assert_eq!(host.read(v(2)), None);
+        assert_eq!(host.read(Sector::Error), Some(Wrong::UnexplainedError));
+        host.oracle.cut();
+        assert_eq!(host.oracle.allowed(A), [v(2)]);
+    }
+}
+
+#[test]
+fn an_error_ends_when_it_is_overwritten() {
     for durability in BOTH {
         let mut host = Host::new(durability);
         host.written();
@@ -315,9 +339,6 @@ fn an_error_stays_an_error_until_it_is_overwritten() {
         host.lose();
         assert_eq!(host.read(v(1)), None);
         assert_eq!(host.read(Sector::Error), None);
-        assert_eq!(host.read(v(1)), Some(Wrong::Older));
-        host.oracle.cut();
-        assert_eq!(host.oracle.allowed(A), [Sector::Error]);
         host.trimmed();
         assert_eq!(host.read(Sector::Error), Some(Wrong::UnexplainedError));
         assert_eq!(host.read(Sector::Zero), None);
