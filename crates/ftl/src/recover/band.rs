@@ -178,7 +178,7 @@ impl BandScan {
             return Ok(Err(later));
         }
         found.is_complete = self.is_complete(reader);
-        let doubts = self.resolve(reader, band, opening.stream);
+        let doubts = self.resolve(reader, band, opening)?;
         if doubts.is_empty() {
             return Ok(Ok(Scanned::All(found, None)));
         }
@@ -290,7 +290,7 @@ impl BandScan {
                 // Whatever came here by mistake says nothing of how far the block was written.
                 is_written |= !matches!(state, State::Erased | State::Gone);
                 self.good[die as usize] |= state == State::Good;
-                if matches!(state, State::Good | State::Unreadable) {
+                if matches!(state, State::Good | State::Unreadable | State::GivenUp) {
                     self.written[die as usize] = row + 1;
                 }
             }
@@ -345,9 +345,19 @@ impl BandScan {
     }
 
     /// Drops what the band itself shows to have never been durable; what is left.
-    fn resolve<M: Media + ?Sized>(&mut self, reader: &Reader<M>, band: BandId, stream: u8) -> Vec<Doubt> {
+    fn resolve<M: Media + ?Sized>(
+        &mut self,
+        reader: &mut Reader<M>,
+        band: BandId,
+        opening: Opening,
+    ) -> Result<Vec<Doubt>, ScanError> {
         if self.doubts.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
+        }
+        for doubt in self.doubts.iter_mut().filter(|doubt| doubt.may_hide_a_stray()) {
+            let astray =
+                reader.strays()?.of(StripeId { band, index: doubt.stripe }, opening.sequence, doubt.lost.absent());
+            doubt.lost.went_astray(astray);
         }
         let layout = reader.card.layout;
         let (masks, written) = (&self.known.masks, &self.written);
@@ -355,10 +365,10 @@ impl BandScan {
             let members = masks[layout.group_of(doubt.stripe) as usize];
             planted(Canary::DoubtsDropped)
                 || doubt.was_never_begun(members, band, layout, written)
-                || doubt.never_was_whole(reader, band, stream, written)
+                || doubt.never_was_whole(reader, band, opening.stream, written)
         });
         self.dropped_sectors += dropped.iter().map(|doubt| u64::from(doubt.lost.all().count_ones())).sum::<u64>();
-        left
+        Ok(left)
     }
 
     /// The copies among what is lost, by what the summary says.

@@ -43,6 +43,12 @@ impl Doubt {
         self.lost.all() == members && members.count_ones() - absent <= layout.parity_units
     }
 
+    /// It is not certain that what is absent was never programmed: a second fault may have sent it astray. Beside what
+    /// is just being written when power goes, that takes a module that is gone, or was when a rebuild gave up.
+    pub fn may_hide_a_stray(&self) -> bool {
+        self.lost.absent() != 0 && self.lost.gone | self.lost.given_up != 0
+    }
+
     /// The band itself shows that the stripe was never whole: a unit of it was not programmed, or its program failed.
     pub fn never_was_whole<M: Media + ?Sized>(
         &self,
@@ -75,11 +81,13 @@ impl Doubt {
         written: &[u32],
         is_settled: impl Fn(u32) -> bool,
     ) -> bool {
-        units(self.lost.unreadable).any(|unit| {
-            let at = self.at(band, unit, layout);
-            let last = written[at.die as usize].saturating_sub(1);
-            at.row / cell_rows == last / cell_rows && !is_settled(at.die)
-        })
+        // What a rebuild has given up was needed then: it was no program that a cut ended.
+        self.lost.given_up == 0
+            && units(self.lost.unreadable).any(|unit| {
+                let at = self.at(band, unit, layout);
+                let last = written[at.die as usize].saturating_sub(1);
+                at.row / cell_rows == last / cell_rows && !is_settled(at.die)
+            })
     }
 
     /// What is lost beside blocks of which nothing is good is within the redundancy.

@@ -27,7 +27,9 @@
 //!    was never durable, or the block was erased since, which happens only when what made the band's sectors stale is
 //!    durable elsewhere. Nothing of it is needed. (Something after it on the block: a program was reported and never
 //!    happened. That says nothing. On media with a volatile cache, which lose any subset of what was not synced, an
-//!    erased member counts in any place, and so does one of an earlier opening of the band.)
+//!    erased member counts in any place, and so does one of an earlier opening of the band.) But not if the unit is found
+//!    elsewhere on its die: it was programmed, and went astray. That is looked for where a module is gone, or was when a
+//!    rebuild gave up a unit of the stripe; else it takes no second fault for a stripe to be so.
 //!    *With power-loss protection* what was acknowledged is on flash after a cut, so a unit of the host's stream that
 //!    is not there is a broken promise and no such proof; relocated sectors may be cut, they still lie where they came
 //!    from.
@@ -40,7 +42,8 @@
 //!    stream that was opened later (something good of it lies there: what can't be read may be what an erase that
 //!    was cut has left): a die programs a stream's units in the order in which they were filled, so it had
 //!    ended here. Power cuts between the two openings spoil that conclusion; so each scan begins a new epoch of band
-//!    sequences, and only bands of one epoch are compared.
+//!    sequences, and only bands of one epoch are compared. And not if a rebuild has given up a unit of the stripe: it
+//!    leaves a unit without spare areas in place of what it can't make and something points to.
 //! 4. **The band's summary tells** what is lost. The map points there: these LBAs answer with errors.
 //! 5. **An erase was cut.** Blocks that were being erased hold nothing that can be read. If what is lost beside such
 //!    blocks (and beside units that may never have been programmed, for the band was not filled) is within the
@@ -58,7 +61,11 @@
 //! - A block whose program failed is marked bad on the medium at once, before its stripe's contents count as durable.
 //! - A band that was found is never written again until it is erased, and its erase begins only when everything that
 //!   made its sectors stale is durable: newer versions, copies, lists of holes.
-//! - Bands that were found free are erased again before they are opened: the last erase may have been cut.
+//! - Bands that were found free are erased again before they are opened: the last erase may have been cut. On media with
+//!   a volatile cache an erase is synced before the band is opened: of what is programmed then a cut may leave some, and
+//!   none of the erase.
+//! - With a band its bad blocks are erased too, as far as they take it: what they held would tell of a band in use when
+//!   nobody can say any more that the others were erased.
 //! - Bands opened after a scan get sequences above [`Found::last_band_sequence`], versions from [`Found::next_version`]
 //!   on.
 //! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole.
@@ -106,6 +113,7 @@ mod reader;
 mod rebuild;
 mod scan;
 mod sector;
+mod stray;
 mod stripe;
 mod summary;
 

@@ -2,6 +2,7 @@
 
 use super::error::ScanError;
 use super::place::Card;
+use super::stray::Strays;
 use crate::layout::{BandId, UnitAddress};
 use media::{Media, MediaError, SectorState, Unit, persist};
 
@@ -13,19 +14,21 @@ pub(super) struct Reader<'a, M: ?Sized> {
     pub reads_by_die: Vec<u64>,
     /// Dies that do not answer.
     pub dead: Vec<bool>,
+    /// Programs that went astray; `None`: nobody has asked for them yet.
+    strays: Option<Strays>,
 }
 
 impl<'a, M: Media + ?Sized> Reader<'a, M> {
     pub fn new(media: &'a mut M, card: &'a Card<'a>) -> Reader<'a, M> {
         let unit = Unit::new(media.shape());
         let dies = card.layout.dies as usize;
-        Reader { media, card, unit, reads_by_die: vec![0; dies], dead: vec![false; dies] }
+        Reader { media, card, unit, reads_by_die: vec![0; dies], dead: vec![false; dies], strays: None }
     }
 
     /// Reads a unit; `false`: its die does not answer, or its module is missing.
     #[inline]
     pub fn read(&mut self, at: UnitAddress) -> Result<bool, ScanError> {
-        let Reader { media, card, unit, reads_by_die, dead } = self;
+        let Reader { media, card, unit, reads_by_die, dead, .. } = self;
         read_into(&mut **media, card, reads_by_die, dead, at, unit)
     }
 
@@ -33,6 +36,14 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
     pub fn read_to(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<bool, ScanError> {
         let Reader { media, card, reads_by_die, dead, .. } = self;
         read_into(&mut **media, card, reads_by_die, dead, at, unit)
+    }
+
+    /// Units that went astray. The first to ask has everything read.
+    pub fn strays(&mut self) -> Result<&Strays, ScanError> {
+        if self.strays.is_none() {
+            self.strays = Some(Strays::find(self)?);
+        }
+        Ok(self.strays.as_ref().expect("they were looked for"))
     }
 
     /// The unit that was read last is erased.

@@ -24,6 +24,8 @@ pub(super) enum State {
     Misplaced,
     /// Nothing that can be read.
     Unreadable,
+    /// What a rebuild has put in place of what it could not make, and something points there.
+    GivenUp,
     /// The die does not answer, or its module is missing.
     Gone,
 }
@@ -46,6 +48,7 @@ pub(super) struct Lost {
     pub older: u64,
     pub misplaced: u64,
     pub unreadable: u64,
+    pub given_up: u64,
 }
 
 impl Lost {
@@ -53,9 +56,21 @@ impl Lost {
         self.gone | self.here()
     }
 
+    /// Those in whose places there is nothing of this opening.
+    pub fn absent(&self) -> u64 {
+        self.erased | self.older
+    }
+
+    /// These were programmed, and lie elsewhere.
+    pub fn went_astray(&mut self, astray: u64) {
+        self.erased &= !astray;
+        self.older &= !astray;
+        self.misplaced |= astray;
+    }
+
     /// Those whose dies answered.
     pub fn here(&self) -> u64 {
-        self.erased | self.older | self.misplaced | self.unreadable
+        self.erased | self.older | self.misplaced | self.unreadable | self.given_up
     }
 }
 
@@ -133,6 +148,7 @@ impl Stripe {
                     Err(Why::OtherOpening { .. }) => State::Older,
                     Err(Why::Erased) => State::Erased,
                     Err(Why::Foreign { .. } | Why::Misplaced { .. }) => State::Misplaced,
+                    Err(Why::Spare(_)) if reader.unit.spare(sector).iter().all(|byte| *byte == 0) => State::GivenUp,
                     Err(_) => State::Unreadable,
                 };
                 if strict {
@@ -154,6 +170,7 @@ impl Stripe {
                 State::Older => &mut lost.older,
                 State::Misplaced => &mut lost.misplaced,
                 State::Unreadable => &mut lost.unreadable,
+                State::GivenUp => &mut lost.given_up,
                 State::Gone => &mut lost.gone,
             };
             *mask |= 1 << unit;
