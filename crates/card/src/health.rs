@@ -311,6 +311,7 @@ impl Card {
         self.note_totals();
         let crate::store::Store { media, headers, slots, .. } = self.contents();
         headers.common.clean = true;
+        headers.common.lost_writes = false;
         // What can't be written is what an unsafe shutdown leaves: the next start says so.
         let _unsafe = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }

@@ -80,6 +80,9 @@ impl Card {
             self.store.is_some() || request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512),
             "request is not a multiple of 512: {request:?}"
         );
+        if matches!(request.op, Op::Write | Op::Trim) {
+            self.note_risk();
+        }
         let first = request.offset_bytes / SECTOR_BYTES;
         let sectors = end.div_ceil(SECTOR_BYTES) - first;
         let sectors = if request.len_bytes == 0 { 0 } else { sectors };

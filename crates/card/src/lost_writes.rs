@@ -1,12 +1,53 @@
 //! A card with capacitors that stops while it holds what it has acknowledged.
 //!
 //! It stops when more has failed at once than parity makes up for. Should a part of that answer again later, what lies on
-//! flash is older than what was acknowledged, and nothing there says so: the headers do.
+//! flash is older than what was acknowledged, and nothing there says so: the headers do. Once it has stopped there may be
+//! nobody left to be told. So a card to which one more failure can do that says so beforehand, and takes it back when it
+//! is whole again, or when power fails and all that it holds is on flash.
 
 use crate::card::Card;
 use crate::store::Store;
 
 impl Card {
+    /// The card takes writes with capacitors and without redundancy.
+    fn may_lose_writes(&self) -> bool {
+        self.config.power_loss_protection && self.store.is_some() && !self.halted && self.is_degraded()
+    }
+
+    /// Something is about to be acknowledged, or the redundancy has just gone: the headers say what may become of it.
+    pub(crate) fn note_risk(&mut self) {
+        if !self.says_lost_writes() && self.may_lose_writes() {
+            self.say_lost_writes(true);
+        }
+    }
+
+    /// As [`Card::note_risk`], for headers that are about to be written.
+    pub(crate) fn weigh_risk(&mut self) {
+        let may_lose = self.may_lose_writes();
+        if let Some(store) = &mut self.store {
+            store.headers.common.lost_writes = may_lose;
+        }
+    }
+
+    /// The headers say that what was acknowledged is lost.
+    pub(crate) fn says_lost_writes(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| store.headers.common.lost_writes)
+    }
+
+    /// All that was acknowledged is on flash, and the card takes no more.
+    pub(crate) fn nothing_was_lost(&mut self) {
+        if self.says_lost_writes() {
+            self.say_lost_writes(false);
+        }
+    }
+
+    fn say_lost_writes(&mut self, lost: bool) {
+        let Store { media, headers, slots, .. } = self.contents();
+        headers.common.lost_writes = lost;
+        // The newest header counts, whoever has it. A module that can't take it is noticed by whoever writes there next.
+        let _ = headers.write_totals(&mut **media, slots);
+    }
+
     /// When the card has halted and holds what it acknowledged, tells the modules that are left. Not those that another
     /// controller has: they are its own.
     pub(crate) fn note_halt(&mut self) {
@@ -15,8 +56,11 @@ impl Card {
         }
         let is_empty = self.buffer_free_sectors == self.config.buffer_sectors;
         let Some(store) = &mut self.store else { return };
-        if !self.config.power_loss_protection || is_empty && store.dirty_holes.is_empty() {
+        if !self.config.power_loss_protection {
             return;
+        }
+        if is_empty && store.dirty_holes.is_empty() {
+            return self.nothing_was_lost();
         }
         let Store { media, headers, slots, .. } = &mut **store;
         headers.common.lost_writes = true;

@@ -137,6 +137,7 @@ impl Card {
         }
         self.close_open_bands(now);
         self.ftl.set_die_dead(die, true);
+        self.note_risk();
         self.program_sealed(now);
         self.halted |= self.is_beyond_writing();
     }
@@ -192,6 +193,7 @@ impl Card {
         let mut gone = vec![logical];
         if !planted(Canary::GenerationNotRaised) {
             store.headers.set_state(logical as usize, SlotState::Missing);
+            self.weigh_risk();
             gone.extend(self.tell_headers());
         }
         // The open stripes lose a unit, and what they hold goes elsewhere.

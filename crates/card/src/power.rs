@@ -36,8 +36,11 @@ impl Card {
         self.program_sealed(now);
         self.erase_stale(now);
         // More is gone than room was kept for: what is left in the buffer has no place to go to.
-        if self.dies.in_flight() == 0 && !self.syncs() && !self.is_drained() {
+        if self.dies.in_flight() == 0 && !self.syncs() && !self.owes_nothing() {
             self.halted = true;
+        }
+        if self.owes_nothing() {
+            self.nothing_was_lost();
         }
     }
 
@@ -51,10 +54,13 @@ impl Card {
         self.config.power_loss_protection && owes && self.ftl.free_bands() == 0 && self.erasing.is_empty()
     }
 
-    /// Nothing that was acknowledged is only in the buffer.
+    fn owes_nothing(&self) -> bool {
+        self.stripes.is_empty() && !self.syncs() && self.failed_stripes.is_empty() && self.first_owed().is_none()
+    }
+
+    /// Nothing that was acknowledged is only in the buffer, and the headers don't say so.
     pub fn is_drained(&self) -> bool {
-        let is_done =
-            self.stripes.is_empty() && !self.syncs() && self.failed_stripes.is_empty() && self.first_owed().is_none();
+        let is_done = self.owes_nothing() && !self.says_lost_writes();
         !self.config.power_loss_protection || planted(Canary::CapacitorsEmpty) || self.halted || is_done
     }
 

@@ -273,6 +273,7 @@ impl Card {
         }
         let store = self.contents();
         store.headers.set_state(logical as usize, SlotState::Active);
+        self.weigh_risk();
         self.tell_modules(now);
     }
 
