@@ -383,6 +383,13 @@ impl Card {
                 }
                 self.erasing[i].left -= 1;
                 if self.erasing[i].left == 0 {
+                    // Of what is programmed into the band from now on a cut may leave some, and none of its erase.
+                    if self.store.is_some() {
+                        self.sync_media(now);
+                        if self.halted {
+                            return;
+                        }
+                    }
                     let Erasing { dies, failed, .. } = self.erasing.swap_remove(i);
                     let ended = |die| dies.contains(&die).then(|| !failed.contains(&die));
                     match self.store {
@@ -433,7 +440,7 @@ impl Card {
             let dies = self.ftl.layout().dies;
             let mode = self.ftl.cell_mode(band);
             let good = |card: &Card, die: u32| card.ftl.blocks().is_usable(band.0, die);
-            let dies: Vec<u32> = (0..dies).filter(|&die| good(self, die)).collect();
+            let dies: Vec<u32> = (0..dies).filter(|&die| good(self, die) || self.is_left_behind(band, die)).collect();
             if dies.is_empty() {
                 self.ftl.erased_on_medium(band, |_| None);
                 continue;

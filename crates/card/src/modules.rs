@@ -246,6 +246,8 @@ impl Card {
         }
         for die in dies {
             self.ftl.set_die_dead(die, true);
+            // A module that comes before the erase of a band is over was not asked to erase it.
+            self.erasing.iter_mut().for_each(|erasing| erasing.dies.retain(|of| *of != die));
         }
         self.halted |= self.is_beyond_writing();
     }
@@ -413,6 +415,12 @@ impl Card {
                 }
             }
         }
+    }
+
+    /// A bad block that a band has used, of which nobody has erased what it holds.
+    pub(crate) fn is_left_behind(&self, band: BandId, die: u32) -> bool {
+        let blocks = self.ftl.blocks();
+        self.store.is_some() && blocks.is_bad(band.0, die) && !blocks.is_dead(die) && self.is_member(band, die)
     }
 
     /// A band, as it is used now, has a unit of each of its stripes there on a die.

@@ -309,7 +309,7 @@ impl Flash {
         let physics = self.physics;
         let Some(slot) = &mut self.slots[module as usize] else { return Err(MediaError::NoModule) };
         let state = *slot.live.block(die, block);
-        if state.bad || state.broken {
+        if state.broken {
             return Err(MediaError::Failed);
         }
         if !slot.live.armed.is_empty() {

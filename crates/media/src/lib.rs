@@ -104,7 +104,8 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Programs a unit. [`MediaError::Failed`]: its contents are undefined, and the block should not be used any longer.
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError>;
 
-    /// Erases a block. [`MediaError::Failed`]: it is not erased, and should not be used any longer.
+    /// Erases a block. [`MediaError::Failed`]: it is not erased, and should not be used any longer. One that was marked bad
+    /// may still take it, and stays marked.
     fn erase(&mut self, at: BlockAt) -> Result<(), MediaError>;
 
     /// What was programmed and erased on a module survives a power cut from now on. Media without a volatile cache have

@@ -176,8 +176,10 @@ impl Store {
     /// Erases a die's share of a band; false when it can't be used again.
     pub fn erase(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
         let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
-        if self.failing.remove(&(band, die)) {
-            return Err(MediaError::Failed);
+        if self.failing.remove(&(band, die)) || self.media.is_bad(at) {
+            // It is not used again; but what it held should not be found there when nobody can tell any more that the
+            // rest of its band was erased.
+            return Err(self.media.erase(at).err().unwrap_or(MediaError::Failed));
         }
         let erased = self.media.erase(at);
         if erased.is_ok() {
