@@ -32,6 +32,10 @@ impl Card {
     /// An erase of a die's share of a band ends on the medium.
     pub(crate) fn erase_contents(&mut self, now: Time, erasing: usize, die: u32) {
         let band = self.erasing[erasing].band;
+        // Its module went since; one that came in its stead is erased by its rebuild.
+        if !self.erasing[erasing].dies.contains(&die) {
+            return;
+        }
         let erased = self.contents().erase(die, band.0);
         if let Err(error) = erased {
             self.erasing[erasing].failed.push(die);

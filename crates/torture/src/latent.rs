@@ -63,10 +63,17 @@ impl CardUnderTest {
         None
     }
 
-    /// All of the band is on flash, and its last stripes tell what it holds.
+    /// All of the band is on flash, and its last stripes tell what it holds. A block that failed has none of the last
+    /// stripes: what they tell may be lost with a module, until its band is emptied.
     fn is_known_by_summary(&self, band: BandId) -> bool {
-        let ftl = self.card.as_ref().expect("there is power").ftl();
-        ftl.band_state(band) == BandState::Closed && ftl.is_settled(band) && ftl.has_summary(band)
+        let card = self.card.as_ref().expect("there is power");
+        let (ftl, media) = (card.ftl(), card.media_contents().expect("it has contents"));
+        let has_failed = |die: u32| {
+            let at = card.place_of(UnitAddress { band, die, row: 0 });
+            at.is_some_and(|at| media.is_bad(at.block))
+        };
+        let is_whole = ftl.band_state(band) == BandState::Closed && ftl.is_settled(band) && ftl.has_summary(band);
+        is_whole && !(0..ftl.layout().dies).any(has_failed)
     }
 
     /// The spare areas of the same-numbered sectors of these units, if all of them are good.
