@@ -61,14 +61,17 @@ fn a_unit_of_another_shape_panics() {
 }
 
 #[test]
-fn a_bad_block_is_an_error_and_still_read() {
+fn a_bad_block_takes_no_program_and_is_still_read_and_erased() {
     let mut flash = flash(Physics::IDEAL);
     program(&mut flash, at(0, 0, 0), 1).unwrap();
     flash.mark_bad(at(0, 0, 0).block).unwrap();
     assert!(flash.is_bad(at(0, 0, 0).block) && !flash.is_bad(at(0, 1, 0).block));
     assert_eq!(program(&mut flash, at(0, 0, 1), 1), Err(MediaError::Failed));
-    assert_eq!(flash.erase(at(0, 0, 0).block), Err(MediaError::Failed));
     assert_eq!(look(&mut flash, at(0, 0, 0), 1), "GGGG");
+    flash.erase(at(0, 0, 0).block).unwrap();
+    assert_eq!(look(&mut flash, at(0, 0, 0), 1), "EEEE");
+    assert!(flash.is_bad(at(0, 0, 0).block));
+    assert_eq!(program(&mut flash, at(0, 0, 0), 1), Err(MediaError::Failed));
 }
 
 #[test]

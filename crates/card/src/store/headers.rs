@@ -78,16 +78,25 @@ impl Headers {
     }
 
     /// Writes the header to every module that is there, to one copy of each: the older or unreadable one. The generation
-    /// stays, so a module that does not answer misses nothing but totals.
+    /// stays, so a module that does not answer misses nothing but totals, and one whose file or drive
+    /// fails is passed over; the first such error is returned.
     pub fn write_totals(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.sequence += 1;
+        let mut failed = None;
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             let sequence = |media: &mut dyn Media, copy| written(media, slot, copy).map(|copy| copy.sequence);
             let first_is_newer = sequence(media, 1) < sequence(media, 0);
-            self.write_copy(media, logical, slot, u32::from(first_is_newer))?;
+            match self.write_copy(media, logical, slot, u32::from(first_is_newer)) {
+                Err(why @ HeaderFailed { error: MediaError::Host | MediaError::NoSpace, .. }) => {
+                    failed = failed.or(Some(why));
+                }
+                told => {
+                    told?;
+                }
+            }
         }
-        Ok(())
+        failed.map_or(Ok(()), Err)
     }
 
     /// Writes one copy; what it holds then. `None`: the module does not answer.

@@ -229,6 +229,37 @@ fn a_program_that_never_happened_is_no_proof_that_its_stripe_was_torn() {
 }
 
 #[test]
+fn a_program_that_went_astray_is_no_proof_that_its_stripe_was_torn() {
+    let astray = Fault::MisdirectProgram { module: 0, die: 0, to_block: 5, to_row: 2 };
+    let never = Fault::LoseProgram { module: 0, die: 0 };
+    for (fault, is_told) in [(astray, true), (never, false)] {
+        for volatile in [false, true] {
+            let mut writer = Writer::new(Made { volatile, ..SMALL });
+            let mut open = writer.open(3);
+            writer.write(&mut open, &[1, 2]);
+            writer.flash.inject(fault);
+            writer.write(&mut open, &[3, 4]);
+            assert!(writer.scan().is_ok());
+            // Another module is missing, or was: a rebuild has left a unit without spare areas.
+            let mut given_up = writer.clone();
+            writer.modules[1] = None;
+            let at = given_up.at(3, 1, 1);
+            given_up.flash.erase(at.block).unwrap();
+            for row in 0..2 {
+                let nothing = media::Unit::new(&given_up.made.shape());
+                given_up.flash.program(media::UnitAt { row, ..at }, &nothing).unwrap();
+            }
+            for mut writer in [writer, given_up] {
+                match writer.scan() {
+                    Err(error) => assert!(is_told && is_beyond(&error, 3, 1), "{error}"),
+                    Ok(found) => assert!(!is_told && found.report.dropped_sectors == 2),
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn two_lost_blocks_of_a_band_that_is_needed_are_refused() {
     for plp in [false, true] {
         let mut writer = Writer::new(Made { plp, ..SMALL });
