@@ -354,10 +354,16 @@ impl BandScan {
         if self.doubts.is_empty() {
             return Ok(Vec::new());
         }
+        // Erases that were cut leave whole blocks erased, of a band that was full: else what is absent beside a unit that a
+        // rebuild has given up was lost.
+        let was_full = self.written.contains(&reader.card.rows(opening.slc));
         for doubt in self.doubts.iter_mut().filter(|doubt| doubt.may_hide_a_stray()) {
-            let astray =
-                reader.strays()?.of(StripeId { band, index: doubt.stripe }, opening.sequence, doubt.lost.absent());
-            doubt.lost.went_astray(astray);
+            let stripe = StripeId { band, index: doubt.stripe };
+            let absent = doubt.lost.absent();
+            let written = |unit: &u32| self.written[reader.card.layout.unit_address(stripe, *unit).die as usize] > 0;
+            let lost = units(absent).filter(|unit| doubt.lost.given_up != 0 && (!was_full || written(unit)));
+            let lost: u64 = lost.map(|unit| 1 << unit).sum();
+            doubt.lost.went_astray(lost | reader.strays()?.of(stripe, opening.sequence, absent));
         }
         let layout = reader.card.layout;
         let (masks, written) = (&self.known.masks, &self.written);
