@@ -240,7 +240,8 @@ fn a_program_that_went_astray_is_no_proof_that_its_stripe_was_torn() {
             writer.flash.inject(fault);
             writer.write(&mut open, &[3, 4]);
             assert!(writer.scan().is_ok());
-            // Another module is missing, or was: a rebuild has left a unit without spare areas.
+            // Another module is missing, or was: a rebuild has left a unit without spare areas, which says that something
+            // pointed there.
             let mut given_up = writer.clone();
             writer.modules[1] = None;
             let at = given_up.at(3, 1, 1);
@@ -249,7 +250,7 @@ fn a_program_that_went_astray_is_no_proof_that_its_stripe_was_torn() {
                 let nothing = media::Unit::new(&given_up.made.shape());
                 given_up.flash.program(media::UnitAt { row, ..at }, &nothing).unwrap();
             }
-            for mut writer in [writer, given_up] {
+            for (mut writer, is_told) in [(writer, is_told), (given_up, true)] {
                 match writer.scan() {
                     Err(error) => assert!(is_told && is_beyond(&error, 3, 1), "{error}"),
                     Ok(found) => assert!(!is_told && found.report.dropped_sectors == 2),
