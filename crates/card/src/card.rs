@@ -384,7 +384,7 @@ impl Card {
                 self.erasing[i].left -= 1;
                 if self.erasing[i].left == 0 {
                     // Of what is programmed into the band from now on a cut may leave some, and none of its erase.
-                    if self.store.is_some() {
+                    if self.store.as_ref().is_some_and(|store| !store.media.keeps_erases()) {
                         self.sync_media(now);
                         if self.halted {
                             return;

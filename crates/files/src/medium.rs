@@ -235,6 +235,10 @@ impl Media for Files {
         true
     }
 
+    fn keeps_erases(&self) -> bool {
+        true
+    }
+
     fn is_bad(&self, at: BlockAt) -> bool {
         self.module(at.module).is_ok_and(|module| module.table[module.superblock.layout.block(at) as usize].is_bad)
     }

@@ -115,6 +115,11 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Whether programs and erases may be lost in a power cut before [`Media::sync`].
     fn is_volatile(&self) -> bool;
 
+    /// Whether an erase survives a power cut as soon as it has ended, although programs may be lost.
+    fn keeps_erases(&self) -> bool {
+        !self.is_volatile()
+    }
+
     /// Whether a block was marked bad.
     fn is_bad(&self, at: BlockAt) -> bool;
 
