@@ -8,6 +8,7 @@ use control::{Client, Insert, Range, find_socket};
 use live::ModuleStatus;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
@@ -30,8 +31,9 @@ fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
         }
         CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
         CtlCommand::Module(ModuleCommand::Insert { slot, path, new }) => {
-            let absolute =
-                |path| std::path::absolute(path).map_err(|source| Failure::Unreadable { path: path.clone(), source });
+            let absolute = |path: &PathBuf| {
+                std::path::absolute(path).map_err(|source| Failure::Unreadable { path: path.clone(), source })
+            };
             let path = path.as_ref().map(absolute).transpose()?;
             module(client.insert(*slot, &Insert { new: *new, path })?)
         }

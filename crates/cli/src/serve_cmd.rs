@@ -26,10 +26,11 @@ struct Running {
 
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let several = args.cards.len() > 1;
-    for (option, given) in [("--control", args.control.is_some()), ("--metrics", args.metrics.is_some())] {
-        if several && given {
-            return Err(Failure::OptionWithout { option, what: "several cards; start a server for each" });
-        }
+    if several && args.control.is_some() {
+        return Err(Failure::OptionWithout {
+            option: "--control",
+            what: "several cards: each has a socket of its own",
+        });
     }
     let security = match (&args.tls_certificate, &args.tls_key) {
         (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
@@ -116,14 +117,11 @@ impl Frontends for NbdClients {
             }],
             clients: mine
                 .map(|client| Connection {
-                    id: client.number,
+                    number: client.number,
                     peer: client.peer,
                     export: client.export,
-                    connected_s: client.connected_seconds as u64,
-                    requests: client.requests,
-                    in_flight: client.in_flight,
-                    read_bytes: client.read_bytes,
-                    written_bytes: client.written_bytes,
+                    tls: client.tls,
+                    connected_seconds: client.connected_seconds,
                 })
                 .collect(),
         }
@@ -136,19 +134,14 @@ fn operators(
     server: &Arc<Server>,
     access: Access,
 ) -> Result<(Vec<ControlServer>, Option<MetricsServer>), Failure> {
-    let mut controls = Vec::new();
-    let mut metrics = None;
+    let (mut controls, mut all) = (Vec::new(), Vec::new());
     for Running { export, card, socket } in cards {
-        let uri = |address: &Address| match address {
-            Address::Unix(path) => format!("nbd+unix:///{}?socket={}", export.name, path.display()),
-            Address::Tcp(at) => format!("nbd://{at}/{}", export.name),
-        };
         let clients = NbdClients {
             server: Arc::downgrade(server),
             export: export.name.clone(),
             size_bytes: export.live.size_bytes(),
             read_only: export.read_only,
-            addresses: server.addresses().iter().map(uri).collect(),
+            addresses: server.addresses().iter().map(Address::to_string).collect(),
         };
         let served = Served {
             live: Arc::clone(&export.live),
@@ -157,13 +150,13 @@ fn operators(
             frontends: Some(Arc::new(clients)),
         };
         let socket = args.control.as_ref().unwrap_or(socket);
-        if let Some(address) = &args.metrics {
-            let server = control::metrics_server(served.clone(), address)?;
-            eprintln!("flashrig: metrics at http://{}/metrics", server.address());
-            metrics = Some(server);
-        }
+        all.push(served.clone());
         controls.push(control::serve(served, socket, access)?);
         eprintln!("flashrig: flashrig ctl {} status", socket.display());
+    }
+    let metrics = args.metrics.as_ref().map(|address| control::metrics_server(all, address)).transpose()?;
+    if let Some(server) = &metrics {
+        eprintln!("flashrig: metrics at http://{}/metrics", server.address());
     }
     Ok((controls, metrics))
 }

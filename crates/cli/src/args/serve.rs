@@ -54,7 +54,7 @@ pub struct ServeArgs {
     /// A group that may do so as well
     #[arg(long, value_name = "GROUP")]
     pub control_group: Option<String>,
-    /// Serve metrics for Prometheus here, at /metrics; for one card
+    /// Serve metrics for Prometheus here, at /metrics
     #[arg(long, value_name = "HOST:PORT")]
     pub metrics: Option<String>,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
