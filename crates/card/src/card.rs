@@ -127,6 +127,8 @@ pub struct Card {
     pub(crate) owes_since_start: Option<crate::holes::OwedSinceStart>,
     /// The headers were told why it halted, or must not be.
     pub(crate) halt_is_noted: bool,
+    /// What has begun on dies and is not begun on a slow medium yet: how the operation before it ended is asked first.
+    pub(crate) to_begin: Vec<crate::dies::Started>,
     /// Slow media are waited for, one operation after the other: the card is being shut down.
     pub(crate) at_once: bool,
     /// Power is failing: only what is in the buffer matters.
@@ -194,6 +196,7 @@ impl Card {
             checkpoint_version: 0,
             owes_since_start: None,
             halt_is_noted: false,
+            to_begin: Vec::new(),
             at_once: false,
             draining: false,
             trims: Default::default(),
@@ -257,8 +260,8 @@ impl Card {
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
-        if started.fresh && self.store.is_some() {
-            self.begin_on_medium(&started);
+        if started.fresh && self.is_on_slow_medium() {
+            self.to_begin.push(started);
         }
         if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) && self.store.is_none() {
             self.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
@@ -567,6 +570,7 @@ impl Device for Card {
     fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
         self.life.tick(now);
         loop {
+            self.begin_on_medium();
             let (time, slot) = self.events.earliest();
             if time > now {
                 // Whatever waits for room then waits for ever.

@@ -142,6 +142,7 @@ pub struct Finished {
 }
 
 /// What began on a die.
+#[derive(Clone, Copy, Debug)]
 pub struct Started {
     pub work: Work,
     pub unit: UnitAddress,

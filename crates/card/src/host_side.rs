@@ -128,6 +128,7 @@ impl Card {
         if passage.arrived == now {
             self.arrived(now, id, done);
             self.notice_the_end(now, done);
+            self.begin_on_medium();
         } else {
             // The map entry will be needed when the command arrives.
             if sectors > 0 && request.op != Op::Flush {

@@ -10,12 +10,22 @@ use device::{Completion, Time};
 use media::Medium;
 
 impl Card {
-    /// Tells the medium what has begun on a die.
-    pub(crate) fn begin_on_medium(&mut self, started: &Started) {
-        let store = self.store.as_mut().expect("the card has contents");
-        if matches!(store.media, Medium::Flash(_)) || self.at_once {
+    pub(crate) fn is_on_slow_medium(&self) -> bool {
+        self.store.as_ref().is_some_and(|store| matches!(store.media, Medium::Outside(_))) && !self.at_once
+    }
+
+    /// Tells the medium what has begun on dies.
+    pub(crate) fn begin_on_medium(&mut self) {
+        if self.to_begin.is_empty() {
             return;
         }
+        let mut all = std::mem::take(&mut self.to_begin);
+        all.drain(..).for_each(|started| self.begin_one_on_medium(&started));
+        self.to_begin = all;
+    }
+
+    fn begin_one_on_medium(&mut self, started: &Started) {
+        let Some(store) = &mut self.store else { return };
         let (at, width) = (started.unit, self.ftl.layout().width);
         match started.work {
             Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
@@ -46,7 +56,7 @@ impl Card {
     /// The time of a die's operation is over, and the medium has not answered yet.
     pub(crate) fn waits_for_medium(&mut self, now: Time, d: usize) -> bool {
         let Some(store) = &self.store else { return false };
-        if matches!(store.media, Medium::Flash(_)) || self.at_once {
+        if !self.is_on_slow_medium() {
             return false;
         }
         let modules = store.slots.len();
