@@ -1,0 +1,29 @@
+//! How does a card look as a file?
+//!
+//! A live card as a FUSE file system with one file, [`FILE`], of the card's size. A loop device on that file is a disk, on
+//! any machine, without a block driver of our own.
+//!
+//! A request is handed to the card by the thread that read it from the kernel. What the card answers at once, which is
+//! nearly everything of a card in memory, is replied by the same thread; what takes time is replied when the card's bell
+//! rings, and the kernel sends further requests meanwhile.
+//!
+//! Invariants:
+//! - no page cache lies in between: a file is always opened for direct I/O;
+//! - each request is replied exactly once, also when power goes, the card stops, or the file system is unmounted;
+//! - the file's size never changes;
+//! - a file system that was mounted is unmounted when [`Mounted`] is dropped, also while a panic unwinds.
+
+mod answers;
+mod disk;
+mod error;
+mod lane;
+mod mount;
+mod range;
+
+pub use error::FuseError;
+pub use mount::{Mounted, Options, mount};
+
+/// The name of the file.
+pub const FILE: &str = "disk";
+/// What `/proc/mounts` calls the kind of file system.
+pub const KIND: &str = "fuse.flashrig";
