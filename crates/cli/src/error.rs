@@ -246,6 +246,9 @@ pub enum Failure {
         /// Why.
         source: fsck::FsckError,
     },
+    /// A device that is attached, or is to be.
+    #[error(transparent)]
+    Attach(#[from] attach::AttachError),
     /// A comparison.
     #[error(transparent)]
     Validate(#[from] ValidateError),

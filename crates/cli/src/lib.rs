@@ -4,6 +4,7 @@
 //! standard error and exit code 2.
 
 pub mod args;
+mod attach_cmd;
 mod cancel;
 mod card_dir;
 mod cards_cmd;
@@ -90,6 +91,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Fsck(args) => fsck_cmd::fsck(&args),
         Command::Ctl(args) => ctl_cmd::ctl(&args),
         Command::Top(args) => top::top(&args),
+        Command::Attach(args) => attach_cmd::attach(&args),
+        Command::Detach(args) => attach_cmd::detach(&args),
         Command::Completions(args) => generate_cmd::completions(&args),
         Command::Man(args) => generate_cmd::man(&args),
     }

@@ -7,8 +7,21 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 11] =
-    ["cards", "show", "run", "review", "compare", "validate", "fsck", "ctl", "top", "completions", "man"];
+const COMMANDS: [&str; 13] = [
+    "cards",
+    "show",
+    "run",
+    "review",
+    "compare",
+    "validate",
+    "fsck",
+    "ctl",
+    "top",
+    "attach",
+    "detach",
+    "completions",
+    "man",
+];
 
 /// Lines of a text that begin with the program's name, a prompt or not, as words.
 fn command_lines(text: &str) -> Vec<Vec<String>> {

@@ -106,6 +106,15 @@ const CASES: &[Case] = &[
     ("fsck . --band 7 --lba 3", &["cannot be used with"]),
     ("fsck . --verify --stripe 1:2", &["cannot be used with"]),
     ("fsck . --read-time 5", &["with its unit"]),
+    ("attach", &["<SOURCE>"]),
+    ("attach nowhere", &["nowhere", "No such file"]),
+    ("attach .", &[".: no card is mounted there", "--fuse"]),
+    ("attach /dev/null", &["/dev/null", "neither a regular file nor a socket"]),
+    ("attach nbd://", &["'nbd://'", "nbd://HOST"]),
+    ("attach nbd:unix:nowhere", &["nowhere", "No such file"]),
+    ("attach . --list", &["cannot be used with"]),
+    ("detach", &["<TARGET>"]),
+    ("detach --all /dev/loop0", &["cannot be used with"]),
     ("completions bahs", &["invalid value 'bahs'", "a similar value exists: 'bash'"]),
 ];
 

@@ -45,9 +45,8 @@ pub(crate) struct Answers {
 impl Answers {
     pub fn new(live: &Live, lanes: usize) -> io::Result<Answers> {
         let rung = Arc::new(Rung { lanes: (0..lanes).map(|_| AtomicBool::new(false)).collect(), ..Rung::default() });
-        let lanes: Arc<[Lane]> = (0..lanes)
-            .map(|lane| Lane::new(live.port(Arc::new(LaneBell { rung: Arc::clone(&rung), lane }))))
-            .collect();
+        let lanes: Arc<[Lane]> =
+            (0..lanes).map(|lane| Lane::new(live.port(Arc::new(LaneBell { rung: Arc::clone(&rung), lane })))).collect();
         let (for_thread, lanes_of_thread) = (Arc::clone(&rung), Arc::clone(&lanes));
         let thread = std::thread::Builder::new()
             .name("fuse-answers".into())

@@ -171,9 +171,8 @@ impl Filesystem for Disk {
             DISK => {
                 // The card keeps apart what overlaps, so the kernel need not let one write in at a time. Closing makes
                 // nothing durable: fsync does.
-                let flags = FopenFlags::FOPEN_DIRECT_IO
-                    | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES
-                    | FopenFlags::FOPEN_NOFLUSH;
+                let flags =
+                    FopenFlags::FOPEN_DIRECT_IO | FopenFlags::FOPEN_PARALLEL_DIRECT_WRITES | FopenFlags::FOPEN_NOFLUSH;
                 reply.opened(FileHandle(0), flags);
             }
             _ => reply.error(Errno::EISDIR),
@@ -283,11 +282,11 @@ impl Filesystem for Disk {
         if ino != DIRECTORY {
             return reply.error(Errno::ENOTDIR);
         }
-        let entries = [(DIRECTORY, FileType::Directory, "."), (DIRECTORY, FileType::Directory, ".."), (
-            DISK,
-            FileType::RegularFile,
-            FILE,
-        )];
+        let entries = [
+            (DIRECTORY, FileType::Directory, "."),
+            (DIRECTORY, FileType::Directory, ".."),
+            (DISK, FileType::RegularFile, FILE),
+        ];
         for ((ino, kind, name), next) in entries.into_iter().zip(1..).skip(offset as usize) {
             if reply.add(ino, next, kind, name) {
                 break;

@@ -49,16 +49,14 @@ pub struct Mounted {
 /// Mounts a card: `mountpoint` is a directory, in which there is the file [`FILE`] afterwards.
 pub fn mount(live: Arc<Live>, mountpoint: &Path, options: &Options) -> Result<Mounted, FuseError> {
     let at = |source| FuseError::Mountpoint { mountpoint: mountpoint.to_owned(), source };
-    let there = match mountpoint.canonicalize() {
-        Err(error) if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) => {
-            return Err(FuseError::Dead { mountpoint: mountpoint.to_owned() });
-        }
-        there => there.map_err(at)?,
-    };
+    if matches!(rustix::fs::statfs(mountpoint), Err(Errno::NOTCONN)) {
+        return Err(FuseError::Dead { mountpoint: mountpoint.to_owned() });
+    }
+    let there = mountpoint.canonicalize().map_err(at)?;
     if !there.is_dir() {
         return Err(at(io::ErrorKind::NotADirectory.into()));
     }
-    if is_mounted(&there).map_err(at)? {
+    if is_mounted(&there) {
         return Err(FuseError::Taken { mountpoint: there });
     }
     let device = File::options().read(true).write(true).open("/dev/fuse").map_err(FuseError::NoFuse)?;
@@ -88,7 +86,8 @@ pub fn mount(live: Arc<Live>, mountpoint: &Path, options: &Options) -> Result<Mo
             }),
         Err(Errno::PERM) => {
             // Others have fusermount do it.
-            config.mount_options = vec![MountOption::FSName(options.name.clone()), MountOption::Subtype(subtype().into())];
+            config.mount_options =
+                vec![MountOption::FSName(options.name.clone()), MountOption::Subtype(subtype().into())];
             config.mount_options.push(if options.read_only { MountOption::RO } else { MountOption::RW });
             Session::new(disk, &there, &config).and_then(Session::spawn)
         }
@@ -127,17 +126,8 @@ fn mount_as_root(device: &File, mountpoint: &Path, options: &Options) -> Result<
 }
 
 /// Whether something is mounted at just this directory.
-fn is_mounted(directory: &Path) -> io::Result<bool> {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo")?;
-    Ok(mounts.lines().any(|line| line.split(' ').nth(4).is_some_and(|at| Path::new(&unescaped(at)) == directory)))
-}
-
-/// `\040` and the like are how the kernel writes blanks.
-fn unescaped(text: &str) -> String {
-    ["\\040", "\\011", "\\012", "\\134"]
-        .into_iter()
-        .zip([" ", "\t", "\n", "\\"])
-        .fold(text.to_owned(), |text, (code, character)| text.replace(code, character))
+fn is_mounted(directory: &Path) -> bool {
+    identify::mount_points().iter().any(|mount| mount.point == directory)
 }
 
 /// Takes the mount away at once; who uses it gets errors.
@@ -209,17 +199,5 @@ impl Drop for Mounted {
             }
         }
         self.end();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn blanks_in_mount_points_are_read_as_the_kernel_writes_them() {
-        assert_eq!(unescaped("/mnt/a\\040b\\134c"), "/mnt/a b\\c");
-        assert!(is_mounted(Path::new("/proc")).unwrap());
-        assert!(!is_mounted(Path::new("/proc/self")).unwrap());
     }
 }

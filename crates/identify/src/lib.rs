@@ -35,6 +35,7 @@ pub use error::IdentifyError;
 pub use file::FileSystem;
 pub use identity::Identity;
 pub use model::Model;
+pub use mounts::MountPoint;
 pub use queue::Queue;
 pub use safety::{HolderKind, Permit, Reason, Refusal};
 pub use system::{DeviceNumber, System};
@@ -60,4 +61,21 @@ pub fn host() -> results::HostInfo {
 /// The right to overwrite a block device, or everything that speaks against it.
 pub fn may_be_overwritten(identity: &Identity) -> Result<Permit, Refusal> {
     System::default().may_be_overwritten(identity)
+}
+
+/// Everybody who uses a block device now: mounts, volumes, swap, programs that have it open for writing.
+pub fn users(device: &Device) -> Vec<Reason> {
+    System::default().users(device)
+}
+
+/// What is mounted where, as this process sees it, in the order in which it was mounted.
+pub fn mount_points() -> Vec<MountPoint> {
+    mounts::points(&System::default())
+}
+
+/// All block devices that have a size, partitions among them.
+pub fn block_devices() -> Vec<Device> {
+    let system = System::default();
+    let devices = system.block_devices().into_iter().filter_map(|name| Device::named(&system, &name));
+    devices.filter(|device| device.size_bytes > 0).collect()
 }

@@ -54,6 +54,20 @@ impl Mount {
     }
 }
 
+/// A mount, as far as others need to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MountPoint {
+    /// The directory.
+    pub point: PathBuf,
+    /// Type of file system, its subtype included: `ext4`, `fuse.sshfs`.
+    pub fs_type: String,
+}
+
+/// See [`crate::mount_points`].
+pub(crate) fn points(system: &System) -> Vec<MountPoint> {
+    own(system).into_iter().map(|Mount { point, fs_type, .. }| MountPoint { point, fs_type }).collect()
+}
+
 /// Mounts that this process sees, in the order in which they were made.
 pub(crate) fn own(system: &System) -> Vec<Mount> {
     read(&system.proc.join("self/mountinfo"))

@@ -146,6 +146,26 @@ q ends it.
 Examples:
   flashrig top card --once";
 
+pub(super) const ATTACH: &str = "\
+Prints the device; the command that made it goes to standard error. Needs root,
+and losetup (util-linux) or nbd-client.
+
+Examples:
+  flashrig attach --list
+  flashrig attach --list --json
+  A card that is mounted at /mnt/card, and one behind a socket:
+  # flashrig attach /mnt/card
+  # flashrig attach nbd:unix:/run/card.sock";
+
+pub(super) const DETACH: &str = "\
+What is mounted or held by anything is refused, and told by what. The mount of a
+server that has died is taken away as well.
+
+Examples:
+  # flashrig detach /dev/loop0
+  # flashrig detach /mnt/card
+  # flashrig detach --all";
+
 pub(super) const COMPLETIONS: &str = "\
 Examples:
   flashrig completions bash";

@@ -2,6 +2,7 @@
 //!
 //! Help, man pages and completions are all made from these definitions.
 
+mod attach;
 mod belonging;
 mod control;
 mod examples;
@@ -16,6 +17,7 @@ mod slob;
 mod torture;
 pub mod values;
 
+pub use attach::{AttachArgs, DetachArgs};
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
 pub use fileio::FileioArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
@@ -91,6 +93,12 @@ pub enum Command {
     /// Watch a running card in the terminal
     #[command(after_help = examples::TOP_COMMAND)]
     Top(TopArgs),
+    /// Make a disk of this machine of a card that is served
+    #[command(after_help = examples::ATTACH)]
+    Attach(AttachArgs),
+    /// Undo attach, also after a server has died
+    #[command(after_help = examples::DETACH)]
+    Detach(DetachArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),

@@ -63,6 +63,19 @@ impl System {
         refuse(reasons)
     }
 
+    /// Everybody who uses a block device now. What is on it isn't looked at: a device whose server has died has no answer.
+    pub fn users(&self, device: &Device) -> Vec<Reason> {
+        let mut reasons = claims::against(self, device);
+        reasons.retain(|reason| {
+            !matches!(reason, Reason::ReadOnly { .. } | Reason::Empty { .. } | Reason::Partitions { .. })
+        });
+        let path = device.node();
+        if !reasons.iter().any(Reason::is_use) && open_exclusively(&path, false).is_err_and(|error| is_busy(&error)) {
+            reasons.push(Reason::InUseByKernel { path });
+        }
+        reasons
+    }
+
     /// Whether an open device is the one that was identified, and not one that came under its name.
     fn is_still(&self, file: &File, device: &Device) -> bool {
         let Ok(meta) = file.metadata() else { return false };

@@ -1,0 +1,91 @@
+//! What can go wrong. Each message is one line that says what to do.
+
+use crate::source::SourceError;
+use std::io;
+use std::path::PathBuf;
+
+/// Why something is not attached, or not detached.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// What was named.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// Only root makes devices.
+    #[error("only root may {verb} devices: sudo flashrig {verb} ...")]
+    NotRoot {
+        /// `attach`, `detach`.
+        verb: &'static str,
+    },
+    /// The program is not there.
+    #[error("{program} is missing: install {package}")]
+    NoProgram {
+        /// Which.
+        program: &'static str,
+        /// Where it comes from.
+        package: &'static str,
+    },
+    /// It says no.
+    #[error("{command}: {said}")]
+    Program {
+        /// As it was called.
+        command: String,
+        /// Its last line.
+        said: String,
+    },
+    /// A kernel without the driver.
+    #[error(
+        "this kernel has no nbd driver (modprobe nbd finds none): serve the card with --fuse DIR and attach that: \
+         flashrig attach DIR"
+    )]
+    NoNbd,
+    /// All of them are taken.
+    #[error("all nbd devices are in use: detach one, or load the driver with more: modprobe nbd nbds_max=64")]
+    NoFreeNbd,
+    /// A second device on the same file would have a cache of its own.
+    #[error("{}: is attached already as {}", .path.display(), .device.display())]
+    Already {
+        /// What was named.
+        path: PathBuf,
+        /// The device.
+        device: PathBuf,
+    },
+    /// Its record can't be written, so it was detached again.
+    #[error("can't keep a record in {}: {source}", .folder.display())]
+    Record {
+        /// Where.
+        folder: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// It is none of ours.
+    #[error("{}: was not attached by flashrig: nothing was detached (flashrig attach --list shows what was)", .path.display())]
+    NotOurs {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Somebody uses it.
+    #[error("{} is in use: {reasons}", .device.display())]
+    InUse {
+        /// Which.
+        device: PathBuf,
+        /// By whom, and what to do.
+        reasons: String,
+    },
+    /// The kernel has not let go of it.
+    #[error("{} is still open somewhere: it goes when the last who has it open closes it", .device.display())]
+    StillThere {
+        /// Which.
+        device: PathBuf,
+    },
+    /// A mount of a server that has died.
+    #[error("can't unmount {}: {source}", .mountpoint.display())]
+    Unmount {
+        /// Where.
+        mountpoint: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// What a device is can't be found out.
+    #[error(transparent)]
+    Identify(#[from] identify::IdentifyError),
+}

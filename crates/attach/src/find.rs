@@ -1,0 +1,123 @@
+//! What is attached, by record and by what the kernel says.
+
+use crate::record::{Kind, Record, Records};
+use crate::source::{cards, is_dead};
+use identify::Device;
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+
+/// How a device that is attached stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Nobody uses it.
+    Free,
+    /// It is mounted, or held, or open for writing.
+    InUse,
+    /// What it lies on is gone: its server has died.
+    Dead,
+}
+
+/// A device that is attached.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Attached {
+    /// `/dev/loop0`.
+    pub device: PathBuf,
+    /// Whose it is.
+    pub kind: Kind,
+    /// What it lies on.
+    pub on: String,
+    /// The card's mount, where it lies on one.
+    pub mountpoint: Option<PathBuf>,
+    /// Bytes.
+    pub size_bytes: u64,
+    /// How it stands.
+    pub state: State,
+    /// Who uses it, and what to do about it.
+    pub users: Vec<String>,
+    /// It has a record; without one it was found by what it lies on.
+    pub recorded: bool,
+    #[serde(skip)]
+    pub(crate) found: Found,
+}
+
+/// The device as the kernel has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found(pub Device);
+
+/// Everything that is attached. Records of what is no longer there are left out.
+pub fn list(records: &Records) -> Vec<Attached> {
+    let (records, cards) = (records.read(), cards());
+    let mut all = Vec::new();
+    for device in identify::block_devices() {
+        if device.partition.is_some() {
+            continue;
+        }
+        let node = Path::new("/dev").join(&device.name);
+        let record = records.iter().find(|record| record.device == node && is_of(record, &device));
+        let card = device.backing_file.as_deref().and_then(|file| card_of(file, &cards));
+        let (kind, on) = match (record, &device.backing_file) {
+            (Some(record), _) => (record.kind, record.on.clone()),
+            (None, Some(file)) if card.is_some() => (Kind::Loop, file.clone()),
+            _ => continue,
+        };
+        let users: Vec<String> = identify::users(&device).iter().map(ToString::to_string).collect();
+        let lost = match kind {
+            Kind::Loop => card.as_deref().is_some_and(is_dead) || (card.is_none() && !Path::new(&on).exists()),
+            Kind::Nbd => false,
+        };
+        let state = match (lost, users.is_empty()) {
+            (true, _) => State::Dead,
+            (false, false) => State::InUse,
+            (false, true) => State::Free,
+        };
+        let recorded = record.is_some();
+        let size_bytes = device.size_bytes;
+        all.push(Attached {
+            device: node,
+            kind,
+            on,
+            mountpoint: card,
+            size_bytes,
+            state,
+            users,
+            recorded,
+            found: Found(device),
+        });
+    }
+    all
+}
+
+/// The record tells of the device that has this name now.
+fn is_of(record: &Record, device: &Device) -> bool {
+    match record.kind {
+        // Of a file that was removed, or lies on a mount that was taken away, the kernel has another name.
+        Kind::Loop => device.backing_file.as_deref().is_some_and(|file| names_same(file, &record.on)),
+        Kind::Nbd => device.name.starts_with("nbd"),
+    }
+}
+
+/// The kernel's name for a file: it ends so where the file was removed, and begins at the root of a mount taken away.
+fn names_same(kernel: &str, on: &str) -> bool {
+    let kernel = kernel.strip_suffix(" (deleted)").unwrap_or(kernel);
+    kernel == on || (Path::new(kernel).parent() == Some(Path::new("/")) && on.ends_with(kernel))
+}
+
+fn card_of(file: &str, cards: &[PathBuf]) -> Option<PathBuf> {
+    cards.iter().find(|card| Path::new(file) == card.join(fuse::FILE)).cloned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_under_the_names_that_the_kernel_gives_it_later() {
+        for kernel in ["/mnt/card/disk", "/mnt/card/disk (deleted)", "/disk"] {
+            assert!(names_same(kernel, "/mnt/card/disk"), "{kernel}");
+        }
+        for kernel in ["/mnt/other/disk", "/isk", "/card/disk", "/", ""] {
+            assert!(!names_same(kernel, "/mnt/card/disk"), "{kernel}");
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! How does a file become a disk, and how is that undone?
+//!
+//! Devices of the kernel on what a server offers: a loop device on a mounted card's file, or the kernel's NBD client on a
+//! socket. `losetup` and `nbd-client` do the work; what stands here is what they leave out: who uses a device, what a
+//! server that has died left behind, and a record of what was made.
+//!
+//! Invariants:
+//! - a device that is mounted or held by anything is never detached;
+//! - nothing is detached that was not attached by this program: it has a record, or lies on a card's mount;
+//! - what a record says is believed only where the kernel says so too; what has no record is found as well.
+
+mod error;
+mod find;
+mod make;
+mod record;
+mod source;
+mod undo;
+
+pub use error::AttachError;
+pub use find::{Attached, State, list};
+pub use make::{Made, attach};
+pub use record::{Kind, Record, Records};
+pub use source::{Source, SourceError};
+pub use undo::{Undone, detach, detach_all};

@@ -1,0 +1,35 @@
+//! `flashrig attach` and `flashrig detach`.
+
+use clap::{Args, ValueHint};
+use std::path::PathBuf;
+
+/// `flashrig attach`.
+#[derive(Debug, Args)]
+pub struct AttachArgs {
+    /// The directory where a card is mounted, a file, nbd:unix:SOCKET or nbd://HOST[:PORT][/EXPORT]
+    #[arg(value_hint = ValueHint::AnyPath, required_unless_present = "list")]
+    pub source: Option<String>,
+    /// Make a device that can't be written
+    #[arg(long)]
+    pub read_only: bool,
+    /// Show what is attached, and who uses it
+    #[arg(long, conflicts_with_all = ["source", "read_only"])]
+    pub list: bool,
+    /// Print JSON in place of text
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `flashrig detach`.
+#[derive(Debug, Args)]
+pub struct DetachArgs {
+    /// A device, or the directory where its card is mounted
+    #[arg(value_hint = ValueHint::AnyPath, required_unless_present = "all")]
+    pub target: Option<PathBuf>,
+    /// All that is not in use, and what servers that have died left behind
+    #[arg(long, conflicts_with = "target")]
+    pub all: bool,
+    /// Print JSON in place of text
+    #[arg(long)]
+    pub json: bool,
+}
