@@ -5,6 +5,7 @@
 #   FUSE_CARD=PROGRAM ...                        another build of crates/fuse/examples/fuse_card.rs
 #   ROUNDS=5 SECONDS_EACH=2 BLOCKS="4k 16k" DEPTHS="1 16" MODES="randread randwrite" ENGINES="io_uring libaio"
 #   THREADS=2                                    of ours, in place of the default
+#   ON=file                                      the files themselves, without loop devices
 #
 # Runs alternate, and who begins rotates: a neighbour who comes and goes harms them less. Figures are medians of ROUNDS;
 # ratios are medians of the rounds' own ratios. p99 is the completion latency in microseconds. Both are filled before.
@@ -25,7 +26,9 @@ folder=$(mktemp -d)
 mkdir "$folder/ours" "$folder/theirs"
 declare -A device=()
 end() {
-    for each in "${device[@]}"; do losetup --detach "$each" || true; done
+    if [ "${ON:-loop}" = loop ]; then
+        for each in "${device[@]}"; do losetup --detach "$each" || true; done
+    fi
     exec 9>&- || true
     umount "$folder/theirs" 2>/dev/null || true
     wait || true
@@ -42,8 +45,13 @@ for ((i = 0; i < 100; i++)); do
     [ -e "$folder/ours/disk" ] && [ -e "$folder/theirs/nbd" ] && break
     sleep 0.1
 done
-device[ours]=$(losetup --direct-io=on --sector-size 4096 --find --show "$folder/ours/disk")
-device[theirs]=$(losetup --direct-io=on --sector-size 4096 --find --show "$folder/theirs/nbd")
+if [ "${ON:-loop}" = loop ]; then
+    for who in ours/disk theirs/nbd; do
+        device[${who%/*}]=$(losetup --direct-io=on --sector-size 4096 --find --show "$folder/$who")
+    done
+else
+    device=([ours]=$folder/ours/disk [theirs]=$folder/theirs/nbd)
+fi
 for each in "${device[@]}"; do
     fio --name=fill --filename="$each" --rw=write --bs=1m --iodepth=8 --direct=1 --ioengine=libaio >/dev/null
 done

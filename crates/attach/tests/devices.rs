@@ -17,10 +17,10 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// Where the process that serves mounts its card.
 const SERVES_AT: &str = "FLASHRIG_TEST_SERVES_AT";
 
-/// Not a test: what the server's process runs, until it is killed.
 #[test]
-fn serve_when_asked_to() {
-    let Some(mountpoint) = std::env::var_os(SERVES_AT) else { return };
+#[ignore = "no test: what the server's process runs until it is killed"]
+fn serve() {
+    let mountpoint = std::env::var_os(SERVES_AT).expect("where to mount");
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(64 << 20)).unwrap();
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
@@ -63,7 +63,7 @@ impl Served {
         let mountpoint = folder.path().canonicalize().unwrap().join("card");
         fs::create_dir(&mountpoint).unwrap();
         let server = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "serve_when_asked_to"])
+            .args(["--exact", "serve", "--ignored"])
             .env(SERVES_AT, &mountpoint)
             .stdout(Stdio::null())
             .spawn()

@@ -1,4 +1,5 @@
 //! Cards that are mounted, loop devices and file systems on them, all gone when a test is over, however it ends.
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use fuse::{Mounted, Options};
 use live::{Live, Start, Timing};
