@@ -112,7 +112,6 @@ impl Disk {
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "as the trait has them")]
 impl Filesystem for Disk {
     fn init(&mut self, _: &Request, config: &mut KernelConfig) -> io::Result<()> {
         // Older kernels don't have all of it, and work without.

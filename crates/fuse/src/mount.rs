@@ -151,15 +151,15 @@ impl Mounted {
         self.session.as_ref().is_none_or(|session| session.guard.is_finished())
     }
 
-    /// Unmounts it, unless it is in use: then it stays as it is.
-    pub fn unmount(mut self) -> Result<(), (Mounted, FuseError)> {
+    /// Unmounts it, unless it is in use: then it stays as it is, and may be asked again.
+    pub fn unmount(&mut self) -> Result<(), FuseError> {
         if !self.is_gone() {
             let mountpoint = self.mountpoint.clone();
             match rustix::mount::unmount(&mountpoint, UnmountFlags::empty()) {
                 Ok(()) => {}
-                Err(Errno::BUSY) => return Err((self, FuseError::Busy { mountpoint })),
+                Err(Errno::BUSY) => return Err(FuseError::Busy { mountpoint }),
                 Err(Errno::PERM) => self.by_fusermount(),
-                Err(error) => return Err((self, FuseError::Unmount { mountpoint, source: error.into() })),
+                Err(error) => return Err(FuseError::Unmount { mountpoint, source: error.into() }),
             }
         }
         self.end();
@@ -192,10 +192,9 @@ impl Drop for Mounted {
             return;
         }
         if !self.is_gone() {
-            match cut_off(&self.mountpoint) {
-                Err(Errno::PERM) => self.by_fusermount(),
-                // Gone already, or the kernel's: there is nothing else to be tried.
-                _ => {}
+            // Other errors say that it is gone already.
+            if cut_off(&self.mountpoint) == Err(Errno::PERM) {
+                self.by_fusermount();
             }
         }
         self.end();
