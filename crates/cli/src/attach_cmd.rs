@@ -74,7 +74,7 @@ fn listed(all: &[Attached]) -> String {
     }
     let mut text = table.render();
     for user in all.iter().flat_map(|attached| &attached.users) {
-        text.push_str(&wrap("", 4, user));
+        text.push_str(&wrap("    ", 4, user));
     }
     text
 }
