@@ -116,6 +116,9 @@ pub enum Failure {
         /// Why.
         source: io::Error,
     },
+    /// A card that can't be mounted.
+    #[error(transparent)]
+    Fuse(#[from] fuse::FuseError),
     /// Keys and certificates.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),

@@ -61,6 +61,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         eprintln!("flashrig: NBD at {address}");
     }
     let (controls, metrics) = operators(args, &cards, &server, access)?;
+    let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     while !cancel::asked() {
         std::thread::park_timeout(Duration::from_millis(200));
@@ -68,11 +69,28 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     }
     eprintln!("flashrig: ending: what is under way is answered, what is in a buffer is written");
     server.stop();
-    drop((controls, metrics));
+    if let Some(mounted) = &mut mounted
+        && let Err(error) = mounted.unmount()
+    {
+        // Whoever still uses the file gets errors from now on.
+        eprintln!("flashrig: {error}");
+    }
+    drop((controls, metrics, mounted));
     drop(server);
     // Whoever has a card last shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The card as a file, where it was asked for.
+fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<fuse::Mounted>, Failure> {
+    let Some(dir) = &args.fuse else { return Ok(None) };
+    let export = &card.export;
+    let options = fuse::Options { name: export.name.clone(), read_only: export.read_only, ..Default::default() };
+    let mounted = fuse::mount(Arc::clone(&export.live), dir, &options)?;
+    eprintln!("flashrig: mounted: {}", mounted.file().display());
+    eprintln!("flashrig: flashrig attach {} makes it a disk", dir.display());
+    Ok(Some(mounted))
 }
 
 /// Says once when this machine can't keep up with a card that is modelled.

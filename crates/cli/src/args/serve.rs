@@ -47,6 +47,9 @@ pub struct ServeArgs {
     /// How long things take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
     pub timing: String,
+    /// Mount the card here, as a folder with one file of its size, for flashrig attach; for one card
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub fuse: Option<PathBuf>,
     /// Take flashrig ctl's commands at this socket [default: control.sock in the card's folder, or a socket of the card's
     /// name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
@@ -58,7 +61,7 @@ pub struct ServeArgs {
     #[arg(long, value_name = "HOST:PORT")]
     pub metrics: Option<String>,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
-    #[arg(long, value_name = "ADDRESS", required = true)]
+    #[arg(long, value_name = "ADDRESS", required_unless_present = "fuse")]
     pub nbd: Vec<Address>,
     /// Take only clients with TLS; the server's certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
