@@ -59,7 +59,7 @@ fn a_card_says_how_it_stands() {
     assert!(text.contains("critical_warning") && text.contains("0x00 (none)"), "{text}");
     assert_eq!(json(dir.path(), "ctl card smart")["available_spare"], 100);
     let text = print(dir.path(), "ctl card clients");
-    assert!(text.contains("export disk") && text.contains("the default export") && text.contains("TLS"), "{text}");
+    assert!(text.contains("export disk") && text.contains("the default export") && text.contains("written"), "{text}");
     assert_eq!(json(dir.path(), "ctl card clients")["clients"][1]["export"], "disk");
 }
 

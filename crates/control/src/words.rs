@@ -12,7 +12,7 @@ pub trait Frontends: Send + Sync {
 }
 
 /// How a card is served.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frontend {
     /// Names under which it can be asked.
     pub exports: Vec<Export>,
@@ -29,23 +29,29 @@ pub struct Export {
     pub size_bytes: u64,
     /// It takes no writes.
     pub read_only: bool,
-    /// Where its server listens: `unix:/run/x.sock`, `127.0.0.1:10809`.
+    /// Where it listens, as URIs: `nbd://127.0.0.1:10809/name`, `nbd+unix:///name?socket=/run/x.sock`.
     pub addresses: Vec<String>,
 }
 
 /// Somebody who is connected.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Counts connections.
-    pub number: u64,
-    /// Where it comes from.
+    /// Its number since the server started.
+    pub id: u64,
+    /// Where it comes from: an address, or the process at the other end of a socket.
     pub peer: String,
     /// What it asks; `None` while that is being agreed on.
     pub export: Option<String>,
-    /// It came with TLS.
-    pub tls: bool,
-    /// Since it came.
-    pub connected_seconds: f64,
+    /// Seconds since it came.
+    pub connected_s: u64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Requests under way.
+    pub in_flight: u64,
+    /// Bytes that it read.
+    pub read_bytes: u64,
+    /// Bytes that it wrote.
+    pub written_bytes: u64,
 }
 
 /// How a card stands, and whose answer that is.

@@ -31,7 +31,7 @@ fn the_status_is_that_of_the_card() {
     let smart = rig.client.smart().unwrap();
     assert_eq!(smart.data_units_written, (2 * SIZE).div_ceil(512_000));
     assert_eq!(rig.client.exports().unwrap()[0].name, "disk");
-    assert_eq!(rig.client.clients().unwrap()[0].number, 3);
+    assert_eq!(rig.client.clients().unwrap()[0].id, 3);
 }
 
 #[test]
@@ -55,8 +55,9 @@ fn a_module_is_pulled_and_put_back_and_replaced() {
     let (status, message) = refused(rig.client.pull(99).unwrap_err());
     assert!(status == 404 && message.starts_with("no slot 99: the card has "), "{message}");
     assert_eq!(refused(rig.client.insert(99, &Insert::default()).unwrap_err()).0, 404);
-    // What was pulled is held until it is put back.
-    assert_eq!(refused(rig.client.insert(7, &Insert::default()).unwrap_err()).0, 409);
+    // Nobody pulled it.
+    let taken = refused(rig.client.insert(7, &Insert::default()).unwrap_err());
+    assert_eq!(taken, (409, "slot 7 holds a module; pull it first".into()));
 }
 
 #[test]

@@ -191,6 +191,7 @@ impl Engine {
             return if new { Err(ControlError::NewWithoutFile { slot }) } else { self.insert_pulled_file(slot) };
         }
         let (physics, shape) = self.flash().ok_or(ControlError::Medium { what: "inserting a module" })?;
+        self.is_free(slot)?;
         let module = match new {
             true => {
                 let serial = Rng::stream(self.wall_ns(), "serial of a new module").bits();
@@ -212,7 +213,18 @@ impl Engine {
         if slot >= self.slots() {
             return Err(ControlError::NoSlot { slot, slots: self.slots() });
         }
-        self.flash().map(|_| ()).ok_or(ControlError::Medium { what: "inserting the image of a module" })
+        self.flash().ok_or(ControlError::Medium { what: "inserting the image of a module" })?;
+        self.is_free(slot)
+    }
+
+    /// There is no module in a slot.
+    fn is_free(&self, slot: u32) -> Result<(), ControlError> {
+        let is_taken = match &self.state {
+            State::On(card) => card.medium().is_some_and(|medium| medium.has_module(slot)),
+            State::Off(medium) => medium.has_module(slot),
+            State::Gone => false,
+        };
+        if is_taken { Err(InsertError::SlotTaken { slot }.into()) } else { Ok(()) }
     }
 
     /// What is emulated, if the medium is.

@@ -181,8 +181,8 @@ fn data_units(units: u64) -> String {
     format!("{} ({})", grouped(units), capacity(units.saturating_mul(512_000)))
 }
 
-/// Most characters of an address, or of a name.
-const MOST: usize = 24;
+/// Most characters of an address.
+const PEER: usize = 24;
 
 /// Who reads and writes it.
 pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
@@ -198,16 +198,18 @@ pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
         out.push_str("nobody is connected\n");
         return out;
     }
-    let mut table = Table::new([Align::Right, Align::Left, Align::Left, Align::Left, Align::Right]);
-    table.row(["client", "from", "export", "TLS", "since"]);
-    let short = |text: &str| printable(text).chars().take(MOST).collect::<String>();
+    let mut table =
+        Table::new([Align::Right, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);
+    table.row(["id", "from", "since", "requests", "now", "read", "written"]);
     for client in clients {
         table.row([
-            client.number.to_string(),
-            short(&client.peer),
-            client.export.as_deref().map_or("-".to_owned(), short),
-            if client.tls { "yes" } else { "no" }.to_owned(),
-            duration(client.connected_seconds * 1e9),
+            client.id.to_string(),
+            printable(&client.peer).chars().take(PEER).collect(),
+            duration(client.connected_s as f64 * 1e9),
+            grouped(client.requests),
+            grouped(client.in_flight),
+            capacity(client.read_bytes),
+            capacity(client.written_bytes),
         ]);
     }
     out + &table.render()

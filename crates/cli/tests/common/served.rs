@@ -21,7 +21,7 @@ struct Nbd;
 
 impl Frontends for Nbd {
     fn status(&self) -> Frontend {
-        let addresses = vec!["127.0.0.1:10809".to_owned(), "unix:/run/flashrig.sock".to_owned()];
+        let addresses = vec!["nbd://127.0.0.1:10809/disk".to_owned(), "nbd+unix:///disk?socket=/run/x.sock".to_owned()];
         let export = |name: &str| Export {
             name: name.to_owned(),
             size_bytes: SIZE,
@@ -29,11 +29,14 @@ impl Frontends for Nbd {
             addresses: addresses.clone(),
         };
         let client = |number, export: Option<&str>| Connection {
-            number,
+            id: number,
             peer: "[2001:db8:85a3:8d3:1319:8a2e:370:7348]:54321\u{1b}[2J".into(),
             export: export.map(str::to_owned),
-            tls: true,
-            connected_seconds: 3_600.0,
+            connected_s: 3_600,
+            requests: 123_456_789,
+            in_flight: 128,
+            read_bytes: 999_990_000_000,
+            written_bytes: 999_990_000_000,
         };
         Frontend { exports: vec![export("disk"), export("")], clients: vec![client(1, None), client(2, Some("disk"))] }
     }

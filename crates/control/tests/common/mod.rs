@@ -53,14 +53,17 @@ impl Frontends for Nbd {
                 name: "disk".into(),
                 size_bytes: SIZE,
                 read_only: false,
-                addresses: vec!["127.0.0.1:10809".into()],
+                addresses: vec!["nbd://127.0.0.1:10809/disk".into()],
             }],
             clients: vec![Connection {
-                number: 3,
+                id: 3,
                 peer: "127.0.0.1:50000".into(),
                 export: Some("disk".into()),
-                tls: true,
-                connected_seconds: 12.5,
+                connected_s: 12,
+                requests: 1_000,
+                in_flight: 2,
+                read_bytes: 1 << 20,
+                written_bytes: 2 << 20,
             }],
         }
     }
