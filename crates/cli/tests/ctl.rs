@@ -128,7 +128,7 @@ fn what_can_not_be_done_is_said_in_one_line() {
         ("ctl card set target_free_bands=100000", "leave no spare"),
         ("ctl card set rebuild_bytes_per_s=0", "more than 0 bytes"),
         ("ctl card set", "<KEY=VALUE>..."),
-        ("ctl card stauts", "a similar subcommand exists: 'status'"),
+        ("ctl card stauts", "'status'"),
         ("top empty --once", "no server answers at empty/control.sock"),
         ("top card", "--once prints one frame"),
         ("top card --once --interval 1", "from 100ms to 1m"),
