@@ -140,6 +140,10 @@ impl Frontends for NbdClients {
                     export: client.export,
                     tls: client.tls,
                     connected_seconds: client.connected_seconds,
+                    requests: client.requests,
+                    in_flight: client.in_flight,
+                    read_bytes: client.read_bytes,
+                    written_bytes: client.written_bytes,
                 })
                 .collect(),
         }

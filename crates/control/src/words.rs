@@ -12,7 +12,7 @@ pub trait Frontends: Send + Sync {
 }
 
 /// How a card is served.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontend {
     /// Names under which it can be asked.
     pub exports: Vec<Export>,
@@ -34,16 +34,18 @@ pub struct Export {
 }
 
 /// Somebody who is connected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Its number since the server started.
-    pub id: u64,
+    /// Counts connections.
+    pub number: u64,
     /// Where it comes from: an address, or the process at the other end of a socket.
     pub peer: String,
     /// What it asks; `None` while that is being agreed on.
     pub export: Option<String>,
-    /// Seconds since it came.
-    pub connected_s: u64,
+    /// It came with TLS.
+    pub tls: bool,
+    /// Since it came.
+    pub connected_seconds: f64,
     /// Requests that were answered.
     pub requests: u64,
     /// Requests under way.

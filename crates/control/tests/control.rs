@@ -31,7 +31,7 @@ fn the_status_is_that_of_the_card() {
     let smart = rig.client.smart().unwrap();
     assert_eq!(smart.data_units_written, (2 * SIZE).div_ceil(512_000));
     assert_eq!(rig.client.exports().unwrap()[0].name, "disk");
-    assert_eq!(rig.client.clients().unwrap()[0].id, 3);
+    assert_eq!(rig.client.clients().unwrap()[0].number, 3);
 }
 
 #[test]

@@ -182,7 +182,7 @@ fn data_units(units: u64) -> String {
 }
 
 /// Most characters of an address.
-const PEER: usize = 24;
+const PEER: usize = 21;
 
 /// Who reads and writes it.
 pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
@@ -198,14 +198,15 @@ pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
         out.push_str("nobody is connected\n");
         return out;
     }
-    let mut table =
-        Table::new([Align::Right, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);
-    table.row(["id", "from", "since", "requests", "now", "read", "written"]);
+    let right = Align::Right;
+    let mut table = Table::new([right, Align::Left, Align::Left, right, right, right, right, right]);
+    table.row(["id", "from", "TLS", "since", "requests", "now", "read", "written"]);
     for client in clients {
         table.row([
-            client.id.to_string(),
+            client.number.to_string(),
             printable(&client.peer).chars().take(PEER).collect(),
-            duration(client.connected_s as f64 * 1e9),
+            if client.tls { "yes" } else { "no" }.to_owned(),
+            duration(client.connected_seconds * 1e9),
             grouped(client.requests),
             grouped(client.in_flight),
             capacity(client.read_bytes),

@@ -29,10 +29,11 @@ impl Frontends for Nbd {
             addresses: addresses.clone(),
         };
         let client = |number, export: Option<&str>| Connection {
-            id: number,
+            number,
             peer: "[2001:db8:85a3:8d3:1319:8a2e:370:7348]:54321\u{1b}[2J".into(),
             export: export.map(str::to_owned),
-            connected_s: 3_600,
+            tls: true,
+            connected_seconds: 3_600.0,
             requests: 123_456_789,
             in_flight: 128,
             read_bytes: 999_990_000_000,

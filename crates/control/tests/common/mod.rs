@@ -56,10 +56,11 @@ impl Frontends for Nbd {
                 addresses: vec!["nbd://127.0.0.1:10809/disk".into()],
             }],
             clients: vec![Connection {
-                id: 3,
+                number: 3,
                 peer: "127.0.0.1:50000".into(),
                 export: Some("disk".into()),
-                connected_s: 12,
+                tls: true,
+                connected_seconds: 12.5,
                 requests: 1_000,
                 in_flight: 2,
                 read_bytes: 1 << 20,
