@@ -457,6 +457,10 @@ impl Card {
 
     /// After space or buffer came free: admits what waits, relocates what is due.
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.syncing.is_empty() {
+            // A module that was waited for may be gone.
+            self.synced(now, done);
+        }
         self.note_elsewhere(now, done);
         self.rehome(now);
         if self.draining {

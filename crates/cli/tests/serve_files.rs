@@ -173,7 +173,8 @@ fn a_module_is_pulled_deleted_and_replaced_while_the_card_is_served() {
             if status.contains("\"degraded\": false") {
                 return;
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "{why}: {status}");
+            let waited = began.elapsed();
+            assert!(waited < Duration::from_secs(60), "{why}: {status}{}", ctl(&["modules"]).1);
             std::thread::sleep(Duration::from_millis(50));
         }
     };
@@ -234,7 +235,7 @@ fn what_is_typed_wrong_is_said_in_one_line() {
     let nowhere = nowhere.to_str().unwrap();
     let cases: &[(&[&str], &str)] = &[
         (&["create", card, "--size", "48MiB"], "holds a card already"),
-        (&["create", nowhere, "--card", "tachyon"], "tachion-400"),
+        (&["create", nowhere, "--card", "tachyon"], "unknown card"),
         (&["create", nowhere, "--card", "sas-raid10-6"], "no contents"),
         (&["create", nowhere, "--size", "10MiB", "--modules", "a,b"], "16 modules"),
         (&["create", "/proc/nothing/card", "--size", "48MiB"], "/proc/nothing"),

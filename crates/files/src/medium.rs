@@ -371,6 +371,8 @@ impl Media for Files {
 
     fn take_ended(&mut self, ended: &mut Vec<Ended>) {
         self.tell(ended);
+        // What has ended may be half of something: the other copy of a page is written now.
+        self.submit();
     }
 
     fn bell(&self) -> Option<BorrowedFd<'_>> {
