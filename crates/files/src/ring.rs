@@ -203,6 +203,9 @@ impl Disks for Ring {
     }
 
     fn submit(&mut self) -> io::Result<()> {
+        if self.uring().submission().is_empty() {
+            return Ok(());
+        }
         match self.uring().submit() {
             Ok(_) => Ok(()),
             // Completions must be fetched first: what is left goes out with the next call.

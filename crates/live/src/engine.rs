@@ -180,7 +180,6 @@ impl Engine {
     }
 
     /// The card that lies on a medium.
-    #[expect(clippy::type_complexity, reason = "what Card::open returns")]
     pub fn open(medium: Medium, start: &Start) -> Result<(Card, ScanReport), Box<(OpenError, Medium)>> {
         Card::open(&running(start), medium, start.id, AT_ONCE, start.seed)
     }

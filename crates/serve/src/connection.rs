@@ -1,7 +1,7 @@
 //! One client: receives, asks the card, answers.
 
 use crate::registry::{Counts, Registry};
-use crate::server::{Export, Limits};
+use crate::server::{Export, Limits, Shared};
 use crate::stream::{Received, Stream, wait};
 use crate::tls::Security;
 use live::{Ask, AskError, Bell, Done, Op, Port};
@@ -115,16 +115,8 @@ pub(crate) struct Client<'a> {
 }
 
 impl<'a> Client<'a> {
-    pub fn new(
-        number: u64,
-        stream: Stream,
-        exports: &'a [Export],
-        table: &Arc<wire::Exports>,
-        security: &'a Security,
-        limits: Limits,
-        registry: &'a Registry,
-        waker: Arc<Waker>,
-    ) -> Client<'a> {
+    pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Client<'a> {
+        let Shared { exports, table, security, limits, registry, .. } = server;
         let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
         let mut out = Vec::new();
         let wire = Connection::new(Arc::clone(table), tls, &mut out);
@@ -133,7 +125,7 @@ impl<'a> Client<'a> {
             stream,
             exports,
             security,
-            limits,
+            limits: *limits,
             registry,
             waker,
             wire,
@@ -379,7 +371,7 @@ impl<'a> Client<'a> {
             len_bytes: request.length_bytes(),
             payload,
         });
-        let slot = request.slot() as usize;
+        let slot = request.slot();
         self.requests[slot] = Some(request);
     }
 
@@ -423,7 +415,7 @@ impl<'a> Client<'a> {
         }
         drop(asks);
         if let Some(partial) = whole {
-            let slot = partial.request.slot() as usize;
+            let slot = partial.request.slot();
             self.requests[slot] = Some(partial.request);
         }
         self.parsed.clear();
@@ -437,7 +429,7 @@ impl<'a> Client<'a> {
         let Some(port) = &self.port else { unreachable!("it was asked") };
         match request.command() {
             Command::BlockStatus => {
-                let extents = port.extents(offset_bytes, len_bytes.into(), MAX_EXTENTS as usize);
+                let extents = port.extents(offset_bytes, len_bytes.into(), MAX_EXTENTS);
                 let extents =
                     extents.into_iter().map(|(bytes, written)| Extent { bytes, hole: !written, zero: !written });
                 self.wire.answer_block_status(request, extents, &mut self.out);

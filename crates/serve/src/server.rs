@@ -143,12 +143,12 @@ enum Listener {
 }
 
 /// What the threads share.
-struct Shared {
-    exports: Vec<Export>,
-    table: Arc<wire::Exports>,
-    security: Security,
-    limits: Limits,
-    registry: Registry,
+pub(crate) struct Shared {
+    pub exports: Vec<Export>,
+    pub table: Arc<wire::Exports>,
+    pub security: Security,
+    pub limits: Limits,
+    pub registry: Registry,
     /// Wakes those who listen when the server stops.
     stop: Arc<Waker>,
 }
@@ -340,16 +340,7 @@ fn welcome(shared: &Arc<Shared>, socket: OwnedFd, peer: String) {
         let shared = &*for_thread;
         let leave = Leave { shared, number };
         let stream = Stream::new(socket);
-        let mut client = Client::new(
-            number,
-            stream,
-            &shared.exports,
-            &shared.table,
-            &shared.security,
-            shared.limits,
-            &shared.registry,
-            waker,
-        );
+        let mut client = Client::new(number, stream, shared, waker);
         tracing::info!(number, %peer, "a client has come");
         match client.run() {
             Ended::Close(reason) => tracing::info!(number, %reason, "a client has gone"),

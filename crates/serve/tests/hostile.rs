@@ -360,7 +360,7 @@ fn one_that_stops_in_the_middle_of_a_write_is_let_go() {
 
 #[test]
 fn a_server_that_stops_answers_what_is_under_way() {
-    let mut served = served(SIZE, Security::Plain, Limits::default());
+    let served = served(SIZE, Security::Plain, Limits::default());
     let mut raw = Raw::ready(&served.socket());
     let mut silent = Raw::ready(&served.socket());
     raw.works();
