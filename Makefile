@@ -37,6 +37,7 @@ help:
 	@echo 'make test                format, lints, tests, published tables, a little fuzzing'
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
+	@echo 'make bench-serve         served cards against other NBD servers, in alternating runs'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make proof               thousands of simulated lives of cards, with every fault'
@@ -63,6 +64,11 @@ tools:
 	@$(call need,chromium,chromium)
 	@$(call need,fio,fio)
 	@$(call need,mkfs.xfs,xfsprogs)
+	@$(call need,mkfs.ext4,e2fsprogs)
+	@$(call need,nbdinfo,libnbd-bin)
+	@$(call need,nbdsh,python3-libnbd)
+	@$(call need,qemu-img,qemu-utils)
+	@$(call need,openssl,openssl)
 	@$(call component,fmt,rustfmt)
 	@$(call component,clippy,clippy)
 
@@ -160,6 +166,15 @@ bench-drive:
 	@mkdir -p $(BUILD)/bench-drive
 	benches/against-fio.sh $(BUILD)/bench-drive/test_file.0
 	rm -r $(BUILD)/bench-drive
+
+# Takes five minutes, on a machine that does nothing else.
+.PHONY: bench-serve
+bench-serve: release
+	@$(call need,fio,fio)
+	@$(call need,jq,jq)
+	@$(call need,nbdkit,nbdkit)
+	@$(call need,qemu-nbd,qemu-utils)
+	benches/serve-against-nbd-servers.sh $(FLASHRIG)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

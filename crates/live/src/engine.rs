@@ -223,6 +223,10 @@ impl Engine {
 
     /// Takes an ask. Answers of `port` are appended to `done`, others are kept for their askers.
     pub fn take(&mut self, port: u64, ask: &Ask, wall_ns: u64, done: &mut Vec<Done>) {
+        // Nothing begins before what was due: it would be over sooner than it can be.
+        if self.next_event() <= Time(wall_ns) {
+            self.go_on(wall_ns, Some(port), done);
+        }
         let len = u64::from(ask.len_bytes);
         let refused = match &self.state {
             State::Off(_) | State::Gone => Some(AskError::NoPower),
