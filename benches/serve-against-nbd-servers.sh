@@ -47,7 +47,7 @@ measure() {
         --size="${mib}m" --time_based --runtime="$seconds" --norandommap --randrepeat=0)
     after=$(cpu "$1")
     jq -r --argjson ticks $((after - before)) --argjson hz "$(getconf CLK_TCK)" \
-        '.jobs[0] | (.read.iops + .write.iops), ($ticks / $hz * 1e6 / (.read.total_ios + .write.total_ios))' <<<"$out" | paste -sd' '
+        '.jobs[0] | (.read.iops + .write.iops), ($ticks / $hz * 1e6 / (.read.total_ios + .write.total_ios))' <<<"$(sed -n '/^{/,$p' <<<"$out")" | paste -sd' '
 }
 printf '%-14s %5s  %8s %8s %8s  %7s %7s  %s\n' '' depth flashrig nbdkit qemu-nbd nbdkit= qemu= 'CPU us each'
 for mode in ${MODES:-randread randwrite}; do
@@ -75,4 +75,4 @@ for mode in ${MODES:-randread randwrite}; do
 done
 # What it costs to do nothing, for ten seconds.
 before=$(cpu flashrig); sleep 10; after=$(cpu flashrig)
-awk "BEGIN { printf \"idle: %.2f %% of a core\n\", ($after - $before) * 10 / 10 }"
+awk "BEGIN { printf \"idle: %.2f %% of a core\n\", ($after - $before) / $(getconf CLK_TCK) / 10 * 100 }"

@@ -15,6 +15,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs nothing.
+const LOOKS: Duration = Duration::from_millis(500);
+
 /// A card that runs.
 struct Running {
     export: Export,
@@ -64,7 +67,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     while !cancel::asked() {
-        std::thread::park_timeout(Duration::from_millis(200));
+        std::thread::park_timeout(LOOKS);
         behind = warn_if_behind(&cards, behind);
     }
     eprintln!("flashrig: ending: what is under way is answered, what is in a buffer is written");
