@@ -152,12 +152,12 @@ impl Stream {
     pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
         let Some(band) = self.band else { return 0 };
         let from = self.stripe + u32::from(self.stripe_is_open);
-        let stripes = self.data_stripes;
+        let stripes = self.data_stripes.max(from);
         // Stripes of one group of dies are equally wide.
         let sectors = |group: u32| {
-            let stripes = (from..stripes).skip_while(|s| layout.group_of(*s) != group).step_by(layout.groups as usize);
+            let before = |index: u32| (index + layout.groups - 1 - group) / layout.groups;
             let units = units_of(StripeId { band, index: group }, layout, bands).data.count_ones();
-            stripes.count() as u32 * units * layout.unit_sectors
+            (before(stripes) - before(from)) * units * layout.unit_sectors
         };
         (0..layout.groups).map(sectors).sum()
     }

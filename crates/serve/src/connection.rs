@@ -21,7 +21,7 @@ pub(crate) const MOST_UNSENT_BYTES: usize = 8 << 20;
 /// What is received in one go at most: a queue of small writes.
 const RECEIVE_BYTES: usize = if MIN_RECEIVE_BYTES > (256 << 10) { MIN_RECEIVE_BYTES } else { 256 << 10 };
 /// Capacity that the buffer of answers keeps.
-const KEPT_BYTES: usize = 1 << 20;
+const KEPT_BYTES: usize = 4 << 20;
 
 /// Wakes a connection's thread: there are answers, or the server stops.
 pub(crate) struct Waker(OwnedFd);

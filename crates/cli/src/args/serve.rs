@@ -47,10 +47,10 @@ pub struct ServeArgs {
     /// How long things take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
     pub timing: String,
-    /// Mount the card here, as a folder with one file of its size, for flashrig attach; for one card
+    /// Mount the card here, as a folder with one file of its size that can be attached; for one card
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub fuse: Option<PathBuf>,
-    /// Take flashrig ctl's commands at this socket [default: control.sock in the card's folder, or a socket of the card's
+    /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket of the card's
     /// name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub control: Option<PathBuf>,
