@@ -293,15 +293,28 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Takes what was received as far as it is whole, asks the card, and answers what is done.
+    /// Takes what was received as far as it is whole, asks the card, and answers what is done; again, where that made
+    /// room for what was received already.
     fn parse_and_ask(&mut self) -> Result<(), Ended> {
+        while self.parse_and_ask_once()? && (self.busy || self.drains) {}
+        Ok(())
+    }
+
+    /// True when something was answered.
+    fn parse_and_ask_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         let mut whole = None;
         if let Some(partial) = self.partial.take_if(|partial| partial.received == partial.payload.len()) {
             whole = Some(partial);
         }
         self.busy = false;
-        while self.partial.is_none() && self.out.len() - self.sent < MOST_UNSENT_BYTES {
+        // What is read takes room among the answers.
+        let mut to_answer = 0;
+        while self.partial.is_none() {
+            if self.unsent() + to_answer >= MOST_UNSENT_BYTES {
+                self.busy = true;
+                break;
+            }
             let at = self.begin;
             let (consumed, step) = self.wire.parse(&self.input[self.begin..self.end], &mut self.out);
             self.begin += consumed;
@@ -310,7 +323,12 @@ impl<'a> Client<'a> {
                 Step::Replied => {}
                 Step::StartTls => self.start_tls()?,
                 Step::Ready { export } => self.choose(export),
-                Step::Request(request) => self.take(request, 0..0),
+                Step::Request(request) => {
+                    if request.command() == Command::Read {
+                        to_answer += request.length_bytes() as usize;
+                    }
+                    self.take(request, 0..0);
+                }
                 Step::Write { request, payload } if self.wire.payload_left_bytes() == 0 => {
                     self.take(request, at + payload.start..at + payload.end);
                 }
@@ -334,9 +352,10 @@ impl<'a> Client<'a> {
                 }
             }
         }
+        let in_flight = self.wire.in_flight();
         self.ask(whole);
         self.answer();
-        ended.map_or(Ok(()), Err)
+        ended.map_or(Ok(self.wire.in_flight() < in_flight), Err)
     }
 
     fn start_tls(&mut self) -> Result<(), Ended> {

@@ -264,6 +264,17 @@ const CASES: &[Case] = &[
         raw.take(4096);
         raw.works();
     }),
+    ("more requests at once than the server takes", |s| {
+        let mut raw = Raw::ready(s);
+        for i in 0..500u64 {
+            raw.request(0, 0, i * 4096, 4096, &[]);
+        }
+        for _ in 0..500 {
+            assert_eq!(raw.error(), 0);
+            raw.take(4096);
+        }
+        raw.works();
+    }),
     ("a farewell with requests before it", |s| {
         let mut raw = Raw::ready(s);
         for i in 0..10 {

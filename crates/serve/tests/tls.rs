@@ -42,7 +42,7 @@ fn with_tls(clients_need_certificates: bool) -> (Served, tempfile::TempDir) {
 
 fn connect(served: &Served, certificates: &Path, then: &str) -> String {
     format!(
-        "h.set_tls(nbd.TLS_REQUIRE)\nh.set_tls_certificates('{}')\nh.set_tls_hostname('localhost')\n\
+        "h.set_tls(nbd.TLS_REQUIRE)\nh.set_tls_certificates('{}')\n\
          h.set_export_name('card')\nh.connect_unix('{}')\n{then}",
         certificates.display(),
         served.socket().display()
