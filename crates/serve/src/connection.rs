@@ -208,6 +208,10 @@ impl<'a> Client<'a> {
     /// Waits until there is something to do, and receives what is there.
     fn wait_and_receive(&mut self, began: Instant) -> Result<(), Ended> {
         let asked = self.wire.in_flight() > u32::from(self.partial.is_some());
+        if !asked && (self.busy && self.unsent() < MOST_UNSENT_BYTES || self.drains && self.unsent() == 0) {
+            // There is room again for what was received already.
+            return Ok(());
+        }
         let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MOST_UNSENT_BYTES;
         let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
         let unsent = self.unsent() > 0 || tls_unsent;

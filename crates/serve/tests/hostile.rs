@@ -275,6 +275,20 @@ const CASES: &[Case] = &[
         }
         raw.works();
     }),
+    ("more bytes at once than answers may hold", |s| {
+        let mut raw = Raw::ready(s);
+        for round in 0..20 {
+            for i in 0..30u64 {
+                raw.request(0, 0, i << 20, 1 << 20, &[]);
+            }
+            std::thread::sleep(Duration::from_millis(round % 3));
+            for _ in 0..30 {
+                assert_eq!(raw.error(), 0);
+                raw.take(1 << 20);
+            }
+        }
+        raw.works();
+    }),
     ("a farewell with requests before it", |s| {
         let mut raw = Raw::ready(s);
         for i in 0..10 {
