@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn long_and_short_payloads_have_the_same_checksum() {
-        let bytes: Vec<u8> = (0..5_000u32).map(|at| (at * at >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..5_000u32).map(|at| ((at * at) >> 3) as u8).collect();
         for len in [0, 1, 511, 512, 513, 4095, 4096, 5_000] {
             assert_eq!(payload_crc(&bytes[..len]), crc32c::crc32c(&bytes[..len]), "{len} bytes");
         }
