@@ -20,6 +20,8 @@ use wire::{
 pub(crate) const MOST_UNSENT_BYTES: usize = 8 << 20;
 /// What is received in one go at most: a queue of small writes.
 const RECEIVE_BYTES: usize = if MIN_RECEIVE_BYTES > (256 << 10) { MIN_RECEIVE_BYTES } else { 256 << 10 };
+/// Answers that were sent keep their room in the buffer up to so many bytes.
+const SENT_BYTES: usize = 128 << 10;
 /// Capacity that the buffer of answers keeps.
 const KEPT_BYTES: usize = 4 << 20;
 
@@ -194,6 +196,11 @@ impl<'a> Client<'a> {
             }
             self.sent += bytes;
             self.progress = Instant::now();
+        }
+        // Under load the last of it is never sent: what was, makes room.
+        if self.sent >= SENT_BYTES && self.sent * 2 >= self.out.len() {
+            self.out.drain(..self.sent);
+            self.sent = 0;
         }
         if self.sent == self.out.len() {
             self.out.clear();
