@@ -50,6 +50,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         }
     };
     cancel::listen()?;
+    log(&args.log);
     let mut cards = Vec::new();
     for card in &args.cards {
         cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
@@ -83,6 +84,16 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     // Whoever has a card last shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
+}
+
+/// What the server's parts tell of goes to standard error, a line for each.
+fn log(how: &str) {
+    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO);
+    match how {
+        "none" => {}
+        "json" => lines.json().init(),
+        _ => lines.with_target(false).init(),
+    }
 }
 
 /// The card as a file, where it was asked for.
