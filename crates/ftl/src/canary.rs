@@ -17,8 +17,9 @@ pub enum Canary {
     VersionIgnored,
     /// Bands that are opened after a start have numbers of the epoch before.
     EpochNotRaised,
-    /// A start believes whichever opening of a band it comes upon first.
-    SequenceIgnored,
+    /// A module that was away is relied on, and a start believes whichever opening of a band it comes upon first. One of
+    /// them alone does no harm: stripes that a stale module has another opening of are not whole, and are moved.
+    StaleTrusted,
     /// Of equal copies a start takes the one in the band that was opened first, whole or not.
     EarlierCopyBelieved,
     /// A band is erased before what was moved out of it is durable.
@@ -41,8 +42,6 @@ pub enum Canary {
     TornBelieved,
     /// Whatever can't be read counts as never written.
     DoubtsDropped,
-    /// A module that was away is relied on.
-    StaleTrusted,
     /// The others are not told when a module is lost; nor are earlier openings of a band told from later ones, which would
     /// make up for it.
     GenerationNotRaised,
@@ -71,14 +70,14 @@ pub enum Canary {
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 30] = [
+    pub const ALL: [Canary; 29] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
         Canary::StripeBelievedEarly,
         Canary::VersionIgnored,
         Canary::EpochNotRaised,
-        Canary::SequenceIgnored,
+        Canary::StaleTrusted,
         Canary::EarlierCopyBelieved,
         Canary::EraseBeforeRelocation,
         Canary::EraseBeforeOverwrite,
@@ -90,7 +89,6 @@ impl Canary {
         Canary::PlaceIgnored,
         Canary::TornBelieved,
         Canary::DoubtsDropped,
-        Canary::StaleTrusted,
         Canary::GenerationNotRaised,
         Canary::OneHeaderCopy,
         Canary::RebuildDoneEarly,
@@ -113,7 +111,7 @@ impl Canary {
             Canary::StripeBelievedEarly => "stripe believed early",
             Canary::VersionIgnored => "version ignored",
             Canary::EpochNotRaised => "epoch not raised",
-            Canary::SequenceIgnored => "sequence ignored",
+            Canary::StaleTrusted => "stale module trusted whatever its sequence",
             Canary::EarlierCopyBelieved => "earlier copy believed",
             Canary::EraseBeforeRelocation => "erase before relocation",
             Canary::EraseBeforeOverwrite => "erase before overwrite",
@@ -125,7 +123,6 @@ impl Canary {
             Canary::PlaceIgnored => "place ignored",
             Canary::TornBelieved => "torn stripe believed",
             Canary::DoubtsDropped => "doubts dropped",
-            Canary::StaleTrusted => "stale module trusted",
             Canary::GenerationNotRaised => "generation not raised",
             Canary::OneHeaderCopy => "one header copy",
             Canary::RebuildDoneEarly => "rebuild done early",
@@ -155,7 +152,7 @@ pub fn plant(canary: Option<Canary>) {
 
 /// Whether earlier openings of a band count as later ones do.
 pub(crate) fn ignores_sequences() -> bool {
-    planted(Canary::SequenceIgnored) || planted(Canary::GenerationNotRaised)
+    planted(Canary::StaleTrusted) || planted(Canary::GenerationNotRaised)
 }
 
 /// Whether a bug is planted.

@@ -132,9 +132,8 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
         }
         let state = match newest.slots[place].state {
             SlotState::Active if header.generation >= settled => MemberState::Trusted,
-            _ if planted(Canary::StaleTrusted) => MemberState::Trusted,
             // Earlier openings lie beside later ones only on a module that was away: relied on, it would tell of them.
-            _ if planted(Canary::SequenceIgnored) => MemberState::Trusted,
+            _ if planted(Canary::StaleTrusted) => MemberState::Trusted,
             SlotState::Active | SlotState::Missing | SlotState::Empty => MemberState::Stale,
             SlotState::Rebuilding => MemberState::Rebuilding,
         };
