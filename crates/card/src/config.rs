@@ -49,7 +49,10 @@ pub struct CardConfig {
     pub buffer_sectors: u32,
     /// Capacitors put the buffer on flash when power goes: a write is durable when the buffer has it.
     pub power_loss_protection: bool,
-    /// What they hold; `None`: more than is ever needed.
+    /// A card that lies: a flush, and a write with FUA, is answered before anything of it is on flash. To show what
+    /// becomes of a database on one.
+    pub acknowledge_flush_early: bool,
+    /// What the capacitors hold; `None`: more than is ever needed.
     pub capacitors: Option<Capacitors>,
     /// Reads of the host go ahead of queued programs, relocations and erases on a die.
     pub reads_first: bool,

@@ -371,7 +371,7 @@ impl Card {
     /// Completes a request once everything written before is durable.
     fn make_durable(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
         let skipped = planted(Canary::FlushSkipped) && self.requests[id.0 as usize].op == Op::Flush;
-        if self.config.power_loss_protection || skipped {
+        if self.config.power_loss_protection || self.config.acknowledge_flush_early || skipped {
             return self.complete(now, id, done);
         }
         self.ftl.seal_for_durability(StreamId::Host);

@@ -102,3 +102,12 @@ fn a_flush_does_not_wait_for_relocation() {
     // for a victim to be moved.
     assert!(longest < 10 * PROGRAM_NS, "{longest}");
 }
+
+#[test]
+fn a_card_that_lies_answers_a_flush_before_anything_is_on_flash() {
+    let mut rig = Rig::new(&CardConfig { acknowledge_flush_early: true, ..without_capacitors() }, 4);
+    let buffered = rig.ask(write(0, 1)).latency_ns();
+    assert_eq!(rig.ask(Request::flush()).latency_ns(), FLUSH_NS);
+    assert_eq!(rig.ask(write_fua(1, 1)).latency_ns(), buffered);
+    assert_eq!(rig.card.media().programs, 0);
+}

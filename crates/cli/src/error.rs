@@ -69,6 +69,12 @@ pub enum Failure {
         /// As typed.
         card: String,
     },
+    /// Disks that would be as fast as memory.
+    #[error("{name} is disks: without their times they would be plain memory; add --timing model")]
+    DisksWithoutTiming {
+        /// As typed.
+        name: String,
+    },
     /// A new card where there is one.
     #[error("{} holds a card already: serve it, or name another folder", .dir.display())]
     CardExists {

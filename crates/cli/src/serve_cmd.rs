@@ -23,8 +23,8 @@ struct Running {
     export: Export,
     /// Name of its profile.
     card: String,
-    /// Where its control socket is, unless another place was named.
-    socket: PathBuf,
+    /// Where its control socket is, unless another place was named; disks have nothing to be controlled.
+    socket: Option<PathBuf>,
 }
 
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
@@ -185,6 +185,7 @@ fn operators(
             card: card.clone(),
             frontends: Some(Arc::new(clients)),
         };
+        let Some(socket) = socket else { continue };
         let socket = args.control.as_ref().unwrap_or(socket);
         all.push(served.clone());
         controls.push(control::serve(served, socket, access)?);
@@ -203,6 +204,9 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     for setting in &args.settings {
         profile.set(setting)?;
     }
+    if let Some((disks, size_bytes)) = profile.disks_with_contents(args.size.map(|size| size.0))? {
+        return disks_in_memory(name, &profile, disks, size_bytes, args);
+    }
     let config = profile.with_contents(args.size.map(|size| size.0))?;
     let timing = timing(args);
     // Without its times a card's flash does not fade either.
@@ -215,6 +219,34 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let live = Live::format(flash, start).map_err(|source| Failure::Live { card: name.into(), source })?;
     let socket = control::default_socket(profile.name());
     Ok(running(profile.name().into(), &profile, live, socket, args))
+}
+
+/// Disks take as long as disks take: without that they would be memory.
+fn disks_in_memory(
+    name: &str,
+    profile: &Profile,
+    disks: disk::ArrayConfig,
+    size_bytes: u64,
+    args: &ServeArgs,
+) -> Result<Running, Failure> {
+    if timing(args) == Timing::None {
+        return Err(Failure::DisksWithoutTiming { name: name.into() });
+    }
+    if args.control.is_some() {
+        return Err(Failure::OptionWithout {
+            option: "--control",
+            what: "disks: they have no modules, and stay powered",
+        });
+    }
+    let live =
+        Live::disks(disks, size_bytes, args.seed).map_err(|source| Failure::Live { card: name.into(), source })?;
+    let export = Export {
+        name: profile.name().into(),
+        description: profile.title().into(),
+        live: Arc::new(live),
+        read_only: args.read_only,
+    };
+    Ok(Running { export, card: profile.name().into(), socket: None })
 }
 
 /// A card in a folder.
@@ -233,7 +265,7 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
 
 fn running(name: String, profile: &Profile, live: Live, socket: PathBuf, args: &ServeArgs) -> Running {
     let export = Export { name, description: profile.title().into(), live: Arc::new(live), read_only: args.read_only };
-    Running { export, card: profile.name().into(), socket }
+    Running { export, card: profile.name().into(), socket: Some(socket) }
 }
 
 fn timing(args: &ServeArgs) -> Timing {

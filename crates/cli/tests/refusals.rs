@@ -9,6 +9,11 @@ use std::path::Path;
 type Case = (&'static str, &'static [&'static str]);
 
 const CASES: &[Case] = &[
+    ("serve sas-raid10-6 --memory --nbd unix:/nowhere/s", &["would be plain memory", "--timing model"]),
+    (
+        "serve tachion-400 --memory --set card.acknowledge_flush_early=true --nbd unix:/nowhere/s",
+        &["loses nothing", "power_loss_protection=false"],
+    ),
     ("run tachion-4000 --load rndwr", &["unknown card 'tachion-4000'", "nearest: tachion-400"]),
     ("show iodrive", &["unknown card 'iodrive'", "nearest: iodrive-"]),
     ("run tachion-400 --load rndwr --host defualt", &["unknown host 'defualt'", "nearest: default"]),

@@ -156,12 +156,13 @@ impl Engine {
         match &self.state {
             State::On(card) if card.is_halted() => Err(ControlError::Stopped),
             State::On(_) => Ok(()),
+            State::Disks(_) => Err(ControlError::Medium { what: "this" }),
             State::Off(_) | State::Gone => Err(ControlError::NoPower),
         }
     }
 
     pub fn slots(&self) -> u32 {
-        self.start.config.nand.geometry.modules
+        self.of_card.as_ref().map_or(0, |card| card.start.config.nand.geometry.modules)
     }
 
     fn pull(&mut self, slot: u32) -> Result<(), ControlError> {
@@ -174,7 +175,7 @@ impl Engine {
         let flash = match &mut self.state {
             State::On(card) => card.media_contents_mut(),
             State::Off(medium) => medium.flash_mut(),
-            State::Gone => None,
+            State::Disks(_) | State::Gone => None,
         };
         let flash = flash.ok_or(ControlError::Medium { what: "pulling a module" })?;
         let module = flash.pull(slot).ok_or(ControlError::Empty { slot })?;
@@ -222,7 +223,7 @@ impl Engine {
         let is_taken = match &self.state {
             State::On(card) => card.medium().is_some_and(|medium| medium.has_module(slot)),
             State::Off(medium) => medium.has_module(slot),
-            State::Gone => false,
+            State::Disks(_) | State::Gone => false,
         };
         if is_taken { Err(InsertError::SlotTaken { slot }.into()) } else { Ok(()) }
     }
@@ -232,7 +233,7 @@ impl Engine {
         let flash = match &self.state {
             State::On(card) => card.media_contents(),
             State::Off(medium) => medium.flash(),
-            State::Gone => None,
+            State::Disks(_) | State::Gone => None,
         }?;
         Some((*flash.physics(), *media::Media::shape(flash)))
     }
@@ -272,6 +273,9 @@ impl Engine {
 
     fn power_cut(&mut self) -> Result<(), ControlError> {
         let wall_ns = self.wall_ns();
+        if let State::Disks(_) = &self.state {
+            return Err(ControlError::Medium { what: "a power cut" });
+        }
         let State::On(card) = &mut self.state else { return Err(ControlError::NoPower) };
         let mut now = self.last.max(Time(wall_ns).min(card.next_event()));
         let mut answered = Vec::new();
@@ -287,7 +291,8 @@ impl Engine {
         let mut medium = card.into_medium().expect("a live card has contents");
         self.cuts += 1;
         if let Some(flash) = medium.flash_mut() {
-            let mut rng = Rng::stream(self.start.seed.wrapping_add(self.cuts), "power cuts");
+            let seed = self.of_card.as_ref().map_or(0, |card| card.start.seed);
+            let mut rng = Rng::stream(seed.wrapping_add(self.cuts), "power cuts");
             flash.power_cut(&under_way, &mut |_, operation| end_of(operation, &mut rng));
         }
         self.state = State::Off(medium);
@@ -298,11 +303,12 @@ impl Engine {
     fn power_on(&mut self) -> Result<(), ControlError> {
         let State::Off(_) = &self.state else { return Err(ControlError::HasPower) };
         let State::Off(mut medium) = std::mem::replace(&mut self.state, State::Gone) else { unreachable!("looked at") };
+        let start = &self.of_card.as_ref().expect("disks have power").start;
         if let Some(flash) = medium.flash_mut() {
             flash.power_on();
         }
         // Its name is known by now.
-        match Engine::open(medium, &self.start) {
+        match Engine::open(medium, start) {
             Ok((card, scan)) => {
                 self.state = State::On(Box::new(card));
                 self.scan = Some(scan);
@@ -330,6 +336,10 @@ impl Engine {
             let now = self.last.max(Time(wall_ns).min(card.next_event()));
             self.last = card.shut_down(now, &mut Vec::new());
         }
+        if let State::Disks(_) = &self.state {
+            // What was answered is in a cache with a battery, and the disks are gone with the server.
+            return;
+        }
         if let State::On(card) = std::mem::replace(&mut self.state, State::Gone)
             && let Some(medium) = card.into_medium()
         {
@@ -340,7 +350,11 @@ impl Engine {
     /// See [`crate::Port::extents`].
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         let end_bytes = offset_bytes + len_bytes;
-        let State::On(card) = &self.state else { return vec![(len_bytes, true)] };
+        let card = match &self.state {
+            State::On(card) => card,
+            State::Disks(disks) => return disks.extents(offset_bytes, len_bytes, most),
+            State::Off(_) | State::Gone => return vec![(len_bytes, true)],
+        };
         let ftl = card.ftl();
         let mut extents: Vec<(u64, bool)> = Vec::new();
         let (mut at, limit) = (offset_bytes, offset_bytes.saturating_add(MOST_LOOKED_AT * SECTOR_BYTES));

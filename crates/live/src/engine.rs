@@ -1,11 +1,13 @@
 //! The engine: the card, who asks it, and what is under way. Whoever holds it drives it; it knows no thread.
 
 use crate::ask::{Ask, AskError, Done, Op, ReadData};
+use crate::disks::Disks;
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
 use crate::timing::{Timing, without_timing};
 use card::{Card, CardConfig, OpenError, RequestError, SectorData};
 use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
 use media::{Ended, Medium, Module};
@@ -37,9 +39,10 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// The card, or what is left of it without power.
+/// The card, or what is left of it without power; or disks.
 pub(crate) enum State {
     On(Box<Card>),
+    Disks(Box<Disks>),
     Off(Medium),
     /// Its medium was given away.
     Gone,
@@ -106,9 +109,11 @@ pub(crate) struct Asker {
 /// See the module.
 pub(crate) struct Engine {
     pub state: State,
-    pub start: Start,
-    /// What the card runs with.
-    pub running: CardConfig,
+    /// Bytes that can be asked for.
+    pub size_bytes: u64,
+    pub timing: Timing,
+    /// How a card was started; disks were not.
+    pub of_card: Option<OfCard>,
     began: Instant,
     /// The card's time.
     pub last: Time,
@@ -136,6 +141,13 @@ pub(crate) struct Engine {
     ended: Vec<Ended>,
 }
 
+/// How a card was started.
+pub(crate) struct OfCard {
+    pub start: Start,
+    /// What it runs with.
+    pub running: CardConfig,
+}
+
 /// What a card runs with.
 pub(crate) fn running(start: &Start) -> CardConfig {
     match start.timing {
@@ -146,10 +158,26 @@ pub(crate) fn running(start: &Start) -> CardConfig {
 
 impl Engine {
     pub fn around(card: Card, start: Start, scan: Option<ScanReport>) -> Engine {
-        let mut engine = Engine {
-            state: State::On(Box::new(card)),
-            running: running(&start),
-            start,
+        let size_bytes = card.capacity_bytes();
+        let mut engine = Engine::of(State::On(Box::new(card)), size_bytes, start.timing);
+        engine.of_card = Some(OfCard { running: running(&start), start });
+        engine.scan = scan;
+        engine.with_card(|card, now, done| card.start_up(now, done));
+        engine
+    }
+
+    /// Disks, with their own timing.
+    pub fn around_disks(config: ArrayConfig, size_bytes: u64, seed: u64) -> Result<Engine, DiskError> {
+        let disks = Disks::new(config, AT_ONCE, seed)?;
+        Ok(Engine::of(State::Disks(Box::new(disks)), size_bytes, Timing::Model))
+    }
+
+    fn of(state: State, size_bytes: u64, timing: Timing) -> Engine {
+        Engine {
+            state,
+            size_bytes,
+            timing,
+            of_card: None,
             began: Instant::now(),
             last: Time::ZERO,
             asked: Slab::new(),
@@ -163,14 +191,12 @@ impl Engine {
             lateness: Lateness::default(),
             pulled: BTreeMap::new(),
             pulled_files: BTreeMap::new(),
-            scan,
+            scan: None,
             rebuild_rate: None,
             cuts: 0,
             done: Vec::new(),
             ended: Vec::new(),
-        };
-        engine.with_card(|card, now, done| card.start_up(now, done));
-        engine
+        }
     }
 
     /// A fresh card.
@@ -190,9 +216,12 @@ impl Engine {
 
     /// The card's time: the clock's, but not later than what is due.
     fn now(&mut self, wall_ns: u64) -> Time {
-        if let State::On(card) = &self.state {
-            self.last = self.last.max(Time(wall_ns).min(card.next_event()));
-        }
+        let next = match &self.state {
+            State::On(card) => card.next_event(),
+            State::Disks(disks) => disks.next_event(),
+            State::Off(_) | State::Gone => return self.last,
+        };
+        self.last = self.last.max(Time(wall_ns).min(next));
         self.last
     }
 
@@ -200,6 +229,7 @@ impl Engine {
     pub fn next_event(&self) -> Time {
         match &self.state {
             State::On(card) if !card.is_halted() => card.next_event(),
+            State::Disks(disks) => disks.next_event(),
             _ => Time::NEVER,
         }
     }
@@ -231,11 +261,11 @@ impl Engine {
         let refused = match &self.state {
             State::Off(_) | State::Gone => Some(AskError::NoPower),
             State::On(card) if card.is_halted() => Some(AskError::Stopped),
-            State::On(card) if ask.op != Op::Flush => {
-                let fits = ask.offset_bytes.checked_add(len).is_some_and(|end| end <= card.capacity_bytes());
+            State::On(_) | State::Disks(_) if ask.op != Op::Flush => {
+                let fits = ask.offset_bytes.checked_add(len).is_some_and(|end| end <= self.size_bytes);
                 (!fits).then_some(AskError::OutOfRange)
             }
-            State::On(_) => None,
+            State::On(_) | State::Disks(_) => None,
         };
         if let Some(error) = refused {
             self.recorders.errors += 1;
@@ -329,21 +359,33 @@ impl Engine {
 
     fn submit(&mut self, part: Part, bytes: &[u8], wall_ns: u64) {
         let now = self.now(wall_ns);
-        let State::On(card) = &mut self.state else { unreachable!("asks are refused without power") };
         let id = RequestId(self.free.pop().expect("looked at"));
+        self.ragged += u32::from(part.is_ragged());
+        self.parts[id.0 as usize] = Some(part);
         let op = match part.kind {
             PartKind::Read => device::Op::Read,
             PartKind::Write => device::Op::Write,
             PartKind::Trim => device::Op::Trim,
             PartKind::Flush => device::Op::Flush,
         };
-        if part.kind == PartKind::Write {
-            card.set_write_within(id, (part.offset_bytes % SECTOR_BYTES) as usize, bytes);
-        }
-        self.ragged += u32::from(part.is_ragged());
-        self.parts[id.0 as usize] = Some(part);
         let request = Request { op, fua: part.fua, offset_bytes: part.offset_bytes, len_bytes: part.len_bytes };
-        card.submit(now, id, request, &mut self.done);
+        match &mut self.state {
+            State::On(card) => {
+                if part.kind == PartKind::Write {
+                    card.set_write_within(id, (part.offset_bytes % SECTOR_BYTES) as usize, bytes);
+                }
+                card.submit(now, id, request, &mut self.done);
+            }
+            State::Disks(disks) => {
+                match part.kind {
+                    PartKind::Write => disks.write(part.offset_bytes, bytes),
+                    PartKind::Trim => disks.discard(part.offset_bytes, part.len_bytes.into()),
+                    PartKind::Read | PartKind::Flush => {}
+                }
+                disks.submit(now, id, request, &mut self.done);
+            }
+            State::Off(_) | State::Gone => unreachable!("asks are refused without power"),
+        }
     }
 
     /// Goes on as far as time has come, answers what is done, and begins what waited. Answers of `port` go to `done`.
@@ -352,11 +394,12 @@ impl Engine {
         loop {
             self.answer(port, done);
             self.begin_waiting(wall_ns);
-            let State::On(card) = &mut self.state else { return };
-            if card.is_halted() {
-                return self.give_up(AskError::Stopped, port, done);
-            }
-            let next = card.next_event();
+            let next = match &self.state {
+                State::On(card) if card.is_halted() => return self.give_up(AskError::Stopped, port, done),
+                State::On(card) => card.next_event(),
+                State::Disks(disks) => disks.next_event(),
+                State::Off(_) | State::Gone => return,
+            };
             if next > Time(wall_ns) || events == EVENTS_AT_ONCE {
                 if self.done.is_empty() && (events == EVENTS_AT_ONCE || !self.hear_medium(wall_ns)) {
                     break;
@@ -365,7 +408,11 @@ impl Engine {
             }
             self.last = self.last.max(next);
             self.lateness.note(wall_ns, wall_ns - next.0);
-            card.advance(next, &mut self.done);
+            match &mut self.state {
+                State::On(card) => card.advance(next, &mut self.done),
+                State::Disks(disks) => disks.advance(next, &mut self.done),
+                State::Off(_) | State::Gone => unreachable!("looked at"),
+            }
             events += 1;
         }
     }
@@ -403,7 +450,18 @@ impl Engine {
             let part = self.parts[id.0 as usize].take().expect("it was submitted");
             self.free.push(id.0);
             self.ragged -= u32::from(part.is_ragged());
-            let State::On(card) = &mut self.state else { unreachable!("it has just completed something") };
+            let card = match &mut self.state {
+                State::On(card) => card,
+                State::Disks(disks) => {
+                    if part.kind == PartKind::Read {
+                        let found = disks.read(part.offset_bytes, part.len_bytes.into());
+                        self.asked[part.asked].data.sectors = found;
+                    }
+                    self.part_done(part.asked, port, answers);
+                    continue;
+                }
+                State::Off(_) | State::Gone => unreachable!("it has just completed something"),
+            };
             let error = card.take_error(id).map(|error| match error {
                 RequestError::ReadOnly => AskError::ReadOnly,
                 RequestError::EdgeUnreadable => {

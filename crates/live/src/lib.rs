@@ -8,6 +8,8 @@
 //! memory as fast as a copy. What takes time (files, modelled flash) is brought to its end by a thread of the card's own,
 //! which sleeps until the next event is due.
 //!
+//! Disks are run the same way, to be compared with: they hold bytes as well, and take as long as disks do.
+//!
 //! Invariants:
 //! - each ask is answered exactly once, also when power goes or the card stops;
 //! - the card's time never runs backwards, and never passes an event that is due: a card that is behind the clock answers
@@ -17,6 +19,7 @@
 mod ask;
 mod clock;
 mod control;
+mod disks;
 mod engine;
 mod on_files;
 mod pace;

@@ -40,7 +40,7 @@ impl Engine {
         match &mut self.state {
             State::On(card) => card.medium_mut().and_then(Medium::outside_mut),
             State::Off(medium) => medium.outside_mut(),
-            State::Gone => None,
+            State::Disks(_) | State::Gone => None,
         }
     }
 

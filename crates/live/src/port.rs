@@ -3,8 +3,8 @@
 use crate::ask::{Ask, Done};
 use crate::clock;
 use crate::engine::{Asker, Engine, Start};
-use card::{Card, OpenError};
-use ftl::recover::ScanReport;
+use card::OpenError;
+use disk::{ArrayConfig, DiskError};
 use media::Medium;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{EventfdFlags, eventfd};
@@ -73,18 +73,23 @@ impl Live {
     /// Makes a card on a medium whose contents are lost.
     pub fn format(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
         let card = Engine::format(medium.into(), &start)?;
-        Live::run(card, start, None)
+        Live::run(Engine::around(card, start, None))
     }
 
     /// Starts the card that lies on a medium.
     pub fn open(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
         let (card, report) = Engine::open(medium.into(), &start).map_err(|failed| LiveError::Open(failed.0))?;
-        Live::run(card, start, Some(report))
+        Live::run(Engine::around(card, start, Some(report)))
     }
 
-    fn run(card: Card, start: Start, scan: Option<ScanReport>) -> Result<Live, LiveError> {
+    /// Disks that hold so many bytes in memory, and take as long as disks do.
+    pub fn disks(config: ArrayConfig, size_bytes: u64, seed: u64) -> Result<Live, LiveError> {
+        Live::run(Engine::around_disks(config, size_bytes, seed)?)
+    }
+
+    fn run(engine: Engine) -> Result<Live, LiveError> {
         let shared = Arc::new(Shared {
-            engine: Mutex::new(Engine::around(card, start, scan)),
+            engine: Mutex::new(engine),
             wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from)?,
             room: Condvar::new(),
             stops: Default::default(),
@@ -106,7 +111,7 @@ impl Live {
 
     /// Bytes that can be asked for.
     pub fn size_bytes(&self) -> u64 {
-        self.shared.lock().start.config.ftl.user_sectors * device::SECTOR_BYTES
+        self.shared.lock().size_bytes
     }
 
     /// Writes what is only in the buffer, and ends. What is asked from now on is refused.
@@ -131,6 +136,9 @@ pub enum LiveError {
     /// It can't be made of, or found on, its medium.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// There are no such disks.
+    #[error(transparent)]
+    Disks(#[from] DiskError),
     /// The system refuses a thread or a descriptor.
     #[error("the system refuses what a card needs to run: {0}")]
     System(#[from] io::Error),

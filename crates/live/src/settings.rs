@@ -78,7 +78,10 @@ fn kind(gc: GcMode) -> Gc {
 
 impl Engine {
     pub fn settings(&self) -> Settings {
-        let gc = self.start.config.ftl.gc;
+        let Some(card) = &self.of_card else {
+            return Settings { rebuild_bytes_per_s: None, gc: Gc::Paced, target_free_bands: 0 };
+        };
+        let gc = card.start.config.ftl.gc;
         Settings { rebuild_bytes_per_s: self.rebuild_rate, gc: kind(gc), target_free_bands: gc.target_free_bands() }
     }
 
@@ -88,10 +91,12 @@ impl Engine {
         if change.rebuild_bytes_per_s == Some(Some(0)) {
             return Err(ControlError::RebuildRate);
         }
-        if let Some(gc) = change.gc_mode(self.start.config.ftl.gc) {
+        let was = self.of_card.as_ref().expect("what is at work is a card").start.config.ftl.gc;
+        if let Some(gc) = change.gc_mode(was) {
             let changed = self.with_card(|card, now, done| card.set_gc(now, gc, done));
             changed.ok_or(ControlError::NoPower)?.map_err(ControlError::Setting)?;
-            (self.start.config.ftl.gc, self.running.ftl.gc) = (gc, gc);
+            let card = self.of_card.as_mut().expect("it changed");
+            (card.start.config.ftl.gc, card.running.ftl.gc) = (gc, gc);
         }
         if let Some(rate) = change.rebuild_bytes_per_s {
             self.rebuild_rate = rate;

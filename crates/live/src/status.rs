@@ -7,7 +7,6 @@ use crate::settings::Settings;
 use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
 use card::{Card, Health};
-use device::SECTOR_BYTES;
 use format::SlotState;
 use media::{Medium, Shape};
 use serde::{Deserialize, Serialize};
@@ -130,7 +129,7 @@ pub struct Snapshot {
 impl Live {
     /// How long things take.
     pub fn timing(&self) -> Timing {
-        self.shared.lock().start.timing
+        self.shared.lock().timing
     }
 
     /// Whether the machine keeps up with that.
@@ -177,14 +176,14 @@ impl Engine {
     fn status(&mut self) -> Status {
         let wall_ns = self.wall_ns();
         let pace = self.lateness.pace(wall_ns);
-        let size_bytes = self.start.config.ftl.user_sectors * SECTOR_BYTES;
+        let card = self.of_card.as_ref();
         let none = Status {
             powered: false,
             stopped: false,
             read_only: false,
             degraded: false,
-            size_bytes,
-            timing: self.start.timing,
+            size_bytes: self.size_bytes,
+            timing: self.timing,
             pace,
             stats: self.recorders.stats(),
             host_sectors: 0,
@@ -194,13 +193,13 @@ impl Engine {
             metadata_sectors: 0,
             write_amplification: 1.0,
             free_bands: 0,
-            reserve_bands: self.running.ftl.reserve_bands,
-            bands: self.start.config.bands,
+            reserve_bands: card.map_or(0, |card| card.running.ftl.reserve_bands),
+            bands: card.map_or(0, |card| card.start.config.bands),
             fill: 0.0,
             collects: false,
             scrub: None,
             rebuild: None,
-            recovery_ns: self.scan.as_ref().map(|scan| self.running.scan_ns(scan)),
+            recovery_ns: card.and_then(|card| Some(card.running.scan_ns(self.scan.as_ref()?))),
             power_cuts: self.cuts,
             settings: self.settings(),
         };
@@ -238,7 +237,7 @@ impl Engine {
         let (medium, card) = match &self.state {
             State::On(card) => (card.medium(), Some(card)),
             State::Off(medium) => (Some(medium), None),
-            State::Gone => (None, None),
+            State::Disks(_) | State::Gone => (None, None),
         };
         let Some(medium) = medium else { return Vec::new() };
         let shape = *medium.shape();

@@ -115,6 +115,25 @@ fn a_live_card_reads_as_what_was_written() {
 }
 
 #[test]
+fn disks_read_as_what_was_written_and_take_their_time() {
+    let profile = profile::Profile::builtin("sas-raid10-6").unwrap();
+    let (config, bytes) = profile.disks_with_contents(Some(SIZE)).unwrap().expect("disks");
+    let live = Live::disks(config, bytes, 1).unwrap();
+    assert_eq!(live.size_bytes(), SIZE);
+    let mut client = Client::new(&live);
+    let mut plain = vec![0; SIZE as usize];
+    a_while(&mut client, &mut plain, 4, 300);
+    is_as(&mut client, &plain);
+    let beyond = client.ask(Op::Read, false, SIZE, 512).result;
+    assert_eq!(beyond.unwrap_err(), live::AskError::OutOfRange);
+    // The controller takes its time for each.
+    let read_ns = live.status().stats.reads.p50_ns;
+    assert!(read_ns >= 20_000, "a read took {read_ns} ns, and its controller alone takes 20 us");
+    assert!(live.act(live::Action::PowerCut).is_err());
+    assert!(live.modules().is_empty());
+}
+
+#[test]
 fn modelled_time_passes_by_the_clock() {
     let live = fresh("tachion-400", Timing::Model);
     let mut client = Client::new(&live);

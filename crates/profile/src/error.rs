@@ -338,6 +338,11 @@ pub enum Problem {
         /// The one that must be higher.
         high: &'static str,
     },
+    /// A card that lies, of which nothing is lost.
+    #[error(
+        "a flush that is acknowledged early loses nothing with capacitors: set card.power_loss_protection=false too"
+    )]
+    NothingToLose,
     /// A RAID level that so many disks can't form.
     #[error("level \"{level}\" needs {needed} disks, not {disks}")]
     WrongDisks {

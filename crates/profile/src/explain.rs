@@ -218,6 +218,8 @@ fn path(page: &mut Page, flash: &Flash) {
     let buffer = binary_bytes(u64::from(card.buffer_sectors) * SECTOR_BYTES);
     let durable = if card.power_loss_protection {
         "a write is durable when it is in the buffer, capacitors put it on flash"
+    } else if card.acknowledge_flush_early {
+        "a flush is acknowledged before it is done: what it covered is lost with the power"
     } else {
         "a write is durable only after a flush or FUA"
     };

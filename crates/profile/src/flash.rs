@@ -47,6 +47,10 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     let buffer_bytes = settings.count("buffer", "bytes")?;
     must_be_multiple(settings, ("buffer", "bytes"), "buffer", buffer_bytes, SECTOR_BYTES)?;
     let power_loss_protection = settings.flag("card", "power_loss_protection")?;
+    let acknowledge_flush_early = settings.flag_if_any("card", "acknowledge_flush_early").unwrap_or(false);
+    if acknowledge_flush_early && power_loss_protection {
+        return Err(settings.wrong("card", "acknowledge_flush_early", Problem::NothingToLose));
+    }
     let card = CardConfig {
         nand,
         ftl,
@@ -54,6 +58,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         link: read_link(settings)?,
         buffer_sectors: (buffer_bytes / SECTOR_BYTES) as u32,
         power_loss_protection,
+        acknowledge_flush_early,
         reads_first: settings.flag("card", "reads_first")?,
         relocation_sectors: settings.count32("relocation", "sectors_under_way")?,
         relocation_path: read_relocation_path(settings)?,

@@ -150,6 +150,19 @@ impl Profile {
         Ok(card)
     }
 
+    /// Disks with contents that a host sees so many bytes of, and the bytes, rounded up to 4 KiB; `None`: as many as they
+    /// have. Disks of fewer bytes keep their seek times. Flash is for [`Profile::with_contents`].
+    pub fn disks_with_contents(&self, user_bytes: Option<u64>) -> Result<Option<(ArrayConfig, u64)>, ProfileError> {
+        let Full::Disks(full) = self.full()? else { return Ok(None) };
+        let full_bytes = disks::user_bytes(&full);
+        let wanted = user_bytes
+            .unwrap_or(full_bytes)
+            .next_multiple_of(device::SECTOR_BYTES)
+            .clamp(device::SECTOR_BYTES, full_bytes);
+        let array = scale::array_sized(&full, wanted, full_bytes / full.disk.capacity_bytes);
+        Ok(Some((array, wanted)))
+    }
+
     pub(crate) fn full(&self) -> Result<Full, ProfileError> {
         let read = || match self.settings.text("card", "kind")? {
             "flash" => flash::read(&self.settings).map(Full::Flash),

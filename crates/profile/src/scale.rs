@@ -87,6 +87,15 @@ pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
     }
 }
 
+/// Disks of which `data_disks` hold at least so many bytes of the user's, in whole chunks.
+pub(crate) fn array_sized(full: &ArrayConfig, user_bytes: u64, data_disks: u64) -> ArrayConfig {
+    let mut array = *full;
+    let unit = full.chunk_bytes.max(SECTOR_BYTES);
+    let bytes = user_bytes.div_ceil(data_disks).next_multiple_of(unit);
+    array.disk.capacity_bytes = bytes.min(full.disk.capacity_bytes);
+    array
+}
+
 /// The array at `scale`: smaller disks, with the same times to cross them.
 pub(crate) fn array(full: &ArrayConfig, scale: f64) -> ArrayConfig {
     let mut array = *full;

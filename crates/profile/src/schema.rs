@@ -228,6 +228,7 @@ pub(crate) static CARD: Schema = Schema {
                 counted("count", 1, 64),
                 bytes("host_stripe_bytes", 4096, 1 << 30),
                 key("power_loss_protection", Kind::Flag),
+                key("acknowledge_flush_early", Kind::Flag),
                 key("reads_first", Kind::Flag),
             ],
         },

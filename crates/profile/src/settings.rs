@@ -309,6 +309,14 @@ impl Settings {
         self.text_if_any(table, key).ok_or_else(|| self.missing(table, key))
     }
 
+    /// Yes or no, where it is said.
+    pub(crate) fn flag_if_any(&self, table: &str, key: &str) -> Option<bool> {
+        match self.entry(table, key)?.value {
+            Value::Flag(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
     /// Yes or no.
     pub(crate) fn flag(&self, table: &'static str, key: &'static str) -> Result<bool, ProfileError> {
         match self.entry(table, key) {

@@ -101,3 +101,13 @@ fn cells_are_shared_only_where_a_cut_meets_a_program() {
     assert_eq!(rows(&["geometry.rows_sharing_cells=3"]), 1);
     assert_eq!(rows(&["geometry.rows_sharing_cells=3", "card.power_loss_protection=false"]), 3);
 }
+
+#[test]
+fn only_a_card_without_capacitors_can_lie_about_a_flush() {
+    let lies = "card.acknowledge_flush_early=true";
+    assert!(card_with(&["card.power_loss_protection=false", lies]).acknowledge_flush_early);
+    let mut profile = Profile::open("tachion-400").unwrap();
+    profile.set(lies).unwrap();
+    let message = profile.lower(1.0).unwrap_err().to_string();
+    assert!(message.contains("power_loss_protection=false"), "{message}");
+}

@@ -109,6 +109,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
         },
         buffer_sectors: 12,
         power_loss_protection: matches!(kind, Kind::Protected | Kind::Fading),
+        acknowledge_flush_early: false,
         reads_first: true,
         relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,

@@ -60,6 +60,7 @@ pub fn small() -> CardConfig {
         },
         buffer_sectors: 48,
         power_loss_protection: true,
+        acknowledge_flush_early: false,
         reads_first: true,
         relocation_sectors: 48,
         relocation_path: RelocationPath::Internal,

@@ -1,0 +1,137 @@
+//! Disks that hold bytes: the array of the simulator, driven by the wall clock, with what was written kept in memory.
+//!
+//! What is written can be read from then on, in whatever order the disks answer: a host that reads what it is still
+//! writing may get either. The controllers of arrays have a battery; what was answered is durable.
+
+use card::SectorData;
+use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use disk::{Array, ArrayConfig, DiskError};
+use std::collections::HashMap;
+
+/// What memory is taken for at once.
+const CHUNK_BYTES: u64 = 64 << 10;
+/// What disks address.
+const BLOCK_BYTES: u64 = 512;
+
+/// An array and what lies on it.
+pub(crate) struct Disks {
+    array: Array,
+    /// By number; what was never written is not there. Never gone through in order.
+    chunks: HashMap<u64, Box<[u8]>>,
+}
+
+impl Disks {
+    pub fn new(config: ArrayConfig, at_once: u32, seed: u64) -> Result<Disks, DiskError> {
+        Ok(Disks { array: Array::new(config, at_once, false, seed)?, chunks: HashMap::new() })
+    }
+
+    pub fn next_event(&self) -> Time {
+        self.array.next_event()
+    }
+
+    pub fn advance(&mut self, to: Time, done: &mut Vec<Completion>) {
+        self.array.advance(to, done);
+    }
+
+    /// Begins a request for any bytes: the disks read and write whole blocks.
+    pub fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
+        let start = request.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
+        let end = (request.offset_bytes + u64::from(request.len_bytes)).next_multiple_of(BLOCK_BYTES);
+        let whole = Request { offset_bytes: start, len_bytes: (end - start) as u32, ..request };
+        self.array.submit(now, id, whole, done);
+    }
+
+    pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) {
+        let (mut at, mut left) = (offset_bytes, bytes);
+        while !left.is_empty() {
+            let within = (at % CHUNK_BYTES) as usize;
+            let (now, later) = left.split_at(left.len().min(CHUNK_BYTES as usize - within));
+            let blank = || vec![0; CHUNK_BYTES as usize].into_boxed_slice();
+            let chunk = self.chunks.entry(at / CHUNK_BYTES).or_insert_with(blank);
+            chunk[within..within + now.len()].copy_from_slice(now);
+            (at, left) = (at + now.len() as u64, later);
+        }
+    }
+
+    /// Reads as zeroes from now on.
+    pub fn discard(&mut self, offset_bytes: u64, len_bytes: u64) {
+        let (mut at, end) = (offset_bytes, offset_bytes + len_bytes);
+        while at < end {
+            let within = at % CHUNK_BYTES;
+            let len = (CHUNK_BYTES - within).min(end - at);
+            if len == CHUNK_BYTES {
+                self.chunks.remove(&(at / CHUNK_BYTES));
+            } else if let Some(chunk) = self.chunks.get_mut(&(at / CHUNK_BYTES)) {
+                chunk[within as usize..(within + len) as usize].fill(0);
+            }
+            at += len;
+        }
+    }
+
+    /// What lies in the sectors that hold a range.
+    pub fn read(&self, offset_bytes: u64, len_bytes: u64) -> Vec<SectorData> {
+        let sectors = offset_bytes / SECTOR_BYTES..(offset_bytes + len_bytes).div_ceil(SECTOR_BYTES);
+        sectors
+            .map(|sector| {
+                let at = sector * SECTOR_BYTES;
+                let within = (at % CHUNK_BYTES) as usize;
+                match self.chunks.get(&(at / CHUNK_BYTES)) {
+                    Some(chunk) => SectorData::Data(chunk[within..within + SECTOR_BYTES as usize].into()),
+                    None => SectorData::Zero,
+                }
+            })
+            .collect()
+    }
+
+    /// Which parts of a range hold something.
+    pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
+        let (mut at, end) = (offset_bytes, offset_bytes + len_bytes);
+        let mut extents: Vec<(u64, bool)> = Vec::new();
+        while at < end {
+            let to = ((at / CHUNK_BYTES + 1) * CHUNK_BYTES).min(end);
+            let is_written = self.chunks.contains_key(&(at / CHUNK_BYTES));
+            let found = extents.len();
+            match extents.last_mut() {
+                Some((len, last)) if *last == is_written => *len += to - at,
+                _ if found == most => break,
+                _ => extents.push((to - at, is_written)),
+            }
+            at = to;
+        }
+        extents
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn disks() -> Disks {
+        let profile = profile::Profile::open("sas-raid10-6").unwrap();
+        let (config, _) = profile.disks_with_contents(Some(64 << 20)).unwrap().unwrap();
+        Disks::new(config, 8, 1).unwrap()
+    }
+
+    fn bytes(disks: &Disks, at: u64, len: u64) -> Vec<u8> {
+        let sectors = disks.read(at, len).into_iter().flat_map(|sector| match sector {
+            SectorData::Data(bytes) => bytes.into_vec(),
+            _ => vec![0; SECTOR_BYTES as usize],
+        });
+        sectors.skip((at % SECTOR_BYTES) as usize).take(len as usize).collect()
+    }
+
+    #[test]
+    fn what_was_written_across_chunks_reads_back_until_it_is_discarded() {
+        let mut disks = disks();
+        let at = CHUNK_BYTES - 700;
+        let pattern: Vec<u8> = (0..2 * CHUNK_BYTES).map(|i| (i % 251) as u8).collect();
+        disks.write(at, &pattern);
+        assert_eq!(bytes(&disks, at, 2 * CHUNK_BYTES), pattern);
+        assert_eq!(disks.extents(0, 8 * CHUNK_BYTES, 9), [(3 * CHUNK_BYTES, true), (5 * CHUNK_BYTES, false)]);
+        disks.discard(at + 100, 2 * CHUNK_BYTES - 200);
+        let kept = bytes(&disks, at, 2 * CHUNK_BYTES);
+        assert_eq!((&kept[..100], &kept[kept.len() - 100..]), (&pattern[..100], &pattern[pattern.len() - 100..]));
+        assert!(kept[100..kept.len() - 100].iter().all(|byte| *byte == 0));
+        assert_eq!(disks.extents(CHUNK_BYTES, CHUNK_BYTES, 9), [(CHUNK_BYTES, false)]);
+    }
+}
