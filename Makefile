@@ -24,6 +24,11 @@ TEST_LOG := $(BUILD)/test.log
 # $(call need,command,Debian package): installs the package where the command is missing.
 need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; \
 	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends $(2); }
+# PostgreSQL, of any version that Debian has, without the cluster that its package makes by default.
+postgresql = ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; \
+	$$s mkdir -p /etc/postgresql-common; \
+	echo 'create_main_cluster = false' | $$s tee /etc/postgresql-common/createcluster.conf >/dev/null; \
+	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends postgresql; }
 # $(call component,command,component): a part of the Rust toolchain.
 component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
 # cargo-fuzz, installed here where the machine has none. The stable compiler does: libFuzzer needs its unstable coverage
@@ -69,6 +74,7 @@ tools:
 	@$(call need,nbdsh,python3-libnbd)
 	@$(call need,qemu-img,qemu-utils)
 	@$(call need,openssl,openssl)
+	@$(postgresql)
 	@$(call component,fmt,rustfmt)
 	@$(call component,clippy,clippy)
 

@@ -54,6 +54,7 @@ pub(crate) fn review(origin: Origin, sweeps: Vec<Sweep>) -> ReviewResult {
         sweeps,
         timeline: None,
         sync: None,
+        database: None,
         comparisons: Vec::new(),
         verdict: Vec::new(),
         partial: None,

@@ -116,7 +116,11 @@ fn the_schema_lists_every_variant_and_no_other() {
     }
     // A new variant makes these matches incomplete; its number goes below and its name into the schema.
     let _ = |kind: TargetKind| match kind {
-        TargetKind::Model | TargetKind::File | TargetKind::BlockDevice | TargetKind::Imported => {}
+        TargetKind::Model
+        | TargetKind::File
+        | TargetKind::BlockDevice
+        | TargetKind::Directory
+        | TargetKind::Imported => {}
     };
     let _ = |judgement: SyncJudgement| match judgement {
         SyncJudgement::Plausible | SyncJudgement::NothingToFlush => {}

@@ -2,14 +2,21 @@
 //!
 //! The result of a run as JSON. Keys of `read`, `write` and `sync` are fio's. Knows nothing of how it was obtained.
 
+mod bend;
 mod comparison;
+mod database;
 mod histogram;
 mod latency;
 mod review;
 mod run;
 pub mod words;
 
+pub use bend::bend;
 pub use comparison::{Comparison, ComparisonPoint, Published};
+pub use database::{
+    CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,
+    DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, WaitShare,
+};
 pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
 pub use review::{

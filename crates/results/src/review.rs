@@ -3,7 +3,7 @@
 //! Real device or model, measured here or imported from another tool: the same structure. What a target can't say is
 //! absent (`null` in JSON), never made up.
 
-use crate::{Comparison, IoClass, SeriesRow, SteadyState};
+use crate::{Comparison, DatabaseReport, IoClass, SeriesRow, SteadyState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -40,6 +40,9 @@ pub struct ReviewResult {
     pub timeline: Option<Timeline>,
     /// Whether flushes are what they claim to be.
     pub sync: Option<SyncVerdict>,
+    /// What a real database made of it, where one was run.
+    #[serde(default)]
+    pub database: Option<DatabaseReport>,
     /// Against what others measured on the device, where anybody published.
     pub comparisons: Vec<Comparison>,
     /// The review in words, the most important first.
@@ -72,6 +75,8 @@ pub enum TargetKind {
     File,
     /// A block device.
     BlockDevice,
+    /// A directory on a mounted device, in which a database ran.
+    Directory,
     /// Results of another tool; all that is known of the device is what it wrote down.
     Imported,
 }

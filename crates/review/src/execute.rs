@@ -90,6 +90,7 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         sweeps: Vec::new(),
         timeline: None,
         sync: None,
+        database: None,
         comparisons: Vec::new(),
         verdict: Vec::new(),
         partial: None,

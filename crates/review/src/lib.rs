@@ -28,3 +28,4 @@ pub use plan::{Options, Plan, PlanError, Subject, plan};
 pub use point::PointError;
 pub use resume::{ResumeError, check_resumable};
 pub use validate::{TABLES, ValidateError, tables_of_card, validate, validate_table};
+pub use verdict::judge_sync;

@@ -69,6 +69,7 @@ fn heading(result: &ReviewResult) -> String {
         TargetKind::Model => "modelled",
         TargetKind::File => "file",
         TargetKind::BlockDevice => "block device",
+        TargetKind::Directory => "directory",
         TargetKind::Imported => "imported",
     };
     let mut out = wrap(

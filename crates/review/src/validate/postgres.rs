@@ -13,9 +13,6 @@ use target::{Machine, Measure, Modelled, RunError, RunSpec, Stop, prepare};
 
 /// Sessions of the sweep.
 const SESSIONS: [u32; 14] = [1, 4, 8, 12, 16, 20, 25, 32, 48, 64, 80, 100, 128, 160];
-/// A machine bends where it first reaches this share of its peak: from there on, more sessions bring no more than what
-/// two measurements of the same point may differ by.
-const PEAK_SHARE: f64 = 0.98;
 /// "about 4 times" in the text.
 const RATIO: (f64, f64) = (3.0, 5.0);
 /// "about 25" and "about 100" backends: a third less to almost half as much more.
@@ -125,15 +122,10 @@ fn peak(tps: &[f64]) -> f64 {
     tps.iter().copied().fold(0.0, f64::max)
 }
 
-/// Where a curve bends: on the straight line between the last point below [`PEAK_SHARE`] and the first that has it.
+/// Where the curve over [`SESSIONS`] bends.
 fn bend(tps: &[f64]) -> f64 {
-    let enough = PEAK_SHARE * peak(tps);
-    let i = tps.iter().position(|&t| t >= enough).expect("the peak has its share");
-    let at = |i: usize| f64::from(SESSIONS[i]);
-    match i {
-        0 => at(0),
-        _ => at(i - 1) + (at(i) - at(i - 1)) * (enough - tps[i - 1]) / (tps[i] - tps[i - 1]),
-    }
+    let points: Vec<(f64, f64)> = SESSIONS.into_iter().map(f64::from).zip(tps.iter().copied()).collect();
+    results::bend(&points).expect("the sweep has points")
 }
 
 /// The three figures that the text states.
@@ -157,17 +149,4 @@ pub fn compare(context: &Context) -> Result<Vec<Comparison>, PointError> {
         None,
         "A machine bends where it first reaches 98 % of its peak; the disks run at full size at any scale.",
     )])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_curve_bends_where_it_first_reaches_the_share_of_its_peak() {
-        // Rises by 1 a session up to 100, then falls.
-        let tps = SESSIONS.map(|n| f64::from(n.min(100)) - f64::from(n.saturating_sub(100)) / 4.0);
-        assert!((bend(&tps) - 98.0).abs() < 1e-9, "{}", bend(&tps));
-        assert!((bend(&[7.0; SESSIONS.len()]) - 1.0).abs() < 1e-9);
-    }
 }

@@ -9,6 +9,7 @@ mod sync;
 use crate::words::{axis_value, mb_s};
 use results::words::{duration, three_digits};
 use results::{Axis, Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
+pub use sync::judge_sync;
 pub(crate) use sync::sync;
 
 /// Slowest second over the mean of the timeline: steady, and not.

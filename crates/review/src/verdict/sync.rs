@@ -17,6 +17,19 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
     let together_ns = point.write.lat_ns.at(50.0) + median_ns;
     let target = &result.target;
     let rotational = target.facts.iter().any(|fact| fact.key == "rotation" && fact.value.starts_with("it turns"));
+    let (protected, volatile) = (target.power_loss_protection, target.volatile_write_cache);
+    Some(judge_sync(median_ns, together_ns, rotational, protected, volatile))
+}
+
+/// Judges a median flush, and the median write that came before it and the flush together, in nanoseconds. `protected`:
+/// acknowledged writes survive a power cut without a flush; `volatile`: the device has a cache that a flush must empty.
+pub fn judge_sync(
+    median_ns: u64,
+    together_ns: u64,
+    rotational: bool,
+    protected: Option<bool>,
+    volatile: Option<bool>,
+) -> SyncVerdict {
     let (fastest_ns, event) = if rotational {
         (FASTEST_DISK_NS, "half a turn of a disk")
     } else {
@@ -28,7 +41,7 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
         duration(together_ns as f64)
     );
     let fast = together_ns < fastest_ns;
-    let (judgement, text) = match (target.power_loss_protection, target.volatile_write_cache) {
+    let (judgement, text) = match (protected, volatile) {
         (Some(true), _) => (
             SyncJudgement::NothingToFlush,
             format!("Flushes: {figures}. Writes are durable when acknowledged: capacitors or a battery keep them."),
@@ -58,5 +71,5 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
         ),
         _ => (SyncJudgement::Plausible, format!("Flushes look honest: {figures}, no faster than {event} allows.")),
     };
-    Some(SyncVerdict { judgement, text })
+    SyncVerdict { judgement, text }
 }

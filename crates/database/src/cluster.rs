@@ -1,0 +1,316 @@
+//! The life of a cluster: made, started, stopped, killed, removed.
+//!
+//! Invariants: no process of the server outlives the [`Cluster`], and neither does its directory. A process belongs to it
+//! when its working directory lies in the cluster's: that is so for the server and all that it forks, and it is how they
+//! are found even when the server itself was killed.
+
+use crate::account::Account;
+use crate::error::words;
+use crate::place::Place;
+use crate::{Binaries, DatabaseError};
+use postgres::{Client, Config, NoTls};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use target::Progress;
+
+/// Superuser of the cluster; whoever gets to the socket is let in.
+const USER: &str = "postgres";
+/// The database in which everything happens.
+pub(crate) const DATABASE: &str = "flashrig";
+/// Until a server that was told to stop is told so with more force.
+const STOP_PATIENCE: Duration = Duration::from_secs(120);
+/// Until one that was told to stop at once is killed.
+const KILL_PATIENCE: Duration = Duration::from_secs(8);
+/// Until processes that were killed are gone: they may be in the middle of a request.
+const GONE_PATIENCE: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_millis(20);
+
+/// A cluster of its own.
+#[derive(Debug)]
+pub struct Cluster {
+    binaries: Binaries,
+    account: Account,
+    server: Option<Child>,
+    log: PathBuf,
+    // Fields are dropped in order: the directory goes after the server.
+    place: Place,
+}
+
+impl Cluster {
+    /// Makes one in a new directory below `dir`; the server's log goes to the directory `logs`.
+    pub fn create(binaries: &Binaries, dir: &Path, logs: &Path) -> Result<Cluster, DatabaseError> {
+        let account = Account::find()?;
+        fs::create_dir_all(logs).map_err(DatabaseError::io(logs))?;
+        let place = Place::create(dir, &account)?;
+        let log = logs.join("postgres.log");
+        File::create(&log).map_err(DatabaseError::io(&log))?;
+        let cluster = Cluster { binaries: binaries.clone(), account, server: None, log, place };
+        let mut initdb = cluster.command("initdb");
+        // What is to survive a power cut is synced when there is to be one.
+        initdb.args(["--auth=trust", "--data-checksums", "--encoding=UTF8", "--locale=C", "--no-sync"]);
+        initdb.args(["--username", USER, "-D"]);
+        initdb.arg(cluster.data());
+        let output = initdb.output().map_err(DatabaseError::io(binaries.program("initdb")))?;
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let init_log = logs.join("initdb.log");
+        fs::write(&init_log, said.as_bytes()).map_err(DatabaseError::io(&init_log))?;
+        if !output.status.success() {
+            return Err(DatabaseError::Program { program: "initdb".into(), said: last_words(&said) });
+        }
+        Ok(cluster)
+    }
+
+    /// Of the cluster.
+    pub fn data(&self) -> PathBuf {
+        self.place.data()
+    }
+
+    /// Of the cluster's version.
+    pub(crate) fn binaries(&self) -> &Binaries {
+        &self.binaries
+    }
+
+    /// What this process' own clients are told: where the socket is.
+    pub(crate) fn socket_dir(&self) -> &Path {
+        &self.place.socket
+    }
+
+    /// A program of PostgreSQL's, as the cluster's user.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = self.account.command(&self.binaries.program(program));
+        clean(&mut command).current_dir(&self.place.work);
+        command
+    }
+
+    /// A client program of PostgreSQL's, as the user of this process: it writes where this process may.
+    pub(crate) fn client_command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.binaries.program(program));
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        clean(&mut command).arg("-h").arg(self.socket_dir()).args(["-U", USER]);
+        command
+    }
+
+    /// Starts the server and waits until it answers, recovery included: so long did it take.
+    pub fn start(
+        &mut self,
+        settings: &[(String, String)],
+        patience: Duration,
+        progress: &dyn Progress,
+    ) -> Result<Duration, DatabaseError> {
+        assert!(self.server.is_none(), "a cluster has one server");
+        let began = Instant::now();
+        let said_before = fs::metadata(&self.log).map_or(0, |found| found.len());
+        let log = File::options().append(true).open(&self.log).map_err(DatabaseError::io(&self.log))?;
+        let mut command = self.command("postgres");
+        command.arg("-D").arg(self.data()).arg("-k").arg(self.socket_dir());
+        for (name, value) in settings {
+            command.arg("-c").arg(format!("{name}={value}"));
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        self.server = Some(command.spawn().map_err(DatabaseError::io(self.binaries.program("postgres")))?);
+        loop {
+            // A server in recovery refuses; one that has died has a reason.
+            match self.connect_to("postgres") {
+                Ok(mut client) => {
+                    let there = client.query_opt("SELECT 1 FROM pg_database WHERE datname = $1", &[&DATABASE]);
+                    if there.map_err(DatabaseError::sql("looking for the database"))?.is_none() {
+                        client
+                            .batch_execute(&format!("CREATE DATABASE {DATABASE}"))
+                            .map_err(DatabaseError::sql("making the database"))?;
+                    }
+                    return Ok(began.elapsed());
+                }
+                Err(_) if progress.cancelled() => return Err(DatabaseError::Cancelled),
+                Err(error) => {
+                    let ended = self.server.as_mut().is_none_or(|server| !matches!(server.try_wait(), Ok(None)));
+                    if ended || began.elapsed() > patience {
+                        self.kill();
+                        let said = self.last_said(said_before).unwrap_or_else(|| words(&error));
+                        return Err(DatabaseError::Server { what: "does not start", said, log: self.log.clone() });
+                    }
+                }
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+
+    /// The last line of the server's log that says what went wrong, of those after so many bytes.
+    pub(crate) fn last_said(&self, after: u64) -> Option<String> {
+        let text = fs::read(&self.log).ok()?;
+        let text = String::from_utf8_lossy(text.get(after as usize..)?).into_owned();
+        let grave = |line: &&str| ["PANIC:", "FATAL:", "ERROR:"].iter().any(|word| line.contains(word));
+        // While it recovers it refuses clients, us among them: that is no reason.
+        let starting = |line: &&str| !line.contains("the database system is");
+        let line = text.lines().filter(grave).filter(starting).last().or(text.lines().last())?;
+        Some(line.trim().to_owned())
+    }
+
+    /// A connection to the database.
+    pub(crate) fn connect(&self) -> Result<Client, DatabaseError> {
+        self.connect_to(DATABASE).map_err(DatabaseError::sql("connecting"))
+    }
+
+    /// How to connect.
+    pub(crate) fn config(&self) -> Config {
+        let mut config = Config::new();
+        config.host_path(self.socket_dir()).user(USER).dbname(DATABASE).application_name("flashrig");
+        config.connect_timeout(Duration::from_secs(10));
+        config
+    }
+
+    fn connect_to(&self, database: &str) -> Result<Client, postgres::Error> {
+        self.config().dbname(database).connect(NoTls)
+    }
+
+    /// Whether the server runs.
+    pub(crate) fn is_running(&mut self) -> bool {
+        self.server.as_mut().is_some_and(|server| matches!(server.try_wait(), Ok(None)))
+    }
+
+    /// Stops the server cleanly: sessions are ended, everything is written.
+    pub fn stop(&mut self) -> Result<(), DatabaseError> {
+        if !self.is_running() {
+            self.kill();
+            return Err(DatabaseError::Server {
+                what: "has ended by itself",
+                said: self.last_said(0).unwrap_or_default(),
+                log: self.log.clone(),
+            });
+        }
+        self.signal(Signal::INT);
+        let stopped = self.wait(STOP_PATIENCE);
+        self.kill();
+        if stopped {
+            Ok(())
+        } else {
+            Err(DatabaseError::Server {
+                what: "does not stop",
+                said: self.last_said(0).unwrap_or_default(),
+                log: self.log.clone(),
+            })
+        }
+    }
+
+    /// Ends the server at once; what it had not written is recovered from its log at the next start.
+    pub fn kill(&mut self) {
+        if self.is_running() {
+            self.signal(Signal::QUIT);
+            self.wait(KILL_PATIENCE);
+        }
+        self.kill_hard();
+    }
+
+    /// Ends every process of the server without letting it do anything more.
+    pub(crate) fn kill_hard(&mut self) {
+        let shared = self.shared_memory();
+        let began = Instant::now();
+        let mut killed = false;
+        loop {
+            let left = processes_in(&self.place.work);
+            for pid in left.iter().filter_map(|&pid| Pid::from_raw(pid)) {
+                killed = true;
+                // It may have ended meanwhile.
+                let _ = kill_process(pid, Signal::KILL);
+            }
+            if self.server.as_mut().is_some_and(|server| !matches!(server.try_wait(), Ok(None))) {
+                self.server = None;
+            }
+            if left.is_empty() && self.server.is_none() || began.elapsed() > GONE_PATIENCE {
+                break;
+            }
+            std::thread::sleep(POLL);
+        }
+        if let Some(mut server) = self.server.take() {
+            // Whatever holds it, it is not to become a zombie's parent.
+            let _ = server.kill();
+            let _ = server.try_wait();
+        }
+        if killed {
+            shared.remove();
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = self.server.as_ref().and_then(|server| Pid::from_raw(server.id() as i32)) {
+            // It may have ended meanwhile.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn wait(&mut self, patience: Duration) -> bool {
+        let began = Instant::now();
+        while began.elapsed() < patience {
+            if !self.is_running() {
+                return true;
+            }
+            std::thread::sleep(POLL);
+        }
+        false
+    }
+
+    /// What a server that is killed leaves in memory.
+    fn shared_memory(&self) -> SharedMemory {
+        // Some segments are known to the server's workers only.
+        let maps = processes_in(&self.place.work)
+            .into_iter()
+            .map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default())
+            .collect::<String>();
+        let mut files: Vec<PathBuf> =
+            maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/PostgreSQL.")?..]))).collect();
+        files.sort_unstable();
+        files.dedup();
+        // The seventh line has the key and the number of a segment that tells whether a server is alive.
+        let lock = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+        let segment = lock.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        SharedMemory { files, segment }
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+struct SharedMemory {
+    files: Vec<PathBuf>,
+    segment: Option<u64>,
+}
+
+impl SharedMemory {
+    fn remove(self) {
+        for file in self.files {
+            // The next server may have done it.
+            let _ = fs::remove_file(file);
+        }
+        if let Some(segment) = self.segment {
+            let _ = Command::new("ipcrm").args(["-m", &segment.to_string()]).stderr(Stdio::null()).status();
+        }
+    }
+}
+
+/// Processes whose working directory is there or below.
+pub fn processes_in(dir: &Path) -> Vec<i32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| {
+            let pid = entry.file_name().to_str()?.parse().ok()?;
+            let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
+            cwd.starts_with(dir).then_some(pid)
+        })
+        .collect()
+}
+
+/// Nothing of this process' environment counts but where programs are.
+fn clean(command: &mut Command) -> &mut Command {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    command.env_clear().env("PATH", path).env("LC_ALL", "C").env("TZ", "UTC").stdin(Stdio::null())
+}
+
+/// The last line of what a program said.
+pub(crate) fn last_words(said: &str) -> String {
+    said.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("nothing").trim().to_owned()
+}

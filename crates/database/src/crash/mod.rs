@@ -1,0 +1,236 @@
+//! Power cuts under load: what was acknowledged is there afterwards, what was not is there whole or not at all.
+//!
+//! Sessions commit transactions that each leave a row in a log, a number in a counter and a new version of a random row,
+//! and remember in this process' memory what was acknowledged. Power goes; the server's processes are killed, because the
+//! file system below them has to be mounted again; power comes back, PostgreSQL recovers, and everything is compared:
+//! transactions by the log and the counter, and each row by its last version, so that a page that came back in an older
+//! state is seen although the log knows better. A module may be pulled before. `pg_amcheck` and `pg_checksums` look
+//! at what the comparison does not read.
+
+mod check;
+mod sessions;
+
+use crate::cluster::last_words;
+use crate::{Cluster, DatabaseError, Power};
+use check::Found;
+use results::{CrashCycle, DatabaseCrash};
+use sessions::Ledger;
+use std::time::Duration;
+use target::Progress;
+
+/// Recovery may take long; then it has failed.
+const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
+/// Complaints that are kept of a cycle.
+const MOST_COMPLAINTS: usize = 10;
+
+/// What is done.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CrashConfig {
+    /// Power cuts.
+    pub cycles: u32,
+    /// Committing sessions.
+    pub sessions: u32,
+    /// Rows that each session changes at random.
+    pub rows: u32,
+    /// Seconds of load before each cut.
+    pub load_s: f64,
+}
+
+impl Default for CrashConfig {
+    fn default() -> CrashConfig {
+        CrashConfig { cycles: 3, sessions: 8, rows: 4_000, load_s: 10.0 }
+    }
+}
+
+impl CrashConfig {
+    /// What lies on the device, with room for old versions.
+    pub(crate) fn data_bytes(&self) -> u64 {
+        u64::from(self.sessions) * u64::from(self.rows) * 3 * 1_200 + (64 << 20)
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        if self.cycles == 0 || self.cycles > 1_000 {
+            return Err(format!("--cycles {}: must be 1 to 1000", self.cycles));
+        }
+        Ok(())
+    }
+}
+
+/// Runs the cycles on a cluster that runs.
+pub(crate) fn crash(
+    cluster: &mut Cluster,
+    settings: &[(String, String)],
+    config: &CrashConfig,
+    power: &dyn Power,
+    seed: u64,
+    progress: &dyn Progress,
+    mut so_far: impl FnMut(&DatabaseCrash),
+) -> Result<(), DatabaseError> {
+    progress.begin("power cuts", config.cycles.into());
+    sessions::make_tables(cluster, config, progress)?;
+    // The server syncs what it writes; what lay there before it started is synced here.
+    let data = cluster.data();
+    let file = std::fs::File::open(&data).map_err(DatabaseError::io(&data))?;
+    rustix::fs::syncfs(&file).map_err(|e| DatabaseError::io(&data)(e.into()))?;
+    drop(file);
+    let mut ledgers: Vec<Ledger> = (0..config.sessions).map(|_| Ledger::new(config.rows)).collect();
+    let mut result = DatabaseCrash {
+        how: power.how(),
+        sessions: config.sessions,
+        cycles: Vec::new(),
+        verdict: String::new(),
+        passed: false,
+    };
+    for cycle in 0..config.cycles {
+        progress.step(&format!("power cut {} of {}", cycle + 1, config.cycles));
+        if !cluster.is_running() {
+            cluster.start(settings, RECOVERY_PATIENCE, progress)?;
+        }
+        let done = one_cycle(cluster, settings, config, power, (cycle, seed), &mut ledgers, progress)?;
+        let recovered = done.recovery_s.is_some();
+        result.cycles.push(done);
+        result.passed = result.cycles.iter().all(CrashCycle::is_clean);
+        result.verdict = verdict(&result);
+        so_far(&result);
+        progress.at(u64::from(cycle) + 1);
+        if !recovered || progress.cancelled() {
+            break;
+        }
+    }
+    if progress.cancelled() { Err(DatabaseError::Cancelled) } else { Ok(()) }
+}
+
+fn one_cycle(
+    cluster: &mut Cluster,
+    settings: &[(String, String)],
+    config: &CrashConfig,
+    power: &dyn Power,
+    (cycle, seed): (u32, u64),
+    ledgers: &mut [Ledger],
+    progress: &dyn Progress,
+) -> Result<CrashCycle, DatabaseError> {
+    let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why };
+    // Every other cut finds the device without one of its modules, each in turn.
+    let pulled = (power.modules() > 0 && cycle % 2 == 1).then(|| cycle / 2 % power.modules().max(1));
+    let before: u64 = ledgers.iter().map(|ledger| ledger.acknowledged).sum();
+    let load_s = sessions::run_until_cut(cluster, config, (cycle, seed), ledgers, power, pulled, progress)?;
+    power.restore().map_err(failed("power does not come back"))?;
+    let mut done = CrashCycle {
+        fault: pulled.map_or_else(|| "power cut".to_owned(), |m| format!("module {m} pulled, power cut")),
+        load_s,
+        acknowledged: ledgers.iter().map(|ledger| ledger.acknowledged).sum::<u64>() - before,
+        in_flight: ledgers.iter().filter(|ledger| ledger.in_flight.is_some()).count() as u64,
+        ..CrashCycle::default()
+    };
+    match cluster.start(settings, RECOVERY_PATIENCE, progress) {
+        Ok(took) => done.recovery_s = Some(took.as_secs_f64()),
+        Err(DatabaseError::Server { said, .. }) => {
+            done.complaints.push(format!("PostgreSQL does not start: {said}"));
+            return Ok(done);
+        }
+        Err(error) => return Err(error),
+    }
+    match Found::read(cluster, config) {
+        Ok(found) => check::compare(ledgers, &found, &mut done),
+        // What can't be read is a finding: the statements are known to be right.
+        Err(DatabaseError::Sql { what, source }) => {
+            done.complaints.push(format!("{what}: {}", crate::error::words(&source)));
+        }
+        Err(error) => return Err(error),
+    }
+    progress.step("pg_amcheck, pg_checksums");
+    let mut amcheck = cluster.client_command("pg_amcheck");
+    amcheck.args(["--install-missing", "--heapallindexed"]);
+    complain(&mut done, "pg_amcheck", amcheck.args(["-d", crate::cluster::DATABASE]))?;
+    cluster.stop()?;
+    let mut checksums = cluster.command("pg_checksums");
+    complain(&mut done, "pg_checksums", checksums.args(["--check", "-D"]).arg(cluster.data()))?;
+    if let Some(module) = pulled {
+        power.insert(module).map_err(failed("the module can't be put back"))?;
+    }
+    Ok(done)
+}
+
+/// Runs a checker; what it finds is a complaint.
+fn complain(done: &mut CrashCycle, program: &str, command: &mut std::process::Command) -> Result<(), DatabaseError> {
+    let output = command.output().map_err(DatabaseError::io(program))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    for line in lines.iter().take(MOST_COMPLAINTS) {
+        done.complaints.push(format!("{program}: {line}"));
+    }
+    if lines.is_empty() {
+        done.complaints.push(format!("{program}: {} ({})", last_words(&said), output.status));
+    }
+    Ok(())
+}
+
+/// In the words that an engineer needs.
+fn verdict(crash: &DatabaseCrash) -> String {
+    let sum = |of: fn(&CrashCycle) -> u64| crash.cycles.iter().map(of).sum::<u64>();
+    let cuts = match crash.cycles.len() {
+        1 => "1 power cut".to_owned(),
+        n => format!("{n} power cuts"),
+    };
+    let under = format!("{cuts} under {} committing sessions", crash.sessions);
+    let acknowledged = sum(|c| c.acknowledged);
+    if crash.passed {
+        let slowest = crash.cycles.iter().filter_map(|c| c.recovery_s).fold(0.0, f64::max);
+        return format!(
+            "{under}: all {acknowledged} acknowledged transactions are there, {} in flight are whole or absent, every row \
+             has its newest version, checksums and indexes are clean; recovery took {slowest:.1} s at most.",
+            sum(|c| c.in_flight)
+        );
+    }
+    let mut found = Vec::new();
+    let (lost, torn, stale) = (sum(|c| c.lost), sum(|c| c.torn), sum(|c| c.stale_rows));
+    if lost > 0 {
+        found.push(format!("lost {lost} acknowledged transactions of {acknowledged}"));
+    }
+    if torn > 0 {
+        found.push(format!("{torn} transactions are there in part"));
+    }
+    if stale > 0 {
+        found.push(format!("{stale} rows came back in an older version"));
+    }
+    let complaints = crash.cycles.iter().flat_map(|c| &c.complaints);
+    let count = complaints.clone().count();
+    if let Some(first) = complaints.clone().next() {
+        found.push(match count {
+            1 => first.clone(),
+            n => format!("{first} (and {} more complaints)", n - 1),
+        });
+    }
+    let advice = match (lost > 0, torn + stale > 0) {
+        (true, _) => "The device acknowledges flushes before data is safe: no database belongs on it",
+        (_, true) => "The device brought back older or mixed contents: no database belongs on it",
+        _ => "The cluster is damaged: no database belongs on this device",
+    };
+    format!("{under}: {}. {advice}.", found.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn crash_of(cycles: Vec<CrashCycle>) -> DatabaseCrash {
+        let passed = cycles.iter().all(CrashCycle::is_clean);
+        DatabaseCrash { how: "test".into(), sessions: 4, cycles, verdict: String::new(), passed }
+    }
+
+    #[test]
+    fn the_verdict_says_what_was_lost() {
+        let clean = CrashCycle { acknowledged: 100, in_flight: 4, recovery_s: Some(0.5), ..CrashCycle::default() };
+        let text = verdict(&crash_of(vec![clean.clone()]));
+        assert!(text.starts_with("1 power cut under 4 committing sessions: all 100 acknowledged"), "{text}");
+        let lost = CrashCycle { lost: 7, stale_rows: 1, ..clean.clone() };
+        let text = verdict(&crash_of(vec![clean.clone(), lost]));
+        assert!(text.contains("2 power cuts") && text.contains("lost 7 acknowledged transactions of 200"), "{text}");
+        let dead = CrashCycle { recovery_s: None, complaints: vec!["PostgreSQL does not start: x".into()], ..clean };
+        let text = verdict(&crash_of(vec![dead]));
+        assert!(text.contains("does not start: x. The cluster is damaged"), "{text}");
+    }
+}

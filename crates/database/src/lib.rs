@@ -1,0 +1,40 @@
+//! What does a real database make of the device?
+//!
+//! PostgreSQL, in a cluster of its own on the device that is under review: an 80/20 mix against sessions, the SLOB
+//! method, the commit path, and power cuts under load. Whoever calls hands over a directory that lies on the device
+//! ([`Request::dir`]) and what else is known of it as a [`Device`]: where the kernel counts its requests, whether its
+//! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known.
+//!
+//! - Nothing that was there before is touched: everything lies in one new directory, which goes when the run ends, however
+//!   it ends; no process outlives the run.
+//! - The server runs without privileges, listens on a unix socket in a private directory and nowhere else.
+//! - What was measured until a failure or Ctrl-C is kept: [`Reviewed::ended`] says why it ended.
+
+mod account;
+mod activity;
+mod binaries;
+mod clients;
+mod cluster;
+mod commit;
+mod crash;
+mod device;
+mod error;
+mod mix;
+mod page_cache;
+mod place;
+mod request;
+mod run;
+mod settings;
+mod slob;
+mod verdict;
+
+pub use crate::device::{Device, Mounted, Power};
+pub use binaries::{Binaries, OLDEST_MAJOR};
+pub use cluster::{Cluster, processes_in};
+pub use crash::CrashConfig;
+pub use error::DatabaseError;
+pub use mix::MixConfig;
+pub use page_cache::Evictor;
+pub use request::{Part, Request, Sizes};
+pub use run::{Plan, Reviewed, prepare, review};
+pub use slob::SlobConfig;

@@ -1,0 +1,126 @@
+//! What is asked for.
+
+use crate::{CrashConfig, DatabaseError, MixConfig, SlobConfig};
+use std::path::PathBuf;
+
+/// A part of the method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// 80/20 against sessions.
+    Mix,
+    /// The commit path.
+    Commit,
+    /// SLOB.
+    Slob,
+    /// Power cuts.
+    Crash,
+}
+
+/// A run.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// A directory on the device; what is made lies in a new one below it.
+    pub dir: PathBuf,
+    /// Where the logs of server and clients are kept.
+    pub logs: PathBuf,
+    /// PostgreSQL's programs; None: they are looked for.
+    pub pg_bin: Option<PathBuf>,
+    /// What is run; parts are run in the order of [`Part`].
+    pub parts: Vec<Part>,
+    /// Sessions of the mix, of SLOB and of committing, rising.
+    pub sessions: Vec<u32>,
+    /// Measured seconds of a point.
+    pub point_s: f64,
+    /// Sizes.
+    pub sizes: Sizes,
+    /// The mix.
+    pub mix: MixConfig,
+    /// SLOB.
+    pub slob: SlobConfig,
+    /// Power cuts.
+    pub crash: CrashConfig,
+    /// Root seed.
+    pub seed: u64,
+    /// What the device costs.
+    pub price: Option<f64>,
+}
+
+/// What was asked for of sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Tables and indexes of the mix; None: what fits, and at most [`Sizes::MOST_BYTES`].
+    pub data_bytes: Option<u64>,
+    /// Buffer cache; None: an eighth of the data, as in the modelled load.
+    pub shared_buffers_bytes: Option<u64>,
+}
+
+impl Sizes {
+    /// Unless more is asked for: the modelled load's size.
+    pub const MOST_BYTES: u64 = 16 << 30;
+    /// Less holds nothing that could be measured.
+    pub const LEAST_BYTES: u64 = 32 << 20;
+    const LEAST_BUFFERS: u64 = 4 << 20;
+    /// Most sessions, which are processes.
+    pub const MOST_SESSIONS: u32 = 1_000;
+}
+
+/// What was asked for, resolved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Resolved {
+    pub data_bytes: u64,
+    pub shared_buffers_bytes: u64,
+    pub max_wal_bytes: u64,
+    /// Most that will lie on the device at once.
+    pub needed_bytes: u64,
+    pub most_sessions: u32,
+}
+
+impl Request {
+    pub(crate) fn has(&self, part: Part) -> bool {
+        self.parts.contains(&part)
+    }
+
+    /// Checks every parameter and fits sizes into the room there is.
+    pub(crate) fn resolve(&self, free_bytes: u64) -> Result<Resolved, DatabaseError> {
+        let wrong = |text: String| Err(DatabaseError::Parameter(text));
+        if self.parts.is_empty() {
+            return wrong("no part of the database review is asked for".into());
+        }
+        if self.sessions.is_empty() || !self.sessions.windows(2).all(|pair| pair[0] < pair[1]) || self.sessions[0] == 0
+        {
+            return wrong("--sessions is a rising list of numbers, as 1,2,4,8".into());
+        }
+        let most_sessions = self.sessions[self.sessions.len() - 1];
+        if most_sessions > Sizes::MOST_SESSIONS {
+            return wrong(format!("--sessions {most_sessions}: at most {} can be asked for", Sizes::MOST_SESSIONS));
+        }
+        self.mix.validate().and_then(|()| self.slob.validate()).map_err(DatabaseError::Parameter)?;
+        let max_wal = |data_bytes: u64| (data_bytes / 4).clamp(128 << 20, 4 << 30);
+        // The server keeps about as much log as it may, and half as much again while a checkpoint is late.
+        let beside = |data_bytes: u64| max_wal(data_bytes) * 3 / 2 + (64 << 20);
+        let uses_mix = self.has(Part::Mix) || self.has(Part::Commit);
+        let data_bytes = match self.sizes.data_bytes {
+            Some(asked) if asked < Sizes::LEAST_BYTES => {
+                return wrong(format!("--db-size is too small: at least {} MiB are needed", Sizes::LEAST_BYTES >> 20));
+            }
+            Some(asked) => asked,
+            // Index builds need room for sorting, and transactions make the tables grow.
+            None => (free_bytes / 4).clamp(Sizes::LEAST_BYTES, Sizes::MOST_BYTES),
+        };
+        let asked = self.sizes.shared_buffers_bytes;
+        let shared_buffers_bytes = asked.unwrap_or(data_bytes / 8).max(Sizes::LEAST_BUFFERS) >> 20 << 20;
+        if shared_buffers_bytes >= data_bytes {
+            return wrong(format!(
+                "--shared-buffers of {} MiB hold the whole database of {} MiB: nothing would be read from the device",
+                shared_buffers_bytes >> 20,
+                data_bytes >> 20
+            ));
+        }
+        let mix_bytes = if uses_mix { data_bytes * 3 / 2 } else { 0 };
+        let slob_bytes = if self.has(Part::Slob) { self.slob.data_bytes(most_sessions) * 5 / 4 } else { 0 };
+        let crash_bytes = if self.has(Part::Crash) { self.crash.data_bytes() } else { 0 };
+        let needed_bytes = mix_bytes.max(slob_bytes).max(crash_bytes) + beside(data_bytes);
+        let max_wal_bytes = max_wal(data_bytes);
+        Ok(Resolved { data_bytes, shared_buffers_bytes, max_wal_bytes, needed_bytes, most_sessions })
+    }
+}

@@ -1,0 +1,379 @@
+//! A run: everything that is checked before it begins, then part by part.
+
+use crate::activity::Looker;
+use crate::cluster::Cluster;
+use crate::commit::{CommitOf, commit};
+use crate::device::name_of;
+use crate::mix::{self, PointOf};
+use crate::page_cache::{self, Evictor};
+use crate::place::{available_memory_bytes, check_directory, free_bytes};
+use crate::request::Resolved;
+use crate::slob::{self, SlobOf};
+use crate::{Binaries, DatabaseError, Device, Part, Request, crash, settings, verdict};
+use results::{Claim, DatabaseMix, DatabaseReport, DatabaseSlob, Fact, bend};
+use std::time::Duration;
+use target::Progress;
+
+/// A start after a clean stop.
+const START_PATIENCE: Duration = Duration::from_secs(120);
+/// Memory of a session besides the shared buffers.
+const SESSION_BYTES: u64 = 6 << 20;
+/// Unmeasured share of a point's time.
+const WARM_UP: f64 = 0.25;
+const SLOB_BUFFERS_MB: u64 = 64;
+/// The oldest version with `pg_amcheck`.
+const OLDEST_FOR_CRASH: u32 = 14;
+
+/// What is going to be done, checked.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// PostgreSQL.
+    pub binaries: Binaries,
+    /// For people: what lies below.
+    pub title: String,
+    /// Settings of the server.
+    pub settings: Vec<(String, String)>,
+    /// Tables and indexes of the mix.
+    pub data_bytes: u64,
+    /// Buffer cache.
+    pub shared_buffers_bytes: u64,
+    /// Most that lies on the device at once.
+    pub needed_bytes: u64,
+    /// Seconds of measuring; loading comes on top.
+    pub measured_s: f64,
+    resolved: Resolved,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Reviewed {
+    /// All that was measured.
+    pub report: DatabaseReport,
+    /// In sentences.
+    pub verdict: Vec<Claim>,
+    /// Why it is not complete.
+    pub ended: Option<DatabaseError>,
+}
+
+/// Finds PostgreSQL and checks everything that can be checked without touching the device.
+pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseError> {
+    let dir = check_directory(&request.dir)?;
+    let free = free_bytes(&dir)?;
+    let resolved = request.resolve(free)?;
+    if request.has(Part::Crash) {
+        request.crash.validate().map_err(DatabaseError::Parameter)?;
+        if device.power().is_none() {
+            return Err(DatabaseError::NoPower { title: device.title() });
+        }
+    }
+    let binaries = Binaries::find(request.pg_bin.as_deref())?;
+    if request.has(Part::Crash) {
+        if binaries.major < OLDEST_FOR_CRASH {
+            let (dir, found) = (binaries.dir, binaries.version);
+            return Err(DatabaseError::TooOld { dir, found, least: OLDEST_FOR_CRASH });
+        }
+        let checkers = ["pg_amcheck", "pg_checksums"];
+        if let Some(missing) = checkers.into_iter().find(|program| !binaries.program(program).is_file()) {
+            return Err(DatabaseError::Incomplete { dir: binaries.dir, missing });
+        }
+    }
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    if resolved.needed_bytes > free {
+        return Err(DatabaseError::Full { dir, free_mib: free >> 20, needed_mib: mib(resolved.needed_bytes) });
+    }
+    let sessions = resolved.most_sessions.max(if request.has(Part::Crash) { request.crash.sessions } else { 0 });
+    let memory = resolved.shared_buffers_bytes + u64::from(sessions + 20) * SESSION_BYTES;
+    if let Some(available) = available_memory_bytes().filter(|&available| available < memory) {
+        let (available_mib, needed_mib) = (available >> 20, mib(memory));
+        return Err(DatabaseError::Memory { available_mib, needed_mib, sessions });
+    }
+    let mut settings = settings::settings(resolved.shared_buffers_bytes, resolved.max_wal_bytes, sessions);
+    settings.extend(settings::since(binaries.major));
+    let points = request.sessions.len() as f64;
+    let mut measured_s = 0.0;
+    if request.has(Part::Mix) {
+        measured_s += points * request.point_s * (1.0 + WARM_UP);
+    }
+    if request.has(Part::Commit) {
+        measured_s += (points + 4.0) * commit_s(request);
+    }
+    if request.has(Part::Slob) {
+        measured_s += points * slob_s(request);
+    }
+    if request.has(Part::Crash) {
+        measured_s += f64::from(request.crash.cycles) * (request.crash.load_s + 20.0);
+    }
+    Ok(Plan {
+        binaries,
+        title: device.title(),
+        settings,
+        data_bytes: resolved.data_bytes,
+        shared_buffers_bytes: resolved.shared_buffers_bytes,
+        needed_bytes: resolved.needed_bytes,
+        measured_s,
+        resolved,
+    })
+}
+
+fn slob_s(request: &Request) -> f64 {
+    request.slob.run_time_s.map_or(request.point_s, f64::from)
+}
+
+/// A commit is over soon: points need not be as long.
+fn commit_s(request: &Request) -> f64 {
+    (request.point_s / 3.0).max(1.0)
+}
+
+/// Runs what was asked for. What was measured until a failure is kept; an error is returned when nothing was.
+pub fn review(
+    request: &Request,
+    plan: &Plan,
+    device: &dyn Device,
+    progress: &dyn Progress,
+) -> Result<Reviewed, DatabaseError> {
+    let mut report = DatabaseReport {
+        engine: format!("PostgreSQL {}", plan.binaries.version),
+        directory: request.dir.display().to_string(),
+        block_device: device.block_device().map(|number| name_of(&number).unwrap_or(number)),
+        settings: facts(&plan.settings),
+        shared_buffers_bytes: plan.shared_buffers_bytes,
+        data_bytes: 0,
+        page_cache: page_cache::WORDS.to_owned(),
+        notes: Vec::new(),
+        mix: None,
+        slob: None,
+        commit: None,
+        crash: None,
+    };
+    let mut run = Run { request, plan, device, progress };
+    let ended = run.all(&mut report).err();
+    let measured = report.mix.as_ref().is_some_and(|mix| !mix.points.is_empty())
+        || report.slob.as_ref().is_some_and(|slob| !slob.points.is_empty())
+        || report.commit.is_some()
+        || report.crash.is_some();
+    match ended {
+        Some(error) if !measured => Err(error),
+        ended => {
+            notes(&mut report);
+            let verdict = verdict::claims(&report, request.price);
+            Ok(Reviewed { report, verdict, ended })
+        }
+    }
+}
+
+struct Run<'a> {
+    request: &'a Request,
+    plan: &'a Plan,
+    device: &'a dyn Device,
+    progress: &'a dyn Progress,
+}
+
+impl Run<'_> {
+    fn all(&mut self, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
+        let request = self.request;
+        self.progress.begin("make the cluster", 1);
+        let mut cluster = Cluster::create(&self.plan.binaries, &request.dir, &request.logs)?;
+        if request.has(Part::Mix) || request.has(Part::Commit) {
+            self.mix_and_commit(&mut cluster, report)?;
+        }
+        if request.has(Part::Slob) {
+            self.slob(&mut cluster, report)?;
+        }
+        if request.has(Part::Crash) {
+            self.crash(&mut cluster, report)?;
+        }
+        // A failure to stop cleanly is the device's, or ours: it is not to pass unseen.
+        if cluster.is_running() { cluster.stop() } else { Ok(()) }
+    }
+
+    fn start(&self, cluster: &mut Cluster, overriding: &[(String, String)]) -> Result<(), DatabaseError> {
+        // The last of equal settings counts.
+        let settings: Vec<_> = self.plan.settings.iter().chain(overriding).cloned().collect();
+        cluster.start(&settings, START_PATIENCE, self.progress).map(drop)
+    }
+
+    fn start_loading(&self, cluster: &mut Cluster) -> Result<(), DatabaseError> {
+        self.start(cluster, &settings::LOADING.map(|(name, value)| (name.to_owned(), value.to_owned())))
+    }
+
+    fn looker(&self, cluster: &Cluster) -> Result<Looker, DatabaseError> {
+        Ok(Looker::new(cluster.connect()?, cluster.binaries().major, self.device.block_device()))
+    }
+
+    fn mix_and_commit(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
+        let request = self.request;
+        self.start_loading(cluster)?;
+        let (rows, bytes) = mix::load(cluster, self.plan.resolved.data_bytes, request.seed, self.progress)?;
+        report.data_bytes = bytes;
+        cluster.stop()?;
+        self.start(cluster, &[])?;
+        let evictor = Evictor::start(&cluster.data().join("base"));
+        let mut looker = self.looker(cluster)?;
+        if request.has(Part::Mix) {
+            let mix = &request.mix;
+            report.mix = Some(DatabaseMix {
+                select_percent: mix.select_percent,
+                insert_percent: mix.insert_percent,
+                scans_per_select: mix.scans,
+                rows_per_scan: mix.rows,
+                think_ns: mix.think_us * 1_000,
+                rows,
+                differs: mix::differs(),
+                points: Vec::new(),
+                peak_tps: None,
+                peak_sessions: None,
+                bend_sessions: None,
+                tps_per_price: None,
+            });
+            self.progress.begin("80/20 mix", request.sessions.len() as u64);
+            for (i, &sessions) in request.sessions.iter().enumerate() {
+                self.progress.step(&format!("80/20 mix, {sessions} sessions"));
+                let of = PointOf {
+                    mix,
+                    rows,
+                    sessions,
+                    warm_up_s: request.point_s * WARM_UP,
+                    measured_s: request.point_s,
+                    seed: request.seed,
+                    logs: &request.logs,
+                };
+                let point = mix::point(cluster, &mut looker, &of, self.progress)?;
+                if let Some(measured) = &mut report.mix {
+                    measured.points.push(point);
+                    sum_up(measured, request.price);
+                }
+                self.progress.at(i as u64 + 1);
+            }
+        }
+        if request.has(Part::Commit) {
+            let of = CommitOf {
+                sessions: &request.sessions,
+                measured_s: commit_s(request),
+                rows,
+                seed: request.seed,
+                device: self.device,
+            };
+            report.commit = Some(commit(cluster, &mut looker, &of, self.progress)?);
+        }
+        drop((looker, evictor));
+        mix::drop_table(cluster)?;
+        cluster.stop()
+    }
+
+    fn slob(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
+        let (request, slob) = (self.request, &self.request.slob);
+        let most = self.plan.resolved.most_sessions;
+        self.start_loading(cluster)?;
+        slob::load(cluster, slob, most, self.progress)?;
+        cluster.stop()?;
+        let buffers_mb = slob.buffers_mb.unwrap_or(SLOB_BUFFERS_MB.min(self.plan.shared_buffers_bytes >> 20));
+        self.start(cluster, &[("shared_buffers".to_owned(), format!("{buffers_mb}MB"))])?;
+        let evictor = Evictor::start(&cluster.data().join("base"));
+        let mut looker = self.looker(cluster)?;
+        report.slob =
+            Some(DatabaseSlob { parameters: slob.parameters(slob_s(request), buffers_mb), points: Vec::new() });
+        self.progress.begin("SLOB", request.sessions.len() as u64);
+        for (i, &sessions) in request.sessions.iter().enumerate() {
+            self.progress.step(&format!("SLOB, {sessions} sessions"));
+            let of = SlobOf { slob, sessions, measured_s: slob_s(request), seed: request.seed };
+            let point = slob::point(cluster, &mut looker, &of, self.progress)?;
+            if let Some(measured) = &mut report.slob {
+                measured.points.push(point);
+            }
+            self.progress.at(i as u64 + 1);
+        }
+        drop((looker, evictor));
+        slob::drop_tables(cluster, slob, most)?;
+        cluster.stop()
+    }
+
+    fn crash(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
+        let power = self.device.power().ok_or_else(|| DatabaseError::NoPower { title: self.device.title() })?;
+        self.start(cluster, &[])?;
+        let (settings, config, seed) = (&self.plan.settings, &self.request.crash, self.request.seed);
+        crash::crash(cluster, settings, config, power, seed, self.progress, |done| report.crash = Some(done.clone()))
+    }
+}
+
+/// Peak, bend and price of what was measured so far.
+fn sum_up(mix: &mut DatabaseMix, price: Option<f64>) {
+    let curve: Vec<(f64, f64)> = mix.points.iter().map(|p| (f64::from(p.sessions), p.tps)).collect();
+    let Some(peak) = mix.points.iter().max_by(|a, b| a.tps.total_cmp(&b.tps)) else { return };
+    (mix.peak_tps, mix.peak_sessions) = (Some(peak.tps), Some(peak.sessions));
+    // A curve whose last point is its peak may go on rising.
+    let rises = mix.points.last().is_some_and(|last| last.sessions == peak.sessions) && mix.points.len() > 1;
+    mix.bend_sessions = if rises { None } else { bend(&curve) };
+    mix.tps_per_price = price.filter(|&price| price > 0.0).map(|price| peak.tps / price);
+}
+
+/// What a reader must know, from what was measured.
+fn notes(report: &mut DatabaseReport) {
+    if report.block_device.is_none() {
+        report.notes.push(
+            "There is no block device below the directory whose requests the kernel counts: how many reads the page \
+             cache answered is not known."
+                .to_owned(),
+        );
+    }
+    let shares = |activities: Vec<&results::DatabaseActivity>| {
+        activities.iter().filter_map(|a| a.device_read_share).fold(f64::INFINITY, f64::min)
+    };
+    let mut all = Vec::new();
+    all.extend(report.mix.iter().flat_map(|mix| mix.points.iter().map(|p| &p.activity)));
+    all.extend(report.slob.iter().flat_map(|slob| slob.points.iter().map(|p| &p.activity)));
+    let least = shares(all);
+    if least < 0.8 {
+        report.notes.push(format!(
+            "The page cache answered reads: at one point the device read only {:.0} % of the bytes that PostgreSQL asked \
+             the kernel for. Figures of reading are better than the device.",
+            least * 100.0
+        ));
+    }
+    if report.block_device.is_some() {
+        report.notes.push("Requests at the device are all of the machine's, not only PostgreSQL's.".to_owned());
+    }
+}
+
+fn facts(settings: &[(String, String)]) -> Vec<Fact> {
+    let fact = |(key, value): &(String, String)| Fact {
+        key: key.clone(),
+        label: key.clone(),
+        value: if value.is_empty() { "''".to_owned() } else { value.clone() },
+    };
+    settings.iter().map(fact).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::DatabaseMixPoint;
+
+    fn mix(tps: &[(u32, f64)]) -> DatabaseMix {
+        let points = tps.iter().map(|&(sessions, tps)| DatabaseMixPoint { sessions, tps, ..Default::default() });
+        let mut mix = DatabaseMix {
+            select_percent: 80,
+            insert_percent: 10,
+            scans_per_select: 1,
+            rows_per_scan: 7,
+            think_ns: 0,
+            rows: 1,
+            differs: Vec::new(),
+            points: points.collect(),
+            peak_tps: None,
+            peak_sessions: None,
+            bend_sessions: None,
+            tps_per_price: None,
+        };
+        sum_up(&mut mix, Some(500.0));
+        mix
+    }
+
+    #[test]
+    fn a_curve_that_still_rises_at_its_end_does_not_bend() {
+        let rising = mix(&[(1, 100.0), (4, 400.0)]);
+        assert_eq!((rising.peak_sessions, rising.bend_sessions, rising.tps_per_price), (Some(4), None, Some(0.8)));
+        let bent = mix(&[(1, 100.0), (4, 400.0), (8, 390.0)]);
+        let bend = bent.bend_sessions.unwrap();
+        assert!((3.5..4.0).contains(&bend), "{bend}");
+    }
+}

@@ -1,0 +1,114 @@
+//! Parts of the method on a real PostgreSQL.
+
+mod common;
+
+use common::{Ground, alone, postgres};
+use database::{Mounted, Part, SlobConfig, prepare, review};
+use results::DatabaseActivity;
+use target::Silent;
+
+fn run(ground: &Ground, request: &database::Request) -> database::Reviewed {
+    let device = Mounted::of(ground.path());
+    let plan = prepare(request, &device).unwrap();
+    let done = review(request, &plan, &device, &Silent).unwrap();
+    assert!(done.ended.is_none(), "{:?}", done.ended);
+    ground.assert_clean();
+    done
+}
+
+fn reads_come_from_the_device(activity: &DatabaseActivity) {
+    let Some(share) = activity.device_read_share else {
+        println!("skipped: no block device below the directory");
+        return;
+    };
+    assert!(share > 0.5, "the page cache answered: {activity:?}");
+}
+
+#[test]
+fn four_of_five_transactions_select_and_the_database_counts_what_it_reads() {
+    let (Some(_), _alone) = (postgres(), alone()) else { return };
+    let ground = Ground::new();
+    let mut request = ground.request(&[Part::Mix]);
+    request.price = Some(1_000.0);
+    let report = run(&ground, &request).report;
+    let mix = report.mix.unwrap();
+    assert!((40 << 20..60 << 20).contains(&report.data_bytes), "{}", report.data_bytes);
+    assert_eq!(mix.points.iter().map(|p| p.sessions).collect::<Vec<_>>(), [1, 4]);
+    for point in &mix.points {
+        assert_eq!(point.failed, 0);
+        let share = point.transactions["select"].tps / point.tps;
+        assert!((0.75..0.85).contains(&share), "{share}");
+        let writes = point.transactions["insert"].tps + point.transactions["update"].tps;
+        assert!(point.transactions["select"].lat_ns.at(99.9) >= point.transactions["select"].lat_ns.at(50.0));
+        let activity = &point.activity;
+        // Each write has its commit record and more.
+        assert!(activity.wal_bytes as f64 > 100.0 * writes * 1.5, "{activity:?}");
+        assert!(activity.blocks_read > 0 && activity.buffer_hit_ratio > 0.0 && activity.buffer_hit_ratio < 1.0);
+        assert!(activity.wal_syncs.unwrap() > 0 && activity.wal_sync_ns.unwrap() > 1_000.0);
+        reads_come_from_the_device(activity);
+    }
+    // A select touches eight pages of tables and indexes, and a few that are always in memory.
+    let touched = mix.points[0].activity.blocks_hit + mix.points[0].activity.blocks_read;
+    let selects = mix.points[0].transactions["select"].lat_ns.n as f64;
+    assert!((8.0..20.0).contains(&(touched as f64 / selects)), "{touched} pages, {selects} selects");
+    assert_eq!(mix.tps_per_price.unwrap(), mix.peak_tps.unwrap() / 1_000.0);
+    assert!(ground.logs.path().join("mix-001/pgbench.txt").is_file());
+    assert!(ground.logs.path().join("postgres.log").is_file());
+}
+
+#[test]
+fn think_time_is_kept_and_is_no_part_of_latencies() {
+    let (Some(_), _alone) = (postgres(), alone()) else { return };
+    let ground = Ground::new();
+    let mut request = ground.request(&[Part::Mix]);
+    (request.mix.think_us, request.sessions) = (50_000, vec![2]);
+    let mix = run(&ground, &request).report.mix.unwrap();
+    let point = &mix.points[0];
+    assert!(point.tps < 2.0 / 0.05 && point.tps > 10.0, "{}", point.tps);
+    assert!(point.transactions["select"].lat_ns.at(50.0) < 45_000_000);
+}
+
+#[test]
+fn a_slob_session_reads_single_blocks_and_its_tables_do_not_grow() {
+    let (Some(_), _alone) = (postgres(), alone()) else { return };
+    let ground = Ground::new();
+    let mut request = ground.request(&[Part::Slob]);
+    request.slob = SlobConfig { update_pct: 50, buffers_mb: Some(4), ..request.slob };
+    let report = run(&ground, &request).report;
+    let slob = report.slob.unwrap();
+    assert_eq!(slob.parameters["UPDATE_PCT"], 50);
+    for point in &slob.points {
+        let awr = &point.awr;
+        assert_eq!(awr.writers, point.sessions);
+        assert!(awr.executes > 0 && awr.redo_bytes_s > 0.0 && awr.single_block_read_ns > 0.0, "{awr:?}");
+        // Eight rows of an execution are eight blocks, besides the index.
+        let blocks = awr.logical_reads_s * awr.elapsed_s / awr.executes as f64;
+        assert!((8.0..24.0).contains(&blocks), "{blocks} blocks an execution");
+        let selects = point.select_ns.n as f64 / awr.executes as f64;
+        assert!((0.35..0.65).contains(&selects), "{selects}");
+        assert!(!point.waits.is_empty() && (point.waits.iter().map(|w| w.share).sum::<f64>() - 1.0).abs() < 1e-9);
+        reads_come_from_the_device(&point.activity);
+    }
+}
+
+#[test]
+fn the_commit_path_is_measured_alone_and_beside_others_and_commits_share_syncs() {
+    let (Some(_), _alone) = (postgres(), alone()) else { return };
+    let ground = Ground::new();
+    let mut request = ground.request(&[Part::Commit]);
+    (request.sessions, request.point_s) = (vec![1, 16], 3.0);
+    let done = run(&ground, &request);
+    let commit = done.report.commit.unwrap();
+    assert!(commit.device_sync.n > 0 && commit.device_sync.at(50.0) > 0);
+    assert_eq!(
+        commit.beside.iter().map(|p| p.beside.as_str()).collect::<Vec<_>>(),
+        ["alone", "random reads", "checkpoint"]
+    );
+    assert!(commit.beside[2].activity.checkpoints > 0);
+    assert!(commit.beside.iter().all(|p| p.commit_ns.n > 0));
+    let each = |i: usize| commit.group[i].commits_per_sync.unwrap();
+    // One session waits for each of its syncs.
+    assert!((0.5..=1.1).contains(&each(0)), "{}", each(0));
+    assert!(each(1) > each(0), "{} {}", each(0), each(1));
+    assert!(done.verdict.iter().any(|claim| claim.topic == "commit"));
+}

@@ -1,0 +1,243 @@
+//! What a real database made of the device.
+//!
+//! A part of a review's result: the same keys whatever stands below the database's directory. Counters are differences
+//! over the measured time of their point; what the engine's version or the machine does not count is absent.
+
+use crate::{Fact, LatencySummary, SlobReport, SyncVerdict, TransactionReport};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// All that was measured through a database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseReport {
+    /// `PostgreSQL 15.14`.
+    pub engine: String,
+    /// Where its cluster lay.
+    pub directory: String,
+    /// The block device below, as the kernel calls it; absent where there is none.
+    pub block_device: Option<String>,
+    /// Settings that were made for this run.
+    pub settings: Vec<Fact>,
+    /// Buffer cache of the database.
+    pub shared_buffers_bytes: u64,
+    /// Tables and indexes of the mix.
+    pub data_bytes: u64,
+    /// How the kernel's page cache was kept from answering reads.
+    pub page_cache: String,
+    /// What a reader must know to compare it.
+    pub notes: Vec<String>,
+    /// The 80/20 mix against sessions.
+    pub mix: Option<DatabaseMix>,
+    /// The SLOB method.
+    pub slob: Option<DatabaseSlob>,
+    /// The commit path.
+    pub commit: Option<DatabaseCommit>,
+    /// Power cuts.
+    pub crash: Option<DatabaseCrash>,
+}
+
+/// The device below a database, as the kernel counted it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DeviceActivity {
+    /// Read requests.
+    pub reads: u64,
+    /// Bytes read.
+    pub read_bytes: u64,
+    /// Write requests.
+    pub writes: u64,
+    /// Bytes written.
+    pub written_bytes: u64,
+    /// Flush requests.
+    pub flushes: u64,
+}
+
+/// What database and device did during a point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseActivity {
+    /// Seconds.
+    pub seconds: f64,
+    /// Blocks found in the buffer cache.
+    pub blocks_hit: u64,
+    /// Blocks that the database had to ask the kernel for.
+    pub blocks_read: u64,
+    /// Share of block reads that the buffer cache answered.
+    pub buffer_hit_ratio: f64,
+    /// Mean time of a block read; absent when nothing was read.
+    pub block_read_ns: Option<f64>,
+    /// Blocks written, by whomever.
+    pub blocks_written: u64,
+    /// Checkpoints, timed and requested.
+    pub checkpoints: u64,
+    /// Bytes of write-ahead log.
+    pub wal_bytes: u64,
+    /// Syncs of the log.
+    pub wal_syncs: Option<u64>,
+    /// Mean time of a sync of the log.
+    pub wal_sync_ns: Option<f64>,
+    /// The device below.
+    pub device: Option<DeviceActivity>,
+    /// Bytes that the device read over bytes that the database asked the kernel for: well below 1, the page cache
+    /// answered; above 1, the kernel read ahead.
+    pub device_read_share: Option<f64>,
+}
+
+/// The 80/20 mix: index range scans, inserts and updates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseMix {
+    /// Transactions that select, percent.
+    pub select_percent: u32,
+    /// Transactions that insert, percent; the rest updates.
+    pub insert_percent: u32,
+    /// Range scans of a selecting transaction.
+    pub scans_per_select: u32,
+    /// Rows that a scan returns.
+    pub rows_per_scan: u32,
+    /// Sleep of a session after each transaction.
+    pub think_ns: u64,
+    /// Rows at the beginning.
+    pub rows: u64,
+    /// Where it differs from the modelled load of the same name.
+    pub differs: Vec<String>,
+    /// By rising sessions.
+    pub points: Vec<DatabaseMixPoint>,
+    /// Most transactions a second.
+    pub peak_tps: Option<f64>,
+    /// Sessions at the peak.
+    pub peak_sessions: Option<u32>,
+    /// Sessions at which 98 % of the peak are first reached: more bring nothing. Absent when the last point was still
+    /// the fastest: then it did not bend.
+    pub bend_sessions: Option<f64>,
+    /// Transactions a second at the peak for each unit of the price's currency.
+    pub tps_per_price: Option<f64>,
+}
+
+/// The mix with a number of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseMixPoint {
+    /// Sessions.
+    pub sessions: u32,
+    /// Transactions a second, all kinds.
+    pub tps: f64,
+    /// Transactions that failed.
+    pub failed: u64,
+    /// By kind (`select`, `insert`, `update`).
+    pub transactions: BTreeMap<String, TransactionReport>,
+    /// What database and device did.
+    pub activity: DatabaseActivity,
+}
+
+/// The SLOB method on a real database.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseSlob {
+    /// Parameters under their known names.
+    pub parameters: BTreeMap<String, u64>,
+    /// By rising sessions.
+    pub points: Vec<DatabaseSlobPoint>,
+}
+
+/// SLOB with a number of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseSlobPoint {
+    /// Sessions.
+    pub sessions: u32,
+    /// The columns of an AWR summary. `log_file_sync_ns` is the mean time of a sync of the write-ahead log.
+    pub awr: SlobReport,
+    /// Execution times of selects.
+    pub select_ns: LatencySummary,
+    /// Execution times of updates, commit included.
+    pub update_ns: LatencySummary,
+    /// What sessions were seen waiting for, most seen first.
+    pub waits: Vec<WaitShare>,
+    /// What database and device did.
+    pub activity: DatabaseActivity,
+}
+
+/// One wait event.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaitShare {
+    /// `IO:DataFileRead`, `IO:WALSync`; `CPU` for a session that waits for nothing.
+    pub event: String,
+    /// Share of the samples of active sessions.
+    pub share: f64,
+}
+
+/// The commit path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseCommit {
+    /// An 8 KiB write and a sync of a file on the device, without a database.
+    pub device_sync: LatencySummary,
+    /// Commits of one session: alone, beside random reads, beside a checkpoint.
+    pub beside: Vec<CommitPoint>,
+    /// Commits against sessions that do nothing else.
+    pub group: Vec<CommitPoint>,
+    /// What the sync latency says of durability.
+    pub verdict: SyncVerdict,
+}
+
+/// Commits in one situation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommitPoint {
+    /// `alone`, `random reads`, `checkpoint`.
+    pub beside: String,
+    /// Committing sessions.
+    pub sessions: u32,
+    /// Commits a second.
+    pub commits_s: f64,
+    /// Commit times, from asking to the answer.
+    pub commit_ns: LatencySummary,
+    /// Commits for each sync of the log: above 1, commits share syncs.
+    pub commits_per_sync: Option<f64>,
+    /// What database and device did.
+    pub activity: DatabaseActivity,
+}
+
+/// Power cuts under load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseCrash {
+    /// How power was cut.
+    pub how: String,
+    /// Sessions that committed.
+    pub sessions: u32,
+    /// One for each power cut.
+    pub cycles: Vec<CrashCycle>,
+    /// In words.
+    pub verdict: String,
+    /// Nothing that was acknowledged was lost or torn, and all checks were clean.
+    pub passed: bool,
+}
+
+/// One power cut, the recovery after it and what was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CrashCycle {
+    /// What was done: `power cut`, `module 2 pulled, power cut`.
+    pub fault: String,
+    /// Seconds of load before it.
+    pub load_s: f64,
+    /// Transactions that were acknowledged in this cycle.
+    pub acknowledged: u64,
+    /// Transactions whose answer had not come when power went.
+    pub in_flight: u64,
+    /// Of these, found committed.
+    pub in_flight_kept: u64,
+    /// Acknowledged transactions that are not there.
+    pub lost: u64,
+    /// Transactions that are there in part.
+    pub torn: u64,
+    /// Rows that hold an older version than was acknowledged, though the log knows the newer.
+    pub stale_rows: u64,
+    /// Seconds from the start of the database to its first answer, recovery included; absent when it did not start.
+    pub recovery_s: Option<f64>,
+    /// What the checkers said; empty: clean.
+    pub complaints: Vec<String>,
+}
+
+impl CrashCycle {
+    /// Nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.lost == 0
+            && self.torn == 0
+            && self.stale_rows == 0
+            && self.recovery_s.is_some()
+            && self.complaints.is_empty()
+    }
+}
