@@ -105,6 +105,8 @@ pub struct Card {
     /// Sectors of failed stripes that are on flash elsewhere, in a stripe that others share cells with: the stripe, and the
     /// failed one.
     pub(crate) sharing_cells: Vec<(ftl::StripeId, u32)>,
+    /// What the start found in stripes that are not whole.
+    pub(crate) rescue: Option<Box<crate::rescue::Rescue>>,
     /// A pass over all that is on flash.
     pub(crate) scrub: Option<Scrub>,
     /// Modules to be rebuilt after the one that is; at most all.
@@ -185,6 +187,7 @@ impl Card {
             failed_stripes: Slab::new(),
             homeless: VecDeque::new(),
             sharing_cells: Vec::new(),
+            rescue: None,
             scrub: None,
             to_rebuild: VecDeque::new(),
             rebuild: None,
@@ -501,6 +504,10 @@ impl Card {
             self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);
             self.erase_stale(now);
+            if self.stripes.is_empty() && self.erasing.is_empty() {
+                self.rescue_lacks_room();
+                self.erase_stale(now);
+            }
         }
     }
 

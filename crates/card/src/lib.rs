@@ -35,6 +35,7 @@ mod rebuild;
 mod recovery_time;
 mod relocation;
 mod repair;
+mod rescue;
 mod scrub;
 mod settings;
 mod store;

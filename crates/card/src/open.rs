@@ -3,6 +3,7 @@
 use crate::CardConfig;
 use crate::card::Card;
 use crate::holes::{OwedSinceStart, TrimsBeforeErase};
+use crate::rescue::Rescue;
 use crate::store::{HeaderFailed, Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{self, AssembleError, MemberState, ScanError, ScanReport, assemble, scan};
@@ -277,7 +278,7 @@ impl Card {
             use_checkpoints: true,
             use_summaries: true,
         };
-        let found = scan(media, &known)?;
+        let mut found = scan(media, &known)?;
         let modules = slots.len() as u32;
         let block_at = |band: u32, die: u32| {
             let module = slots[(die % modules) as usize]?;
@@ -295,6 +296,7 @@ impl Card {
         card.to_rebuild =
             (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
         card.trims = TrimsBeforeErase::at_start(card.ftl.stale_bands());
+        card.rescue = Rescue::of(std::mem::take(&mut found.rescued), card.ftl.stale_bands());
         card.owes_since_start = Some(OwedSinceStart::ToWrite { segments: found.owed_segments, as_of: 0 });
         Ok((card, headers, slots, found.next_version, found.report))
     }

@@ -143,6 +143,9 @@ impl Card {
             For::Rebuild(_) | For::Scrub => unreachable!("handled above"),
             For::Host(id) => self.repaired_for_host(now, id, found, done),
             For::Relocation(relocation) => {
+                for (_, ppa, content) in found.iter_mut().filter(|(.., content)| content.is_none()) {
+                    *content = self.rescued(*ppa).cloned();
+                }
                 let store = self.store.as_mut().expect("the card has contents");
                 let mut contents = store.take_relocation(relocation.first);
                 for (lba, ppa, content) in found {
@@ -170,6 +173,7 @@ impl Card {
         done: &mut Vec<Completion>,
     ) {
         for (lba, ppa, content) in found {
+            let rescued = self.rescued(ppa).cloned();
             let store = self.store.as_mut().expect("the card has contents");
             match content {
                 Some(content) => {
@@ -180,7 +184,8 @@ impl Card {
                 None if self.ftl.lookup(lba) != Some(ppa) => self.read_sectors(now, id, lba.0, 1),
                 None => {
                     // It may have been read for relocation while it could be.
-                    let data = store.being_relocated(ppa).map(readable).unwrap_or(SectorData::Unreadable);
+                    let read = store.being_relocated(ppa).or(rescued.as_ref());
+                    let data = read.map(readable).unwrap_or(SectorData::Unreadable);
                     store.counters.lost_sectors += u64::from(data == SectorData::Unreadable);
                     store.requests[id.0 as usize].set(lba, data);
                 }

@@ -130,14 +130,12 @@ impl Ftl {
     pub fn note_needed(&mut self) {
         self.seal_for_durability(StreamId::Relocation);
         self.seal_for_durability(StreamId::Host);
-        let barriers = [StreamId::Host, StreamId::Relocation].map(|stream| self.streams[stream as usize].barrier());
-        self.needed = Some(Box::new(Needed { valid: self.valid.clone(), barriers }));
+        self.needed = Some(Box::new(Needed { valid: self.valid.clone(), barriers: self.barriers() }));
     }
 
     /// [`Ftl::stripe_is_needed`] may be asked: what made the rest stale is on flash.
     pub fn needed_is_known(&self) -> bool {
-        let is_durable = |needed: &Needed| self.streams.iter().zip(needed.barriers).all(|(s, b)| s.is_durable(b));
-        self.needed.as_deref().is_none_or(is_durable)
+        self.needed.as_deref().is_none_or(|needed| self.is_durable(needed.barriers))
     }
 
     /// The rebuild is over.
@@ -176,6 +174,17 @@ impl Ftl {
     /// Number of the last opening of any band.
     pub fn last_band_sequence(&self) -> u64 {
         self.bands.last_sequence
+    }
+
+    /// The numbers that [`Ftl::is_durable`] must be asked for everything that was written so far, by the host and by
+    /// collection; the open stripes count too, so they may have to be sealed early.
+    pub fn barriers(&self) -> [u64; 2] {
+        [StreamId::Host, StreamId::Relocation].map(|stream| self.streams[stream as usize].barrier())
+    }
+
+    /// All that was written before these barriers is on flash.
+    pub fn is_durable(&self, barriers: [u64; 2]) -> bool {
+        self.streams.iter().zip(barriers).all(|(stream, barrier)| stream.is_durable(barrier))
     }
 
     /// Collection leaves so many free bands to what can't wait for it: sectors of stripes that failed, and holes.

@@ -1,6 +1,7 @@
 //! What was found.
 
 use super::check::Opening;
+use super::rescue::Rescued;
 use crate::layout::{BandId, Ppa};
 
 /// Write sequence numbers left out after a scan: more than can have been given out to writes that left no trace.
@@ -85,6 +86,8 @@ pub struct Found {
     /// Newest versions that lie in stripes that are not whole: their index in the map, and where they lie. They are to
     /// be written elsewhere before the card serves.
     pub rescue: Vec<(u32, Ppa)>,
+    /// What these hold, as far as it can be read.
+    pub rescued: Vec<Rescued>,
     /// LBAs that answer with errors, as far as is known without reading them; ascending.
     pub errors: Vec<u32>,
     /// Write sequence number that may be given out next.

@@ -5,22 +5,11 @@ use super::error::ScanError;
 use super::found::FoundBand;
 use super::newest::{NONE, Newest};
 use super::reader::Reader;
-use super::sector::{Scratch, SectorAt, SectorError, SectorRead, read_with};
+use super::rescue::read_mapped;
+use super::sector::{Scratch, SectorAt};
 use crate::layout::Ppa;
 use format::Role;
 use media::Media;
-
-/// How reading a list of holes failed.
-enum Failure {
-    Sector,
-    Scan(ScanError),
-}
-
-impl From<SectorError> for Failure {
-    fn from(_: SectorError) -> Failure {
-        Failure::Sector
-    }
-}
 
 /// Reads the newest list of holes of each segment and takes the holes out of the map. Those that a checkpoint knew are in
 /// its map. Returns its owed segments that nothing newer tells of.
@@ -45,22 +34,7 @@ pub(super) fn apply_holes<M: Media + ?Sized>(
         let at = SectorAt::of(card.layout, Ppa(ppa));
         let band = at.stripe.band.0;
         let error = ScanError::Holes { segment, band, stripe: at.stripe.index };
-        let opening = bands[band as usize].opening();
-        let groups = card.layout.groups;
-        let members = units[(band * groups + card.layout.group_of(at.stripe.index)) as usize];
-        let read = read_with(
-            |address, unit| reader.read_to(address, unit).map_err(Failure::Scan),
-            card,
-            &opening,
-            members,
-            at,
-            scratch,
-        );
-        let read: SectorRead = match read {
-            Ok(read) => read,
-            Err(Failure::Sector) => return Err(error),
-            Err(Failure::Scan(error)) => return Err(error),
-        };
+        let read = read_mapped(reader, bands, units, Ppa(ppa), scratch)?.ok_or(error)?;
         let is_version = read.version == newest.versions[index] || read.version < known_before;
         let is_it = read.role == Role::Holes && read.lba == segment && is_version;
         if !is_it {

@@ -68,7 +68,9 @@
 //!   nobody can say any more that the others were erased.
 //! - Bands opened after a scan get sequences above [`Found::last_band_sequence`], versions from [`Found::next_version`]
 //!   on.
-//! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole.
+//! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole. Until that is durable no band
+//!   is erased that held sectors: they may be the last durable versions. What [`Found::rescued`] has of it counts even if
+//!   it can't be read any more.
 //! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
 //!   older, or can't be read), then to the other copy of every module, then everything else.
 //!
@@ -111,6 +113,7 @@ mod newest;
 mod place;
 mod reader;
 mod rebuild;
+mod rescue;
 mod scan;
 mod sector;
 mod stray;
@@ -127,5 +130,6 @@ pub use identify::{BandIdentity, identify};
 pub use join::{JoinError, Joins, join};
 pub use place::{Card, layout_of, unit_at};
 pub use rebuild::{Rebuild, RebuildError, Rebuilt};
+pub use rescue::Rescued;
 pub use scan::scan;
 pub use sector::{Scratch, SectorAt, SectorError, SectorRead, read_sector};

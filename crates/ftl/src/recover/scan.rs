@@ -10,8 +10,9 @@ use super::identify::Identified;
 use super::newest::{Copy, NONE, Newest};
 use super::place::Card;
 use super::reader::Reader;
+use super::rescue;
 use crate::canary::{Canary, planted};
-use crate::layout::{BandId, Ppa};
+use crate::layout::BandId;
 use media::{Media, Shape};
 
 /// Finds a card on its media. Nothing is written.
@@ -248,11 +249,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
     fn finish(mut self) -> Result<Found, ScanError> {
         let layout = self.reader.card.layout;
         let errors = self.newest.errors();
+        let rescue = rescue::current(&self.in_torn, &self.newest.map);
+        let rescued = rescue::read_rescued(&mut self.reader, &self.bands, &self.units, &rescue)?;
         let newest = &self.newest;
-        let is_current = |copy: &&Copy| newest.map[copy.index as usize] == copy.ppa;
-        let mut rescue: Vec<(u32, Ppa)> =
-            self.in_torn.iter().filter(is_current).map(|copy| (copy.index, Ppa(copy.ppa))).collect();
-        rescue.sort_unstable();
         self.report.reads = self.reader.reads_by_die.iter().sum();
         self.report.reads_by_die = std::mem::take(&mut self.reader.reads_by_die);
         self.report.dead_dies = (0..).zip(&self.reader.dead).filter(|(_, dead)| **dead).map(|(die, _)| die).collect();
@@ -269,6 +268,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         }
         Ok(Found {
             rescue,
+            rescued,
             errors,
             checkpoint_bands,
             owed_segments: self.owed_segments,

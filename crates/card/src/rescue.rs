@@ -1,0 +1,73 @@
+//! What a start has found in stripes that are not whole.
+//!
+//! Power went while they were programmed, or something of them is lost. What they hold was read by the start, and is
+//! written elsewhere first of all; invariants:
+//! - until all of it is durable elsewhere, no band is erased that held sectors: it may be the last to hold what was durable
+//!   before the power went;
+//! - what was read counts even if the stripe loses more before it is moved.
+
+use crate::card::Card;
+use crate::store::Content;
+use ftl::recover::Rescued;
+use ftl::{Lba, Ppa};
+use std::collections::BTreeMap;
+
+/// What was found there, until it is durable elsewhere. At most what recovery reads of it.
+#[derive(Clone, Debug)]
+pub struct Rescue {
+    by_address: BTreeMap<u32, Content>,
+    /// Nothing of it lies where it was found any more: it is durable elsewhere when this is.
+    barriers: Option<[u64; 2]>,
+    /// So many of the bands that wait to be erased held nothing that counts when the card was started.
+    erasable: usize,
+    /// There is no room for it before something is erased.
+    lacks_room: bool,
+}
+
+impl Rescue {
+    /// Of what was found; so many bands wait to be erased. `None`: there is nothing to rescue.
+    pub fn of(found: Vec<Rescued>, erasable: usize) -> Option<Box<Rescue>> {
+        if found.is_empty() {
+            return None;
+        }
+        let content =
+            |found: Rescued| (found.ppa.0, Content::new(found.role, found.version, Lba(found.index), found.payload));
+        let by_address = found.into_iter().map(content).collect();
+        Some(Box::new(Rescue { by_address, barriers: None, erasable, lacks_room: false }))
+    }
+}
+
+impl Card {
+    /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
+    pub(crate) fn erasable_beside_rescue(&mut self) -> usize {
+        let Card { ftl, rescue, .. } = self;
+        let Some(of) = rescue else { return usize::MAX };
+        // Once it lies elsewhere its band may be erased, and the address be given to something else.
+        of.by_address.retain(|ppa, _| ftl.is_current(Ppa(*ppa)));
+        if of.by_address.is_empty() && ftl.is_durable(*of.barriers.get_or_insert_with(|| ftl.barriers())) {
+            *rescue = None;
+            return usize::MAX;
+        }
+        if of.lacks_room { usize::MAX } else { of.erasable }
+    }
+
+    /// A band is erased.
+    pub(crate) fn note_erase_beside_rescue(&mut self) {
+        if let Some(rescue) = &mut self.rescue {
+            rescue.erasable = rescue.erasable.saturating_sub(1);
+        }
+    }
+
+    /// Nothing goes on any more unless bands are erased.
+    pub(crate) fn rescue_lacks_room(&mut self) {
+        if let Some(rescue) = &mut self.rescue {
+            rescue.lacks_room = true;
+        }
+    }
+
+    /// What an address held when the card was started, while it is the newest version of its sector.
+    pub(crate) fn rescued(&self, ppa: Ppa) -> Option<&Content> {
+        let content = self.rescue.as_ref()?.by_address.get(&ppa.0);
+        content.filter(|_| self.ftl.is_current(ppa))
+    }
+}
