@@ -10,6 +10,7 @@
 use crate::card::Card;
 use crate::dies::Work;
 use crate::repair::Others;
+use crate::store::Store;
 use device::{Completion, SECTOR_BYTES, Time};
 use format::{SlotState, Spare};
 use ftl::canary::{Canary, planted};
@@ -223,11 +224,9 @@ impl Card {
                 if !store.absent.contains(&(band.0, die)) || !self.ftl.blocks().is_usable(band.0, die) {
                     continue;
                 }
-                // Its erase may have begun without this module. And what has to be restored may not be known yet; but what
-                // is erased until then makes room for what that waits for.
-                let must_wait = self.erasing.iter().any(|erasing| erasing.band == band)
-                    || self.may_be_needed_yet(band, die)
-                    || (!may_fill && self.is_to_be_filled(band, die));
+                // What has to be restored may not be known yet; but what is erased until then makes room for what that
+                // waits for.
+                let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
                 let rebuild = self.rebuild.as_mut().expect("it goes on");
                 if must_wait {
                     rebuild.todo.push_back((band, die));
@@ -243,6 +242,9 @@ impl Card {
             }
             let rebuild = self.rebuild.as_ref().expect("it goes on");
             if !rebuild.todo.is_empty() {
+                if self.lets_another_make_room() {
+                    continue;
+                }
                 return;
             }
             let logical = rebuild.logical;
@@ -253,6 +255,32 @@ impl Card {
             self.module_is_complete(now, logical);
             self.next_rebuild();
         }
+    }
+
+    /// Nothing can be done for the block yet: the erase of its band may have begun without this module, or is to come.
+    fn must_wait_for_band(&self, band: BandId, die: u32) -> bool {
+        self.erasing.iter().any(|erasing| erasing.band == band) || self.may_be_needed_yet(band, die)
+    }
+
+    /// What is left waits for something to be written, for which there may be no room on the modules that there are: a module
+    /// that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
+    fn lets_another_make_room(&mut self) -> bool {
+        let makes_room = |logical: &u32| {
+            let Store { absent, slots, .. } = &**self.store.as_ref().expect("the card has contents");
+            let modules = slots.len() as u32;
+            absent.iter().any(|&(band, die)| {
+                let is_usable = die % modules == *logical && self.ftl.blocks().is_usable(band, die);
+                let band = BandId(band);
+                is_usable && !self.is_to_be_filled(band, die) && !self.must_wait_for_band(band, die)
+            })
+        };
+        let Some(next) = self.to_rebuild.iter().position(makes_room) else { return false };
+        let Some(next) = self.to_rebuild.remove(next) else { return false };
+        let waits = self.rebuild.take().expect("it goes on");
+        self.to_rebuild.push_back(waits.logical);
+        self.ftl.forget_needed();
+        self.begin_rebuild(next);
+        true
     }
 
     fn next_rebuild(&mut self) {
