@@ -107,6 +107,8 @@ pub struct Card {
     pub(crate) sharing_cells: Vec<(ftl::StripeId, u32)>,
     /// What the start found in stripes that are not whole.
     pub(crate) rescue: Option<Box<crate::rescue::Rescue>>,
+    /// What the headers say of what is durable.
+    pub(crate) noted: crate::noted::Noted,
     /// A pass over all that is on flash.
     pub(crate) scrub: Option<Scrub>,
     /// Modules to be rebuilt after the one that is; at most all.
@@ -188,6 +190,7 @@ impl Card {
             homeless: VecDeque::new(),
             sharing_cells: Vec::new(),
             rescue: None,
+            noted: Default::default(),
             scrub: None,
             to_rebuild: VecDeque::new(),
             rebuild: None,
@@ -310,6 +313,7 @@ impl Card {
     }
 
     fn program(&mut self, now: Time, sealed: SealedStripe) {
+        self.note_stripe(&sealed);
         let units = self.ftl.stripe_units(sealed.stripe);
         let mut used = units.data | units.parity;
         let stripe = self.stripes.insert(StripeInFlight {
@@ -451,6 +455,7 @@ impl Card {
                 self.ftl.erased_on_medium(band, |_| None);
                 continue;
             }
+            self.note_erase();
             self.erasing.push(Erasing { band, left: dies.len() as u32, dies: dies.clone(), failed: Vec::new() });
             for die in dies {
                 self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
@@ -597,6 +602,7 @@ impl Device for Card {
                     self.drain(now);
                 }
                 self.note_halt();
+                self.note_end_of_start();
                 return;
             }
             debug_assert_eq!(time, now, "an event was missed");

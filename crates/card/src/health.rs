@@ -214,6 +214,7 @@ impl Card {
 
     /// Puts the totals into the headers, to be written.
     fn note_totals(&mut self) {
+        self.note_durable();
         let (life, media_errors) = (self.life, self.media_errors());
         let common = &mut self.contents().headers.common;
         // Rounded up, so that no figure falls when the power comes back.
@@ -237,7 +238,7 @@ impl Card {
         }
     }
 
-    fn save_totals(&mut self) {
+    pub(crate) fn save_totals(&mut self) {
         if self.halted || self.draining {
             return;
         }

@@ -93,7 +93,6 @@ impl Card {
         let rebuilt = self.rebuild.as_ref().and_then(|rebuild| rebuild.band());
         let scrubbed = self.scrub.as_ref().and_then(|scrub| scrub.band());
         let band = self.ftl.next_erase_but(among, [rebuilt, scrubbed])?;
-        self.note_erase_beside_rescue();
         self.trims.cleared = self.trims.cleared.saturating_sub(1);
         self.trims.bands = self.trims.bands.saturating_sub(1);
         Some(band)

@@ -26,6 +26,7 @@ mod host_side;
 mod link;
 mod lost_writes;
 mod modules;
+mod noted;
 mod occupancy;
 mod open;
 mod patrol;

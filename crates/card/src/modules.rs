@@ -194,6 +194,7 @@ impl Card {
         if !planted(Canary::GenerationNotRaised) {
             store.headers.set_state(logical as usize, SlotState::Missing);
             self.weigh_risk();
+            self.note_durable();
             gone.extend(self.tell_headers());
         }
         // The open stripes lose a unit, and what they hold goes elsewhere.

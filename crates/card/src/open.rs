@@ -158,6 +158,8 @@ impl Card {
             clean: false,
             read_only: false,
             lost_writes: false,
+            durable: Default::default(),
+            no_erases: false,
             power_cycles: 0,
             unsafe_shutdowns: 0,
             host_sectors_written: 0,
@@ -177,6 +179,7 @@ impl Card {
         let store = Store::new(media, headers, in_slots, max_requests as usize);
         let mut card = Card::around_found(config, ftl, max_requests);
         card.store = Some(Box::new(store));
+        card.noted.start_is_over = true;
         card.begin_patrol(false);
         Ok(card)
     }
@@ -275,6 +278,7 @@ impl Card {
             payload_bytes: media.shape().payload_bytes,
             slc_bits_per_cell: slc_bits_per_cell(config),
             power_loss_protection: config.power_loss_protection,
+            noted: recover::Noted::of(&assembly.header),
             use_checkpoints: true,
             use_summaries: true,
         };

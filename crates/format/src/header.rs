@@ -52,7 +52,13 @@
 //!      +---------------------------------------------------------------+
 //!  192 | SLC bits per cell             | 0                             |
 //!      +-------------------------------+-------------------------------+
-//!  200 | 0                                                             |
+//!  200 | durable, host: band sequence                                  |
+//!      +---------------------------------------------------------------+
+//!  208 | durable, relocation: band sequence                            |
+//!      +-------------------------------+-------------------------------+
+//!  216 | durable, host: stripe         | durable, relocation: stripe   |
+//!      +-------------------------------+-------------------------------+
+//!  224 | 0                                                             |
 //!      +---------------------------------------------------------------+
 //!  256 | slot 0: module                                                |
 //!  264 |                                                               |
@@ -99,6 +105,8 @@ const READ_ONLY: u32 = 2;
 const PROTECTED: u32 = 4;
 /// Bit of the flags: acknowledged writes were lost.
 const LOST_WRITES: u32 = 8;
+/// Bit of the flags: nothing was erased since.
+const NO_ERASES: u32 = 16;
 
 /// A slot as it lies on the medium.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -143,7 +151,10 @@ struct Raw {
     host_write_commands: U64,
     new_data_sectors: U64,
     slc_bits_per_cell: U32,
-    reserved: [u8; 60],
+    pad: U32,
+    durable_bands: [U64; 2],
+    durable_stripes: [U32; 2],
+    reserved: [u8; 32],
     slots: [RawSlot; MAX_MODULES as usize],
     reserved_end: [u8; 1788],
     crc: U32,
@@ -218,6 +229,16 @@ pub struct Slot {
     pub state: SlotState,
 }
 
+/// How far what a stream has written is durable. Band sequences have the epoch of the start in their high bits: it says
+/// nothing of bands that were opened in another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Durable {
+    /// All bands that were opened before this one, by their numbers; 0: nothing is known.
+    pub band_sequence: u64,
+    /// Of that band, the stripes before this one.
+    pub stripe: u32,
+}
+
 /// The header of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModuleHeader {
@@ -250,6 +271,10 @@ pub struct ModuleHeader {
     pub read_only: bool,
     /// The card stopped, for more had failed than it can do without, and what it had acknowledged was not on flash.
     pub lost_writes: bool,
+    /// How far the host's stream and that of relocation were durable when the header was written.
+    pub durable: [Durable; 2],
+    /// No band that held sectors waited to be erased then, and none was since.
+    pub no_erases: bool,
     /// Times the card was started.
     pub power_cycles: u64,
     /// Times it was started without having been shut down in order.
@@ -338,7 +363,8 @@ impl ModuleHeader {
         let flag = |is_set: bool, bit: u32| if is_set { bit } else { 0 };
         let lost = flag(self.lost_writes, LOST_WRITES);
         let protected = flag(self.power_loss_protection, PROTECTED);
-        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY) | protected | lost).into();
+        let no_erases = flag(self.no_erases, NO_ERASES);
+        raw.flags = (flag(self.clean, CLEAN) | flag(self.read_only, READ_ONLY) | protected | lost | no_erases).into();
         raw.card = self.card.0;
         raw.module = self.module.0;
         raw.generation = self.generation.into();
@@ -365,6 +391,8 @@ impl ModuleHeader {
         raw.host_write_commands = self.host_write_commands.into();
         raw.new_data_sectors = self.new_data_sectors.into();
         raw.slc_bits_per_cell = self.slc_bits_per_cell.into();
+        raw.durable_bands = self.durable.map(|durable| durable.band_sequence.into());
+        raw.durable_stripes = self.durable.map(|durable| durable.stripe.into());
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
             out.module = slot.module.0;
             out.state = slot.state as u8;
@@ -404,6 +432,11 @@ impl ModuleHeader {
             clean: raw.flags.get() & CLEAN != 0,
             read_only: raw.flags.get() & READ_ONLY != 0,
             lost_writes: raw.flags.get() & LOST_WRITES != 0,
+            durable: [0, 1].map(|stream| Durable {
+                band_sequence: raw.durable_bands[stream].get(),
+                stripe: raw.durable_stripes[stream].get(),
+            }),
+            no_erases: raw.flags.get() & NO_ERASES != 0,
             power_cycles: raw.power_cycles.get(),
             unsafe_shutdowns: raw.unsafe_shutdowns.get(),
             host_sectors_written: raw.host_sectors_written.get(),
@@ -455,7 +488,7 @@ impl Raw {
                 within($limits.contains(&value), stringify!($field), offset_of!(Raw, $field), value.into())?;
             }};
         }
-        within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED | LOST_WRITES);
+        within!(flags, 0..=CLEAN | READ_ONLY | PROTECTED | LOST_WRITES | NO_ERASES);
         within!(modules, 1..=MAX_MODULES);
         within!(slot_count, self.modules.get()..=self.modules.get());
         within!(slot, 0..self.modules.get() as u16);
@@ -481,6 +514,7 @@ impl Raw {
             let wrong = bytes.iter().position(|byte| *byte != 0);
             wrong.map_or(Ok(()), |at| within(false, "reserved byte", start + at, bytes[at].into()))
         };
+        zero(self.pad.as_bytes(), offset_of!(Raw, pad))?;
         zero(&self.reserved, offset_of!(Raw, reserved))?;
         zero(&self.reserved_end, offset_of!(Raw, reserved_end))?;
         let (used, unused) = self.slots.split_at(self.modules.get() as usize);

@@ -24,8 +24,8 @@ pub use checkpoint::{
     BAND_RECORD_BYTES, BandRecord, CHECKPOINT_HEAD_BYTES, Checkpoint, CheckpointError, CheckpointHead,
 };
 pub use header::{
-    HEADER_BYTES, HeaderError, MAX_BITS_PER_CELL, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS, MAX_STRIPE_UNITS,
-    MAX_UNIT_SECTORS, MIN_PAYLOAD_BYTES, ModuleHeader, Shape, Slot, SlotState,
+    Durable, HEADER_BYTES, HeaderError, MAX_BITS_PER_CELL, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS,
+    MAX_STRIPE_UNITS, MAX_UNIT_SECTORS, MIN_PAYLOAD_BYTES, ModuleHeader, Shape, Slot, SlotState,
 };
 pub use holes::{
     HOLES_HEAD_BYTES, clear_hole, hole_place, hole_segment_lbas, holes, holes_as_of, is_hole, set_hole, set_holes_as_of,

@@ -132,7 +132,7 @@ fn a_headers_fields_have_limits() {
     let user_sectors = 3 * 4 * 1024 * 64 * 2 + 1;
     for (offset, bytes_of, value, field) in [
         (10, 2, 3, "slot"),
-        (12, 4, 16, "flags"),
+        (12, 4, 32, "flags"),
         (64, 4, 0, "modules"),
         (64, 4, 65, "modules"),
         (64, 4, u64::from(u32::MAX), "modules"),
@@ -155,6 +155,8 @@ fn a_headers_fields_have_limits() {
         (192, 4, 0, "slc_bits_per_cell"),
         (192, 4, 9, "slc_bits_per_cell"),
         (196, 1, 1, "reserved byte"),
+        (199, 1, 1, "reserved byte"),
+        (224, 1, 1, "reserved byte"),
         (255, 1, 1, "reserved byte"),
         (272, 1, 4, "slot state"),
         (273, 1, 1, "reserved byte"),

@@ -182,6 +182,11 @@ impl Ftl {
         [StreamId::Host, StreamId::Relocation].map(|stream| self.streams[stream as usize].barrier())
     }
 
+    /// All that a stream wrote before the barrier is on flash.
+    pub fn stream_is_durable(&self, stream: StreamId, barrier: u64) -> bool {
+        self.streams[stream as usize].is_durable(barrier)
+    }
+
     /// All that was written before these barriers is on flash.
     pub fn is_durable(&self, barriers: [u64; 2]) -> bool {
         self.streams.iter().zip(barriers).all(|(stream, barrier)| stream.is_durable(barrier))

@@ -416,6 +416,11 @@ impl Ftl {
         (stripe.index + 1).next_multiple_of(self.cell_stripes(self.cell_mode(stripe.band)))
     }
 
+    /// The first stripe of a band that shares cells with this one.
+    pub fn cells_begin(&self, stripe: StripeId) -> u32 {
+        stripe.index - stripe.index % self.cell_stripes(self.cell_mode(stripe.band))
+    }
+
     /// Stripes of a band before this one are still to be filled.
     pub fn will_fill_before(&self, end: StripeId) -> bool {
         self.streams.iter().any(|stream| stream.band() == Some(end.band) && stream.stripe() < end.index)

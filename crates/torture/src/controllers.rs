@@ -33,13 +33,13 @@ impl CardUnderTest {
         for _ in 0..1 + rng.below(16) {
             let lba = rng.below(config.ftl.user_sectors);
             let bytes = SECTOR_BYTES as u32;
-            ask(&mut other, &mut now, Request::read(lba * SECTOR_BYTES, bytes));
+            ask(&mut other, &mut now, Request::read(lba * SECTOR_BYTES, bytes))?;
             if let [card::SectorData::Data(payload)] = &other.take_read(RequestId(0))[..] {
                 other.set_write(RequestId(0), payload);
-                ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes));
+                ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes))?;
             }
         }
-        ask(&mut other, &mut now, Request::flush());
+        ask(&mut other, &mut now, Request::flush())?;
         let mut media = other.into_media()?;
         media.set_controller(ours);
         *self.flash_mut() = media;
@@ -47,12 +47,17 @@ impl CardUnderTest {
     }
 }
 
-fn ask(card: &mut Card, now: &mut Time, request: Request) {
+/// Asks and waits for the answer; `None`: the card has stopped, for more is gone than it can do without.
+fn ask(card: &mut Card, now: &mut Time, request: Request) -> Option<()> {
     let mut done = Vec::new();
     card.submit(*now, RequestId(0), request, &mut done);
     while done.iter().all(|completion| completion.id != RequestId(0)) {
+        if card.is_halted() {
+            return None;
+        }
         *now = card.next_event();
         assert_ne!(*now, Time::NEVER, "the other controller hangs");
         card.advance(*now, &mut done);
     }
+    Some(())
 }

@@ -56,6 +56,11 @@ pub fn header() -> ModuleHeader {
         clean: true,
         read_only: true,
         lost_writes: false,
+        durable: [
+            Durable { band_sequence: 0x3_0000_0007, stripe: 11 },
+            Durable { band_sequence: 0x3_0000_0005, stripe: 2 },
+        ],
+        no_erases: false,
         power_cycles: 5,
         unsafe_shutdowns: 1,
         host_sectors_written: 1_000_000_007,
@@ -160,6 +165,9 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
             clean: ids.4[0],
             read_only: ids.4[0] != (life[0] % 3 == 0),
             lost_writes: life[1] % 3 == 0,
+            durable: [(life[2], picks[0]), (life[3], picks[4])]
+                .map(|(band_sequence, stripe)| Durable { band_sequence, stripe }),
+            no_erases: life[2] % 2 == 0,
             power_cycles: life[0],
             unsafe_shutdowns: life[1],
             host_sectors_written: life[2],

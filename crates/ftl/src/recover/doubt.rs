@@ -35,10 +35,7 @@ impl Doubt {
     /// nothing after the others: what these hold came there otherwise (a program went astray). That it was written and
     /// all the rest is lost takes more faults.
     pub fn was_never_begun(&self, members: u64, band: BandId, layout: &Layout, written: &[u32]) -> bool {
-        let is_last = |unit: &u32| {
-            let at = self.at(band, *unit, layout);
-            at.row + 1 >= written[at.die as usize]
-        };
+        let is_last = |unit: &u32| self.is_last(band, *unit, layout, written);
         let absent = units(self.lost.erased).filter(is_last).count() as u32;
         self.lost.all() == members && members.count_ones() - absent <= layout.parity_units
     }
@@ -61,15 +58,23 @@ impl Doubt {
         // With protection all that was acknowledged was brought to flash: what is missing of the host's stream was
         // lost. Relocated sectors still lie where they came from.
         let may_be_absent = !reader.card.power_loss_protection || stream != 0;
-        units(self.lost.here()).any(|unit| {
-            let bit = 1 << unit;
-            let at = self.at(band, unit, reader.card.layout);
-            // Nothing was programmed after it: else it was programmed too, and the program was lost.
-            let is_last = at.row + 1 >= written[at.die as usize];
-            let is_absent = (self.lost.erased | if is_volatile { self.lost.older } else { 0 }) & bit != 0;
-            let failed = (self.lost.erased | self.lost.unreadable) & bit != 0 && is_last && reader.is_bad(at);
-            failed || may_be_absent && is_absent && (is_last || is_volatile)
-        })
+        let absent = self.lost.erased | if is_volatile { self.lost.older } else { 0 };
+        let is_absent = |unit: u32| is_volatile || self.is_last(band, unit, reader.card.layout, written);
+        self.program_failed(reader, band, written) || may_be_absent && units(absent).any(is_absent)
+    }
+
+    /// A program of the stripe failed: it was written elsewhere.
+    pub fn program_failed<M: Media + ?Sized>(&self, reader: &Reader<M>, band: BandId, written: &[u32]) -> bool {
+        let layout = reader.card.layout;
+        let failed =
+            |unit: u32| self.is_last(band, unit, layout, written) && reader.is_bad(self.at(band, unit, layout));
+        units(self.lost.erased | self.lost.unreadable).any(failed)
+    }
+
+    /// Nothing was programmed on the block after it: else it was programmed too, and the program was lost.
+    fn is_last(&self, band: BandId, unit: u32, layout: &Layout, written: &[u32]) -> bool {
+        let at = self.at(band, unit, layout);
+        at.row + 1 >= written[at.die as usize]
     }
 
     /// A program of the stripe may have been under way when power went, or one that shares cells with it.

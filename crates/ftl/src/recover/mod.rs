@@ -51,8 +51,12 @@
 //!    it is), the band was being erased.
 //! 6. Else the card does not start: [`ScanError::BeyondRedundancy`].
 //!
+//! The headers say how far the streams were durable when they were written, and whether anything was erased since
+//! ([`Noted`]). Of a stripe that was durable then only a failed program (2), the summary (4) and an erase (5) can be the
+//! reason; where nothing was erased since, not even that.
+//!
 //! What can't be told from a torn stripe, and is taken for one: two members of the last stripe that a die programmed
-//! before a cut, both lost after that cut. And a band of which whole blocks are lost, nothing else of it being current,
+//! before a cut, both lost after that cut, if no header was written since that says more. And a band of which whole blocks are lost, nothing else of it being current,
 //! or nothing of which can be read at all, is taken for one that was being erased.
 //!
 //! # What whoever writes must keep
@@ -71,6 +75,7 @@
 //! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole. Until that is durable no band
 //!   is erased that held sectors: they may be the last durable versions. What [`Found::rescued`] has of it counts even if
 //!   it can't be read any more.
+//! - Before a band that held sectors is erased, the headers say no more that none was.
 //! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
 //!   older, or can't be read), then to the other copy of every module, then everything else.
 //!
@@ -110,6 +115,7 @@ mod holes;
 mod identify;
 mod join;
 mod newest;
+mod noted;
 mod place;
 mod reader;
 mod rebuild;
@@ -128,6 +134,7 @@ pub use error::ScanError;
 pub use found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 pub use identify::{BandIdentity, identify};
 pub use join::{JoinError, Joins, join};
+pub use noted::Noted;
 pub use place::{Card, layout_of, unit_at};
 pub use rebuild::{Rebuild, RebuildError, Rebuilt};
 pub use rescue::Rescued;

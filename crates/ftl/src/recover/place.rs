@@ -1,5 +1,6 @@
 //! Where sectors lie physically, and what the card's headers say about it.
 
+use super::noted::Noted;
 use crate::layout::{Layout, UnitAddress};
 use format::ModuleHeader;
 use media::{BlockAt, UnitAt};
@@ -23,6 +24,8 @@ pub struct Card<'a> {
     pub slc_bits_per_cell: u32,
     /// Programs that were under way when power went were brought to their end, and so was all that was acknowledged.
     pub power_loss_protection: bool,
+    /// What the headers say of what was durable when they were written.
+    pub noted: Noted,
     /// The newest checkpoint is used, where there is one and nothing contradicts it. Without summaries, none is.
     pub use_checkpoints: bool,
     /// Bands that were filled are known from their summaries where these can be relied on. `false`: everything is read.

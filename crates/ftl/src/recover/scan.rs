@@ -198,7 +198,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
                 let count = known.iter().take_while(|(of, _)| *of == number).count();
                 let (copies, rest) = known.split_at(count);
                 known = rest;
+                let opening = self.bands[band.0 as usize].opening();
                 let is_torn = !card.power_loss_protection
+                    && !card.noted.was_durable(&opening, doubt.stripe)
                     && doubt.may_be_torn(band, layout, cell_rows, written, |die| settled[die as usize]);
                 if is_torn {
                     self.report.dropped_sectors += u64::from(doubt.lost.all().count_ones());
@@ -218,8 +220,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         let layout = self.reader.card.layout;
         let (band, doubt) = (of_band.band, &of_band.doubts[number]);
         let state = self.bands[band.0 as usize].state;
-        let is_erase =
-            doubt.is_explained_by(&of_band.blank, layout) && (state == FoundState::Dirty || !self.holds_current(band));
+        let is_erase = !self.reader.card.noted.no_erases
+            && doubt.is_explained_by(&of_band.blank, layout)
+            && (state == FoundState::Dirty || !self.holds_current(band));
         if !is_erase {
             return Err(ScanError::BeyondRedundancy {
                 band: band.0,

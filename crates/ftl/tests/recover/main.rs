@@ -4,5 +4,6 @@ mod assembly;
 mod cuts;
 mod histories;
 mod losses;
+mod noted;
 mod whole;
 mod writer;

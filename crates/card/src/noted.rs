@@ -1,0 +1,97 @@
+//! What the headers say of what is durable.
+//!
+//! Of a stripe that has lost more than parity stands for, nothing on the media tells whether it ever was durable. The headers
+//! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
+//! over. Invariants:
+//! - what they say is durable is, and stays so until its band is erased;
+//! - "nothing was erased since" is taken back before a band that held sectors is erased.
+
+use crate::card::Card;
+use crate::store::Store;
+use format::Durable;
+use ftl::{SealedStripe, StreamId, StripeId};
+use media::MediaError;
+use std::collections::VecDeque;
+
+/// The streams of which it is told.
+const STREAMS: [StreamId; 2] = [StreamId::Host, StreamId::Relocation];
+
+/// How far the streams are.
+#[derive(Clone, Debug, Default)]
+pub struct Noted {
+    /// By stream: stripes that are not known to be durable, with their numbers in the stream. At most those that are in
+    /// flight, and the one before them.
+    in_flight: [VecDeque<(u64, Durable)>; 2],
+    /// Behind the last one.
+    end: [Durable; 2],
+    /// What was found is whole again, and the headers say so. Before that they tell of what there was before the start.
+    pub start_is_over: bool,
+}
+
+impl Card {
+    /// A stripe is about to be programmed.
+    pub(crate) fn note_stripe(&mut self, sealed: &SealedStripe) {
+        let stream = sealed.stream as usize;
+        if self.store.is_none() || stream >= STREAMS.len() {
+            return;
+        }
+        self.forget_durable(stream);
+        let Card { ftl, noted, .. } = self;
+        let band_sequence = ftl.opening(sealed.stripe.band).sequence;
+        // What shares its cells can be spoiled until all of them are programmed.
+        let StripeId { band, index } = sealed.stripe;
+        let at = Durable { band_sequence, stripe: ftl.cells_begin(StripeId { band, index }) };
+        noted.in_flight[stream].push_back((sealed.sequence, at));
+        noted.end[stream] = Durable { stripe: ftl.cells_begin(StripeId { band, index: index + 1 }), ..at };
+    }
+
+    fn forget_durable(&mut self, stream: usize) {
+        let Card { ftl, noted, .. } = self;
+        let in_flight = &mut noted.in_flight[stream];
+        while in_flight.front().is_some_and(|(number, _)| ftl.stream_is_durable(STREAMS[stream], number + 1)) {
+            in_flight.pop_front();
+        }
+    }
+
+    /// Puts how far the streams are durable into the headers, to be written.
+    pub(crate) fn note_durable(&mut self) {
+        if self.store.is_none() || !self.noted.start_is_over {
+            return;
+        }
+        for stream in 0..STREAMS.len() {
+            self.forget_durable(stream);
+            let at = self.noted.in_flight[stream].front().map_or(self.noted.end[stream], |(_, at)| *at);
+            if at.band_sequence != 0 {
+                self.contents().headers.common.durable[stream] = at;
+            }
+        }
+        self.contents().headers.common.no_erases = !self.ftl.stale_bands_wait() && self.erasing.is_empty();
+    }
+
+    /// A band is about to be erased.
+    pub(crate) fn note_erase(&mut self) {
+        self.note_erase_beside_rescue();
+        let Some(store) = &mut self.store else { return };
+        let Store { media, headers, slots, .. } = &mut **store;
+        if !std::mem::take(&mut headers.common.no_erases) {
+            return;
+        }
+        let told = headers.write_totals(&mut **media, slots);
+        // A module that can't take it is noticed by whoever writes there next.
+        self.halted |= told.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced));
+    }
+
+    /// When what was found is whole again, the headers say that it is durable.
+    pub(crate) fn note_end_of_start(&mut self) {
+        if self.noted.start_is_over || self.store.is_none() || self.halted || self.draining {
+            return;
+        }
+        let is_whole = self.erasable_beside_rescue() == usize::MAX && self.rescue.is_none() && !self.ftl.must_empty();
+        let erases = self.ftl.stale_bands_wait() || !self.erasing.is_empty();
+        let writes = !self.stripes.is_empty() || self.owes_since_start.is_some();
+        if is_whole && !erases && !writes {
+            self.noted.start_is_over = true;
+            self.save_totals();
+        }
+    }
+}
