@@ -41,6 +41,13 @@ const ERROR: u8 = 2;
 
 /// The command, with the arguments and the streams of this process.
 pub fn main() -> ExitCode {
+    let mut words = std::env::args_os().skip(1);
+    if words.next().is_some_and(|word| word == mounted::GUARD_WORD) {
+        for error in words.next().iter().flat_map(|work| mounted::stand_guard(work.as_ref())) {
+            eprintln!("flashrig: {}", one_line(&error.to_string()));
+        }
+        return ExitCode::SUCCESS;
+    }
     let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),

@@ -144,7 +144,7 @@ impl Cluster {
         let grave = |line: &&str| ["PANIC:", "FATAL:", "ERROR:"].iter().any(|word| line.contains(word));
         // While it recovers it refuses clients, us among them: that is no reason.
         let starting = |line: &&str| !line.contains("the database system is");
-        let line = text.lines().filter(grave).filter(starting).last().or(text.lines().last())?;
+        let line = text.lines().rev().filter(starting).find(grave).or(text.lines().next_back())?;
         Some(line.trim().to_owned())
     }
 
