@@ -103,7 +103,7 @@ fn card<'a>(header: &ModuleHeader, layout: &'a Layout, modules: &'a [Option<u32>
         user_sectors: header.user_sectors as u32,
         payload_bytes: header.shape.payload_bytes,
         slc_bits_per_cell: header.slc_bits_per_cell,
-        noted: recover::Noted::of(header),
+        noted: ftl::recover::Noted::of(header),
         power_loss_protection: header.power_loss_protection,
         use_checkpoints: true,
         use_summaries: true,
