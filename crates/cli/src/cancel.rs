@@ -17,6 +17,15 @@ pub fn listen() -> Result<(), Failure> {
     })?)
 }
 
+/// Listens from now on, and never ends the program: what it has started must be stopped and removed. To be called once.
+pub fn listen_patiently() -> Result<(), Failure> {
+    Ok(ctrlc::set_handler(|| {
+        if ASKED.swap(true, Ordering::Relaxed) {
+            eprintln!("flashrig: is stopping what it has started, and removing what it has made");
+        }
+    })?)
+}
+
 /// Whether Ctrl-C was pressed.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)

@@ -255,6 +255,23 @@ pub enum Failure {
         /// Why.
         source: fsck::FsckError,
     },
+    /// A database on the device.
+    #[error(transparent)]
+    Database(#[from] database::DatabaseError),
+    /// A database ended before everything was measured.
+    #[error("{source}; what was measured until then is in {}", .partial.display())]
+    DatabaseEnded {
+        /// The partial result.
+        partial: PathBuf,
+        /// What happened.
+        source: database::DatabaseError,
+    },
+    /// A directory, and no database to run in it.
+    #[error("{} is a directory: --database postgres runs a database in it", .path.display())]
+    DirectoryAlone {
+        /// Which.
+        path: PathBuf,
+    },
     /// A device that is attached, or is to be.
     #[error(transparent)]
     Attach(#[from] attach::AttachError),
@@ -308,6 +325,7 @@ impl Failure {
         matches!(
             self,
             Failure::Run(RunError::Cancelled)
+                | Failure::Database(database::DatabaseError::Cancelled)
                 | Failure::Point(PointError::Run(RunError::Cancelled))
                 | Failure::Validate(ValidateError::Point(PointError::Run(RunError::Cancelled)))
         )

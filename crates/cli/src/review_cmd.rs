@@ -2,6 +2,7 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
+use crate::database_cmd;
 use crate::error::Failure;
 use crate::output::{pretty, print};
 use crate::progress::Watch;
@@ -16,6 +17,9 @@ use std::process::ExitCode;
 use target::{ModelTarget, Progress, Target};
 
 pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
+    if args.database.database.is_some() {
+        return database_cmd::directory(args);
+    }
     match named(args)? {
         Named::Model { profile, host, scale } => model(args, &profile, &host, scale),
         Named::BlockDevice(path) => real_target::block_device(args, &path),

@@ -37,7 +37,7 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
     // A name without a slash is a card's, unless something says that a file is meant.
     let is_file = args.target.contains('/') || found.is_ok() || args.real.size.is_some();
     if is_toml || is_card || !is_file {
-        refuse_real_options(args)?;
+        refuse_real_options(args, "a modelled card")?;
         let host = args.model.host.as_deref().unwrap_or("default");
         let (profile, host) = opening::open(&args.target, host, &args.model.settings).map_err(|e| match found {
             Err(_) if !is_toml => Failure::NoTarget { name: args.target.clone(), source: Box::new(e) },
@@ -46,8 +46,9 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
         let scale = args.model.scale.unwrap_or(SCALE).0;
         return Ok(Named::Model { profile: Box::new(profile), host, scale });
     }
-    refuse_model_options(args)?;
+    refuse_model_options(args, "a real device")?;
     match found {
+        Ok(found) if found.is_dir() => Err(Failure::DirectoryAlone { path: path.to_owned() }),
         Ok(found) if found.file_type().is_block_device() => {
             if args.real.size.is_some() {
                 return Err(Failure::OptionWithout { option: "--size", what: "a block device, which has its size" });
@@ -66,7 +67,8 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
     }
 }
 
-fn refuse_real_options(args: &ReviewArgs) -> Result<(), Failure> {
+/// Refuses options that only a real device has a use for.
+pub fn refuse_real_options(args: &ReviewArgs, what: &'static str) -> Result<(), Failure> {
     let real = &args.real;
     let given = [
         (real.size.is_some(), "--size"),
@@ -75,14 +77,15 @@ fn refuse_real_options(args: &ReviewArgs) -> Result<(), Failure> {
         (real.serial.is_some(), "--serial"),
         (real.keep, "--keep"),
     ];
-    refuse(&given, "a modelled card")
+    refuse(&given, what)
 }
 
-fn refuse_model_options(args: &ReviewArgs) -> Result<(), Failure> {
+/// Refuses options that only a model has a use for.
+pub fn refuse_model_options(args: &ReviewArgs, what: &'static str) -> Result<(), Failure> {
     let model = &args.model;
     let given =
         [(model.scale.is_some(), "--scale"), (!model.settings.is_empty(), "--set"), (model.host.is_some(), "--host")];
-    refuse(&given, "a real device")
+    refuse(&given, what)
 }
 
 fn refuse(given: &[(bool, &'static str)], what: &'static str) -> Result<(), Failure> {

@@ -97,6 +97,7 @@ impl Detail {
             result.target.facts.truncate(40);
             result.host.facts.truncate(40);
             result.target.profile = None;
+            result.database = None;
             result.sweeps.iter_mut().for_each(|s| s.name.truncate(floor(&s.name, 60)));
         }
         result

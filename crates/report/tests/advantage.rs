@@ -90,3 +90,15 @@ fn a_device_without_any_sweep_has_dashes() {
     assert!(table.rows.iter().all(|row| row.show(1) == "–" && row.show_advantage(1) == "–"));
     assert!(compare(&[]).rows.is_empty());
 }
+
+#[test]
+fn databases_are_compared_at_each_number_of_sessions_and_at_their_peaks() {
+    let table = compare(&[full("a", 1.0), full("b", 1.5)]);
+    let peak = row(&table, "PostgreSQL 80/20", "peak, transactions a second");
+    assert_eq!((peak.key, peak.better, peak.show_advantage(1)), (true, Better::Higher, "+50 %".to_string()));
+    let at_four = row(&table, "PostgreSQL 80/20", "4 sessions, transactions a second");
+    assert_eq!((at_four.key, at_four.values[0]), (true, Some(4_000.0)));
+    let p99 = row(&table, "PostgreSQL 80/20", "16 sessions, p99 of selects");
+    assert_eq!((p99.key, p99.better), (false, Better::Lower));
+    assert!(p99.advantage(1).unwrap() > 45.0, "{p99:?}");
+}

@@ -229,3 +229,23 @@ fn scripts_are_javascript() {
         }
     }
 }
+
+#[test]
+fn a_database_has_a_chapter_with_its_charts_and_tables() {
+    let page = review_page(&full("NW-400", 1.0));
+    let text = markup(&page);
+    assert!(text.contains("What does a real database make of it?"));
+    for topic in ["mix", "commit", "slob", "crash"] {
+        assert!(text.contains(&format!("id=\"chart-database-{topic}\"")), "{topic}");
+    }
+    for said in ["lost 3 acknowledged transactions", "IO:DataFileRead", "UPDATE_PCT=25", "Settings of the server"] {
+        assert!(text.contains(said), "{said}");
+    }
+    let charts = data(&page, "charts").unwrap();
+    let tps = charts.as_array().unwrap().iter().find(|c| c["title"] == "Transactions a second").unwrap();
+    assert_eq!(tps["views"][0]["series"][0]["values"], serde_json::json!([1000.0, 4000.0, 9000.0]));
+    let both = data(&compare_page(&[full("a", 1.0), full("b", 1.5)]), "charts").unwrap();
+    let tps = both.as_array().unwrap().iter().find(|c| c["title"] == "Transactions a second").unwrap();
+    let names: Vec<_> = tps["views"][0]["series"].as_array().unwrap().iter().map(|s| s["name"].clone()).collect();
+    assert_eq!(names, ["a", "b"]);
+}

@@ -50,7 +50,10 @@ Examples:
 
   Two phases only; the rest of a review that was stopped:
   flashrig review tachion-400 --only fill,threads --out fills
-  flashrig review ./somefile --size 8g --resume";
+  flashrig review ./somefile --size 8g --resume
+
+  PostgreSQL on a mounted device, in a cluster of its own:
+  flashrig review /mnt/flash --database postgres --sessions 1,4,16,64";
 
 pub(super) const COMPARE: &str = "\
 Examples:

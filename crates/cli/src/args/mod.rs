@@ -5,6 +5,7 @@
 mod attach;
 mod belonging;
 mod control;
+mod database;
 mod examples;
 mod fileio;
 mod fsck;
@@ -19,6 +20,7 @@ pub mod values;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
+pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
 pub use oltp::OltpArgs;

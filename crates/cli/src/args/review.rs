@@ -1,5 +1,6 @@
 //! `flashrig review` and `flashrig compare`.
 
+use super::DatabaseArgs;
 use super::values::{Budget, Bytes, Price, Scale, Share};
 use clap::{Args, ValueHint};
 use review::Phase;
@@ -8,7 +9,7 @@ use std::path::PathBuf;
 /// `flashrig review`.
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
-    /// A built-in card, a card's TOML file, a block device, or a file (new ones need --size)
+    /// A card, its TOML file, a block device, a file (new ones need --size); with --database a directory
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: String,
     /// Only these phases: fill, timeline, threads, blocks, mix, rate, sync, redo
@@ -47,6 +48,9 @@ pub struct ReviewArgs {
     /// Modelled cards.
     #[command(flatten, next_help_heading = "Modelled cards")]
     pub model: ModelArgs,
+    /// Databases.
+    #[command(flatten, next_help_heading = "Databases")]
+    pub database: DatabaseArgs,
 }
 
 /// What only a file or a block device takes.

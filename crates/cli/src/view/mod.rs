@@ -3,6 +3,7 @@
 mod advantage;
 mod comparison;
 mod control;
+mod database;
 mod fsck;
 mod fsck_detail;
 mod oltp;
@@ -16,6 +17,7 @@ mod words;
 pub use advantage::advantage;
 pub use comparison::comparisons;
 pub use control::{clients, collection, lateness, module, modules, progress, settings, smart, status, title};
+pub use database::plan as database_plan;
 pub use fsck::card_on_media;
 pub use fsck_detail::{band, sectors, stripe};
 pub use result::{Asked, result};

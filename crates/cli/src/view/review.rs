@@ -30,9 +30,11 @@ pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     }
     blocks.extend(marks(result));
     blocks.extend(result.timeline.as_ref().map(timeline));
+    blocks.extend(result.database.iter().flat_map(super::database::blocks));
     blocks.extend(result.comparisons.iter().map(comparison::table));
     let points =
         result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>() + usize::from(result.timeline.is_some());
+    let points = points + result.database.as_ref().map_or(0, super::database::points);
     let mut end = format!("speed:  {} in {}\n", counted(points as u64, "point"), seconds(result.wall_seconds));
     if let Some(files) = files {
         let words = format!("{} (figures: {})", files.html.display(), files.json.display());
@@ -84,7 +86,8 @@ fn heading(result: &ReviewResult) -> String {
         ),
     );
     if let Some(why) = &result.partial {
-        out.push_str(&wrap("PARTIAL: ", 2, &format!("{why}; points are missing, --resume goes on")));
+        let goes_on = if result.database.is_some() { "" } else { ", --resume goes on" };
+        out.push_str(&wrap("PARTIAL: ", 2, &format!("{why}; points are missing{goes_on}")));
     }
     out
 }

@@ -1,5 +1,7 @@
 //! A review in which everything that may be absent is there.
 
+mod database;
+
 use results::*;
 use serde_json::json;
 
@@ -121,6 +123,7 @@ pub fn review() -> ReviewResult {
             stalls: vec![Stall { t_s: 1.0, share_of_mean: 0.4, lat_max_ns: 9 }],
         }),
         sync: Some(SyncVerdict { judgement: SyncJudgement::Plausible, text: "plausible".into() }),
+        database: Some(database::report()),
         comparisons: vec![Comparison::new("t", "t", "c", points, Some(0.1), "")],
         verdict: tones
             .map(|tone| Claim { topic: "steady".into(), tone, text: "Steady.".into(), chart: "fill".into() })

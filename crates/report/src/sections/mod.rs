@@ -1,5 +1,6 @@
 //! What there is to see, question by question.
 
+mod database;
 mod distribution;
 mod fill;
 mod generic;
@@ -87,6 +88,7 @@ pub fn questions(devices: &Devices, curves: usize) -> Vec<Question> {
         }),
         ("How long do responses take at a fixed rate?", vec![sweep::rate(devices)]),
         ("Can a log rely on it?", vec![sweep::sync(devices), redo::section(devices)]),
+        ("What does a real database make of it?", database::sections(devices)),
         ("What does it cost?", vec![price::section(devices)]),
         ("Was it measured in steady state?", vec![preconditioning::section(devices)]),
         ("What did others measure?", published::sections(devices).into_iter().map(Some).collect()),

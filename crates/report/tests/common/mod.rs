@@ -3,6 +3,8 @@
 
 pub mod browser;
 
+mod database;
+
 use results::{
     Axis, Claim, Comparison, ComparisonPoint, Fact, HostInfo, IoClass, LatencyRecorder, PhaseReport, PhaseStatus,
     Point, Preconditioning, Price, Published, Purge, ReviewOptions, ReviewResult, SeriesRow, Stall, SteadyState, Sweep,
@@ -246,6 +248,7 @@ pub fn full(name: &str, speed: f64) -> ReviewResult {
             text: "Writes are durable when they are acknowledged: a sync after a write takes 14 µs longer than none."
                 .into(),
         }),
+        database: Some(database::report(speed)),
         comparisons: vec![Comparison::new(
             "tachion-fill",
             "16 KiB random writes against fill, December 2010",
@@ -390,6 +393,7 @@ pub fn hostile() -> ReviewResult {
     result.purge = Some(Purge { what: text(), discarded_bytes: 1, took_s: 1.0 });
     result.sync = Some(SyncVerdict { judgement: SyncJudgement::Unknown, text: text() });
     result.timeline.as_mut().unwrap().title = text();
+    database::hostile(result.database.as_mut().unwrap(), HOSTILE);
     for phase in &mut result.phases {
         (phase.name, phase.title, phase.note) = (text(), text(), text());
     }
@@ -422,5 +426,6 @@ pub fn absurd() -> ReviewResult {
     }
     result.timeline.as_mut().unwrap().point.series = rows(86_400, 3e8, true);
     result.sweeps[5].points.clear();
+    database::absurd(result.database.as_mut().unwrap());
     result
 }

@@ -1,0 +1,206 @@
+//! `flashrig review DIR --database postgres`: a real database on a mounted device.
+
+use crate::args::ReviewArgs;
+use crate::cancel;
+use crate::error::Failure;
+use crate::output::{pretty, print};
+use crate::progress::Watch;
+use crate::review_cmd::start;
+use crate::review_output::{Existing, Files};
+use crate::review_target::{refuse_model_options, refuse_real_options};
+use crate::view;
+use database::{CrashConfig, DatabaseError, Device, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig};
+use humantime::format_rfc3339_seconds;
+use results::{DatabaseReport, PhaseReport, PhaseStatus, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime};
+
+/// A name that no file in a directory has: what lies under a file to come is what lies under its directory.
+const TO_COME: &str = ".flashrig-to-come";
+
+/// In a directory, of which nothing is known but what the kernel says.
+pub fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
+    refuse_real_options(args, "a database's directory")?;
+    refuse_model_options(args, "a database's directory")?;
+    let dir = Path::new(&args.target);
+    if !dir.is_dir() {
+        return Err(DatabaseError::NoDirectory(dir.to_owned()).into());
+    }
+    let identity = identify::file(dir.join(TO_COME))?;
+    let mut info = identity.target_info(identity.file_system.as_ref().and_then(|fs| fs.size_bytes).unwrap_or(0));
+    info.kind = TargetKind::Directory;
+    info.name.clone_from(&args.target);
+    info.title = match info.title.strip_prefix("file on ") {
+        Some(device) => format!("directory on {device}"),
+        None => info.title,
+    };
+    let device = Mounted::of(dir);
+    info.volatile_write_cache = info.volatile_write_cache.or(device.volatile_write_cache());
+    on(args, dir, &device, info)
+}
+
+/// In a directory on a device of which more may be known: how its power is cut, where its requests are counted. The
+/// directory is there, and stays there, with nothing of ours in it.
+pub fn on(args: &ReviewArgs, dir: &Path, device: &dyn Device, info: TargetInfo) -> Result<ExitCode, Failure> {
+    for (given, option) in
+        [(!args.only.is_empty(), "--only"), (args.resume, "--resume"), (args.fill.0 != 1.0, "--fill")]
+    {
+        if given {
+            return Err(Failure::OptionWithout { option, what: "a review with a database" });
+        }
+    }
+    let files = Files::of(args.out.as_deref(), &args.target);
+    let logs = logs(&files);
+    let request = request(args, dir, logs.clone())?;
+    let plan = database::prepare(&request, device)?;
+    if args.plan {
+        if args.json {
+            print(&pretty(&plan_json(&plan, &request)))?;
+        } else {
+            print(&view::database_plan(&plan, &request, &files))?;
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
+    files.check(if args.overwrite { Existing::Replaced } else { Existing::Refused })?;
+    eprintln!("{}", view::database_plan(&plan, &request, &files));
+    cancel::listen_patiently()?;
+    let (began, started) = (Instant::now(), format_rfc3339_seconds(SystemTime::now()).to_string());
+    let done = {
+        let watch = Watch::new();
+        database::review(&request, &plan, device, &watch)?
+    };
+    let head = start(args, &files, None);
+    let result = ReviewResult {
+        kind: ReviewResult::KIND.to_owned(),
+        schema: ReviewResult::SCHEMA,
+        generator: head.generator,
+        name: head.name,
+        target: info,
+        host: identify::host(),
+        options: ReviewOptions {
+            seed: args.seed,
+            scale: 1.0,
+            fill: 1.0,
+            quick: args.quick,
+            budget_s: None,
+            only: Vec::new(),
+            point_s: Some(request.point_s),
+        },
+        started: Some(started),
+        price: head.price,
+        phases: phases(&request, &done.report),
+        purge: None,
+        preconditioning: Vec::new(),
+        sweeps: Vec::new(),
+        timeline: None,
+        sync: done.report.commit.as_ref().map(|commit| commit.verdict.clone()),
+        database: Some(done.report.clone()),
+        comparisons: Vec::new(),
+        verdict: done.verdict.clone(),
+        partial: done.ended.as_ref().map(ToString::to_string),
+        wall_seconds: began.elapsed().as_secs_f64(),
+    };
+    deliver(args, &files, &result, done)
+}
+
+fn deliver(args: &ReviewArgs, files: &Files, result: &ReviewResult, done: Reviewed) -> Result<ExitCode, Failure> {
+    let written = files.write(result);
+    if args.json {
+        print(&pretty(&serde_json::to_value(result).expect("results have text keys")))?;
+    } else {
+        print(&view::review(result, written.is_ok().then_some(files)))?;
+    }
+    written?;
+    match done.ended {
+        None => Ok(ExitCode::SUCCESS),
+        Some(DatabaseError::Cancelled) => Ok(ExitCode::from(cancel::EXIT_CODE)),
+        Some(source) => Err(Failure::DatabaseEnded { partial: files.json.clone(), source }),
+    }
+}
+
+/// NAME-logs, beside NAME.json.
+fn logs(files: &Files) -> PathBuf {
+    let mut logs = files.json.with_extension("").into_os_string();
+    logs.push("-logs");
+    PathBuf::from(logs)
+}
+
+fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf) -> Result<Request, Failure> {
+    let asked = &args.database;
+    let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}"));
+    let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
+    for setting in &asked.mix {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        mix.set(key, value).map_err(|text| wrong("--mix", text))?;
+    }
+    for setting in &asked.slob {
+        let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
+        slob.set(key, value).map_err(|text| wrong("--slob", text))?;
+    }
+    let usual_s = if args.quick { 5.0 } else { 30.0 };
+    Ok(Request {
+        dir: dir.to_owned(),
+        logs,
+        pg_bin: asked.pg_bin.clone(),
+        parts: asked.parts(),
+        sessions: asked.sessions.clone(),
+        point_s: asked.point.map_or(usual_s, |time| time.0.as_secs_f64()),
+        sizes: database::Sizes {
+            data_bytes: asked.db_size.map(|size| size.0).or(args.quick.then_some(1 << 30)),
+            shared_buffers_bytes: asked.shared_buffers.map(|size| size.0),
+        },
+        mix,
+        slob,
+        crash: CrashConfig { cycles: asked.cycles, ..CrashConfig::default() },
+        seed: args.seed,
+        price: args.price.map(|price| price.0),
+    })
+}
+
+fn plan_json(plan: &Plan, request: &Request) -> serde_json::Value {
+    let settings: serde_json::Map<_, _> =
+        plan.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    json!({
+        "engine": format!("PostgreSQL {}", plan.binaries.version),
+        "data_bytes": plan.data_bytes,
+        "shared_buffers_bytes": plan.shared_buffers_bytes,
+        "needed_bytes": plan.needed_bytes,
+        "measured_s": plan.measured_s,
+        "sessions": request.sessions,
+        "settings": settings,
+    })
+}
+
+/// What was to be done, and what became of it.
+fn phases(request: &Request, report: &DatabaseReport) -> Vec<PhaseReport> {
+    let points = request.sessions.len();
+    let all = [
+        (Part::Mix, "mix", "80/20 mix", report.mix.as_ref().map_or(0, |m| m.points.len()), points),
+        (Part::Commit, "commit", "commit path", report.commit.as_ref().map_or(0, |c| c.group.len()), points),
+        (Part::Slob, "slob", "SLOB", report.slob.as_ref().map_or(0, |s| s.points.len()), points),
+        (
+            Part::Crash,
+            "crash",
+            "power cuts",
+            report.crash.as_ref().map_or(0, |c| c.cycles.len()),
+            request.crash.cycles as usize,
+        ),
+    ];
+    let phase = |(part, name, title, there, wanted): (Part, &str, &str, usize, usize)| PhaseReport {
+        name: format!("database-{name}"),
+        title: title.to_owned(),
+        status: match (request.parts.contains(&part), there) {
+            (false, _) => PhaseStatus::Skipped,
+            (true, 0) => PhaseStatus::NotBegun,
+            (true, n) if n < wanted => PhaseStatus::Partial,
+            _ => PhaseStatus::Done,
+        },
+        points: wanted as u32,
+        expected_s: 0.0,
+        took_s: 0.0,
+        note: String::new(),
+    };
+    all.into_iter().map(phase).collect()
+}
