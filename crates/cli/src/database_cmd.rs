@@ -2,6 +2,8 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
+use crate::card_dir;
+use crate::database_card;
 use crate::error::Failure;
 use crate::output::{pretty, print};
 use crate::progress::Watch;
@@ -20,8 +22,16 @@ use std::time::{Instant, SystemTime};
 /// A name that no file in a directory has: what lies under a file to come is what lies under its directory.
 const TO_COME: &str = ".flashrig-to-come";
 
+/// On a card, or in a directory: a folder that a card was made in is the card.
+pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
+    let path = Path::new(&args.target);
+    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
+    let is_name = profile::Profile::builtin_names().any(|name| name == args.target);
+    if is_toml || is_name || card_dir::is_card(path) { database_card::review(args) } else { directory(args) }
+}
+
 /// In a directory, of which nothing is known but what the kernel says.
-pub fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
+fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     refuse_real_options(args, "a database's directory")?;
     refuse_model_options(args, "a database's directory")?;
     let dir = Path::new(&args.target);
@@ -38,12 +48,18 @@ pub fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     };
     let device = Mounted::of(dir);
     info.volatile_write_cache = info.volatile_write_cache.or(device.volatile_write_cache());
-    on(args, dir, &device, info)
+    on(args, dir, &device, info, None)
 }
 
 /// In a directory on a device of which more may be known: how its power is cut, where its requests are counted. The
 /// directory is there, and stays there, with nothing of ours in it.
-pub fn on(args: &ReviewArgs, dir: &Path, device: &dyn Device, info: TargetInfo) -> Result<ExitCode, Failure> {
+pub fn on(
+    args: &ReviewArgs,
+    dir: &Path,
+    device: &dyn Device,
+    info: TargetInfo,
+    known_usd: Option<f64>,
+) -> Result<ExitCode, Failure> {
     for (given, option) in
         [(!args.only.is_empty(), "--only"), (args.resume, "--resume"), (args.fill.0 != 1.0, "--fill")]
     {
@@ -53,7 +69,7 @@ pub fn on(args: &ReviewArgs, dir: &Path, device: &dyn Device, info: TargetInfo) 
     }
     let files = Files::of(args.out.as_deref(), &args.target);
     let logs = logs(&files);
-    let request = request(args, dir, logs.clone())?;
+    let request = request(args, dir, logs.clone(), known_usd)?;
     let plan = database::prepare(&request, device)?;
     if args.plan {
         if args.json {
@@ -71,7 +87,7 @@ pub fn on(args: &ReviewArgs, dir: &Path, device: &dyn Device, info: TargetInfo) 
         let watch = Watch::new();
         database::review(&request, &plan, device, &watch)?
     };
-    let head = start(args, &files, None);
+    let head = start(args, &files, known_usd);
     let result = ReviewResult {
         kind: ReviewResult::KIND.to_owned(),
         schema: ReviewResult::SCHEMA,
@@ -127,7 +143,7 @@ fn logs(files: &Files) -> PathBuf {
     PathBuf::from(logs)
 }
 
-fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf) -> Result<Request, Failure> {
+fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>) -> Result<Request, Failure> {
     let asked = &args.database;
     let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}"));
     let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
@@ -139,12 +155,16 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf) -> Result<Request, Fail
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         slob.set(key, value).map_err(|text| wrong("--slob", text))?;
     }
+    let parts = asked.parts();
+    if asked.cycles.is_some() && !parts.contains(&Part::Crash) {
+        return Err(DatabaseError::Parameter("--cycles has no effect without --crash".into()).into());
+    }
     let usual_s = if args.quick { 5.0 } else { 30.0 };
     Ok(Request {
         dir: dir.to_owned(),
         logs,
         pg_bin: asked.pg_bin.clone(),
-        parts: asked.parts(),
+        parts,
         sessions: asked.sessions.clone(),
         point_s: asked.point.map_or(usual_s, |time| time.0.as_secs_f64()),
         sizes: database::Sizes {
@@ -153,9 +173,11 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf) -> Result<Request, Fail
         },
         mix,
         slob,
-        crash: CrashConfig { cycles: asked.cycles, ..CrashConfig::default() },
+        crash: asked
+            .cycles
+            .map_or_else(CrashConfig::default, |cycles| CrashConfig { cycles, ..CrashConfig::default() }),
         seed: args.seed,
-        price: args.price.map(|price| price.0),
+        price: args.price.map(|price| price.0).or(known_usd),
     })
 }
 

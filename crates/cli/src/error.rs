@@ -258,6 +258,15 @@ pub enum Failure {
     /// A database on the device.
     #[error(transparent)]
     Database(#[from] database::DatabaseError),
+    /// A card that a database runs on can't be had.
+    #[error(transparent)]
+    Mounted(#[from] mounted::MountedError),
+    /// A card that no file system fits on.
+    #[error("--size is too small for a file system: at least {needed}")]
+    CardTooSmall {
+        /// How much is.
+        needed: String,
+    },
     /// A database ended before everything was measured.
     #[error("{source}; what was measured until then is in {}", .partial.display())]
     DatabaseEnded {

@@ -11,6 +11,7 @@ mod cards_cmd;
 mod compare_cmd;
 mod create_cmd;
 mod ctl_cmd;
+mod database_card;
 mod database_cmd;
 mod error;
 mod fsck_cmd;

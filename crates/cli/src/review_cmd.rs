@@ -18,7 +18,7 @@ use target::{ModelTarget, Progress, Target};
 
 pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     if args.database.database.is_some() {
-        return database_cmd::directory(args);
+        return database_cmd::review(args);
     }
     match named(args)? {
         Named::Model { profile, host, scale } => model(args, &profile, &host, scale),

@@ -80,6 +80,18 @@ pub fn refuse_real_options(args: &ReviewArgs, what: &'static str) -> Result<(), 
     refuse(&given, what)
 }
 
+/// Refuses those of them that a card which is served has no use for either.
+pub fn refuse_real_options_but_size(args: &ReviewArgs, what: &'static str) -> Result<(), Failure> {
+    let real = &args.real;
+    let given = [
+        (real.budget.is_some(), "--budget"),
+        (real.destroy_data, "--destroy-data"),
+        (real.serial.is_some(), "--serial"),
+        (real.keep, "--keep"),
+    ];
+    refuse(&given, what)
+}
+
 /// Refuses options that only a model has a use for.
 pub fn refuse_model_options(args: &ReviewArgs, what: &'static str) -> Result<(), Failure> {
     let model = &args.model;

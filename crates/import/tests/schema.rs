@@ -120,6 +120,7 @@ fn the_schema_lists_every_variant_and_no_other() {
         | TargetKind::File
         | TargetKind::BlockDevice
         | TargetKind::Directory
+        | TargetKind::Served
         | TargetKind::Imported => {}
     };
     let _ = |judgement: SyncJudgement| match judgement {
@@ -136,7 +137,7 @@ fn the_schema_lists_every_variant_and_no_other() {
     let _ = |status: PhaseStatus| match status {
         PhaseStatus::Done | PhaseStatus::Partial | PhaseStatus::NotBegun | PhaseStatus::Skipped => {}
     };
-    all::<TargetKind>(&schema, "/properties/target/properties/kind/enum", 5);
+    all::<TargetKind>(&schema, "/properties/target/properties/kind/enum", 6);
     all::<SyncJudgement>(&schema, "/$defs/sync_verdict/properties/judgement/enum", 4);
     all::<Axis>(&schema, "/properties/sweeps/items/properties/axis/enum", 6);
     all::<Tone>(&schema, "/properties/verdict/items/properties/tone/enum", 4);

@@ -249,7 +249,7 @@ fn database_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
     let peaks = mixes.iter().map(|m| m.and_then(|m| m.peak_tps).and_then(positive)).collect();
     rows.extend(row("peak, transactions a second".into(), Unit::Ratio, Better::Higher, true, peaks));
     for n in sessions {
-        let at = |m: &Option<&DatabaseMix>| m.and_then(|m| m.points.iter().find(|p| p.sessions == n));
+        let at = |m: &Option<&DatabaseMix>| m.and_then(move |m| m.points.iter().find(|p| p.sessions == n));
         let tps = mixes.iter().map(|m| at(m).and_then(|p| positive(p.tps))).collect();
         rows.extend(row(format!("{n} sessions, transactions a second"), Unit::Ratio, Better::Higher, true, tps));
         for kind in ["select", "insert", "update"] {

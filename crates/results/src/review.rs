@@ -75,6 +75,8 @@ pub enum TargetKind {
     File,
     /// A block device.
     BlockDevice,
+    /// A card that was served by the clock, with a database on it.
+    Served,
     /// A directory on a mounted device, in which a database ran.
     Directory,
     /// Results of another tool; all that is known of the device is what it wrote down.

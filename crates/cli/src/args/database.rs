@@ -9,14 +9,14 @@ use std::path::PathBuf;
 /// What only `--database` takes.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
-    /// Run this database in TARGET, a directory on the mounted device
+    /// Run this database on TARGET: a directory on a mounted device, or a card, which is served and mounted for it
     #[arg(long, value_name = "DATABASE", value_parser = PossibleValuesParser::new(["postgres"]))]
     pub database: Option<String>,
     /// Sessions of each point
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "database")]
     #[arg(default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
     pub sessions: Vec<u32>,
-    /// Only these parts [default: all]
+    /// Only these parts [default: mix, commit, slob]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', requires = "database")]
     pub parts: Vec<PartName>,
     /// Size of the mix' tables [default: a quarter of what is free, at most 16g]
@@ -35,12 +35,12 @@ pub struct DatabaseArgs {
     /// HOTSPOT_OFFSET_MB, BUFFERS_MB of SLOB
     #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',', requires = "database")]
     pub slob: Vec<String>,
-    /// Cut the power under committing sessions, and check what was acknowledged
+    /// Also cut the power under committing sessions, and check what was acknowledged
     #[arg(long, requires = "database")]
     pub crash: bool,
-    /// Power cuts
-    #[arg(long, value_name = "N", default_value_t = database::CrashConfig::default().cycles, requires = "crash")]
-    pub cycles: u32,
+    /// Power cuts [default: 3]
+    #[arg(long, value_name = "N", requires = "database")]
+    pub cycles: Option<u32>,
     /// Where PostgreSQL's programs are [default: PATH, /usr/lib/postgresql/*/bin]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "database")]
     pub pg_bin: Option<PathBuf>,
@@ -55,6 +55,8 @@ pub enum PartName {
     Commit,
     /// The SLOB method.
     Slob,
+    /// Power cuts, as --crash.
+    Crash,
 }
 
 impl DatabaseArgs {
@@ -63,7 +65,7 @@ impl DatabaseArgs {
         let asked = |name: PartName| self.parts.is_empty() || self.parts.contains(&name);
         let named = [(PartName::Mix, Part::Mix), (PartName::Commit, Part::Commit), (PartName::Slob, Part::Slob)];
         let mut parts: Vec<Part> = named.into_iter().filter(|(name, _)| asked(*name)).map(|(_, part)| part).collect();
-        parts.extend(self.crash.then_some(Part::Crash));
+        parts.extend((self.crash || self.parts.contains(&PartName::Crash)).then_some(Part::Crash));
         parts
     }
 }

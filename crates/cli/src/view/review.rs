@@ -71,6 +71,7 @@ fn heading(result: &ReviewResult) -> String {
         TargetKind::Model => "modelled",
         TargetKind::File => "file",
         TargetKind::BlockDevice => "block device",
+        TargetKind::Served => "served",
         TargetKind::Directory => "directory",
         TargetKind::Imported => "imported",
     };

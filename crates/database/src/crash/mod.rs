@@ -114,7 +114,7 @@ fn one_cycle(
     let pulled = (power.modules() > 0 && cycle % 2 == 1).then(|| cycle / 2 % power.modules().max(1));
     let before: u64 = ledgers.iter().map(|ledger| ledger.acknowledged).sum();
     let load_s = sessions::run_until_cut(cluster, config, (cycle, seed), ledgers, power, pulled, progress)?;
-    power.restore().map_err(failed("power does not come back"))?;
+    let restored = power.restore();
     let mut done = CrashCycle {
         fault: pulled.map_or_else(|| "power cut".to_owned(), |m| format!("module {m} pulled, power cut")),
         load_s,
@@ -122,6 +122,11 @@ fn one_cycle(
         in_flight: ledgers.iter().filter(|ledger| ledger.in_flight.is_some()).count() as u64,
         ..CrashCycle::default()
     };
+    // A file system that can't be mounted any more has lost what it flushed: a finding, as what the database finds is.
+    if let Err(why) = restored {
+        done.complaints.push(format!("the file system does not come back: {why}"));
+        return Ok(done);
+    }
     match cluster.start(settings, RECOVERY_PATIENCE, progress) {
         Ok(took) => done.recovery_s = Some(took.as_secs_f64()),
         Err(DatabaseError::Server { said, .. }) => {

@@ -13,6 +13,7 @@ pub fn kind(kind: TargetKind) -> &'static str {
         TargetKind::Model => "a model, in virtual time",
         TargetKind::File => "a file on a mounted file system",
         TargetKind::BlockDevice => "a block device",
+        TargetKind::Served => "a card that was served, by the clock",
         TargetKind::Directory => "a directory on a mounted device",
         TargetKind::Imported => "imported from another tool",
     }

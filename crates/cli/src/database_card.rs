@@ -1,0 +1,102 @@
+//! `flashrig review CARD --database postgres`: a real database on a card that is served, attached, formatted and mounted
+//! for it.
+
+use crate::args::ReviewArgs;
+use crate::card_dir::{self, CardDir};
+use crate::database_cmd;
+use crate::error::Failure;
+use crate::output::print_error;
+use crate::review_target::refuse_real_options_but_size;
+use crate::units::capacity;
+use mounted::{LEAST_BYTES, Mounted, Options};
+use profile::{Host, Profile};
+use results::{TargetInfo, TargetKind};
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+use target::{ModelTarget, Target};
+
+/// What a card shows of itself where nobody says: so much that a buffer cache holds an eighth of a quarter of it.
+const SIZE_BYTES: u64 = 8 << 30;
+
+/// On a card, by its name, its file, or the folder that its modules lie in.
+pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
+    refuse_real_options_but_size(args, "a card with a database")?;
+    for (given, option) in [(args.model.scale.is_some(), "--scale"), (args.model.host.is_some(), "--host")] {
+        if given {
+            return Err(Failure::OptionWithout { option, what: "a card that is served: its size is --size" });
+        }
+    }
+    let what = if card_dir::is_card(Path::new(&args.target)) { in_files(args)? } else { in_memory(args)? };
+    for error in mounted::undo_stale() {
+        print_error(&error.to_string());
+    }
+    let mounted = Mounted::new(what.options)?;
+    let price = what.profile.price_usd();
+    let done = database_cmd::on(args, mounted.dir(), &mounted, what.info, price);
+    // Such as that it could not keep up with the clock.
+    for line in mounted.log().lines().filter(|line| line.contains("too slow")) {
+        print_error(line.trim_start_matches("flashrig: "));
+    }
+    for error in mounted.end() {
+        print_error(&error.to_string());
+    }
+    done
+}
+
+struct What {
+    profile: Profile,
+    info: TargetInfo,
+    options: Options,
+}
+
+fn in_files(args: &ReviewArgs) -> Result<What, Failure> {
+    for (given, option) in [(args.real.size.is_some(), "--size"), (!args.model.settings.is_empty(), "--set")] {
+        if given {
+            return Err(Failure::OptionWithout { option, what: "a card that was made" });
+        }
+    }
+    let dir = Path::new(&args.target);
+    let card = CardDir::open(dir)?;
+    let path = std::path::absolute(dir).map_err(|source| Failure::Unreadable { path: dir.into(), source })?;
+    let bytes = card.config.ftl.user_sectors * device::SECTOR_BYTES;
+    served(args, card.profile, bytes, vec![path.into()])
+}
+
+fn in_memory(args: &ReviewArgs) -> Result<What, Failure> {
+    let mut profile = Profile::open(&args.target)?;
+    let mut words: Vec<OsString> = vec![args.target.clone().into(), "--memory".into()];
+    for setting in &args.model.settings {
+        profile.set(setting)?;
+        words.extend(["--set".into(), setting.into()]);
+    }
+    let size = args.real.size.map_or(SIZE_BYTES, |size| size.0);
+    words.extend(["--size".into(), size.to_string().into(), "--timing".into(), "model".into()]);
+    served(args, profile, size, words)
+}
+
+fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsString>) -> Result<What, Failure> {
+    if bytes < LEAST_BYTES {
+        return Err(Failure::CardTooSmall { needed: capacity(LEAST_BYTES) });
+    }
+    words.extend(["--seed".into(), args.seed.to_string().into(), "--log".into(), "none".into()]);
+    let is_disks = profile.disks_with_contents(Some(bytes))?.is_some();
+    let card = if is_disks { None } else { Some(profile.with_contents(Some(bytes))?) };
+    // What is known of it is what is known of its model.
+    let mut info = ModelTarget::new(&profile, &Host::open("default")?, 1.0, args.seed)?.info();
+    info.kind = TargetKind::Served;
+    info.name.clone_from(&args.target);
+    info.capacity_bytes = bytes;
+    let program =
+        std::env::current_exe().map_err(|source| Failure::Unreadable { path: "/proc/self/exe".into(), source })?;
+    let options = Options {
+        program,
+        serve: words,
+        is_controlled: !is_disks,
+        title: format!("{}, served", profile.title()),
+        power_loss_protection: info.power_loss_protection.unwrap_or(false),
+        rotational: is_disks,
+        modules: card.filter(|card| card.ftl.parity_units > 0).map_or(0, |card| card.nand.geometry.modules),
+    };
+    Ok(What { profile, info, options })
+}
