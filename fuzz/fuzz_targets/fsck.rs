@@ -87,7 +87,7 @@ fn change_sectors(flash: &mut Flash, changes: &[u8]) {
         if flash.read(at, &mut unit).is_err() || unit.state(sector as usize) != SectorState::Good {
             continue;
         }
-        let before = unit.sector(sector as usize).to_vec();
+        let before = [unit.spare(sector as usize), unit.payload(sector as usize)].concat();
         let mut after = before.clone();
         let place = usize::from(change[3]) % after.len();
         after[place] = change[4];

@@ -89,8 +89,10 @@ impl Card {
         let store = self.store.as_mut().expect("the card has contents");
         let (whole, sealed, contents) = store.finish_stripe(&self.ftl, index);
         if whole || planted(Canary::FailedProgramIgnored) {
-            let awaited = contents.into_iter().flat_map(|(_, content)| content.awaited_by);
-            self.sharing_cells.extend(awaited.map(|failed| (sealed.stripe, failed)));
+            for (_, content) in contents {
+                store.keep_memory(content.payload);
+                self.sharing_cells.extend(content.awaited_by.into_iter().map(|failed| (sealed.stripe, failed)));
+            }
             self.note_elsewhere(now, done);
             return true;
         }
@@ -172,7 +174,7 @@ impl Card {
         let Some(store) = &mut self.store else { return };
         let version = store.take_version();
         let request = &mut store.requests[id.0 as usize];
-        let payload = std::mem::take(&mut request.write[(lba.0 - request.first) as usize]);
+        let payload = request.write[(lba.0 - request.first) as usize].take().expect("a sector is written once");
         store.put(ppa, Content::new(Role::Data, version, lba, payload));
     }
 

@@ -127,6 +127,8 @@ pub struct Dies {
     reads_first: bool,
     /// Power is failing.
     draining: bool,
+    /// Programs queued or under way.
+    programs: u32,
     sector_bus_bytes: u32,
     unit_bus_bytes: u32,
     /// When the card explains where time went.
@@ -184,6 +186,7 @@ impl Dies {
             timing: config.timing,
             reads_first,
             draining: false,
+            programs: 0,
             sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
             occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
@@ -219,7 +222,12 @@ impl Dies {
         }
     }
 
-    /// Programs of the die that has most of them.
+    /// Programs queued or under way on all dies.
+    pub fn programs(&self) -> u32 {
+        self.programs
+    }
+
+    /// Programs of the die that has most of them. Looks at all dies.
     pub fn most_programs(&self) -> u32 {
         self.dies.iter().map(|die| die.programs).max().unwrap_or(0)
     }
@@ -263,7 +271,9 @@ impl Dies {
             occupancy.read_came(now, d, id);
         }
         let die = &mut self.dies[d];
-        die.programs += u32::from(matches!(work, Work::Program { .. }));
+        let is_program = u32::from(matches!(work, Work::Program { .. }));
+        die.programs += is_program;
+        self.programs += is_program;
         let queue = match work {
             _ if self.draining && !matches!(work, Work::Program { .. }) => &mut die.late,
             Work::HostRead(_) if self.reads_first => &mut die.reads,
@@ -313,7 +323,9 @@ impl Dies {
         let die = &mut self.dies[d];
         let id = std::mem::replace(&mut die.current, NONE);
         let op = self.ops.remove(id as usize);
-        die.programs -= u32::from(matches!(op.work, Work::Program { .. }));
+        let was_program = u32::from(matches!(op.work, Work::Program { .. }));
+        die.programs -= was_program;
+        self.programs -= was_program;
         let mut waited = Parts::default();
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;

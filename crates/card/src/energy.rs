@@ -89,8 +89,10 @@ impl Card {
     /// [`CardConfig::durable_buffer_sectors`] counts with.
     pub(crate) fn has_energy(&self) -> bool {
         let Some(hold_up_ns) = self.config.hold_up_ns().filter(|_| self.store.is_some()) else { return true };
-        let rows = self.dies.most_programs();
-        // With nothing under way a sector is always taken: the configuration has energy for that.
-        rows == 0 || self.config.rows_drain_ns(u64::from(rows) + MARGIN_ROWS) <= hold_up_ns
+        let suffices = |rows: u32| self.config.rows_drain_ns(u64::from(rows) + MARGIN_ROWS) <= hold_up_ns;
+        // With nothing under way a sector is always taken: the configuration has energy for that. No die has more programs
+        // than all together have, so most of the time nobody has to look for the fullest.
+        let all = self.dies.programs();
+        all == 0 || suffices(all) || suffices(self.dies.most_programs())
     }
 }

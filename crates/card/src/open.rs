@@ -383,21 +383,23 @@ impl Card {
     /// before them. What the sectors hold beside them stays.
     pub fn set_write_within(&mut self, id: device::RequestId, before: usize, payloads: &[u8]) {
         let sector_bytes = self.contents().payload_bytes();
-        let write = &mut self.contents().requests[id.0 as usize].write;
+        let store = self.contents();
+        let mut write = std::mem::take(&mut store.requests[id.0 as usize].write);
         write.clear();
         let (mut rest, mut from) = (payloads, before);
         while !rest.is_empty() {
             let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
-            write.push(match bytes.len() == sector_bytes {
-                true => bytes.into(),
+            write.push(Some(match bytes.len() == sector_bytes {
+                true => store.payload_of(bytes),
                 false => {
                     let mut sector = vec![0; sector_bytes];
                     sector[from..from + bytes.len()].copy_from_slice(bytes);
                     sector.into()
                 }
-            });
+            }));
             (rest, from) = (next, 0);
         }
+        store.requests[id.0 as usize].write = write;
     }
 
     /// What a read that has completed found, sector by sector.

@@ -442,7 +442,7 @@ impl Card {
             let place = Spare { unit: number as u8, sector: sector as u8, ..place };
             let spare = if is_parity { Ok(folded.parity(&place)) } else { folded.member(&place) };
             let Ok(spare) = spare else { continue };
-            unit.payload_mut(sector as usize).copy_from_slice(folded.payload());
+            unit.write_payload(sector as usize, folded.payload());
             spare.encode(unit.spare_mut(sector as usize));
             any = true;
         }

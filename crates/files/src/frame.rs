@@ -201,7 +201,7 @@ pub(crate) fn decode(
                 continue;
             };
             unit.spare_mut(sector).copy_from_slice(&raw.spares[sector % SPARES]);
-            unit.payload_mut(sector).copy_from_slice(&payloads[sector * payload_bytes..][..payload_bytes]);
+            unit.write_payload(sector, &payloads[sector * payload_bytes..][..payload_bytes]);
             unit.set_state(sector, SectorState::Good);
         }
     }

@@ -206,6 +206,13 @@ impl Ftl {
         if enough || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
         }
+        // While others are being moved there is often room for none: then none has to be looked for.
+        if self.gc.wear_candidate.is_none() && self.victims.chooses_without_trace() {
+            let least = u64::from(self.victims.least_valid());
+            if self.room_for_victim().is_none_or(|room| least > room) {
+                return false;
+            }
+        }
         let Some((mut band, mut cold)) = self.choose_victim() else { return false };
         if !self.has_room_for(band) {
             // The band that needs the least room may still fit: then it frees space for the others.
@@ -273,8 +280,14 @@ impl Ftl {
     /// stripes that nobody has begun count, because an open stripe may be closed early; none at all where the host
     /// writes into the same band.
     fn has_room_for(&self, band: BandId) -> bool {
+        let valid = u64::from(self.bands.valid[band.0 as usize]);
+        self.room_for_victim().is_some_and(|room| valid <= room)
+    }
+
+    /// The room that [`Ftl::has_room_for`] counts, in sectors; `None`: less than what those under way need.
+    fn room_for_victim(&self) -> Option<u64> {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
-        let needed = valid(band) + self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
+        let under_way = self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
         let full = u64::from(self.bands.full_sectors());
         // Of a card with contents a part is for what can't wait for collection: stripes whose programs failed, and what
         // the card has to write before anything can be erased.
@@ -288,7 +301,7 @@ impl Ftl {
             StreamId::Host => 0,
             stream => self.streams[stream as usize].unopened_sectors(&self.layout, &self.bands),
         };
-        needed <= reserve.saturating_sub(in_hand) + u64::from(room)
+        (reserve.saturating_sub(in_hand) + u64::from(room)).checked_sub(under_way)
     }
 
     /// Where relocated sectors go.

@@ -153,6 +153,10 @@ impl Stream {
         let Some(band) = self.band else { return 0 };
         let from = self.stripe + u32::from(self.stripe_is_open);
         let stripes = self.data_stripes.max(from);
+        if !bands.get(band).has_bad {
+            let units = units_of(StripeId { band, index: 0 }, layout, bands).data.count_ones();
+            return (stripes - from) * units * layout.unit_sectors;
+        }
         // Stripes of one group of dies are equally wide.
         let sectors = |group: u32| {
             let before = |index: u32| (index + layout.groups - 1 - group) / layout.groups;

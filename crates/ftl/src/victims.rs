@@ -34,6 +34,8 @@ pub struct Victims {
     closed_at: Vec<u64>,
     /// What a band holds less than one without bad blocks: as if so much more of it were valid.
     missing: Vec<u32>,
+    /// The most of these that there ever was.
+    most_missing: u32,
     /// Closing order, with entries of bands that have left since; used by FIFO only.
     order: VecDeque<(BandId, u64)>,
     rng: Rng,
@@ -51,6 +53,7 @@ impl Victims {
             closed: Vec::with_capacity(bands as usize),
             closed_at: vec![0; bands as usize],
             missing: vec![0; bands as usize],
+            most_missing: 0,
             order: VecDeque::new(),
             rng: Rng::stream(seed, "victims"),
         }
@@ -75,6 +78,7 @@ impl Victims {
         self.closed.push(band);
         self.closed_at[b] = now;
         self.missing[b] = missing;
+        self.most_missing = self.most_missing.max(missing);
         let group = &mut self.groups[b >> self.shift];
         group.fewest = group.fewest.min(valid + missing);
         group.oldest = group.oldest.min(now);
@@ -154,6 +158,17 @@ impl Victims {
         let band =
             self.members(g).find(|&b| valid[b] + self.missing[b] == group.fewest).expect("a group's minimum is exact");
         Some(BandId(band as u32))
+    }
+
+    /// No closed band has fewer valid sectors. Looks at the groups alone, and may be too low where there are bad blocks.
+    pub fn least_valid(&self) -> u32 {
+        let fewest = self.groups.iter().map(|group| group.fewest).min().unwrap_or(u32::MAX);
+        if fewest == u32::MAX { fewest } else { fewest.saturating_sub(self.most_missing) }
+    }
+
+    /// Asking which band to clean next changes nothing that later answers depend on.
+    pub fn chooses_without_trace(&self) -> bool {
+        !matches!(self.policy, VictimPolicy::RandomD(_))
     }
 
     /// The closed band with the fewest valid sectors, whatever the policy and however narrow it is. Looks at all closed

@@ -39,7 +39,8 @@ fn main() {
     };
     run("fill", sectors, true, Box::new(|tag| tag));
     let mut second = device::Rng::stream(2, "speed");
-    run("random writes", 2 * sectors, true, Box::new(move |_| rng.below(sectors)));
+    let times: u64 = args.get(2).map_or(2, |times| times.parse().expect("a number"));
+    run("random writes", times * sectors, true, Box::new(move |_| rng.below(sectors)));
     run("random reads", sectors, false, Box::new(move |_| second.below(sectors)));
     println!("write amplification {:.2}", live.status().write_amplification);
 }

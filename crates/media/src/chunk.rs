@@ -3,6 +3,7 @@
 //! A chunk exists once something was programmed into one of its blocks. Copies of a module share chunks until one of
 //! them writes, so copying a module costs a few pointers, and a card of gigabytes only what was programmed.
 
+use crate::sectors::{Payload, Sectors};
 use crate::{SPARE_BYTES, Shape};
 
 /// Blocks share a chunk while it stays below this: little enough that a copy that is written to costs little.
@@ -42,7 +43,7 @@ pub(crate) struct Cut {
     pub blocks: u32,
     pub rows: u32,
     pub sectors: usize,
-    pub sector_bytes: usize,
+    pub payload_bytes: usize,
 }
 
 impl Cut {
@@ -50,10 +51,8 @@ impl Cut {
         let sector_bytes = SPARE_BYTES + shape.payload_bytes as usize;
         let block_bytes = u64::from(shape.rows_per_block) * u64::from(shape.unit_sectors) * sector_bytes as u64;
         let blocks = (CHUNK_BYTES / block_bytes.max(1)).clamp(1, u64::from(u32::MAX)) as u32;
-        Cut { blocks, rows: shape.rows_per_block, sectors: shape.unit_sectors as usize, sector_bytes }
-    }
-    pub fn unit_bytes(&self) -> usize {
-        self.sectors * self.sector_bytes
+        let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
+        Cut { blocks, rows: shape.rows_per_block, sectors, payload_bytes }
     }
     /// Chunk of a block and the block's place in it.
     #[inline]
@@ -67,7 +66,7 @@ impl Cut {
 pub(crate) struct Chunk {
     pub units: Vec<UnitCells>,
     pub sectors: Vec<SectorCells>,
-    pub bytes: Vec<u8>,
+    pub contents: Sectors,
 }
 
 impl Chunk {
@@ -77,13 +76,14 @@ impl Chunk {
         Chunk {
             units: vec![UnitCells::default(); units],
             sectors: vec![SectorCells::default(); units * cut.sectors],
-            bytes: vec![0; units * cut.unit_bytes()],
+            contents: Sectors::new(units * cut.sectors, cut.payload_bytes),
         }
     }
-    /// Erases a block of it.
-    pub fn erase(&mut self, cut: &Cut, place: usize) {
+    /// Erases a block of it. Payloads that nobody else has go to `freed`.
+    pub fn erase(&mut self, cut: &Cut, place: usize, freed: &mut Vec<Payload>) {
         let rows = cut.rows as usize;
         self.units[place * rows..][..rows].fill(UnitCells::default());
         self.sectors[place * rows * cut.sectors..][..rows * cut.sectors].fill(SectorCells::default());
+        self.contents.forget(place * rows * cut.sectors..(place + 1) * rows * cut.sectors, freed);
     }
 }

@@ -313,8 +313,8 @@ impl Flash {
             Fault::ModuleSlow { percent, .. } => slot.physical(|module| module.slow_percent = percent),
             Fault::FlipBits { at: UnitAt { block: BlockAt { die, block, .. }, row }, sector, bits } => {
                 slot.physical(|module| {
-                    let (cells, _) = module.sector_mut(die, block, row, sector);
-                    cells.flips = cells.flips.saturating_add(bits);
+                    let (chunk, at) = module.sector_mut(die, block, row, sector);
+                    chunk.sectors[at].flips = chunk.sectors[at].flips.saturating_add(bits);
                 });
             }
             Fault::Miscorrect { at, sector, part } => {
@@ -325,9 +325,11 @@ impl Flash {
                 slot.physical(|module| {
                     let words = [u64::from(die), u64::from(block), u64::from(at.row), u64::from(sector)];
                     let luck = hash(&[module.serial, purpose::WRONG_BYTES, words[0], words[1], words[2], words[3]]);
-                    let (_, bytes) = module.sector_mut(die, block, at.row, sector);
-                    let (spare, payload) = bytes.split_at_mut(SPARE_BYTES);
-                    let bytes = if part == Part::Payload { payload } else { spare };
+                    let (chunk, at) = module.sector_mut(die, block, at.row, sector);
+                    let bytes = match part {
+                        Part::Payload => chunk.contents.payload_mut(at),
+                        Part::Spare => chunk.contents.spare_mut(at),
+                    };
                     // A wrong codeword differs in many places. Neighbouring bytes, never changed by 0, differ surely.
                     let first = (luck % bytes.len() as u64) as usize;
                     for (step, change) in luck.to_le_bytes().into_iter().enumerate().take(bytes.len()) {
@@ -340,7 +342,13 @@ impl Flash {
                 if slot.live.cells(die, block, at.row, sector) != Cells::Programmed {
                     return false;
                 }
-                slot.physical(|module| module.sector_mut(die, block, at.row, sector).1[byte as usize] ^= xor);
+                slot.physical(|module| {
+                    let (chunk, at) = module.sector_mut(die, block, at.row, sector);
+                    match (byte as usize).checked_sub(SPARE_BYTES) {
+                        None => chunk.contents.spare_mut(at)[byte as usize] ^= xor,
+                        Some(byte) => chunk.contents.payload_mut(at)[byte] ^= xor,
+                    }
+                });
             }
             Fault::DamageHeader { copy, byte, xor, .. } => {
                 let Some(mut bytes) = slot.live.header(copy).map(<[u8]>::to_vec) else { return false };

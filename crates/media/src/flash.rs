@@ -9,6 +9,7 @@ use crate::fault::{Armed, HostFault, HostTrouble};
 use crate::hash::{hash, purpose};
 use crate::module::{Claim, Erased, Header, Module, Put};
 use crate::power::{CacheLoss, CutOutcome, coin};
+use crate::sectors::{Freed, Payload};
 use crate::slot::Slot;
 use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, Media, MediaError, Physics, ReadReport, Shape, Unit, UnitAt};
 use std::sync::Arc;
@@ -37,6 +38,7 @@ pub struct Flash {
     pub(crate) cut_record: Option<(u64, CutOutcome)>,
     pub(crate) cache_loss: CacheLoss,
     pub(crate) host_faults: Vec<HostFault>,
+    pub(crate) freed: Freed,
 }
 
 /// Kinds of operations in the trace.
@@ -84,6 +86,7 @@ impl Flash {
             cut_record: None,
             cache_loss: CacheLoss::Seeded,
             host_faults: Vec::new(),
+            freed: Freed::default(),
         }
     }
 
@@ -271,26 +274,26 @@ impl Flash {
             };
             match slot.live_mut().take_armed(meets) {
                 Some(Armed::FailPrograms { .. }) => {
-                    slot.put(Put { good: 0, ..put }, unit.bytes());
+                    slot.put(Put { good: 0, ..put }, unit.contents());
                     return Err(MediaError::Failed);
                 }
                 Some(Armed::Lose { .. }) => return Ok(()),
                 Some(Armed::Misdirect { to_block, to_row, .. }) => {
-                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.bytes());
+                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.contents());
                     return Ok(());
                 }
                 Some(Armed::Duplicate { to_block, to_row, .. }) => {
-                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.bytes());
+                    slot.put(Put { block: to_block, row: to_row, commanded: false, ..put }, unit.contents());
                 }
                 Some(Armed::FailErases { .. } | Armed::FailSync { .. }) | None => {}
             }
         }
         if slot.live.program_fails(die, block, at.row, &physics) {
-            slot.put(Put { good: 0, ..put }, unit.bytes());
+            slot.put(Put { good: 0, ..put }, unit.contents());
             slot.physical(|module| module.block_mut(die, block).broken = true);
             return Err(MediaError::Failed);
         }
-        slot.put(put, unit.bytes());
+        slot.put(put, unit.contents());
         Ok(())
     }
 
@@ -315,16 +318,16 @@ impl Flash {
         if !slot.live.armed.is_empty() {
             let meets = |armed: &Armed| matches!(*armed, Armed::FailErases { die: d, block: b, .. } if d == die && b.is_none_or(|b| b == block));
             if slot.live_mut().take_armed(meets).is_some() {
-                slot.erase(die, block, Erased::Partly);
+                slot.erase(die, block, Erased::Partly, &mut self.freed.0);
                 return Err(MediaError::Failed);
             }
         }
         if slot.live.erase_fails(die, block, &physics) {
-            slot.erase(die, block, Erased::Partly);
+            slot.erase(die, block, Erased::Partly, &mut self.freed.0);
             slot.physical(|module| module.block_mut(die, block).broken = true);
             return Err(MediaError::Failed);
         }
-        slot.erase(die, block, Erased::Fully);
+        slot.erase(die, block, Erased::Fully, &mut self.freed.0);
         Ok(())
     }
 
@@ -423,8 +426,7 @@ impl Media for Flash {
 
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
         let cut = self.begin()?;
-        let sector_bytes = crate::SPARE_BYTES + self.shape.payload_bytes as usize;
-        unit.assert_shape(self.shape.unit_sectors as usize, sector_bytes);
+        unit.assert_shape(self.shape.unit_sectors as usize, self.shape.payload_bytes as usize);
         let result = match cut {
             Some(outcome) => {
                 self.settle_program(at, unit, outcome);
@@ -434,7 +436,7 @@ impl Media for Flash {
             None => self.try_program(at, unit),
         };
         if self.traces {
-            self.note(traced::PROGRAM, place(at.block, at.row), crc32c::crc32c(unit.bytes()), &result);
+            self.note(traced::PROGRAM, place(at.block, at.row), unit.contents().crc(), &result);
         }
         result
     }
@@ -448,6 +450,10 @@ impl Media for Flash {
             }
             None => self.try_erase(at),
         };
+        // All that is read and written at once comes from two bands; more is given back.
+        let Shape { rows_per_block, unit_sectors, .. } = self.shape;
+        let most = 2 * self.shape.dies() as usize * rows_per_block as usize * unit_sectors as usize;
+        self.freed.0.truncate(most);
         self.note(traced::ERASE, place(at, 0), 0, &result);
         result
     }
@@ -544,6 +550,10 @@ impl Media for Flash {
             }
             _ => 0,
         }
+    }
+
+    fn take_payload(&mut self) -> Option<Payload> {
+        self.freed.0.pop()
     }
 
     fn is_stuck(&self, module: u32) -> bool {

@@ -7,6 +7,7 @@
 
 use crate::chunk::{Cells, SectorCells, UnitCells};
 use crate::module::{Block, Claim, Header, Module};
+use crate::sectors::Sectors;
 use crate::{HEADER_BYTES, SPARE_BYTES, Shape};
 use std::io::{self, Write};
 
@@ -135,18 +136,24 @@ fn finish(out: &mut dyn Write, part: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Contents of a block: units, sectors, bytes; `None` when it is erased.
-fn contents(module: &Module, block: usize) -> Option<(&[UnitCells], &[SectorCells], &[u8])> {
+/// Spare areas and payloads of a block: those of its chunk from a sector on.
+struct Bytes<'a> {
+    contents: &'a Sectors,
+    first: usize,
+}
+
+/// Contents of a block: units, sectors, and of which sectors of its chunk; `None` when it is erased.
+fn contents(module: &Module, block: usize) -> Option<(&[UnitCells], &[SectorCells], Bytes<'_>)> {
     let cut = &module.cut;
     let (chunk, place) = cut.locate(block);
     let chunk = module.chunks[chunk].as_ref()?;
     let rows = cut.rows as usize;
     let units = &chunk.units[place * rows..][..rows];
-    let sectors = &chunk.sectors[place * rows * cut.sectors..][..rows * cut.sectors];
-    let bytes = &chunk.bytes[place * rows * cut.unit_bytes()..][..rows * cut.unit_bytes()];
+    let first = place * rows * cut.sectors;
+    let sectors = &chunk.sectors[first..][..rows * cut.sectors];
     let is_erased = units.iter().all(|unit| *unit == UnitCells::default())
         && sectors.iter().all(|sector| *sector == SectorCells::default());
-    (!is_erased).then_some((units, sectors, bytes))
+    (!is_erased).then_some((units, sectors, Bytes { contents: &chunk.contents, first }))
 }
 
 /// Writes a module's image. Faults that wait for their operation are not part of it.
@@ -225,10 +232,13 @@ pub fn write(module: &Module, out: &mut dyn Write) -> io::Result<()> {
             part.extend_from_slice(&[sector.cells as u8, 0]);
             part.extend_from_slice(&sector.flips.to_le_bytes());
         }
-        for (sector, bytes) in sectors.iter().zip(bytes.chunks_exact(module.cut.sector_bytes)) {
+        for (sector, at) in sectors.iter().zip(bytes.first..) {
             match sector.cells {
-                Cells::Programmed => part.extend_from_slice(bytes),
-                Cells::Erased | Cells::Lost => part.resize(part.len() + bytes.len(), 0),
+                Cells::Programmed => {
+                    part.extend_from_slice(bytes.contents.spare(at));
+                    part.extend_from_slice(bytes.contents.payload(at));
+                }
+                Cells::Erased | Cells::Lost => part.resize(part.len() + sizes.sector_bytes as usize, 0),
             }
         }
         finish(out, &mut part)?;
@@ -448,10 +458,10 @@ fn parse_record(module: &mut Module, mut record: Reader<'_>, least: u32) -> Resu
     for sector in sectors {
         match chunk.sectors[sector].cells {
             Cells::Programmed => {
-                let bytes = record.take(cut.sector_bytes as u64)?;
-                chunk.bytes[sector * cut.sector_bytes..][..cut.sector_bytes].copy_from_slice(bytes);
+                chunk.contents.spare_mut(sector).copy_from_slice(record.take(SPARE_BYTES as u64)?);
+                chunk.contents.payload_mut(sector).copy_from_slice(record.take(cut.payload_bytes as u64)?);
             }
-            Cells::Erased | Cells::Lost => record.zeros(cut.sector_bytes as u64)?,
+            Cells::Erased | Cells::Lost => record.zeros((SPARE_BYTES + cut.payload_bytes) as u64)?,
         }
     }
     if contents(module, block).is_none() {

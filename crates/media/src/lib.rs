@@ -28,6 +28,7 @@ mod module;
 mod physics;
 mod place;
 mod power;
+mod sectors;
 mod slot;
 mod store;
 mod unit;
@@ -45,6 +46,7 @@ pub use module::Module;
 pub use physics::{ErrorRates, Physics};
 pub use place::{BlockAt, Shape, UnitAt};
 pub use power::{CacheLoss, CutOutcome, UnderWay};
+pub use sectors::Payload;
 pub use slot::{CACHE_OPERATIONS, Unsynced};
 pub use store::{LoadError, load_modules};
 pub use unit::{SectorState, Unit};
@@ -186,6 +188,11 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
 
     /// Appends what has ended of what was begun, since this was last asked.
     fn take_ended(&mut self, _ended: &mut Vec<Ended>) {}
+
+    /// Memory of a payload that was erased and that nobody has, to be filled anew; `None`: there is none.
+    fn take_payload(&mut self) -> Option<Payload> {
+        None
+    }
 
     /// What becomes readable when something that was begun has ended.
     fn bell(&self) -> Option<BorrowedFd<'_>> {

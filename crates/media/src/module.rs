@@ -5,6 +5,7 @@
 use crate::chunk::{Cells, Chunk, Cut, SectorCells};
 use crate::fault::Armed;
 use crate::hash::{happens, hash, purpose, unit};
+use crate::sectors::{Payload, Sectors};
 use crate::wear::{mean_errors, poisson};
 use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, MediaError, Physics, ReadReport, SectorState, Shape, Unit};
 use std::sync::Arc;
@@ -228,7 +229,7 @@ impl Module {
     }
 
     /// Puts a unit's bytes where they go, and loses what is not to be found later.
-    pub(crate) fn put(&mut self, put: Put, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, put: Put, contents: &Sectors) {
         let index = self.index(put.die, put.block);
         let (cut, serial, minute) = (self.cut, self.serial, self.minutes);
         let sectors = u64::from(self.shape.unit_sectors);
@@ -252,8 +253,7 @@ impl Module {
             all_blank &= cells == Cells::Erased;
             chunk.sectors[at].cells = cells;
             if cells == Cells::Programmed {
-                let (from, to) = (sector as usize * cut.sector_bytes, at * cut.sector_bytes);
-                chunk.bytes[to..][..cut.sector_bytes].copy_from_slice(&bytes[from..][..cut.sector_bytes]);
+                chunk.contents.copy(at, contents, sector as usize);
             }
         }
         chunk.units[unit].minute = minute;
@@ -264,8 +264,8 @@ impl Module {
         }
     }
 
-    /// Erases a block, more or less.
-    pub(crate) fn erase(&mut self, die: u32, block: u32, how: Erased) {
+    /// Erases a block, more or less. Payloads that nobody else has go to `freed`.
+    pub(crate) fn erase(&mut self, die: u32, block: u32, how: Erased, freed: &mut Vec<Payload>) {
         let index = self.index(die, block);
         let state = &mut self.blocks[index];
         state.cycles = state.cycles.saturating_add(1);
@@ -275,10 +275,10 @@ impl Module {
         let (chunk, place) = self.cut.locate(index);
         if let Some(mine) = &mut self.chunks[chunk] {
             match Arc::get_mut(mine) {
-                // The memory stays: it will be programmed again.
-                Some(mine) => mine.erase(&self.cut, place),
+                // The chunk stays: it will be programmed again.
+                Some(mine) => mine.erase(&self.cut, place, freed),
                 None if self.cut.blocks == 1 => self.chunks[chunk] = None,
-                None => Arc::make_mut(mine).erase(&self.cut, place),
+                None => Arc::make_mut(mine).erase(&self.cut, place, freed),
             }
         }
         if how == Erased::Partly {
@@ -307,14 +307,13 @@ impl Module {
         }
     }
 
-    /// State and bytes of a sector, to be damaged.
-    pub(crate) fn sector_mut(&mut self, die: u32, block: u32, row: u32, sector: u32) -> (&mut SectorCells, &mut [u8]) {
+    /// The chunk of a sector and its place there, to damage it.
+    pub(crate) fn sector_mut(&mut self, die: u32, block: u32, row: u32, sector: u32) -> (&mut Chunk, usize) {
         assert!(sector < self.shape.unit_sectors, "illegal address: sector {sector} of {:?}", self.shape);
         let index = self.index(die, block);
         let cut = self.cut;
         let at = self.unit_index(cut.locate(index).1, row) * cut.sectors + sector as usize;
-        let (chunk, _) = self.chunk_mut(index);
-        (&mut chunk.sectors[at], &mut chunk.bytes[at * cut.sector_bytes..][..cut.sector_bytes])
+        (self.chunk_mut(index).0, at)
     }
 
     /// What the cells of a sector hold.
@@ -327,15 +326,15 @@ impl Module {
     /// Reads a unit.
     pub(crate) fn read(&self, at: BlockAt, row: u32, physics: &Physics, out: &mut Unit) -> ReadReport {
         let (chunk, place) = self.cut.locate(self.index(at.die, at.block));
-        out.assert_shape(self.cut.sectors, self.cut.sector_bytes);
+        out.assert_shape(self.cut.sectors, self.cut.payload_bytes);
         let mut any_good = false;
         let report = self.look(at, row, physics, |sector, state| {
             any_good |= state == SectorState::Good;
             out.set_state(sector, state);
         });
         if let Some(chunk) = self.chunks[chunk].as_ref().filter(|_| any_good) {
-            let from = self.unit_index(place, row) * self.cut.unit_bytes();
-            out.bytes_mut().copy_from_slice(&chunk.bytes[from..][..self.cut.unit_bytes()]);
+            let first = self.unit_index(place, row) * self.cut.sectors;
+            (0..self.cut.sectors).for_each(|sector| out.contents_mut().copy(sector, &chunk.contents, first + sector));
         }
         report
     }

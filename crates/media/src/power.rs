@@ -170,7 +170,7 @@ impl Flash {
         match operation {
             UnderWay::Program { at, unit } => {
                 self.settle_program(*at, unit, outcome);
-                let contents = crc32c::crc32c(unit.bytes());
+                let contents = unit.contents().crc();
                 self.note_settled(traced::PROGRAM, place(at.block, at.row), contents, outcome);
             }
             UnderWay::Erase { at } => {
@@ -199,7 +199,7 @@ impl Flash {
             CutOutcome::Garbage { spoil_earlier } => (0, 0, spoil_earlier),
             CutOutcome::PartlyErased | CutOutcome::Weak => (0, 0, false),
         };
-        slot.put(Put { die, block, row: at.row, good, blank, commanded: true }, unit.bytes());
+        slot.put(Put { die, block, row: at.row, good, blank, commanded: true }, unit.contents());
         if spoil_earlier {
             slot.physical(|module| module.spoil(die, block, rows.clone()));
         }
@@ -219,7 +219,7 @@ impl Flash {
         let Some(slot) = &mut self.slots[module as usize] else { return };
         let state = slot.live.block(die, block);
         if !state.bad && !state.broken {
-            slot.erase(die, block, how);
+            slot.erase(die, block, how, &mut self.freed.0);
         }
     }
 

@@ -4,6 +4,7 @@
 //! they are equal.
 
 use crate::module::{Erased, Module, Put};
+use crate::sectors::{Payload, Sectors};
 use crate::{BlockAt, UnitAt};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -36,15 +37,15 @@ struct Cache {
 
 #[derive(Clone, Debug)]
 enum Pending {
-    Put(Put, Arc<[u8]>),
+    Put(Put, Box<Sectors>),
     Erase { die: u32, block: u32, how: Erased },
 }
 
 impl Pending {
     fn apply(&self, module: &mut Module) {
         match self {
-            Pending::Put(put, bytes) => module.put(*put, bytes),
-            Pending::Erase { die, block, how } => module.erase(*die, *block, *how),
+            Pending::Put(put, contents) => module.put(*put, contents),
+            Pending::Erase { die, block, how } => module.erase(*die, *block, *how, &mut Vec::new()),
         }
     }
     fn describe(&self, slot: u32) -> Unsynced {
@@ -80,15 +81,16 @@ impl Slot {
         Arc::make_mut(&mut self.live)
     }
 
-    pub fn put(&mut self, put: Put, bytes: &[u8]) {
-        Arc::make_mut(&mut self.live).put(put, bytes);
+    pub fn put(&mut self, put: Put, contents: &Sectors) {
+        Arc::make_mut(&mut self.live).put(put, contents);
         if let Some(cache) = &mut self.cache {
-            cache.push(Pending::Put(put, bytes.into()));
+            cache.push(Pending::Put(put, Box::new(contents.clone())));
         }
     }
 
-    pub fn erase(&mut self, die: u32, block: u32, how: Erased) {
-        Arc::make_mut(&mut self.live).erase(die, block, how);
+    /// Payloads that nobody has any more go to `freed`.
+    pub fn erase(&mut self, die: u32, block: u32, how: Erased, freed: &mut Vec<Payload>) {
+        Arc::make_mut(&mut self.live).erase(die, block, how, freed);
         if let Some(cache) = &mut self.cache {
             cache.push(Pending::Erase { die, block, how });
         }

@@ -1,6 +1,7 @@
 //! What one program command carries.
 
-use crate::{SPARE_BYTES, Shape};
+use crate::Shape;
+use crate::sectors::{Payload, Sectors};
 
 /// How a sector came back from the medium.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -17,10 +18,7 @@ pub enum SectorState {
 /// The sectors of a unit, each with its payload and its spare area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    sectors: usize,
-    payload_bytes: usize,
-    /// Spare area and payload of each sector, one after the other.
-    bytes: Vec<u8>,
+    sectors: Sectors,
     states: Vec<SectorState>,
 }
 
@@ -28,54 +26,61 @@ impl Unit {
     /// All erased.
     pub fn new(shape: &Shape) -> Unit {
         let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
-        Unit {
-            sectors,
-            payload_bytes,
-            bytes: vec![0; sectors * (SPARE_BYTES + payload_bytes)],
-            states: vec![SectorState::Erased; sectors],
-        }
+        Unit { sectors: Sectors::new(sectors, payload_bytes), states: vec![SectorState::Erased; sectors] }
     }
 
     /// Sectors.
     pub fn sectors(&self) -> usize {
-        self.sectors
-    }
-
-    fn start(&self, sector: usize) -> usize {
-        sector * (SPARE_BYTES + self.payload_bytes)
+        self.states.len()
     }
 
     /// Spare area of a sector.
     pub fn spare(&self, sector: usize) -> &[u8] {
-        &self.bytes[self.start(sector)..][..SPARE_BYTES]
+        self.sectors.spare(sector)
     }
 
     /// Spare area of a sector.
     pub fn spare_mut(&mut self, sector: usize) -> &mut [u8] {
-        let start = self.start(sector);
-        &mut self.bytes[start..][..SPARE_BYTES]
+        self.sectors.spare_mut(sector)
     }
 
     /// Payload of a sector.
     pub fn payload(&self, sector: usize) -> &[u8] {
-        &self.bytes[self.start(sector) + SPARE_BYTES..][..self.payload_bytes]
+        self.sectors.payload(sector)
     }
 
-    /// Payload of a sector.
+    /// Payload of a sector, to be changed: nobody else has a share of it then.
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
-        let start = self.start(sector) + SPARE_BYTES;
-        &mut self.bytes[start..][..self.payload_bytes]
+        self.sectors.payload_mut(sector)
     }
 
-    /// Spare area and payload of a sector, one after the other: what error correction protects as one.
-    pub fn sector(&self, sector: usize) -> &[u8] {
-        &self.bytes[self.start(sector)..][..SPARE_BYTES + self.payload_bytes]
+    /// A share of the payload of a sector.
+    pub fn share(&self, sector: usize) -> Payload {
+        self.sectors.share(sector)
     }
 
-    /// Spare area and payload of a sector.
-    pub fn sector_mut(&mut self, sector: usize) -> &mut [u8] {
-        let start = self.start(sector);
-        &mut self.bytes[start..][..SPARE_BYTES + self.payload_bytes]
+    /// The payload of a sector is this one.
+    pub fn set_payload(&mut self, sector: usize, payload: &Payload) {
+        self.sectors.set_payload(sector, payload);
+    }
+
+    /// The payload of a sector is a copy of these bytes.
+    ///
+    /// # Panics
+    /// When it has another length.
+    pub fn write_payload(&mut self, sector: usize, bytes: &[u8]) {
+        assert_eq!(bytes.len(), self.sectors.payload_bytes(), "a payload of another length");
+        self.sectors.write_payload(sector, bytes);
+    }
+
+    /// The payload of a sector is all zeroes.
+    pub fn zero_payload(&mut self, sector: usize) {
+        self.sectors.zero_payload(sector);
+    }
+
+    /// Lets go of the payloads, which are undefined then. Their memory is appended to `freed` where nobody else has it.
+    pub fn forget(&mut self, freed: &mut Vec<Payload>) {
+        self.sectors.forget(0..self.states.len(), freed);
     }
 
     /// How a sector came back; of a unit to be programmed it has no meaning.
@@ -88,24 +93,24 @@ impl Unit {
         self.states[sector] = state;
     }
 
-    /// Spare areas and payloads of all sectors, one after the other.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
+    /// Spare areas and payloads of all sectors.
+    pub(crate) fn contents(&self) -> &Sectors {
+        &self.sectors
     }
 
     /// Spare areas and payloads of all sectors.
-    pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.bytes
+    pub(crate) fn contents_mut(&mut self) -> &mut Sectors {
+        &mut self.sectors
     }
 
     /// Panics when the unit was made for another shape.
     #[inline]
-    pub(crate) fn assert_shape(&self, sectors: usize, sector_bytes: usize) {
+    pub(crate) fn assert_shape(&self, sectors: usize, payload_bytes: usize) {
         assert!(
-            self.sectors == sectors && SPARE_BYTES + self.payload_bytes == sector_bytes,
-            "a unit of {} sectors of {} bytes on a medium of {sectors} of {sector_bytes}",
-            self.sectors,
-            SPARE_BYTES + self.payload_bytes
+            self.states.len() == sectors && self.sectors.payload_bytes() == payload_bytes,
+            "a unit of {} sectors of {} bytes on a medium of {sectors} of {payload_bytes}",
+            self.states.len(),
+            self.sectors.payload_bytes()
         );
     }
 }

@@ -123,8 +123,8 @@ fn a_damaged_byte_is_the_only_wrong_one() {
     let mut out = Unit::new(&SHAPE);
     flash.read(place, &mut out).unwrap();
     let mut expected = unit(&SHAPE, 1);
-    expected.sector_mut(3)[70] ^= 0x80;
-    assert_eq!(out.sector(3), expected.sector(3));
+    expected.payload_mut(3)[70 - media::SPARE_BYTES] ^= 0x80;
+    assert_eq!((out.spare(3), out.payload(3)), (expected.spare(3), expected.payload(3)));
     assert_eq!(look(&mut flash, place, 1), "GGGW");
     flash.erase(place.block).unwrap();
     program(&mut flash, place, 1).unwrap();

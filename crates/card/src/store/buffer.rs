@@ -2,6 +2,7 @@
 
 use format::{Role, payload_crc};
 use ftl::{Lba, Ppa};
+use media::Payload;
 use rustc_hash::FxHashMap;
 
 /// One sector's worth of what the card holds.
@@ -14,7 +15,7 @@ pub struct Content {
     /// The map's address of it.
     pub lba: Lba,
     /// Its bytes.
-    pub payload: Box<[u8]>,
+    pub payload: Payload,
     /// Their checksum, from where they came.
     pub payload_crc: u32,
     /// Failed stripes that are not durable before this is.
@@ -23,14 +24,14 @@ pub struct Content {
 
 impl Content {
     /// Of a payload that has just come.
-    pub fn new(role: Role, version: u64, lba: Lba, payload: Box<[u8]>) -> Content {
+    pub fn new(role: Role, version: u64, lba: Lba, payload: Payload) -> Content {
         let payload_crc = payload_crc(&payload);
         Content { role, version, lba, payload, payload_crc, awaited_by: Vec::new() }
     }
 
     /// Of a payload whose checksum was compared when it was read.
-    pub fn checked(role: Role, version: u64, lba: Lba, payload: &[u8], payload_crc: u32) -> Content {
-        Content { role, version, lba, payload: payload.into(), payload_crc, awaited_by: Vec::new() }
+    pub fn checked(role: Role, version: u64, lba: Lba, payload: Payload, payload_crc: u32) -> Content {
+        Content { role, version, lba, payload, payload_crc, awaited_by: Vec::new() }
     }
 }
 

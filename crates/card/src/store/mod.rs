@@ -18,12 +18,13 @@ pub use requests::{ReadPart, SectorData};
 
 use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
-use ftl::recover::{Place, Why, check};
+use ftl::recover::{Place, Rebuild, Why, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
-use media::{BlockAt, MediaError, Medium, ReadReport, Unit, UnitAt, persist};
+use media::{BlockAt, MediaError, Medium, Payload, ReadReport, Unit, UnitAt, persist};
 use requests::RequestData;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use stripes::Programs;
 
 /// What was done with contents since the start.
@@ -42,6 +43,9 @@ pub struct StoreCounters {
     /// Erases that failed.
     pub erase_failures: u64,
 }
+
+/// Payloads whose memory is kept: as many as a few stripes have.
+const SPARE_PAYLOADS: usize = 1024;
 
 /// The contents of a card.
 #[derive(Clone, Debug)]
@@ -80,8 +84,14 @@ pub struct Store {
     pub over_holes: BTreeMap<u32, u64>,
     /// A unit to read into.
     scratch: Option<Unit>,
+    /// A sector of a summary, spare areas of a stripe, its parity: of those that were made last, kept for their memory.
+    summary: Vec<u8>,
+    spares: Vec<Spare>,
+    folded: Option<Rebuild>,
     /// Units that were programmed, to be filled again.
     spare_units: Vec<Unit>,
+    /// Memory of payloads that nobody has any more. At most [`SPARE_PAYLOADS`].
+    spare_payloads: Vec<Payload>,
     /// Reads of blocks, for the patrol.
     pub reads: crate::patrol::BlockReads,
     pub counters: StoreCounters,
@@ -108,7 +118,11 @@ impl Store {
             holes_as_of: 0,
             over_holes: BTreeMap::new(),
             scratch: None,
+            summary: Vec::new(),
+            spares: Vec::new(),
+            folded: None,
             spare_units: Vec::new(),
+            spare_payloads: Vec::new(),
             reads: Default::default(),
             counters: StoreCounters::default(),
         }
@@ -117,6 +131,26 @@ impl Store {
     /// Bytes of a sector's payload.
     pub fn payload_bytes(&self) -> usize {
         self.media.shape().payload_bytes as usize
+    }
+
+    /// A payload with these bytes.
+    pub fn payload_of(&mut self, bytes: &[u8]) -> Payload {
+        let spare = self.spare_payloads.pop().or_else(|| self.media.take_payload());
+        if let Some(mut spare) = spare
+            && let Some(memory) = Arc::get_mut(&mut spare)
+            && memory.len() == bytes.len()
+        {
+            memory.copy_from_slice(bytes);
+            return spare;
+        }
+        bytes.into()
+    }
+
+    /// Keeps the memory of a payload for another one, if nobody else has it.
+    pub fn keep_memory(&mut self, payload: Payload) {
+        if self.spare_payloads.len() < SPARE_PAYLOADS && Arc::strong_count(&payload) == 1 {
+            self.spare_payloads.push(payload);
+        }
     }
 
     pub fn take_version(&mut self) -> u64 {
@@ -270,7 +304,7 @@ impl Store {
     pub fn check_content(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<Content> {
         let spare = self.check(ftl, at, unit, sector).ok()?;
         is_for(ftl, spare.role, spare.lba, lba)
-            .then(|| Content::checked(spare.role, spare.version, lba, unit.payload(sector as usize), spare.payload_crc))
+            .then(|| Content::checked(spare.role, spare.version, lba, unit.share(sector as usize), spare.payload_crc))
     }
 }
 

@@ -1,6 +1,8 @@
 //! What requests of the host carry.
 
 use ftl::{Lba, Ppa, UnitAddress};
+use media::Payload;
+use std::sync::Arc;
 
 /// What a sector reads as.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +13,7 @@ pub enum SectorData {
     /// Never written, or trimmed.
     Zero,
     /// Its payload.
-    Data(Box<[u8]>),
+    Data(Payload),
     /// It can't be read.
     Unreadable,
 }
@@ -28,8 +30,8 @@ pub struct ReadPart {
 /// The sectors of a request.
 #[derive(Clone, Debug, Default)]
 pub struct RequestData {
-    /// Payloads to write, by sector, until they are taken into the buffer; of a read, none.
-    pub write: Vec<Box<[u8]>>,
+    /// Payloads to write, by sector; those that were taken into the buffer are `None`. Of a read, none.
+    pub write: Vec<Option<Payload>>,
     /// First sector of the request.
     pub first: u32,
     /// What a read found, by sector; of a write, the old contents of its first and last sector if they are needed.
@@ -53,7 +55,8 @@ impl RequestData {
     /// Part of a sector that is written keeps what the sector held; false: that can't be read. Indices count from the
     /// request's first sector.
     pub fn fill(&mut self, sector: usize, part: std::ops::Range<usize>) -> bool {
-        let to = &mut self.write[sector][part.clone()];
+        let to = self.write[sector].as_mut().expect("nothing of it is in the buffer yet");
+        let to = &mut Arc::make_mut(to)[part.clone()];
         match &self.read[sector] {
             SectorData::Data(payload) => to.copy_from_slice(&payload[part]),
             SectorData::Zero => to.fill(0),

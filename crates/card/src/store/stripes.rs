@@ -59,20 +59,20 @@ impl Store {
         }
         let sectors = layout.unit_sectors;
         let mut units: Vec<Option<Unit>> = vec![None; layout.width as usize];
-        let mut folded = vec![Rebuild::new(self.payload_bytes()); sectors as usize];
+        let mut spares = std::mem::take(&mut self.spares);
+        spares.clear();
         let mut summary_index = ftl.summary_ordinal(sealed.stripe);
         for unit in (0..layout.width).filter(|unit| used.data >> unit & 1 == 1) {
             let start = unit_start(&layout, sealed.stripe, unit);
             let mut built = self.take_unit(&shape);
             for sector in 0..sectors {
                 let mut spare = Spare { unit: unit as u8, sector: sector as u8, ..base };
-                let payload = built.payload_mut(sector as usize);
                 match sealed.kind {
                     StripeKind::Data => {
                         let content = self.buffered(Ppa(start.0 + sector));
                         let entry = match content {
                             Some(content) => {
-                                payload.copy_from_slice(&content.payload);
+                                built.set_payload(sector as usize, &content.payload);
                                 spare.payload_crc = content.payload_crc;
                                 spare.role = content.role;
                                 spare.version = content.version;
@@ -83,44 +83,54 @@ impl Store {
                                 SummaryEntry { lba: spare.lba, role: spare.role as u8, version: spare.version }
                             }
                             None => {
-                                payload.fill(0);
-                                spare.payload_crc = payload_crc(payload);
+                                built.zero_payload(sector as usize);
+                                spare.payload_crc = payload_crc(built.payload(sector as usize));
                                 SummaryEntry { lba: 0, role: 0, version: 0 }
                             }
                         };
                         entries.push(entry);
                     }
                     StripeKind::Summary => {
+                        let mut payload = std::mem::take(&mut self.summary);
+                        payload.clear();
+                        payload.resize(shape.payload_bytes as usize, 0);
                         let per_sector = entries_per_sector(payload.len());
                         let first = (summary_index as usize * per_sector).min(entries.len());
                         let last = (first + per_sector).min(entries.len());
-                        payload.fill(0);
-                        encode_summary(&entries[first..last], payload);
+                        encode_summary(&entries[first..last], &mut payload);
                         spare.role = Role::Summary;
                         spare.lba = (summary_index as usize * per_sector) as u32;
                         spare.version = spare.band_sequence;
-                        spare.payload_crc = payload_crc(payload);
+                        spare.payload_crc = payload_crc(&payload);
+                        built.set_payload(sector as usize, &self.payload_of(&payload));
+                        self.summary = payload;
                         summary_index += 1;
                     }
                 }
                 spare.encode(built.spare_mut(sector as usize));
-                if planted(Canary::ParityWrong) && used.data >> unit == 1 {
-                    continue;
-                }
-                folded[sector as usize].add(&spare, built.payload(sector as usize));
+                spares.push(spare);
             }
             units[unit as usize] = Some(built);
         }
         if used.parity != 0 {
             let unit = used.parity.trailing_zeros();
             let mut parity = self.take_unit(&shape);
-            for (sector, folded) in folded.iter().enumerate() {
+            let mut folded = self.folded.take().unwrap_or_else(|| Rebuild::new(shape.payload_bytes as usize));
+            for sector in 0..sectors as usize {
+                let of_sector = spares.iter().filter(|spare| usize::from(spare.sector) == sector);
+                let members = of_sector.filter(|spare| !(planted(Canary::ParityWrong) && used.data >> spare.unit == 1));
+                folded.set(members.map(|spare| {
+                    let unit = units[usize::from(spare.unit)].as_ref().expect("it was just built");
+                    (spare, unit.payload(sector))
+                }));
                 let spare = folded.parity(&Spare { unit: unit as u8, sector: sector as u8, ..base });
                 spare.encode(parity.spare_mut(sector));
-                parity.payload_mut(sector).copy_from_slice(folded.payload());
+                parity.set_payload(sector, &self.payload_of(folded.payload()));
             }
+            self.folded = Some(folded);
             units[unit as usize] = Some(parity);
         }
+        self.spares = spares;
         self.entries[sealed.stream as usize] = (sequence, entries);
         self.programs.insert(index, Programs { sealed, units, failed: 0, groups: layout.groups });
     }
@@ -154,12 +164,14 @@ impl Store {
     pub fn program(&mut self, index: u32, at: UnitAddress, width: u32) -> Result<(), MediaError> {
         let unit = at.die % width;
         let programs = self.programs.get_mut(&index).expect("the stripe is being programmed");
-        let contents = programs.units[unit as usize].take().expect("a unit is programmed once");
+        let mut contents = programs.units[unit as usize].take().expect("a unit is programmed once");
         let done = match (self.unit_at(at), self.failing.contains(&(at.band.0, at.die))) {
             (None, _) => Err(MediaError::NoModule),
             (_, true) => Err(MediaError::Failed),
             (Some(place), false) => self.media.program(place, &contents),
         };
+        contents.forget(&mut self.spare_payloads);
+        self.spare_payloads.truncate(super::SPARE_PAYLOADS);
         if self.spare_units.len() < SPARE_UNITS {
             self.spare_units.push(contents);
         }
@@ -216,7 +228,8 @@ impl Store {
     pub fn lost(&mut self, lba: Lba) -> Content {
         self.counters.lost_sectors += 1;
         let version = self.take_version();
-        Content::new(Role::Lost, version, lba, vec![0; self.payload_bytes()].into())
+        let payload = vec![0; self.payload_bytes()].into();
+        Content::new(Role::Lost, version, lba, payload)
     }
 }
 

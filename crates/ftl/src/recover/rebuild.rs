@@ -1,6 +1,6 @@
 //! A lost member of a stripe from all others.
 
-use format::{Role, Spare, payload_crc};
+use format::{MAX_STRIPE_UNITS, Role, Spare, payload_crc};
 
 /// XOR of the same-numbered sectors of a stripe's members, as they are read one after the other.
 #[derive(Clone, Debug)]
@@ -39,6 +39,26 @@ pub enum RebuildError {
     },
 }
 
+/// The XOR of members of the length of `sum`. A piece at a time, so that it stays in registers while all members are read.
+fn xor(sum: &mut [u8], members: &[&[u8]]) {
+    const PIECE: usize = 128;
+    let mut at = 0;
+    let (pieces, rest) = sum.as_chunks_mut::<PIECE>();
+    for piece in pieces {
+        let mut of_all = [0; PIECE];
+        for member in members {
+            let part = member[at..].first_chunk::<PIECE>().expect("members have one length");
+            of_all.iter_mut().zip(part).for_each(|(sum, byte)| *sum ^= byte);
+        }
+        *piece = of_all;
+        at += PIECE;
+    }
+    rest.fill(0);
+    for member in members {
+        rest.iter_mut().zip(&member[at..]).for_each(|(sum, byte)| *sum ^= byte);
+    }
+}
+
 impl Rebuild {
     /// Of nothing so far.
     pub fn new(payload_bytes: usize) -> Rebuild {
@@ -56,6 +76,24 @@ impl Rebuild {
         for (sum, byte) in self.payload.iter_mut().zip(payload) {
             *sum ^= byte;
         }
+        self.add_spare(spare);
+    }
+
+    /// Nothing was added before; adds all members at once, whose payloads are read where they lie, and once.
+    pub fn set<'a>(&mut self, members: impl Iterator<Item = (&'a Spare, &'a [u8])>) {
+        (self.lba, self.version, self.role, self.crc) = (0, 0, 0, 0);
+        let mut payloads: [&[u8]; MAX_STRIPE_UNITS as usize] = [&[]; MAX_STRIPE_UNITS as usize];
+        let mut count = 0;
+        for (spare, payload) in members {
+            self.add_spare(spare);
+            assert_eq!(payload.len(), self.payload.len(), "members have one length");
+            payloads[count] = payload;
+            count += 1;
+        }
+        xor(&mut self.payload, &payloads[..count]);
+    }
+
+    fn add_spare(&mut self, spare: &Spare) {
         let (role, crc) = match spare.role {
             Role::Parity => (spare.member_role, spare.member_crc),
             role => (role as u8, spare.payload_crc),
@@ -105,5 +143,22 @@ impl Rebuild {
     pub fn is_consistent(&self) -> bool {
         let fields = (self.lba, self.version, self.role, self.crc);
         fields == (0, 0, 0, 0) && self.payload.iter().all(|byte| *byte == 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::xor;
+
+    #[test]
+    fn pieces_and_the_rest_of_a_payload_are_the_xor_of_all() {
+        for len in [1, 16, 127, 128, 300, 4096] {
+            let member = |mark: usize| (0..len).map(|at| (at * mark + at / 256) as u8).collect::<Vec<u8>>();
+            let members = [member(3), member(7), member(11)];
+            let refs: Vec<&[u8]> = members.iter().map(Vec::as_slice).collect();
+            let mut sum = vec![9; len];
+            xor(&mut sum, &refs);
+            assert!((0..len).all(|at| sum[at] == members[0][at] ^ members[1][at] ^ members[2][at]), "{len}");
+        }
     }
 }

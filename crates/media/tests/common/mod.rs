@@ -25,9 +25,9 @@ pub fn at(module: u32, block: u32, row: u32) -> UnitAt {
 pub fn unit(shape: &Shape, mark: u8) -> Unit {
     let mut unit = Unit::new(shape);
     for sector in 0..unit.sectors() {
-        for (i, byte) in unit.sector_mut(sector).iter_mut().enumerate() {
-            *byte = mark ^ (i as u8).wrapping_mul(31) ^ ((sector as u8) << 5);
-        }
+        let of = |i: usize| mark ^ (i as u8).wrapping_mul(31) ^ ((sector as u8) << 5);
+        unit.spare_mut(sector).iter_mut().zip(0..).for_each(|(byte, i)| *byte = of(i));
+        unit.payload_mut(sector).iter_mut().zip(media::SPARE_BYTES..).for_each(|(byte, i)| *byte = of(i));
     }
     unit
 }
@@ -46,7 +46,11 @@ pub fn look(flash: &mut Flash, at: UnitAt, mark: u8) -> String {
         .map(|sector| match out.state(sector) {
             SectorState::Erased => 'E',
             SectorState::Uncorrectable => 'U',
-            SectorState::Good if out.sector(sector) == expected.sector(sector) => 'G',
+            SectorState::Good
+                if out.spare(sector) == expected.spare(sector) && out.payload(sector) == expected.payload(sector) =>
+            {
+                'G'
+            }
             SectorState::Good => 'W',
         })
         .collect()
