@@ -13,7 +13,7 @@ use crate::layout::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags};
 use slab::Slab;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::fs::File;
 use std::io;
@@ -32,6 +32,9 @@ const LOCK_LIMIT: Duration = Duration::from_secs(1);
 const ENTRIES: u32 = 1024;
 /// Requests that the kernel has at most: as many completions have room. The others wait here.
 const IN_KERNEL: usize = 2 * ENTRIES as usize;
+/// Writes to places that follow each other, which are handed over as one, have so many bytes and pieces at most.
+const RUN_BYTES: usize = 1 << 20;
+const RUN_PIECES: usize = 256;
 /// Alignment of requests where the kernel does not say.
 const USUAL_ALIGN_BYTES: u32 = 512;
 
@@ -41,8 +44,32 @@ pub(crate) struct Ring {
     outstanding: Slab<Io>,
     /// Of these, those that the kernel does not have yet.
     waiting: VecDeque<usize>,
+    /// Writes that the kernel has as one.
+    runs: Slab<Run>,
     files: Slab<Open>,
 }
+
+/// Writes to places that follow each other. A unit is small, and a request costs a disk more than its bytes do.
+struct Run {
+    slots: Vec<usize>,
+    /// What the kernel reads: `iovec`s.
+    _pieces: Vec<Piece>,
+    bytes: usize,
+}
+
+/// As `iovec`; a number instead of a pointer, because the ring may go from thread to thread.
+#[repr(C)]
+struct Piece {
+    address: usize,
+    bytes: usize,
+}
+
+const _: () = assert!(size_of::<Piece>() == size_of::<libc::iovec>());
+
+/// The result of a write of a run that was written as a whole.
+const WHOLE: i32 = i32::MAX;
+/// Marks completions of runs.
+const OF_RUN: u64 = 1 << 63;
 
 struct Open {
     file: File,
@@ -68,7 +95,13 @@ impl Ring {
     pub fn new() -> io::Result<Ring> {
         // Completions are worked off when the thread that submitted enters the kernel (5.19), without interrupting it.
         let uring = IoUring::builder().setup_coop_taskrun().build(ENTRIES).or_else(|_| IoUring::new(ENTRIES))?;
-        Ok(Ring { uring: Some(uring), outstanding: Slab::new(), waiting: VecDeque::new(), files: Slab::new() })
+        Ok(Ring {
+            uring: Some(uring),
+            outstanding: Slab::new(),
+            waiting: VecDeque::new(),
+            runs: Slab::new(),
+            files: Slab::new(),
+        })
     }
 
     fn uring(&mut self) -> &mut IoUring {
@@ -84,14 +117,65 @@ impl Ring {
                 return;
             }
             // The queue is full: the kernel empties it. It keeps completions for which there is no room.
-            if let Err(error) = self.submit() {
+            if let Err(error) = self.enter() {
                 panic!("io_uring takes nothing any more: {error}");
             }
         }
     }
 
+    /// Hands the kernel what is queued for it.
+    fn enter(&mut self) -> io::Result<()> {
+        match self.uring().submit() {
+            Ok(_) => Ok(()),
+            // Completions must be fetched first: what is left goes out with the next call.
+            Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Writes that wait, and need not be durable when they have ended, in runs of those that follow each other in a file. All
+    /// others stay. Requests to different places may be carried out in any order.
+    fn take_runs(&mut self) -> Vec<Vec<usize>> {
+        let outstanding = &self.outstanding;
+        let place = |slot: usize| (outstanding[slot].handle.0, outstanding[slot].offset);
+        let is_plain = |slot: &usize| outstanding[*slot].what == What::Write { durable: false };
+        let mut writes: Vec<usize> = self.waiting.iter().copied().filter(is_plain).collect();
+        if writes.len() < 2 {
+            return Vec::new();
+        }
+        writes.sort_unstable_by_key(|slot| place(*slot));
+        let mut runs: Vec<Vec<usize>> = Vec::new();
+        let (mut end, mut bytes) = ((usize::MAX, 0), 0);
+        for slot in writes {
+            let len = outstanding[slot].buffer.bytes().len();
+            match runs.last_mut() {
+                Some(run) if end == place(slot) && bytes + len <= RUN_BYTES && run.len() < RUN_PIECES => run.push(slot),
+                _ => {
+                    runs.push(vec![slot]);
+                    bytes = 0;
+                }
+            }
+            bytes += len;
+            end = (place(slot).0, place(slot).1 + len as u64);
+        }
+        runs.retain(|run| run.len() > 1);
+        let taken: BTreeSet<usize> = runs.iter().flatten().copied().collect();
+        self.waiting.retain(|slot| !taken.contains(slot));
+        runs
+    }
+
     /// Queues what the kernel has room for.
     fn hand_over(&mut self) {
+        // More than there is room for is queued one by one, as room comes.
+        if self.outstanding.len() < IN_KERNEL {
+            for slots in self.take_runs() {
+                self.hand_over_run(slots);
+            }
+        }
+        self.hand_over_singly();
+    }
+
+    fn hand_over_singly(&mut self) {
         while self.outstanding.len() - self.waiting.len() < IN_KERNEL
             && let Some(slot) = self.waiting.pop_front()
         {
@@ -111,6 +195,22 @@ impl Ring {
             // finished, and `drop` frees nothing before that; the file stays open as long.
             unsafe { self.push(&entry.user_data(slot as u64)) };
         }
+    }
+
+    fn hand_over_run(&mut self, slots: Vec<usize>) {
+        let piece = |slot: &usize| {
+            let bytes = self.outstanding[*slot].buffer.bytes();
+            Piece { address: bytes.as_ptr() as usize, bytes: bytes.len() }
+        };
+        let pieces: Vec<Piece> = slots.iter().map(piece).collect();
+        let bytes = pieces.iter().map(|piece| piece.bytes).sum();
+        let Io { handle, offset, .. } = self.outstanding[slots[0]];
+        let fd = types::Fd(self.files[handle.0].file.as_raw_fd());
+        let (first, count) = (pieces.as_ptr().cast::<libc::iovec>(), pieces.len() as u32);
+        let entry = opcode::Writev::new(fd, first, count).offset(offset).build();
+        let run = self.runs.insert(Run { slots, _pieces: pieces, bytes }) as u64;
+        // SAFETY: as with single requests; the pieces lie in `runs` until it has finished, and moving a `Vec` moves none.
+        unsafe { self.push(&entry.user_data(OF_RUN | run)) };
     }
 
     fn keep(&mut self, file: File, bytes: u64, align_bytes: u32, note: Option<String>) -> Opened {
@@ -199,22 +299,18 @@ impl Disks for Ring {
         open.outstanding += 1;
         let slot = self.outstanding.insert(io);
         self.waiting.push_back(slot);
-        self.hand_over();
     }
 
     fn submit(&mut self) -> io::Result<()> {
+        self.hand_over();
         if self.uring().submission().is_empty() {
             return Ok(());
         }
-        match self.uring().submit() {
-            Ok(_) => Ok(()),
-            // Completions must be fetched first: what is left goes out with the next call.
-            Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
-            Err(e) => Err(e),
-        }
+        self.enter()
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()> {
+        self.hand_over();
         let waited = match timeout {
             None => self.uring().submit_and_wait(1),
             Some(timeout) => {
@@ -234,17 +330,35 @@ impl Disks for Ring {
     }
 
     fn reap(&mut self, done: &mut Vec<Done>) {
-        let Ring { uring, outstanding, files, .. } = self;
-        for entry in uring.as_mut().expect("present until drop").completion() {
-            let Io { tag, handle, buffer, .. } = outstanding.remove(entry.user_data() as usize);
-            done.push(Done { tag, result: entry.result(), buffer });
+        let Ring { uring, outstanding, files, runs, waiting } = self;
+        let mut end = |slot: usize, result: i32| {
+            let Io { tag, handle, buffer, .. } = outstanding.remove(slot);
+            let result = if result == WHOLE { buffer.bytes().len() as i32 } else { result };
+            done.push(Done { tag, result, buffer });
             let open = &mut files[handle.0];
             open.outstanding -= 1;
             if open.is_leaving && open.outstanding == 0 {
                 files.remove(handle.0).let_go();
             }
+        };
+        let mut failed = Vec::new();
+        for entry in uring.as_mut().expect("present until drop").completion() {
+            if entry.user_data() & OF_RUN == 0 {
+                end(entry.user_data() as usize, entry.result());
+                continue;
+            }
+            let Run { slots, bytes, .. } = runs.remove((entry.user_data() & !OF_RUN) as usize);
+            match usize::try_from(entry.result()) == Ok(bytes) {
+                true => slots.into_iter().for_each(|slot| end(slot, WHOLE)),
+                // Which of them it was shows when each is written by itself.
+                false => failed.extend(slots),
+            }
         }
-        self.hand_over();
+        // Not by way of `take_runs`, which would make the same run of them.
+        waiting.extend(&failed);
+        if !failed.is_empty() {
+            self.hand_over_singly();
+        }
     }
 
     fn fd(&self) -> Option<BorrowedFd<'_>> {
@@ -274,6 +388,7 @@ impl Drop for Ring {
         }
         if !self.outstanding.is_empty() {
             std::mem::forget(std::mem::take(&mut self.outstanding));
+            std::mem::forget(std::mem::take(&mut self.runs));
         }
         // The ring goes before the files.
         self.uring = None;
@@ -371,4 +486,62 @@ fn legal_align(bytes: u32) -> u32 {
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Buffer;
+
+    #[test]
+    fn writes_that_follow_each_other_are_one_and_end_one_by_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ring = Ring::new().unwrap();
+        let make = Make { bytes: 1 << 20, overwrite: false };
+        let files = ["a", "b"].map(|name| ring.make(&folder.path().join(name), make).unwrap().handle);
+        // Out of order, of two files, with a gap.
+        let places = [(0, 8192), (1, 4096), (0, 0), (0, 4096), (1, 0), (0, 65536)];
+        for (tag, (file, offset)) in places.into_iter().enumerate() {
+            let mut buffer = Buffer::new(4096).unwrap();
+            buffer.bytes_mut().fill(tag as u8 + 1);
+            let what = What::Write { durable: false };
+            ring.begin(Io { tag: tag as u64, handle: files[file], what, offset, buffer });
+        }
+        ring.submit().unwrap();
+        assert_eq!(ring.runs.iter().map(|(_, run)| run.slots.len()).collect::<Vec<_>>(), [3, 2]);
+        let mut done = Vec::new();
+        while done.len() < places.len() {
+            ring.wait(None).unwrap();
+            ring.reap(&mut done);
+        }
+        assert!(done.iter().all(|done| done.result == 4096 && done.buffer.bytes()[0] == done.tag as u8 + 1));
+        assert!(ring.runs.is_empty() && ring.outstanding.is_empty());
+        drop(ring);
+        for (tag, (file, offset)) in places.into_iter().enumerate() {
+            let bytes = std::fs::read(folder.path().join(["a", "b"][file])).unwrap();
+            assert!(bytes[offset as usize..][..4096].iter().all(|byte| *byte == tag as u8 + 1));
+        }
+    }
+
+    #[test]
+    fn of_writes_that_fail_as_one_each_is_tried_by_itself() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        let mut ring = Ring::new().unwrap();
+        let made = ring.make(&path, Make { bytes: 1 << 20, overwrite: false }).unwrap();
+        // The second one begins where a file can't reach.
+        let last = i64::MAX as u64 / 4096 * 4096;
+        for (tag, offset) in [(0, last - 4096), (1, last), (2, 0), (3, 4096)] {
+            let what = What::Write { durable: false };
+            ring.begin(Io { tag, handle: made.handle, what, offset, buffer: Buffer::new(4096).unwrap() });
+        }
+        let mut done = Vec::new();
+        while done.len() < 4 {
+            ring.wait(None).unwrap();
+            ring.reap(&mut done);
+        }
+        done.sort_by_key(|done| done.tag);
+        assert!(done[0].result < 0 && done[1].result < 0, "{done:?}");
+        assert!(done[2].result == 4096 && done[3].result == 4096, "{done:?}");
+    }
 }

@@ -251,7 +251,7 @@ impl Engine {
         self.waiting.len() < MOST_WAITING
     }
 
-    /// Takes an ask. Answers of `port` are appended to `done`, others are kept for their askers.
+    /// Takes an ask; when all were taken, [`Engine::go_on`] has to follow. Answers of `port` are appended to `done`, others are kept for their askers.
     pub fn take(&mut self, port: u64, ask: &Ask, wall_ns: u64, done: &mut Vec<Done>) {
         // Nothing begins before what was due: it would be over sooner than it can be.
         if self.next_event() <= Time(wall_ns) {
@@ -297,7 +297,7 @@ impl Engine {
             Op::WriteZeroes { allocate: true } => self.write_zeroes(asked, ask, wall_ns),
         }
         self.part_done(asked, Some(port), done);
-        self.go_on(wall_ns, Some(port), done);
+        self.go_on_without_medium(wall_ns, Some(port), done);
     }
 
     /// Trims whole sectors in pieces; the edges are written where they have to read as zeroes.
@@ -390,6 +390,15 @@ impl Engine {
 
     /// Goes on as far as time has come, answers what is done, and begins what waited. Answers of `port` go to `done`.
     pub fn go_on(&mut self, wall_ns: u64, port: Option<u64>, done: &mut Vec<Done>) {
+        self.go_on_and(wall_ns, port, done, true);
+    }
+
+    /// As [`Engine::go_on`], but what was begun on a slow medium waits for more, until somebody goes on.
+    fn go_on_without_medium(&mut self, wall_ns: u64, port: Option<u64>, done: &mut Vec<Done>) {
+        self.go_on_and(wall_ns, port, done, false);
+    }
+
+    fn go_on_and(&mut self, wall_ns: u64, port: Option<u64>, done: &mut Vec<Done>, hears: bool) {
         let mut events = 0;
         loop {
             self.answer(port, done);
@@ -401,7 +410,7 @@ impl Engine {
                 State::Off(_) | State::Gone => return,
             };
             if next > Time(wall_ns) || events == EVENTS_AT_ONCE {
-                if self.done.is_empty() && (events == EVENTS_AT_ONCE || !self.hear_medium(wall_ns)) {
+                if self.done.is_empty() && (events == EVENTS_AT_ONCE || !hears || !self.hear_medium(wall_ns)) {
                     break;
                 }
                 continue;

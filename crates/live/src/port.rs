@@ -163,6 +163,8 @@ impl Port {
             }
             engine.take(self.number, ask, wall_ns, done);
         }
+        // All that they began on a slow medium is handed over at once.
+        engine.go_on(wall_ns, Some(self.number), done);
         let asker = engine.askers.get_mut(&self.number).expect("until the port is dropped");
         done.append(&mut asker.completed);
         asker.ring = false;
