@@ -43,6 +43,7 @@ help:
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
 	@echo 'make bench-serve         served cards against other NBD servers, in alternating runs'
+	@echo 'make bench-files         a card in files against the raw disk, in alternating runs'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make proof               thousands of simulated lives of cards, with every fault'
@@ -181,6 +182,15 @@ bench-serve: release
 	@$(call need,nbdkit,nbdkit)
 	@$(call need,qemu-nbd,qemu-utils)
 	benches/serve-against-nbd-servers.sh $(FLASHRIG)
+
+# Takes some minutes, on a disk that does nothing else; FILES is a folder on it, which is made and removed.
+FILES ?= $(BUILD)/bench-files
+.PHONY: bench-files
+bench-files: release
+	@$(call need,fio,fio)
+	@$(call need,jq,jq)
+	@$(call need,curl,curl)
+	benches/files-against-raw-disk.sh $(FILES) $(FLASHRIG)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

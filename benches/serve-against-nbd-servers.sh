@@ -6,7 +6,8 @@
 #   ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
 #
 # Runs alternate, and who begins rotates. Figures are medians of ROUNDS in requests a second; ratios are medians of the
-# rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before.
+# rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before, and
+# written over once at random: until then a card still takes new memory from the system.
 set -euo pipefail
 flashrig=${1:-target/release/flashrig}
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} mib=${MIB:-1024}
@@ -36,6 +37,7 @@ uri() { echo "nbd+unix:///?socket=$folder/$1"; }
 cpu() { awk '{ print $14 + $15 }' "/proc/${pid[$1]}/stat"; }
 for server in "${servers[@]}"; do
     fio --name=fill --ioengine=nbd --uri="$(uri "$server")" --rw=write --bs=256k --iodepth=8 --size="${mib}m" >/dev/null
+    fio --name=over --ioengine=nbd --uri="$(uri "$server")" --rw=randwrite --bs=16k --iodepth=16 --size="${mib}m" >/dev/null
 done
 
 median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.6g\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
@@ -74,5 +76,7 @@ for mode in ${MODES:-randread randwrite}; do
     done
 done
 # What it costs to do nothing, for ten seconds.
-before=$(cpu flashrig); sleep 10; after=$(cpu flashrig)
-awk "BEGIN { printf \"idle: %.2f %% of a core\n\", ($after - $before) / $(getconf CLK_TCK) / 10 * 100 }"
+busy_ns() { cat "/proc/${pid[flashrig]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.0f", ns }'; }
+before=$(busy_ns); sleep 10; after=$(busy_ns)
+awk "BEGIN { printf \"idle: %.3f %% of a core\n\", ($after - $before) / 1e9 / 10 * 100 }"
+awk -v mib="$mib" '/VmRSS/ { printf "memory: %.2f bytes for each byte of the card\n", $2 / 1024 / mib }' "/proc/${pid[flashrig]}/status"
