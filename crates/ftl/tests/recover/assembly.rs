@@ -289,3 +289,42 @@ fn without_parity_no_module_may_be_missing() {
     flash.pull(1);
     assert!(matches!(assemble(&mut flash, None), Err(AssembleError::TooFew { spared: 0, .. })));
 }
+
+#[test]
+fn a_blank_module_in_another_slot_takes_the_free_place() {
+    let mut flash = card(5);
+    let [first, second] = [0, 1].map(|slot| flash.pull(slot).unwrap());
+    drop(second);
+    flash.insert(1, first);
+    flash.insert(0, Flash::new(SHAPE, Physics::IDEAL, 2).pull(0).unwrap());
+    let assembly = assemble(&mut flash, None).unwrap();
+    let places: Vec<_> = assembly.members.iter().map(|member| (member.slot, member.state)).collect();
+    assert_eq!(places, [(Some(1), Trusted), (Some(0), Blank), (Some(2), Trusted)]);
+}
+
+#[test]
+fn one_module_may_fail_after_the_card_was_put_together_and_two_may_not() {
+    let assembly = assemble(&mut card(5), None).unwrap();
+    assert!(assembly.enough_without(&[]).is_ok());
+    assert!((0..3).all(|lost| assembly.enough_without(&[lost]).is_ok()));
+    let error = assembly.enough_without(&[0, 2]).unwrap_err();
+    assert!(matches!(&error, AssembleError::TooFew { missing, spared: 1 } if missing.len() == 2));
+}
+
+#[test]
+fn headers_that_leave_no_numbers_above_them_are_refused() {
+    let most = u64::MAX / 2;
+    for (generation, sequence, refused) in
+        [(most, most, None), (most + 1, 7, Some("generation")), (7, u64::MAX, Some("sequence"))]
+    {
+        let mut flash = card(5);
+        (0..3).for_each(|slot| {
+            write_both(&mut flash, slot, &ModuleHeader { generation, sequence, ..header(CARD, slot as u16, 5) })
+        });
+        match (assemble(&mut flash, None), refused) {
+            (Ok(_), None) => {}
+            (Err(AssembleError::NumbersExhausted { field, .. }), Some(refused)) => assert_eq!(field, refused),
+            (found, _) => panic!("{generation} {sequence}: {found:?}"),
+        }
+    }
+}
