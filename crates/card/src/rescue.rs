@@ -30,8 +30,9 @@ impl Rescue {
         if found.is_empty() {
             return None;
         }
-        let content =
-            |found: Rescued| (found.ppa.0, Content::new(found.role, found.version, Lba(found.index), found.payload));
+        let content = |found: Rescued| {
+            (found.ppa.0, Content::new(found.role, found.version, Lba(found.index), found.payload.into()))
+        };
         let by_address = found.into_iter().map(content).collect();
         Some(Box::new(Rescue { by_address, barriers: None, erasable, lacks_room: false }))
     }

@@ -249,11 +249,11 @@ fn database_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
     let peaks = mixes.iter().map(|m| m.and_then(|m| m.peak_tps).and_then(positive)).collect();
     rows.extend(row("peak, transactions a second".into(), Unit::Ratio, Better::Higher, true, peaks));
     for n in sessions {
-        let at = |m: &Option<&DatabaseMix>| m.and_then(move |m| m.points.iter().find(|p| p.sessions == n));
-        let tps = mixes.iter().map(|m| at(m).and_then(|p| positive(p.tps))).collect();
+        let at = |m: &DatabaseMix| m.points.iter().find(|p| p.sessions == n).cloned();
+        let tps = mixes.iter().map(|m| at((*m)?).and_then(|p| positive(p.tps))).collect();
         rows.extend(row(format!("{n} sessions, transactions a second"), Unit::Ratio, Better::Higher, true, tps));
         for kind in ["select", "insert", "update"] {
-            let p99 = |m| at(m)?.transactions.get(kind).and_then(|t| positive(t.lat_ns.at(99.0) as f64));
+            let p99 = |m: &Option<&DatabaseMix>| at((*m)?)?.transactions.get(kind).and_then(|t| positive(t.lat_ns.at(99.0) as f64));
             let values = mixes.iter().map(p99).collect();
             let label = format!("{n} sessions, p99 of {kind}s");
             rows.extend(row(label, Unit::Nanoseconds, Better::Lower, false, values));
