@@ -360,9 +360,12 @@ impl Card {
         let joins = join(&mut **media, slot, &headers.common, |place| slots[place as usize].is_some())?;
         let (place, kept) = match joins {
             Joins::New { place } => (place, None),
-            Joins::Again { place, generation } => {
-                (place, gone.get(&place).copied().filter(|gone| Some(gone.generation) == generation))
-            }
+            Joins::Again { place, generation } => (
+                place,
+                gone.get(&place)
+                    .copied()
+                    .filter(|gone| Some(gone.generation) == generation || planted(Canary::ReturnedAsItWent)),
+            ),
         };
         // Whoever else has the module is told first, and refuses us if it has claimed it since.
         media::persist(|| media.claim(slot, headers.common.generation + 1))
@@ -411,7 +414,7 @@ impl Card {
                 });
                 let absent = &mut self.contents().absent;
                 // What was absent when the module went is so still.
-                if !holds {
+                if !holds && !planted(Canary::ModuleBelieved) {
                     absent.insert((band.0, die));
                 }
             }

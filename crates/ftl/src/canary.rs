@@ -66,11 +66,15 @@ pub enum Canary {
     HolesOfCheckpointForgotten,
     /// A start believes what a checkpoint knows of bands that something was moved out of since.
     DoubtfulBandsBelieved,
+    /// A module that comes while the card is at work is believed without being rebuilt.
+    ModuleBelieved,
+    /// A module that comes again is taken as it went, whatever its header says.
+    ReturnedAsItWent,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 29] = [
+    pub const ALL: [Canary; 31] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -100,6 +104,8 @@ impl Canary {
         Canary::ChangesNotKept,
         Canary::HolesOfCheckpointForgotten,
         Canary::DoubtfulBandsBelieved,
+        Canary::ModuleBelieved,
+        Canary::ReturnedAsItWent,
     ];
 
     /// Its name.
@@ -134,6 +140,8 @@ impl Canary {
             Canary::ChangesNotKept => "changes not kept",
             Canary::HolesOfCheckpointForgotten => "holes of a checkpoint forgotten",
             Canary::DoubtfulBandsBelieved => "doubtful bands believed",
+            Canary::ModuleBelieved => "module believed when it comes",
+            Canary::ReturnedAsItWent => "module taken as it went",
         }
     }
 }

@@ -66,6 +66,10 @@ fn hint(canary: Canary) -> Hint {
         Canary::HolesOfCheckpointForgotten => {
             situation(&[("a checkpoint told of trims and can't be read", Unprotected)])
         }
+        Canary::ModuleBelieved => situation(&[("a module is lost after another was put in at work", Unprotected)]),
+        Canary::ReturnedAsItWent => {
+            situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
+        }
         Canary::DoubtfulBandsBelieved => situation(&[("collection", SharedCells)]),
     }
 }

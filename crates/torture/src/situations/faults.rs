@@ -168,6 +168,31 @@ pub(super) static SITUATIONS: &[Situation] = &[
         96,
     ),
     of(
+        "a module is lost after another was put in at work",
+        "what belongs on the new one was rebuilt while the host was served",
+        &[Use { asks: 600, seed: 7 }, Rested, Inserted(1, What::Blank), Rested, Cut(1), Pulled(0), Started],
+        &[write(0, 2), FLUSH],
+        64,
+    ),
+    of(
+        "a module is lost after a stale one was put in at work",
+        "what it held before is not what it held when it went",
+        &[
+            Use { asks: 600, seed: 7 },
+            Cut(1),
+            Started,
+            Use { asks: 100, seed: 8 },
+            Rested,
+            Inserted(0, What::Stale),
+            Rested,
+            Cut(2),
+            Pulled(1),
+            Started,
+        ],
+        &[write(0, 2), FLUSH],
+        64,
+    ),
+    of(
         "a module was away",
         "it comes back as it was",
         &[
