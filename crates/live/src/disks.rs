@@ -114,7 +114,7 @@ mod tests {
 
     fn bytes(disks: &Disks, at: u64, len: u64) -> Vec<u8> {
         let sectors = disks.read(at, len).into_iter().flat_map(|sector| match sector {
-            SectorData::Data(bytes) => bytes.into_vec(),
+            SectorData::Data(bytes) => bytes.to_vec(),
             _ => vec![0; SECTOR_BYTES as usize],
         });
         sectors.skip((at % SECTOR_BYTES) as usize).take(len as usize).collect()
