@@ -2,8 +2,8 @@
 
 use crate::DatabaseError;
 use postgres::{Client, Config, NoTls};
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use target::Progress;
 
@@ -12,7 +12,8 @@ const TICK: Duration = Duration::from_millis(100);
 
 /// What a session is told.
 pub(crate) struct Gate {
-    barrier: Barrier,
+    open: Mutex<bool>,
+    opened: Condvar,
     over: AtomicBool,
 }
 
@@ -20,6 +21,16 @@ impl Gate {
     /// Whether sessions are to stop.
     pub fn over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
+    }
+
+    fn wait(&self) {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        drop(self.opened.wait_while(open, |open| !*open).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn open(&self) {
+        *self.open.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.opened.notify_all();
     }
 }
 
@@ -43,25 +54,28 @@ pub(crate) fn together<S: Send, T: Send>(
             return Err(DatabaseError::Cancelled);
         }
     }
-    let gate = Gate { barrier: Barrier::new(sessions as usize + 1), over: AtomicBool::new(false) };
+    let gate = Gate { open: Mutex::new(false), opened: Condvar::new(), over: AtomicBool::new(false) };
     let (done, ticked) = std::thread::scope(|scope| {
-        let threads: Vec<_> = ready
-            .into_iter()
-            .map(|(number, mut client, state)| {
-                let (gate, work) = (&gate, &work);
-                scope.spawn(move || {
-                    gate.barrier.wait();
-                    let done = work(number, &mut client, state, gate);
-                    if done.is_err() {
-                        gate.over.store(true, Ordering::Relaxed);
-                    }
-                    done
-                })
-            })
-            .collect();
-        gate.barrier.wait();
-        let began = Instant::now();
+        let mut threads = Vec::new();
         let mut ticked = Ok(());
+        for (number, mut client, state) in ready {
+            let (gate, work) = (&gate, &work);
+            let session = move || {
+                gate.wait();
+                let done = work(number, &mut client, state, gate);
+                if done.is_err() {
+                    gate.over.store(true, Ordering::Relaxed);
+                }
+                done
+            };
+            // A machine may refuse so many threads: those that there are must not wait for the others.
+            match std::thread::Builder::new().spawn_scoped(scope, session) {
+                Ok(thread) => threads.push(thread),
+                Err(error) => ticked = Err(DatabaseError::io("a session's thread")(error)),
+            }
+        }
+        gate.open();
+        let began = Instant::now();
         while began.elapsed().as_secs_f64() < seconds && !gate.over() && !progress.cancelled() && ticked.is_ok() {
             let left = Duration::try_from_secs_f64(seconds - began.elapsed().as_secs_f64()).unwrap_or_default();
             std::thread::sleep(TICK.min(left));
@@ -89,7 +103,7 @@ pub(crate) fn execute(
     let token = client.cancel_token();
     let over = AtomicBool::new(false);
     let done = std::thread::scope(|scope| {
-        scope.spawn(|| {
+        let watcher = scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 if progress.cancelled() {
                     // If it does not hear, the server is stopped later.
@@ -100,6 +114,7 @@ pub(crate) fn execute(
         });
         let done = client.batch_execute(sql);
         over.store(true, Ordering::Relaxed);
+        watcher.thread().unpark();
         done
     });
     if progress.cancelled() {

@@ -7,7 +7,7 @@ use crate::devices::{Devices, positive};
 use crate::figures::{FULL, THREADS, best_iops, kept, price_per_gb, worst_response_ns};
 use crate::sections::x_axis;
 use crate::unit::Unit;
-use results::{Axis, DatabaseMix, IoClass, Point, ReviewResult};
+use results::{Axis, DatabaseMix, DatabaseMixPoint, IoClass, Point, ReviewResult};
 
 /// Which direction is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,17 +249,22 @@ fn database_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
     let peaks = mixes.iter().map(|m| m.and_then(|m| m.peak_tps).and_then(positive)).collect();
     rows.extend(row("peak, transactions a second".into(), Unit::Ratio, Better::Higher, true, peaks));
     for n in sessions {
-        let at = |m: &DatabaseMix| m.points.iter().find(|p| p.sessions == n).cloned();
-        let tps = mixes.iter().map(|m| at((*m)?).and_then(|p| positive(p.tps))).collect();
+        let tps = mixes.iter().map(|&m| with_sessions(m, n).and_then(|p| positive(p.tps))).collect();
         rows.extend(row(format!("{n} sessions, transactions a second"), Unit::Ratio, Better::Higher, true, tps));
         for kind in ["select", "insert", "update"] {
-            let p99 = |m: &Option<&DatabaseMix>| at((*m)?)?.transactions.get(kind).and_then(|t| positive(t.lat_ns.at(99.0) as f64));
+            let p99 = |&m: &Option<&DatabaseMix>| {
+                positive(with_sessions(m, n)?.transactions.get(kind)?.lat_ns.at(99.0) as f64)
+            };
             let values = mixes.iter().map(p99).collect();
             let label = format!("{n} sessions, p99 of {kind}s");
             rows.extend(row(label, Unit::Nanoseconds, Better::Lower, false, values));
         }
     }
     rows
+}
+
+fn with_sessions(mix: Option<&DatabaseMix>, sessions: u32) -> Option<&DatabaseMixPoint> {
+    mix?.points.iter().find(|point| point.sessions == sessions)
 }
 
 /// Figures that belong to no point.

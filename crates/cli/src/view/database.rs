@@ -211,3 +211,97 @@ fn crash(crash: &DatabaseCrash) -> String {
     out.push_str(&wrap(if crash.passed { "PASSED: " } else { "FAILED: " }, 2, &crash.verdict));
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::COLUMNS;
+    use results::{CrashCycle, DatabaseActivity, DatabaseMixPoint, DeviceActivity, LatencyRecorder, TransactionReport};
+
+    fn activity() -> DatabaseActivity {
+        let device = DeviceActivity { reads: 999_999, writes: 999_999, ..DeviceActivity::default() };
+        DatabaseActivity {
+            seconds: 1.0,
+            buffer_hit_ratio: 1.0,
+            block_read_ns: Some(999_000.0),
+            wal_bytes: 9_999_000_000,
+            wal_sync_ns: Some(99_900_000.0),
+            device: Some(device),
+            device_read_share: Some(0.0),
+            ..DatabaseActivity::default()
+        }
+    }
+
+    fn lat() -> LatencySummary {
+        let mut recorder = LatencyRecorder::new();
+        recorder.record(999_000_000);
+        recorder.summary()
+    }
+
+    #[test]
+    fn no_line_of_a_fast_devices_tables_is_wider_than_the_page() {
+        let kind = TransactionReport { tps: 799_999.0, lat_ns: lat() };
+        let point = DatabaseMixPoint {
+            sessions: 1_000,
+            tps: 999_999.0,
+            transactions: ["select", "insert", "update"].map(|name| (name.to_owned(), kind.clone())).into(),
+            activity: activity(),
+            ..DatabaseMixPoint::default()
+        };
+        let commit = CommitPoint {
+            beside: "random reads".into(),
+            sessions: 1_000,
+            commits_s: 999_999.0,
+            commit_ns: lat(),
+            commits_per_sync: Some(999.9),
+            activity: activity(),
+        };
+        let cycle = CrashCycle {
+            acknowledged: 99_999_999,
+            in_flight: 128,
+            lost: 99_999_999,
+            complaints: vec!["a complaint ".repeat(20)],
+            ..CrashCycle::default()
+        };
+        let found = DatabaseCrash {
+            how: "the server of the card is told to drop power".into(),
+            sessions: 128,
+            cycles: vec![cycle],
+            verdict: "words ".repeat(40),
+            passed: false,
+        };
+        let report = DatabaseReport {
+            engine: "PostgreSQL 15.14".into(),
+            directory: "/mnt".into(),
+            block_device: None,
+            settings: Vec::new(),
+            shared_buffers_bytes: 1 << 40,
+            data_bytes: 1 << 44,
+            page_cache: String::new(),
+            notes: vec!["note ".repeat(40)],
+            mix: Some(DatabaseMix {
+                select_percent: 80,
+                insert_percent: 10,
+                scans_per_select: 1,
+                rows_per_scan: 7,
+                think_ns: 0,
+                rows: 1,
+                differs: Vec::new(),
+                points: vec![point],
+                peak_tps: Some(999_999.0),
+                peak_sessions: Some(1_000),
+                bend_sessions: Some(999.0),
+                tps_per_price: Some(999.0),
+            }),
+            slob: None,
+            commit: None,
+            crash: Some(found),
+        };
+        let mut text = blocks(&report).join("\n");
+        text.push_str(&commits([&commit].into_iter()));
+        for line in text.lines() {
+            assert!(line.chars().count() <= COLUMNS, "{line}");
+        }
+        assert!(text.contains("FAILED: ") && text.contains("bends at 999 sessions"), "{text}");
+    }
+}
