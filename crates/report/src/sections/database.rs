@@ -35,6 +35,9 @@ struct Curves<'a, P> {
     sessions: fn(&P) -> u32,
 }
 
+/// What a line is called, and what it shows of a point.
+type Labelled<'a, P> = (&'a str, &'a dyn Fn(&P) -> Option<f64>);
+
 impl<'a, P> Curves<'a, P> {
     fn new(of: Vec<(usize, &'a [P])>, sessions: fn(&P) -> u32) -> Curves<'a, P> {
         let of: Vec<_> = of.into_iter().map(|(i, points)| (i, &points[..points.len().min(MOST_POINTS)])).collect();
@@ -50,7 +53,7 @@ impl<'a, P> Curves<'a, P> {
     }
 
     /// Where there is one device, a line for each label; else one for each device and label.
-    fn lines(&self, devices: &Devices, labelled: &[(&str, &dyn Fn(&P) -> Option<f64>)]) -> Vec<Series> {
+    fn lines(&self, devices: &Devices, labelled: &[Labelled<P>]) -> Vec<Series> {
         let each = self.of.iter().enumerate().flat_map(|(n, &(i, points))| {
             labelled.iter().enumerate().map(move |(l, &(label, value))| {
                 let name = match (devices.compared(), labelled.len()) {
