@@ -48,7 +48,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::EraseBeforeOverwrite => lives(&[440, 2000]),
         Canary::EraseBeforeTrims => lives(&[8, 436]),
         Canary::TrimForgotten => situation(&[("zeroes over data", Unprotected)]),
-        Canary::HolesTooSoon => lives(&[5946]),
+        Canary::HolesTooSoon => situation(&[("a hole is written over while a flush writes the list", Unprotected)]),
         Canary::ParityWrong => situation(&[("overwrite in the buffer", SharedCells)]),
         Canary::ChecksumIgnored => lives(&[9, 407]),
         Canary::PlaceIgnored => situation(&[("a program went astray", Unprotected)]),

@@ -230,6 +230,13 @@ pub(super) static SITUATIONS: &[Situation] = &[
         64,
     ),
     of(
+        "a hole is written over while a flush writes the list",
+        "until the write is durable it is a hole still",
+        &[Use { asks: 600, seed: 7 }, UntilItCollects, Asked(&[fua(0, 4), trim(0, 4), FLUSH])],
+        &[Depth(8), write(0, 1), trim(8, 4), FLUSH, trim(12, 4), FLUSH, write(1, 1), FLUSH],
+        160,
+    ),
+    of(
         "a durable stripe is lost",
         "an older version must not take its place",
         &[
