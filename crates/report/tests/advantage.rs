@@ -84,7 +84,7 @@ fn prices_in_other_currencies_are_not_compared() {
 #[test]
 fn a_device_without_any_sweep_has_dashes() {
     let mut empty = full("b", 1.0);
-    (empty.sweeps, empty.timeline, empty.price) = (Vec::new(), None, None);
+    (empty.sweeps, empty.timeline, empty.price, empty.database) = (Vec::new(), None, None, None);
     let table = compare(&[full("a", 1.0), empty]);
     assert!(!table.rows.is_empty());
     assert!(table.rows.iter().all(|row| row.show(1) == "–" && row.show_advantage(1) == "–"));
