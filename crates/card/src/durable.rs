@@ -16,10 +16,8 @@ use crate::card::{Card, StripeInFlight};
 use device::{Completion, Time};
 use media::MediaError;
 
-/// So many stripes are worth a sync, whoever waits or not, if they hold half of what the buffer does.
-const WORTH_A_SYNC: usize = 16;
-/// Stripes that wait for a sync at most.
-pub(crate) const MOST_UNSYNCED: usize = 1024;
+/// Stripes that wait for a sync at most: then there is one, whoever waits or not.
+pub(crate) const MOST_UNSYNCED: usize = 16;
 
 impl Card {
     /// A stripe is on the media, there or elsewhere.
@@ -29,24 +27,11 @@ impl Card {
         }
         self.unsynced.push(s);
         // With more on the way there will be another occasion.
-        if self.stripes.is_empty() || self.is_waited_for() || self.sync_pays() {
-            self.sync_unsynced(now, done);
+        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
+        if !self.stripes.is_empty() && !waited_for && self.unsynced.len() < MOST_UNSYNCED {
+            return;
         }
-    }
-
-    /// Somebody waits for a sync.
-    fn is_waited_for(&self) -> bool {
-        !self.waiting_durable.is_empty() || self.draining
-    }
-
-    /// A sync covers as much as it should. It takes a disk as long as megabytes take: so it is worth half of the buffer, while
-    /// the other half is filled. Where buffers are small it is a number of stripes, unless a write waits for room.
-    fn sync_pays(&self) -> bool {
-        let host: u32 = self.unsynced.iter().map(|s| s.host_sectors).sum();
-        let relocated: u32 = self.unsynced.iter().map(|s| s.relocated_sectors).sum();
-        let covers = host >= self.config.buffer_sectors / 2 || relocated >= self.config.relocation_sectors / 2;
-        let is_due = covers && (self.unsynced.len() >= WORTH_A_SYNC || !self.waiting_writes.is_empty());
-        is_due || self.unsynced.len() >= MOST_UNSYNCED
+        self.sync_unsynced(now, done);
     }
 
     /// Syncs what waits for it; at once, or after the sync that is under way.
@@ -79,7 +64,8 @@ impl Card {
             self.stripe_safe(now, s, done);
         }
         // What was written meanwhile.
-        if !self.unsynced.is_empty() && (self.stripes.is_empty() || self.is_waited_for() || self.sync_pays()) {
+        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
+        if !self.unsynced.is_empty() && (self.stripes.is_empty() || waited_for) {
             self.sync_unsynced(now, done);
         }
     }
