@@ -39,18 +39,21 @@ FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 .PHONY: help
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
-	@echo 'make test                format, lints, tests, published tables, a little fuzzing'
+	@echo 'make test                format, lints, tests, published tables, fuzzing'
 	@echo 'make bench               benchmarks, by the clock'
-	@echo 'make bench-drive         the I/O engine against fio and sysbench, in alternating runs'
-	@echo 'make bench-serve         served cards against other NBD servers, in alternating runs'
-	@echo 'make bench-files         a card in files against the raw disk, in alternating runs'
+	@echo 'make bench-drive         the I/O engine against fio and sysbench'
+	@echo 'make bench-serve         served cards against other NBD servers'
+	@echo 'make bench-files         a card in files against the raw disk'
+	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
+	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
+	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make proof               thousands of simulated lives of cards, with every fault'
-	@echo 'make soak                such lives for SOAK=$(SOAK), on all cores; adds to docs/soak-ledger.md'
+	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
-	@echo 'make install             the command, man pages, completions under PREFIX=$(PREFIX)'
+	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
 
 .PHONY: review
 review: release
@@ -85,7 +88,9 @@ format:
 
 .PHONY: lint
 lint:
+	@$(call need,c++,g++)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(BUILD) --locked -- -D warnings
 
 # The counts are printed even when tests fail: the log's closing lines are the first thing to look at.
 .PHONY: unit
@@ -191,6 +196,16 @@ bench-files: release
 	@$(call need,jq,jq)
 	@$(call need,curl,curl)
 	benches/files-against-raw-disk.sh $(FILES) $(FLASHRIG)
+
+# Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
+# of its name below POSTGRES, which must not be there.
+POSTGRES ?= $(BUILD)
+.PHONY: bench-postgres-mix bench-postgres-slob bench-postgres-cuts
+bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
+	@$(postgresql)
+	@$(call need,mkfs.xfs,xfsprogs)
+	@$(call need,jq,jq)
+	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(FLASHRIG)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cli::args::{Command, parse};
+use cli::args::{Command, LoadName, parse};
 use libfuzzer_sys::fuzz_target;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -17,7 +17,7 @@ fuzz_target!(|data: &[u8]| {
     let Ok(cli) = parse(words) else { return };
     if let Command::Run(run) = cli.command {
         for fill_bytes in [4096, 400_000_000_000] {
-            if let Some(mode) = run.load.fileio() {
+            if let Some(mode) = run.load.and_then(LoadName::fileio) {
                 let _ = run.fileio.config(mode, fill_bytes).validate();
             }
             let _ = run.slob.config().validate();

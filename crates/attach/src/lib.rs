@@ -12,6 +12,7 @@
 mod error;
 mod find;
 mod make;
+mod program;
 mod record;
 mod source;
 mod undo;
@@ -19,6 +20,7 @@ mod undo;
 pub use error::AttachError;
 pub use find::{Attached, State, list};
 pub use make::{Made, attach};
+pub use program::run;
 pub use record::{Kind, Record, Records};
 pub use source::{Source, SourceError};
 pub use undo::{Undone, detach, detach_all};

@@ -1,12 +1,11 @@
 //! Making a device.
 
 use crate::error::AttachError;
+use crate::program::{run, typed};
 use crate::record::{Kind, Record, Records};
 use crate::source::{SECTOR_BYTES, Source};
 use serde::Serialize;
-use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 /// Times that a loop device is looked for: another program may find the same at the same time.
@@ -121,51 +120,4 @@ fn free_nbd() -> Result<PathBuf, AttachError> {
     let names = (0..).map(|number| format!("nbd{number}")).take_while(|name| block.join(name).exists());
     let free = names.into_iter().find(|name| !block.join(name).join("pid").exists());
     free.map(|name| Path::new("/dev").join(name)).ok_or(AttachError::NoFreeNbd)
-}
-
-/// A command as a person would type it.
-fn typed(program: &str, words: &[&str]) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+:,@%=[]".contains(c);
-    let quoted = words.iter().map(|word| match !word.is_empty() && word.chars().all(plain) {
-        true => (*word).to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    });
-    [program.to_owned()].into_iter().chain(quoted).collect::<Vec<_>>().join(" ")
-}
-
-/// What a program says on its standard output.
-pub(crate) fn run(program: &'static str, package: &'static str, words: &[&str]) -> Result<String, AttachError> {
-    let command = || typed(program, words);
-    let output = match Command::new(program).args(words).env("LC_ALL", "C").output() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Err(AttachError::NoProgram { program, package });
-        }
-        Err(error) => return Err(AttachError::Program { command: command(), said: error.to_string() }),
-        Ok(output) => output,
-    };
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-    if output.status.success() {
-        return Ok(text(&output.stdout));
-    }
-    let said = text(&output.stderr);
-    let said = said.lines().last().map_or_else(|| output.status.to_string(), str::to_owned);
-    Err(AttachError::Program { command: command(), said })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn commands_are_told_as_they_can_be_typed() {
-        assert_eq!(typed("losetup", &["--show", "/mnt/my card/it's"]), r"losetup --show '/mnt/my card/it'\''s'");
-    }
-
-    #[test]
-    fn a_program_that_fails_or_is_missing_is_told_in_one_line() {
-        let error = run("ls", "coreutils", &["/no/such/file"]).unwrap_err().to_string();
-        assert!(error.starts_with("ls /no/such/file: ") && error.contains("No such file"), "{error}");
-        let error = run("no-such-program", "such", &[]).unwrap_err().to_string();
-        assert_eq!(error, "no-such-program is missing: install such");
-    }
 }

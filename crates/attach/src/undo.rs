@@ -2,7 +2,8 @@
 
 use crate::error::AttachError;
 use crate::find::{Attached, list};
-use crate::make::{root, run};
+use crate::make::root;
+use crate::program::run;
 use crate::record::{Kind, Records};
 use crate::source::{cards, is_dead, mount_of};
 use rustix::mount::UnmountFlags;

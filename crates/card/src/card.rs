@@ -78,7 +78,7 @@ pub struct Card {
     pub(crate) erasing: Vec<Erasing>,
     pub(crate) buffer_free_sectors: u32,
     /// Room in the buffer: what counts as durable there is what the energy can put on flash.
-    buffer_sectors: u32,
+    pub(crate) buffer_sectors: u32,
     /// Writes that wait for room, first come first served; at most one entry a request.
     pub(crate) waiting_writes: VecDeque<RequestId>,
     /// Flushes and FUA writes that wait until a barrier is durable; barriers do not fall.

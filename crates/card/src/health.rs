@@ -276,6 +276,8 @@ impl Card {
             self.ftl.seal_for_durability(StreamId::Relocation);
             self.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);
+            // With capacitors, as when power fails: room is made for what is owed, where any can be.
+            self.drain(now);
             self.finish_own_work(done);
             if self.contents().dirty_holes.is_empty() && self.failed_stripes.is_empty() && !self.halted {
                 self.write_last_headers();

@@ -203,16 +203,30 @@ impl Card {
 
     /// Writes the holes of a segment. There is room for them.
     pub(crate) fn write_holes(&mut self, segment: u32, as_of: u64) {
-        let lbas = self.ftl.hole_segment_lbas();
-        let first = segment * lbas;
-        let count = lbas.min(self.ftl.user_sectors() as u32 - first);
-        let store = self.store.as_mut().expect("the card has contents");
+        let store = self.contents();
         // Of a segment the list that is written last counts. Whoever asks may have waited since, and another list been
         // written as of a later version: up to that all was durable, and it still is.
         let as_of = as_of.max(store.holes_as_of);
         store.holes_as_of = as_of;
+        // Trims that came later are still owed: the data that they took away may have a version after `as_of`.
+        if store.dirty_holes.get(&segment).is_some_and(|trimmed| *trimmed <= as_of) {
+            store.dirty_holes.remove(&segment);
+        }
+        let list = self.list_of_holes(segment);
+        let ppa = self.ftl.write_holes(segment);
+        self.relocations.sectors_in_flight += 1;
+        self.contents().put(ppa, list);
+    }
+
+    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. What
+    /// came later has a higher one: it stands, or is owed.
+    pub(crate) fn list_of_holes(&mut self, segment: u32) -> Content {
+        let lbas = self.ftl.hole_segment_lbas();
+        let first = segment * lbas;
+        let count = lbas.min(self.ftl.user_sectors() as u32 - first);
+        let store = self.store.as_mut().expect("the card has contents");
         let mut payload = vec![0; store.payload_bytes()];
-        set_holes_as_of(&mut payload, as_of);
+        set_holes_as_of(&mut payload, store.holes_as_of);
         for index in 0..count {
             let lba = Lba(first + index);
             if self.ftl.lookup(lba).is_none()
@@ -221,14 +235,6 @@ impl Card {
                 set_hole(&mut payload, index);
             }
         }
-        // Trims that came later are still owed: the data that they took away may have a version after `as_of`.
-        if store.dirty_holes.get(&segment).is_some_and(|trimmed| *trimmed <= as_of) {
-            store.dirty_holes.remove(&segment);
-        }
-        let version = store.take_version();
-        let lba = self.ftl.holes_lba(segment);
-        let ppa = self.ftl.write_holes(segment);
-        self.relocations.sectors_in_flight += 1;
-        self.contents().put(ppa, Content::new(Role::Holes, version, lba, payload.into()));
+        Content::new(Role::Holes, store.take_version(), self.ftl.holes_lba(segment), payload.into())
     }
 }

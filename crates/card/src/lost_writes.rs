@@ -2,30 +2,18 @@
 //!
 //! It stops when more has failed at once than parity makes up for. Should a part of that answer again later, what lies on
 //! flash is older than what was acknowledged, and nothing there says so: the headers do. Once it has stopped there may be
-//! nobody left to be told. So a card to which one more failure can do that says so beforehand, and takes it back when it
-//! is whole again, or when power fails and all that it holds is on flash.
+//! nobody left to be told, and the card does not know beforehand when that will be: modules may have been silent for a while
+//! when it first notices one. So a card that takes writes says from the first of them on that they may be lost, and takes it
+//! back when power fails, or the card is shut down, and all that it holds is on flash.
 
 use crate::card::Card;
 use crate::store::Store;
 
 impl Card {
-    /// The card takes writes with capacitors and without redundancy.
-    fn may_lose_writes(&self) -> bool {
-        self.config.power_loss_protection && self.store.is_some() && !self.halted && self.is_degraded()
-    }
-
-    /// Something is about to be acknowledged, or the redundancy has just gone: the headers say what may become of it.
+    /// Something is about to be acknowledged: the headers say what may become of it.
     pub(crate) fn note_risk(&mut self) {
-        if !self.says_lost_writes() && self.may_lose_writes() {
+        if self.config.power_loss_protection && self.store.is_some() && !self.halted && !self.says_lost_writes() {
             self.say_lost_writes(true);
-        }
-    }
-
-    /// As [`Card::note_risk`], for headers that are about to be written.
-    pub(crate) fn weigh_risk(&mut self) {
-        let may_lose = self.may_lose_writes();
-        if let Some(store) = &mut self.store {
-            store.headers.common.lost_writes = may_lose;
         }
     }
 
@@ -37,6 +25,8 @@ impl Card {
     /// All that was acknowledged is on flash, and the card takes no more.
     pub(crate) fn nothing_was_lost(&mut self) {
         if self.says_lost_writes() {
+            // To both copies: should the newer be damaged, the other must not say that it was.
+            self.say_lost_writes(false);
             self.say_lost_writes(false);
         }
     }
@@ -54,7 +44,7 @@ impl Card {
         if !self.halted || std::mem::replace(&mut self.halt_is_noted, true) {
             return;
         }
-        let is_empty = self.buffer_free_sectors == self.config.buffer_sectors;
+        let is_empty = self.buffer_free_sectors == self.buffer_sectors;
         let Some(store) = &mut self.store else { return };
         if !self.config.power_loss_protection {
             return;

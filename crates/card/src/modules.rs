@@ -137,7 +137,6 @@ impl Card {
         }
         self.close_open_bands(now);
         self.ftl.set_die_dead(die, true);
-        self.note_risk();
         self.program_sealed(now);
         self.halted |= self.is_beyond_writing();
     }
@@ -193,7 +192,6 @@ impl Card {
         let mut gone = vec![logical];
         if !planted(Canary::GenerationNotRaised) {
             store.headers.set_state(logical as usize, SlotState::Missing);
-            self.weigh_risk();
             self.note_durable();
             gone.extend(self.tell_headers());
         }
@@ -390,9 +388,14 @@ impl Card {
         }
         gone.remove(&place);
         self.take_in(slot, place, kept);
-        let generation = self.contents().headers.common.generation;
-        for logical in lost {
-            self.forget_module(now, logical, generation);
+        if !lost.is_empty() {
+            let generation = self.contents().headers.common.generation;
+            // As when a module goes by itself: what its open stripes hold goes elsewhere.
+            self.close_open_bands(now);
+            for logical in lost {
+                self.forget_module(now, logical, generation);
+            }
+            self.program_sealed(now);
         }
         Ok(Inserted { module: place, kept: kept.is_some() })
     }

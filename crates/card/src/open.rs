@@ -201,6 +201,8 @@ impl Card {
                 let to_rebuild = std::mem::take(&mut card.to_rebuild);
                 let mut store = Store::new(media, headers, slots, max_requests as usize);
                 store.next_version = next_version;
+                // What was found is on flash.
+                store.holes_as_of = next_version - 1;
                 card.store = Some(Box::new(store));
                 card.restore_totals();
                 card.begin_patrol(true);

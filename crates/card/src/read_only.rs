@@ -56,7 +56,7 @@ impl Card {
             return;
         }
         self.go_on(now, done);
-        if may_come(self) || self.read_only {
+        if may_come(self) || self.read_only || self.move_into_reserve(now, done) {
             return;
         }
         self.read_only = true;

@@ -299,9 +299,7 @@ impl Card {
         if self.halted || lacks_another || lacks_die {
             return;
         }
-        let store = self.contents();
-        store.headers.set_state(logical as usize, SlotState::Active);
-        self.weigh_risk();
+        self.contents().headers.set_state(logical as usize, SlotState::Active);
         self.tell_modules(now);
     }
 

@@ -116,11 +116,17 @@ impl Card {
     /// Moves what waited for room, as far as there is some.
     pub(crate) fn move_waiting(&mut self, now: Time, done: &mut Vec<Completion>) {
         if let Some(relocation) = self.relocations.waiting.front()
-            && self.ftl.can_relocate(relocation.sectors())
+            && self.has_room_to_move(relocation)
         {
             let relocation = self.relocations.waiting.pop_front().expect("looked at");
             self.move_sectors(now, relocation, done);
         }
+    }
+
+    /// Sectors of stripes that failed, or that have yet to notice it, go first: what they replaced can't be erased before.
+    fn has_room_to_move(&self, relocation: &Relocation) -> bool {
+        let owed = self.store.as_ref().map_or(0, |store| store.sectors_to_fail(&self.ftl)) + self.homeless.len() as u32;
+        self.ftl.can_relocate(relocation.sectors() + owed)
     }
 
     fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
@@ -128,10 +134,26 @@ impl Card {
             // They lie where they lay; what room is left is for what lies nowhere.
             return;
         }
-        if self.store.is_some() && !self.ftl.can_relocate(relocation.sectors()) {
+        if self.store.is_some() && !self.has_room_to_move(&relocation) {
             self.relocations.waiting.push_back(relocation);
             return self.unblock(now);
         }
+        self.move_now(now, relocation, done);
+    }
+
+    /// Nothing is under way, so nothing will fail: what waits for room takes some of that which is kept for stripes that
+    /// do. `false`: nothing waits, or there is none.
+    pub(crate) fn move_into_reserve(&mut self, now: Time, done: &mut Vec<Completion>) -> bool {
+        if !self.homeless.is_empty() || !self.ftl.can_rewrite() {
+            return false;
+        }
+        let Some(relocation) = self.relocations.waiting.pop_front() else { return false };
+        self.move_now(now, relocation, done);
+        self.unblock(now);
+        true
+    }
+
+    fn move_now(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) {
         let before = self.ftl.counters().relocated_sectors;
         match self.store {
             Some(_) => self.relocate_contents(relocation),

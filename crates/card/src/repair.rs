@@ -146,20 +146,21 @@ impl Card {
                 for (_, ppa, content) in found.iter_mut().filter(|(.., content)| content.is_none()) {
                     *content = self.rescued(*ppa).cloned();
                 }
-                let store = self.store.as_mut().expect("the card has contents");
-                let mut contents = store.take_relocation(relocation.first);
+                let mut contents = self.contents().take_relocation(relocation.first);
                 for (lba, ppa, content) in found {
-                    let content = match content {
-                        Some(content) => {
-                            store.counters.rebuilt_sectors += 1;
+                    let content = match (content, self.ftl.segment_of(lba)) {
+                        (Some(content), _) => {
+                            self.contents().counters.rebuilt_sectors += 1;
                             content
                         }
-                        None => store.lost(lba),
+                        // A list of holes is no loss: the map knows them.
+                        (None, Some(segment)) => self.list_of_holes(segment),
+                        (None, None) => self.contents().lost(lba),
                     };
                     contents.push((ppa, content));
                 }
                 contents.sort_by_key(|(ppa, _)| *ppa);
-                store.relocation_read(relocation.first, contents);
+                self.contents().relocation_read(relocation.first, contents);
                 self.relocation_complete(now, relocation, done);
             }
         }

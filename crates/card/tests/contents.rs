@@ -5,8 +5,9 @@ mod common;
 use card::{Card, CardConfig, OpenError, SectorData, shape};
 use common::{PAYLOAD, SECTOR, with_contents};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
-use format::CardId;
-use media::{CutOutcome, Flash, Physics};
+use format::{CardId, Role, Spare};
+use ftl::recover::AssembleError;
+use media::{BlockAt, CutOutcome, Fault, Flash, Media, Physics, SectorState, Unit, UnitAt};
 use std::collections::BTreeMap;
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -77,6 +78,51 @@ impl Host {
         self.card.take_read(RequestId(1)).pop().unwrap()
     }
 
+    /// Until the card has nothing left to do.
+    fn rest(&mut self) {
+        while self.step() {}
+    }
+
+    /// Places of all sectors on flash that are such a thing, of this number, the newest first.
+    fn on_flash(&self, role: Role, lba: u32) -> Vec<UnitAt> {
+        let mut media = self.card.media_contents().unwrap().clone();
+        let shape = *media.shape();
+        let mut unit = Unit::new(&shape);
+        let mut found = Vec::new();
+        for module in 0..shape.modules {
+            for (block, row) in (0..shape.blocks_per_die).flat_map(|b| (0..shape.rows_per_block).map(move |r| (b, r))) {
+                let at = UnitAt { block: BlockAt { module, die: 0, block }, row };
+                media.read(at, &mut unit).unwrap();
+                for sector in (0..unit.sectors()).filter(|&sector| unit.state(sector) == SectorState::Good) {
+                    let spare = Spare::decode(unit.spare(sector)).unwrap();
+                    found.extend(Some((spare.version, at)).filter(|_| spare.role == role && spare.lba == lba));
+                }
+            }
+        }
+        found.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+        found.into_iter().map(|(_, at)| at).collect()
+    }
+
+    /// A unit can't be read any more, and neither can it be rebuilt.
+    fn lose(&mut self, at: UnitAt) {
+        let media = self.card.media_contents_mut().unwrap();
+        let shape = *media.shape();
+        let other = BlockAt { module: (at.block.module + 1) % shape.modules, ..at.block };
+        for (block, sector) in [at.block, other].into_iter().flat_map(|b| (0..shape.unit_sectors).map(move |s| (b, s)))
+        {
+            media.inject(Fault::FlipBits { at: UnitAt { block, ..at }, sector, bits: 10_000 });
+        }
+    }
+
+    /// The card is shut down in order; its media.
+    fn shut_down(mut self) -> (CardConfig, Flash, Time) {
+        let now = self.card.shut_down(self.now, &mut self.done);
+        let mut media = self.card.into_media().unwrap();
+        media.power_cut(&[], &mut |_, _| CutOutcome::Done);
+        media.power_on();
+        (self.config, media, now)
+    }
+
     /// The power goes and comes back.
     fn cut(self, rng: &mut Rng) -> Host {
         let Host { config, mut card, mut now, mut done } = self;
@@ -95,6 +141,11 @@ impl Host {
             _ => CutOutcome::PartlyErased,
         });
         media.power_on();
+        Host::start(config, media, now)
+    }
+
+    fn start(config: CardConfig, media: Flash, now: Time) -> Host {
+        let mut done = Vec::new();
         let (mut card, _) = Card::open(&config, media, None, 8, 1).map_err(|e| e.0).unwrap();
         card.start_up(now, &mut done);
         done.clear();
@@ -198,6 +249,61 @@ fn one_write_survives_a_cut() {
             assert_eq!(host.read(lba), SectorData::Data(payload(lba, u64::from(last) + 1).into()), "{n} {lba}");
         }
     }
+}
+
+#[test]
+fn a_card_that_stopped_with_acknowledged_writes_in_its_buffer_does_not_start() {
+    let mut host = Host::new(with_contents(true));
+    let open = |host: &Host, damaged: Option<u32>| {
+        let mut media = host.card.media_contents().unwrap().clone();
+        media.power_cut(&[], &mut |_, _| CutOutcome::Done);
+        media.power_on();
+        for (module, copy) in (0..media.shape().modules).zip(damaged.into_iter().cycle()) {
+            media.inject(Fault::DamageHeader { module, copy, byte: 9, xor: 1 });
+        }
+        Card::open(&host.config, media, None, 8, 1).map(drop).map_err(|failed| failed.0)
+    };
+    // Nobody was told of anything yet.
+    assert_eq!(open(&host, None), Ok(()));
+    for version in 1..4 {
+        host.write(0, version);
+        assert_eq!(open(&host, None), Err(OpenError::Assemble(AssembleError::LostWrites)));
+        // When the power fails it puts them on flash and says so, in both copies of its headers.
+        host = host.cut(&mut Rng::stream(version, "cut"));
+        for damaged in [None, Some(0), Some(1)] {
+            assert_eq!(open(&host, damaged), Ok(()), "{damaged:?}");
+        }
+        assert_eq!(host.read(0), SectorData::Data(payload(0, version).into()));
+        assert_eq!(open(&host, None), Ok(()), "reads are nothing that could be lost");
+    }
+}
+
+#[test]
+fn what_was_trimmed_stays_so_when_the_list_that_tells_of_it_can_not_be_read() {
+    let mut host = Host::new(with_contents(false));
+    // More than a band, so that the trimmed sector lies in another one than the list.
+    (0..60).for_each(|lba| host.write(lba, 1));
+    host.trim(3);
+    host.trim(40);
+    host.flush();
+    let list = host.on_flash(Role::Holes, 0)[0];
+    // What is still being filled is not looked over.
+    (41..60).chain(41..60).for_each(|lba| host.write(lba, 2));
+    host.flush();
+    host.lose(list);
+    host.card.begin_scrub(host.now, &mut host.done);
+    host.rest();
+    let (config, media, now) = host.shut_down();
+    host = Host::start(config, media, now);
+    assert!(!host.on_flash(Role::Data, 3).is_empty(), "nothing could come back");
+    for lba in [3, 40] {
+        assert_eq!(host.read(lba), SectorData::Zero, "{lba}");
+    }
+    host.write(3, 2);
+    host.flush();
+    host = host.cut(&mut Rng::stream(3, "cut"));
+    assert_eq!(host.read(3), SectorData::Data(payload(3, 2).into()));
+    assert_eq!(host.read(40), SectorData::Zero);
 }
 
 #[test]

@@ -72,6 +72,11 @@ impl Host {
 
     fn cut(mut self, config: &CardConfig) -> Host {
         self.settle();
+        self.card.power_fails(self.now);
+        while !self.card.is_drained() {
+            self.now = self.card.next_event();
+            self.card.advance(self.now, &mut self.done);
+        }
         let mut media = self.card.into_media().unwrap();
         media.power_cut(&[], &mut |_, _| media::CutOutcome::Done);
         Host::start(config, media, self.now)

@@ -4,10 +4,12 @@
 use crate::args::ReviewArgs;
 use crate::card_dir::{self, CardDir};
 use crate::database_cmd;
+use crate::database_model::Served;
 use crate::error::Failure;
 use crate::output::print_error;
 use crate::review_target::refuse_real_options_but_size;
 use crate::units::capacity;
+use database::Device;
 use mounted::{LEAST_BYTES, Mounted, Options};
 use profile::{Host, Profile};
 use results::{TargetInfo, TargetKind};
@@ -33,7 +35,9 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     }
     let mounted = Mounted::new(what.options)?;
     let price = what.profile.price_usd();
-    let done = database_cmd::on(args, mounted.dir(), &mounted, what.info, price);
+    let served =
+        Served { profile: &what.profile, bytes: what.info.capacity_bytes, is_disks: Device::rotational(&mounted) };
+    let done = database_cmd::on(args, mounted.dir(), &mounted, what.info.clone(), price, Some(&served));
     // Such as that it could not keep up with the clock.
     for line in mounted.log().lines().filter(|line| line.contains("too slow")) {
         print_error(line.trim_start_matches("flashrig: "));
@@ -87,10 +91,8 @@ fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsStri
     info.kind = TargetKind::Served;
     info.name.clone_from(&args.target);
     info.capacity_bytes = bytes;
-    let program =
-        std::env::current_exe().map_err(|source| Failure::Unreadable { path: "/proc/self/exe".into(), source })?;
     let options = Options {
-        program,
+        program: database_cmd::program()?,
         serve: words,
         is_controlled: !is_disks,
         title: format!("{}, served", profile.title()),

@@ -4,6 +4,7 @@ use crate::args::ReviewArgs;
 use crate::cancel;
 use crate::card_dir;
 use crate::database_card;
+use crate::database_model::Served;
 use crate::error::Failure;
 use crate::output::{pretty, print};
 use crate::progress::Watch;
@@ -13,7 +14,7 @@ use crate::review_target::{refuse_model_options, refuse_real_options};
 use crate::view;
 use database::{CrashConfig, DatabaseError, Device, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig};
 use humantime::format_rfc3339_seconds;
-use results::{DatabaseReport, PhaseReport, PhaseStatus, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
+use results::{PhaseReport, PhaseStatus, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -48,7 +49,7 @@ fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     };
     let device = Mounted::of(dir);
     info.volatile_write_cache = info.volatile_write_cache.or(device.volatile_write_cache());
-    on(args, dir, &device, info, None)
+    on(args, dir, &device, info, None, None)
 }
 
 /// In a directory on a device of which more may be known: how its power is cut, where its requests are counted. The
@@ -59,6 +60,7 @@ pub fn on(
     device: &dyn Device,
     info: TargetInfo,
     known_usd: Option<f64>,
+    served: Option<&Served>,
 ) -> Result<ExitCode, Failure> {
     for (given, option) in
         [(!args.only.is_empty(), "--only"), (args.resume, "--resume"), (args.fill.0 != 1.0, "--fill")]
@@ -85,7 +87,11 @@ pub fn on(
     let (began, started) = (Instant::now(), format_rfc3339_seconds(SystemTime::now()).to_string());
     let done = {
         let watch = Watch::new();
-        database::review(&request, &plan, device, &watch)?
+        let mut done = database::review(&request, &plan, device, &watch)?;
+        if let Some(served) = served.filter(|_| done.ended.is_none()) {
+            served.add(&mut done.report, args.seed, &watch)?;
+        }
+        done
     };
     let head = start(args, &files, known_usd);
     let result = ReviewResult {
@@ -98,7 +104,8 @@ pub fn on(
         options: ReviewOptions {
             seed: args.seed,
             scale: 1.0,
-            fill: 1.0,
+            // How full the device is, is the database's size, and what else lies in its directory.
+            fill: 0.0,
             quick: args.quick,
             budget_s: None,
             only: Vec::new(),
@@ -106,7 +113,7 @@ pub fn on(
         },
         started: Some(started),
         price: head.price,
-        phases: phases(&request, &done.report),
+        phases: phases(&request, &plan, &done),
         purge: None,
         preconditioning: Vec::new(),
         sweeps: Vec::new(),
@@ -136,6 +143,11 @@ fn deliver(args: &ReviewArgs, files: &Files, result: &ReviewResult, done: Review
     }
 }
 
+/// This program, as the kernel has it open: it may have been replaced on the disk.
+pub fn program() -> Result<PathBuf, Failure> {
+    std::env::current_exe().map_err(|source| Failure::Unreadable { path: "/proc/self/exe".into(), source })
+}
+
 /// NAME-logs, beside NAME.json.
 fn logs(files: &Files) -> PathBuf {
     let mut logs = files.json.with_extension("").into_os_string();
@@ -163,6 +175,7 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
     Ok(Request {
         dir: dir.to_owned(),
         logs,
+        guard: Some(program()?),
         pg_bin: asked.pg_bin.clone(),
         parts,
         sessions: asked.sessions.clone(),
@@ -189,14 +202,17 @@ fn plan_json(plan: &Plan, request: &Request) -> serde_json::Value {
         "data_bytes": plan.data_bytes,
         "shared_buffers_bytes": plan.shared_buffers_bytes,
         "needed_bytes": plan.needed_bytes,
-        "measured_s": plan.measured_s,
+        "measured_s": plan.measured_s(),
         "sessions": request.sessions,
         "settings": settings,
     })
 }
 
 /// What was to be done, and what became of it.
-fn phases(request: &Request, report: &DatabaseReport) -> Vec<PhaseReport> {
+fn phases(request: &Request, plan: &Plan, done: &Reviewed) -> Vec<PhaseReport> {
+    let report = &done.report;
+    let seconds =
+        |all: &[(Part, f64)], part| all.iter().filter(|(of, _)| *of == part).map(|(_, seconds)| seconds).sum();
     let points = request.sessions.len();
     let all = [
         (Part::Mix, "mix", "80/20 mix", report.mix.as_ref().map_or(0, |m| m.points.len()), points),
@@ -220,8 +236,8 @@ fn phases(request: &Request, report: &DatabaseReport) -> Vec<PhaseReport> {
             _ => PhaseStatus::Done,
         },
         points: wanted as u32,
-        expected_s: 0.0,
-        took_s: 0.0,
+        expected_s: seconds(&plan.parts, part),
+        took_s: seconds(&done.seconds, part),
         note: String::new(),
     };
     all.into_iter().map(phase).collect()

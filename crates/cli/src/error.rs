@@ -44,6 +44,16 @@ pub enum Failure {
         /// What the card has.
         user_bytes: u64,
     },
+    /// The trace.
+    #[error("{source}{}", if .source.is_of_a_line() { "; --skip-bad skips and counts such lines" } else { "" })]
+    Trace {
+        /// Where, and what.
+        #[from]
+        source: trace::TraceError,
+    },
+    /// A recording.
+    #[error(transparent)]
+    Record(#[from] record::RecordError),
     /// A point of a comparison.
     #[error(transparent)]
     Point(#[from] PointError),

@@ -13,6 +13,7 @@ mod create_cmd;
 mod ctl_cmd;
 mod database_card;
 mod database_cmd;
+mod database_model;
 mod error;
 mod fsck_cmd;
 mod generate_cmd;
@@ -20,6 +21,8 @@ mod opening;
 mod output;
 mod progress;
 mod real_target;
+mod record_cmd;
+mod replay_cmd;
 mod review_cmd;
 mod review_output;
 mod review_target;
@@ -36,19 +39,37 @@ mod view;
 use args::{Cli, Command};
 use clap::error::ErrorKind;
 use error::{Failure, clap_message, one_line};
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Exit code of errors. 1 is for commands whose answer is no.
 const ERROR: u8 = 2;
 
+/// Waits for the end of the process that has started this one as its guard, and undoes what that has left.
+fn stand_guard(mut words: impl Iterator<Item = OsString>) -> ExitCode {
+    let (kind, paths) = (words.next().unwrap_or_default(), words.map(PathBuf::from).collect::<Vec<_>>());
+    database::wait_for_the_end();
+    let errors: Vec<String> = match (kind.to_str(), &paths[..]) {
+        (Some(mounted::GUARDED), [work]) if work.exists() => {
+            mounted::undo(work).iter().map(ToString::to_string).collect()
+        }
+        (Some(database::GUARDED), [work, socket]) => {
+            database::undo(work, socket).err().iter().map(ToString::to_string).collect()
+        }
+        _ => Vec::new(),
+    };
+    for error in errors {
+        eprintln!("flashrig: {}", one_line(&error));
+    }
+    ExitCode::SUCCESS
+}
+
 /// The command, with the arguments and the streams of this process.
 pub fn main() -> ExitCode {
     let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == mounted::GUARD_WORD) {
-        for error in words.next().iter().flat_map(|work| mounted::stand_guard(work.as_ref())) {
-            eprintln!("flashrig: {}", one_line(&error.to_string()));
-        }
-        return ExitCode::SUCCESS;
+    if words.next().is_some_and(|word| word == database::GUARD_WORD) {
+        return stand_guard(words);
     }
     let cli = match args::parse(std::env::args_os()) {
         Ok(cli) => cli,
@@ -91,6 +112,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cards(args) => cards_cmd::cards(&args),
         Command::Show(args) => show_cmd::show(&args),
         Command::Run(args) => run_cmd::run(&args),
+        Command::Record(args) => record_cmd::record(&args),
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
         Command::Validate(args) => validate_cmd::validate(&args),

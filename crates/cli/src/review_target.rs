@@ -69,15 +69,8 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
 
 /// Refuses options that only a real device has a use for.
 pub fn refuse_real_options(args: &ReviewArgs, what: &'static str) -> Result<(), Failure> {
-    let real = &args.real;
-    let given = [
-        (real.size.is_some(), "--size"),
-        (real.budget.is_some(), "--budget"),
-        (real.destroy_data, "--destroy-data"),
-        (real.serial.is_some(), "--serial"),
-        (real.keep, "--keep"),
-    ];
-    refuse(&given, what)
+    refuse(&[(args.real.size.is_some(), "--size")], what)?;
+    refuse_real_options_but_size(args, what)
 }
 
 /// Refuses those of them that a card which is served has no use for either.

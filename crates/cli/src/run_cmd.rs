@@ -1,4 +1,4 @@
-//! `flashrig run`: one load on one card.
+//! `flashrig run`: one load, or one trace, on one card.
 
 use crate::args::{DeviceArgs, LoadName, MeasureArgs, RunArgs};
 use crate::cancel;
@@ -6,6 +6,7 @@ use crate::error::Failure;
 use crate::opening::open;
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
+use crate::replay_cmd::replay;
 use crate::units::percent;
 use crate::view::{self, Asked};
 use device::SECTOR_BYTES;
@@ -17,11 +18,19 @@ use std::process::ExitCode;
 use target::{Measure, RunSpec};
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
+    match (args.load, &args.trace.trace) {
+        (Some(load), _) => run_load(args, load),
+        (None, Some(path)) => replay(args, path),
+        (None, None) => unreachable!("the parser asks for one of them"),
+    }
+}
+
+fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     let (profile, host) = open(&args.card, &args.device.host, &args.device.settings)?;
     let scale = args.device.scale.0;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);
-    let load = load(args, fill_bytes);
+    let load = load(args, name, fill_bytes);
     load.validate()?;
     check_size(&load, &profile, &device, scale)?;
     let spec = RunSpec {
@@ -44,9 +53,8 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         (target::run(&spec, &watch)?, watch.stopped())
     };
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
-    let state = if args.device.fresh { "fresh".to_owned() } else { format!("{} full", percent(args.device.fill.0)) };
     let asked = Asked {
-        device: format!("{device_words}, {state}"),
+        device: format!("{device_words}, {}", state_words(args)),
         load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.seed),
         partial,
     };
@@ -61,17 +69,22 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     Ok(if partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }
 
+/// The state in which the load finds the device.
+pub fn state_words(args: &RunArgs) -> String {
+    if args.device.fresh { "fresh".to_owned() } else { format!("{} full", percent(args.device.fill.0)) }
+}
+
 /// Whole sectors that hold data before the run.
 fn fill_bytes(device: &DeviceConfig, fill: f64) -> u64 {
     let sectors = device.user_bytes() / SECTOR_BYTES;
     ((sectors as f64 * fill).round() as u64).clamp(1, sectors) * SECTOR_BYTES
 }
 
-fn load(args: &RunArgs, fill_bytes: u64) -> LoadConfig {
-    match args.load.fileio() {
+fn load(args: &RunArgs, name: LoadName, fill_bytes: u64) -> LoadConfig {
+    match name.fileio() {
         Some(mode) => LoadConfig::Fileio(args.fileio.config(mode, fill_bytes)),
-        None if args.load == LoadName::Redo => LoadConfig::Redo(args.redo.config(fill_bytes)),
-        None if args.load == LoadName::Slob => LoadConfig::Slob(args.slob.config()),
+        None if name == LoadName::Redo => LoadConfig::Redo(args.redo.config(fill_bytes)),
+        None if name == LoadName::Slob => LoadConfig::Slob(args.slob.config()),
         None => LoadConfig::Oltp(args.oltp.config(fill_bytes)),
     }
 }
@@ -101,7 +114,7 @@ fn measure(args: &MeasureArgs) -> Measure {
 }
 
 /// The card, and what this run made of it.
-fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> Result<Value, Failure> {
+pub fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> Result<Value, Failure> {
     let mut json = profile.to_json()?;
     json["scale"] = json!(args.scale.0);
     json["scaled_user_bytes"] = json!(device.user_bytes());
@@ -110,7 +123,7 @@ fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> R
 }
 
 /// The result's JSON; one that Ctrl-C cut short says so.
-fn result_json(result: &RunResult, partial: bool) -> Value {
+pub fn result_json(result: &RunResult, partial: bool) -> Value {
     let mut json = serde_json::to_value(result).expect("results have text keys and finite numbers or null");
     if partial {
         json["partial"] = json!(true);

@@ -7,10 +7,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "cards",
     "show",
     "run",
+    "record",
     "review",
     "compare",
     "validate",
@@ -80,6 +81,9 @@ fn every_example_of_a_help_text_runs() {
     // The card that examples look at.
     let card = torture::CardUnderTest::new(torture::tiny(torture::Kind::Protected), media::Physics::IDEAL, 1);
     card.save_image(&dir.path().join("saved-card")).unwrap();
+    // The trace that examples replay; what it is, is told by its content.
+    let trace = "128166372003061629,usr,0,Read,7014609920,24576,41286\n";
+    fs::write(dir.path().join("usr_0.csv.gz"), trace).unwrap();
     // The card that is asked while it runs.
     let _served = common::served::Card::serve_in(&dir.path().join("card"));
     for words in lines {

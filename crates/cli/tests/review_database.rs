@@ -7,7 +7,7 @@ use common::{command, run, run_in};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -103,28 +103,61 @@ fn a_review_prints_tables_writes_its_files_and_leaves_nothing() {
     assert!(database::processes_in(dir.path()).is_empty());
 }
 
-#[test]
-fn ctrl_c_stops_the_server_and_removes_its_directory() {
-    let Some(dir) = ground() else { return };
-    let out = tempfile::tempdir().unwrap();
-    let mut child = command()
-        .current_dir(out.path())
-        .args(["review", dir.path().to_str().unwrap(), "--database", "postgres", "--sessions", "1,2"])
+/// A review that goes on for minutes, and whose server is at work.
+fn begin(dir: &Path, out: &Path) -> Child {
+    let child = command()
+        .current_dir(out)
+        .args(["review", dir.to_str().unwrap(), "--database", "postgres", "--sessions", "1,2"])
         .args(["--db-size", "48m", "--shared-buffers", "8m", "--point", "60s", "--out", "it"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .expect("the command starts");
     let began = Instant::now();
-    while database::processes_in(dir.path()).len() < 5 && began.elapsed() < Duration::from_secs(60) {
+    while database::processes_in(dir).len() < 5 && began.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(50));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    child
+}
+
+fn signal(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// Directories of a process' sockets.
+fn sockets(pid: u32) -> Vec<String> {
+    let all = left(&std::env::temp_dir());
+    all.into_iter().filter(|name| name.starts_with(&format!("flashrig-pg-{pid}-"))).collect()
+}
+
+#[test]
+fn ctrl_c_stops_the_server_and_removes_its_directory() {
+    let Some(dir) = ground() else { return };
+    let out = tempfile::tempdir().unwrap();
+    let mut child = begin(dir.path(), out.path());
+    signal(&child, "-INT");
     // Once more, by somebody who has no patience.
     std::thread::sleep(Duration::from_millis(20));
     let _ = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130));
     assert!(left(dir.path()).is_empty());
+    assert!(database::processes_in(dir.path()).is_empty());
+}
+
+#[test]
+fn a_review_that_is_killed_leaves_neither_server_nor_directories() {
+    let Some(dir) = ground() else { return };
+    let out = tempfile::tempdir().unwrap();
+    let mut child = begin(dir.path(), out.path());
+    assert_eq!(sockets(child.id()).len(), 1);
+    signal(&child, "-KILL");
+    child.wait().unwrap();
+    let began = Instant::now();
+    let is_there = || !left(dir.path()).is_empty() || !sockets(child.id()).is_empty();
+    while is_there() && began.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(!is_there(), "{:?} {:?}", left(dir.path()), sockets(child.id()));
     assert!(database::processes_in(dir.path()).is_empty());
 }

@@ -2,6 +2,7 @@
 
 use crate::DatabaseError;
 use crate::device;
+use crate::processes::cpu_s;
 use postgres::Client;
 use results::{DatabaseActivity, DeviceActivity};
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ pub(crate) struct Look {
     checkpoints: i64,
     wal_bytes: i64,
     syncs: Option<(i64, f64)>,
+    cpu_s: Option<f64>,
     device: Option<DeviceActivity>,
 }
 
@@ -29,12 +31,14 @@ pub(crate) struct Look {
 pub(crate) struct Looker {
     client: Client,
     major: u32,
+    /// The process that all others of the server are children of.
+    server: Option<i32>,
     block_device: Option<String>,
 }
 
 impl Looker {
-    pub fn new(client: Client, major: u32, block_device: Option<String>) -> Looker {
-        Looker { client, major, block_device }
+    pub fn new(client: Client, major: u32, server: Option<i32>, block_device: Option<String>) -> Looker {
+        Looker { client, major, server, block_device }
     }
 
     /// The counters now. All other sessions must have ended, or be at rest for a second: they say what they did only
@@ -76,6 +80,7 @@ impl Looker {
             checkpoints: row.get(4),
             wal_bytes: row.get(5),
             syncs: syncs.0.zip(syncs.1),
+            cpu_s: self.server.and_then(cpu_s),
             device: self.block_device.as_deref().and_then(device::counters),
         })
     }
@@ -124,6 +129,7 @@ pub(crate) fn between(from: &Look, to: &Look) -> DatabaseActivity {
         wal_bytes: since(from.wal_bytes, to.wal_bytes),
         wal_syncs: syncs.map(|s| s.0),
         wal_sync_ns: syncs.and_then(|(count, ms)| ratio(ms * 1e6, count)),
+        cpu_s: from.cpu_s.zip(to.cpu_s).map(|(a, b)| (b - a).max(0.0)),
         device_read_share: device.and_then(|d| ratio(d.read_bytes as f64, read * BLOCK_BYTES)),
         device,
     }
@@ -146,12 +152,14 @@ mod tests {
             checkpoints: n,
             wal_bytes: 100 * n,
             syncs: Some((2 * n, n as f64)),
+            cpu_s: Some(n as f64 / 2.0),
             device: Some(device(10 * n as u64)),
         };
         let activity = between(&look(1, 0), &look(3, 4));
         assert_eq!((activity.seconds, activity.blocks_read, activity.buffer_hit_ratio), (4.0, 20, 0.75));
         assert_eq!((activity.block_read_ns, activity.wal_sync_ns), (Some(100_000.0), Some(500_000.0)));
         assert_eq!((activity.device_read_share, activity.device), (Some(0.5), Some(device(20))));
+        assert_eq!(activity.cpu_s, Some(1.0));
         let nothing = between(&look(1, 0), &look(1, 0));
         assert_eq!((nothing.block_read_ns, nothing.device_read_share, nothing.buffer_hit_ratio), (None, None, 0.0));
     }

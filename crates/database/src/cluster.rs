@@ -1,12 +1,13 @@
 //! The life of a cluster: made, started, stopped, killed, removed.
 //!
-//! Invariants: no process of the server outlives the [`Cluster`], and neither does its directory. A process belongs to it
-//! when its working directory lies in the cluster's: that is so for the server and all that it forks, and it is how they
-//! are found even when the server itself was killed.
+//! Invariants: no process of the server outlives the [`Cluster`], and neither does its directory; where a guard was asked
+//! for, neither outlives this process.
 
 use crate::account::Account;
 use crate::error::words;
+use crate::guard::Guard;
 use crate::place::Place;
+use crate::processes::end_all_in;
 use crate::{Binaries, DatabaseError};
 use postgres::{Client, Config, NoTls};
 use rustix::process::{Pid, Signal, kill_process};
@@ -24,8 +25,6 @@ pub(crate) const DATABASE: &str = "flashrig";
 const STOP_PATIENCE: Duration = Duration::from_secs(120);
 /// Until one that was told to stop at once is killed.
 const KILL_PATIENCE: Duration = Duration::from_secs(8);
-/// Until processes that were killed are gone: they may be in the middle of a request.
-const GONE_PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A cluster of its own.
@@ -35,19 +34,32 @@ pub struct Cluster {
     account: Account,
     server: Option<Child>,
     log: PathBuf,
-    // Fields are dropped in order: the directory goes after the server.
+    // Fields are dropped in order: the directory goes after the server, and then there is nothing left to guard.
     place: Place,
+    _guard: Option<Guard>,
 }
 
+/// What a guard of a cluster is told to undo: see [`undo`].
+pub const GUARDED: &str = "cluster";
+
 impl Cluster {
-    /// Makes one in a new directory below `dir`; the server's log goes to the directory `logs`.
-    pub fn create(binaries: &Binaries, dir: &Path, logs: &Path) -> Result<Cluster, DatabaseError> {
+    /// Makes one in a new directory below `dir`; the server's log goes to the directory `logs`. `guard` is a program that
+    /// is started as a [`Guard`] of it.
+    pub fn create(
+        binaries: &Binaries,
+        dir: &Path,
+        logs: &Path,
+        guard: Option<&Path>,
+    ) -> Result<Cluster, DatabaseError> {
         let account = Account::find()?;
         fs::create_dir_all(logs).map_err(DatabaseError::io(logs))?;
         let place = Place::create(dir, &account)?;
+        let paths = [place.work.as_path(), &place.socket];
+        let guard = guard.map(|program| Guard::start(program, GUARDED, &paths).map_err(DatabaseError::io(program)));
+        let guard = guard.transpose()?;
         let log = logs.join("postgres.log");
         File::create(&log).map_err(DatabaseError::io(&log))?;
-        let cluster = Cluster { binaries: binaries.clone(), account, server: None, log, place };
+        let cluster = Cluster { binaries: binaries.clone(), account, server: None, log, place, _guard: guard };
         let mut initdb = cluster.command("initdb");
         // What is to survive a power cut is synced when there is to be one.
         initdb.args(["--auth=trust", "--data-checksums", "--encoding=UTF8", "--locale=C", "--no-sync"]);
@@ -165,6 +177,11 @@ impl Cluster {
         self.config().dbname(database).connect(NoTls)
     }
 
+    /// The server's first process.
+    pub(crate) fn server(&self) -> Option<i32> {
+        self.server.as_ref().map(|server| server.id() as i32)
+    }
+
     /// Whether the server runs.
     pub(crate) fn is_running(&mut self) -> bool {
         self.server.as_mut().is_some_and(|server| matches!(server.try_wait(), Ok(None)))
@@ -205,31 +222,17 @@ impl Cluster {
 
     /// Ends every process of the server without letting it do anything more.
     pub(crate) fn kill_hard(&mut self) {
-        let shared = self.shared_memory();
-        let began = Instant::now();
-        let mut killed = false;
-        loop {
-            let left = processes_in(&self.place.work);
-            for pid in left.iter().filter_map(|&pid| Pid::from_raw(pid)) {
-                killed = true;
-                // It may have ended meanwhile.
-                let _ = kill_process(pid, Signal::KILL);
+        let server = &mut self.server;
+        end_all_in(&self.place.work, || {
+            if server.as_mut().is_some_and(|server| !matches!(server.try_wait(), Ok(None))) {
+                *server = None;
             }
-            if self.server.as_mut().is_some_and(|server| !matches!(server.try_wait(), Ok(None))) {
-                self.server = None;
-            }
-            if left.is_empty() && self.server.is_none() || began.elapsed() > GONE_PATIENCE {
-                break;
-            }
-            std::thread::sleep(POLL);
-        }
+            server.is_none()
+        });
         if let Some(mut server) = self.server.take() {
             // Whatever holds it, it is not to become a zombie's parent.
             let _ = server.kill();
             let _ = server.try_wait();
-        }
-        if killed {
-            shared.remove();
         }
     }
 
@@ -250,58 +253,20 @@ impl Cluster {
         }
         false
     }
+}
 
-    /// What a server that is killed leaves in memory.
-    fn shared_memory(&self) -> SharedMemory {
-        // Some segments are known to the server's workers only.
-        let maps = processes_in(&self.place.work)
-            .into_iter()
-            .map(|pid| fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default())
-            .collect::<String>();
-        let mut files: Vec<PathBuf> =
-            maps.lines().filter_map(|line| Some(PathBuf::from(&line[line.find("/dev/shm/PostgreSQL.")?..]))).collect();
-        files.sort_unstable();
-        files.dedup();
-        // The seventh line has the key and the number of a segment that tells whether a server is alive.
-        let lock = fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
-        let segment = lock.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        SharedMemory { files, segment }
-    }
+/// Ends and removes what is left of a cluster, from the names of its two directories. What did not work is told.
+pub fn undo(work: &Path, socket: &Path) -> Result<(), DatabaseError> {
+    let place = Place { work: work.to_owned(), socket: socket.to_owned() };
+    end_all_in(&place.work, || true);
+    // Dropping it would remove both as well, and only print why not.
+    std::mem::ManuallyDrop::new(place).remove()
 }
 
 impl Drop for Cluster {
     fn drop(&mut self) {
         self.kill();
     }
-}
-
-struct SharedMemory {
-    files: Vec<PathBuf>,
-    segment: Option<u64>,
-}
-
-impl SharedMemory {
-    fn remove(self) {
-        for file in self.files {
-            // The next server may have done it.
-            let _ = fs::remove_file(file);
-        }
-        if let Some(segment) = self.segment {
-            let _ = Command::new("ipcrm").args(["-m", &segment.to_string()]).stderr(Stdio::null()).status();
-        }
-    }
-}
-
-/// Processes whose working directory is there or below.
-pub fn processes_in(dir: &Path) -> Vec<i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let cwd = fs::read_link(entry.path().join("cwd")).ok()?;
-            cwd.starts_with(dir).then_some(pid)
-        })
-        .collect()
 }
 
 /// Nothing of this process' environment counts but where programs are.

@@ -38,13 +38,13 @@ pub trait Device: Sync {
 ///
 /// The order of a crash test, with PostgreSQL's cluster in a directory on the device's file system:
 ///
-/// 1. [`Power::pull`], sometimes, while sessions commit;
+/// 1. [`Power::pull`], sometimes, while sessions commit; and [`Power::insert`], sometimes, while they still do;
 /// 2. [`Power::cut`], while sessions commit;
 /// 3. every process that has a file open there is killed: nothing of ours is in the way of an unmount;
 /// 4. [`Power::restore`]: the device starts, recovers and is attached again, its file system is mounted again, at the
 ///    same path;
 /// 5. PostgreSQL is started in the same directory, recovers, and is checked;
-/// 6. [`Power::insert`], if a module was pulled.
+/// 6. [`Power::insert`], if a module was pulled and is not back, and [`Power::rebuilt`].
 pub trait Power: Sync {
     /// How power is cut, for people: `the server of the card is told to drop power`.
     fn how(&self) -> String;
@@ -66,9 +66,14 @@ pub trait Power: Sync {
         Err("it has no modules".to_owned())
     }
 
-    /// Puts the module back and waits until it is part of the device again.
+    /// Puts the module back, to be rebuilt while the device works.
     fn insert(&self, _module: u32) -> Result<(), String> {
         Err("it has no modules".to_owned())
+    }
+
+    /// Waits until all modules are part of the device again.
+    fn rebuilt(&self) -> Result<(), String> {
+        Ok(())
     }
 }
 

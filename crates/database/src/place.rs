@@ -48,15 +48,13 @@ impl Place {
         self.work.join("data")
     }
 
-    /// Removes both; what can't be removed is told.
+    /// Removes both; the first that can't be removed is told.
     pub fn remove(&self) -> Result<(), DatabaseError> {
-        for path in [&self.work, &self.socket] {
-            match fs::remove_dir_all(path) {
-                Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(DatabaseError::io(path)(e)),
-                _ => {}
-            }
-        }
-        Ok(())
+        let remove = |path: &Path| match fs::remove_dir_all(path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(DatabaseError::io(path)(e)),
+            _ => Ok(()),
+        };
+        remove(&self.socket).and(remove(&self.work))
     }
 }
 

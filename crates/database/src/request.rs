@@ -23,6 +23,9 @@ pub struct Request {
     pub dir: PathBuf,
     /// Where the logs of server and clients are kept.
     pub logs: PathBuf,
+    /// A program that is started as a guard of the cluster ([`crate::Guard`]), which undoes what is left of it when this
+    /// process is killed; None: nobody does.
+    pub guard: Option<PathBuf>,
     /// PostgreSQL's programs; None: they are looked for.
     pub pg_bin: Option<PathBuf>,
     /// What is run; parts are run in the order of [`Part`].

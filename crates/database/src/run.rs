@@ -11,7 +11,7 @@ use crate::request::Resolved;
 use crate::slob::{self, SlobOf};
 use crate::{Binaries, DatabaseError, Device, Part, Request, crash, settings, verdict};
 use results::{Claim, DatabaseMix, DatabaseReport, DatabaseSlob, Fact, bend};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use target::Progress;
 
 /// A start after a clean stop.
@@ -21,6 +21,8 @@ const SESSION_BYTES: u64 = 6 << 20;
 /// Unmeasured share of a point's time.
 const WARM_UP: f64 = 0.25;
 const SLOB_BUFFERS_MB: u64 = 64;
+/// A power cut with all that follows, about.
+const CUT_S: f64 = 20.0;
 /// The oldest version with `pg_amcheck`.
 const OLDEST_FOR_CRASH: u32 = 14;
 
@@ -39,8 +41,8 @@ pub struct Plan {
     pub shared_buffers_bytes: u64,
     /// Most that lies on the device at once.
     pub needed_bytes: u64,
-    /// Seconds of measuring; loading comes on top.
-    pub measured_s: f64,
+    /// What is going to be run, and the seconds of measuring; loading comes on top.
+    pub parts: Vec<(Part, f64)>,
     resolved: Resolved,
 }
 
@@ -51,6 +53,8 @@ pub struct Reviewed {
     pub report: DatabaseReport,
     /// In sentences.
     pub verdict: Vec<Claim>,
+    /// Seconds that each part took, with its loading; what was begun and failed is there too.
+    pub seconds: Vec<(Part, f64)>,
     /// Why it is not complete.
     pub ended: Option<DatabaseError>,
 }
@@ -90,19 +94,12 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
     let mut settings = settings::settings(resolved.shared_buffers_bytes, resolved.max_wal_bytes, sessions);
     settings.extend(settings::since(binaries.major));
     let points = request.sessions.len() as f64;
-    let mut measured_s = 0.0;
-    if request.has(Part::Mix) {
-        measured_s += points * request.point_s * (1.0 + WARM_UP);
-    }
-    if request.has(Part::Commit) {
-        measured_s += (points + 4.0) * commit_s(request);
-    }
-    if request.has(Part::Slob) {
-        measured_s += points * slob_s(request);
-    }
-    if request.has(Part::Crash) {
-        measured_s += f64::from(request.crash.cycles) * (request.crash.load_s + 20.0);
-    }
+    let parts = [
+        (Part::Mix, points * request.point_s * (1.0 + WARM_UP)),
+        (Part::Commit, (points + 4.0) * commit_s(request)),
+        (Part::Slob, points * slob_s(request)),
+        (Part::Crash, f64::from(request.crash.cycles) * (request.crash.load_s + CUT_S)),
+    ];
     Ok(Plan {
         binaries,
         title: device.title(),
@@ -110,9 +107,16 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
         data_bytes: resolved.data_bytes,
         shared_buffers_bytes: resolved.shared_buffers_bytes,
         needed_bytes: resolved.needed_bytes,
-        measured_s,
+        parts: parts.into_iter().filter(|(part, _)| request.has(*part)).collect(),
         resolved,
     })
+}
+
+impl Plan {
+    /// Seconds of measuring, of all parts.
+    pub fn measured_s(&self) -> f64 {
+        self.parts.iter().map(|(_, seconds)| seconds).sum()
+    }
 }
 
 fn slob_s(request: &Request) -> f64 {
@@ -137,15 +141,10 @@ pub fn review(
         block_device: device.block_device().map(|number| name_of(&number).unwrap_or(number)),
         settings: facts(&plan.settings),
         shared_buffers_bytes: plan.shared_buffers_bytes,
-        data_bytes: 0,
         page_cache: page_cache::WORDS.to_owned(),
-        notes: Vec::new(),
-        mix: None,
-        slob: None,
-        commit: None,
-        crash: None,
+        ..DatabaseReport::default()
     };
-    let mut run = Run { request, plan, device, progress };
+    let mut run = Run { request, plan, device, progress, seconds: Vec::new() };
     let ended = run.all(&mut report).err();
     let measured = report.mix.as_ref().is_some_and(|mix| !mix.points.is_empty())
         || report.slob.as_ref().is_some_and(|slob| !slob.points.is_empty())
@@ -156,7 +155,7 @@ pub fn review(
         ended => {
             notes(&mut report);
             let verdict = verdict::claims(&report, request.price);
-            Ok(Reviewed { report, verdict, ended })
+            Ok(Reviewed { report, verdict, seconds: run.seconds, ended })
         }
     }
 }
@@ -166,24 +165,32 @@ struct Run<'a> {
     plan: &'a Plan,
     device: &'a dyn Device,
     progress: &'a dyn Progress,
+    seconds: Vec<(Part, f64)>,
 }
 
 impl Run<'_> {
     fn all(&mut self, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
         let request = self.request;
         self.progress.begin("make the cluster", 1);
-        let mut cluster = Cluster::create(&self.plan.binaries, &request.dir, &request.logs)?;
+        let mut cluster = Cluster::create(&self.plan.binaries, &request.dir, &request.logs, request.guard.as_deref())?;
         if request.has(Part::Mix) || request.has(Part::Commit) {
             self.mix_and_commit(&mut cluster, report)?;
         }
         if request.has(Part::Slob) {
-            self.slob(&mut cluster, report)?;
+            self.timed(Part::Slob, |run| run.slob(&mut cluster, report))?;
         }
         if request.has(Part::Crash) {
-            self.crash(&mut cluster, report)?;
+            self.timed(Part::Crash, |run| run.crash(&mut cluster, report))?;
         }
         // A failure to stop cleanly is the device's, or ours: it is not to pass unseen.
         if cluster.is_running() { cluster.stop() } else { Ok(()) }
+    }
+
+    fn timed<T>(&mut self, part: Part, work: impl FnOnce(&mut Self) -> T) -> T {
+        let began = Instant::now();
+        let done = work(self);
+        self.seconds.push((part, began.elapsed().as_secs_f64()));
+        done
     }
 
     fn start(&self, cluster: &mut Cluster, overriding: &[(String, String)]) -> Result<(), DatabaseError> {
@@ -197,53 +204,16 @@ impl Run<'_> {
     }
 
     fn looker(&self, cluster: &Cluster) -> Result<Looker, DatabaseError> {
-        Ok(Looker::new(cluster.connect()?, cluster.binaries().major, self.device.block_device()))
+        Ok(Looker::new(cluster.connect()?, cluster.binaries().major, cluster.server(), self.device.block_device()))
     }
 
-    fn mix_and_commit(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
+    /// Both on the mix' table, which is loaded for the first of them.
+    fn mix_and_commit(&mut self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
         let request = self.request;
-        self.start_loading(cluster)?;
-        let (rows, bytes) = mix::load(cluster, self.plan.resolved.data_bytes, request.seed, self.progress)?;
-        report.data_bytes = bytes;
-        cluster.stop()?;
-        self.start(cluster, &[])?;
-        let evictor = Evictor::start(&cluster.data().join("base"));
-        let mut looker = self.looker(cluster)?;
+        let first = if request.has(Part::Mix) { Part::Mix } else { Part::Commit };
+        let (rows, evictor, mut looker) = self.timed(first, |run| run.load_mix(cluster, report))?;
         if request.has(Part::Mix) {
-            let mix = &request.mix;
-            report.mix = Some(DatabaseMix {
-                select_percent: mix.select_percent,
-                insert_percent: mix.insert_percent,
-                scans_per_select: mix.scans,
-                rows_per_scan: mix.rows,
-                think_ns: mix.think_us * 1_000,
-                rows,
-                differs: mix::differs(),
-                points: Vec::new(),
-                peak_tps: None,
-                peak_sessions: None,
-                bend_sessions: None,
-                tps_per_price: None,
-            });
-            self.progress.begin("80/20 mix", request.sessions.len() as u64);
-            for (i, &sessions) in request.sessions.iter().enumerate() {
-                self.progress.step(&format!("80/20 mix, {sessions} sessions"));
-                let of = PointOf {
-                    mix,
-                    rows,
-                    sessions,
-                    warm_up_s: request.point_s * WARM_UP,
-                    measured_s: request.point_s,
-                    seed: request.seed,
-                    logs: &request.logs,
-                };
-                let point = mix::point(cluster, &mut looker, &of, self.progress)?;
-                if let Some(measured) = &mut report.mix {
-                    measured.points.push(point);
-                    sum_up(measured, request.price);
-                }
-                self.progress.at(i as u64 + 1);
-            }
+            self.timed(Part::Mix, |run| run.mix(cluster, &mut looker, rows, report))?;
         }
         if request.has(Part::Commit) {
             let of = CommitOf {
@@ -253,11 +223,67 @@ impl Run<'_> {
                 seed: request.seed,
                 device: self.device,
             };
-            report.commit = Some(commit(cluster, &mut looker, &of, self.progress)?);
+            let done = self.timed(Part::Commit, |run| commit(cluster, &mut looker, &of, run.progress));
+            report.commit = Some(done?);
         }
         drop((looker, evictor));
         mix::drop_table(cluster)?;
         cluster.stop()
+    }
+
+    fn load_mix(
+        &self,
+        cluster: &mut Cluster,
+        report: &mut DatabaseReport,
+    ) -> Result<(u64, Evictor, Looker), DatabaseError> {
+        self.start_loading(cluster)?;
+        let (rows, bytes) = mix::load(cluster, self.plan.resolved.data_bytes, self.request.seed, self.progress)?;
+        report.data_bytes = bytes;
+        cluster.stop()?;
+        self.start(cluster, &[])?;
+        if !mix::warm(cluster, self.progress)? {
+            report
+                .notes
+                .push("The buffer cache was empty at the first point: PostgreSQL has no pg_prewarm here.".into());
+        }
+        Ok((rows, Evictor::start(&cluster.data().join("base")), self.looker(cluster)?))
+    }
+
+    fn mix(
+        &self,
+        cluster: &Cluster,
+        looker: &mut Looker,
+        rows: u64,
+        report: &mut DatabaseReport,
+    ) -> Result<(), DatabaseError> {
+        let (request, mix) = (self.request, &self.request.mix);
+        let measured = report.mix.insert(DatabaseMix {
+            select_percent: mix.select_percent,
+            insert_percent: mix.insert_percent,
+            scans_per_select: mix.scans,
+            rows_per_scan: mix.rows,
+            think_ns: mix.think_us * 1_000,
+            rows,
+            differs: mix::differs(),
+            ..DatabaseMix::default()
+        });
+        self.progress.begin("80/20 mix", request.sessions.len() as u64);
+        for (i, &sessions) in request.sessions.iter().enumerate() {
+            self.progress.step(&format!("80/20 mix, {sessions} sessions"));
+            let of = PointOf {
+                mix,
+                rows,
+                sessions,
+                warm_up_s: request.point_s * WARM_UP,
+                measured_s: request.point_s,
+                seed: request.seed,
+                logs: &request.logs,
+            };
+            measured.points.push(mix::point(cluster, looker, &of, self.progress)?);
+            sum_up(measured, request.price);
+            self.progress.at(i as u64 + 1);
+        }
+        Ok(())
     }
 
     fn slob(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
@@ -270,16 +296,13 @@ impl Run<'_> {
         self.start(cluster, &[("shared_buffers".to_owned(), format!("{buffers_mb}MB"))])?;
         let evictor = Evictor::start(&cluster.data().join("base"));
         let mut looker = self.looker(cluster)?;
-        report.slob =
-            Some(DatabaseSlob { parameters: slob.parameters(slob_s(request), buffers_mb), points: Vec::new() });
+        let parameters = slob.parameters(slob_s(request), buffers_mb);
+        let measured = report.slob.insert(DatabaseSlob { parameters, points: Vec::new() });
         self.progress.begin("SLOB", request.sessions.len() as u64);
         for (i, &sessions) in request.sessions.iter().enumerate() {
             self.progress.step(&format!("SLOB, {sessions} sessions"));
             let of = SlobOf { slob, sessions, measured_s: slob_s(request), seed: request.seed };
-            let point = slob::point(cluster, &mut looker, &of, self.progress)?;
-            if let Some(measured) = &mut report.slob {
-                measured.points.push(point);
-            }
+            measured.points.push(slob::point(cluster, &mut looker, &of, self.progress)?);
             self.progress.at(i as u64 + 1);
         }
         drop((looker, evictor));
@@ -350,20 +373,7 @@ mod tests {
 
     fn mix(tps: &[(u32, f64)]) -> DatabaseMix {
         let points = tps.iter().map(|&(sessions, tps)| DatabaseMixPoint { sessions, tps, ..Default::default() });
-        let mut mix = DatabaseMix {
-            select_percent: 80,
-            insert_percent: 10,
-            scans_per_select: 1,
-            rows_per_scan: 7,
-            think_ns: 0,
-            rows: 1,
-            differs: Vec::new(),
-            points: points.collect(),
-            peak_tps: None,
-            peak_sessions: None,
-            bend_sessions: None,
-            tps_per_price: None,
-        };
+        let mut mix = DatabaseMix { points: points.collect(), ..Default::default() };
         sum_up(&mut mix, Some(500.0));
         mix
     }

@@ -110,7 +110,7 @@ fn a_device_that_keeps_everything_passes() {
     let ground = Ground::new();
     let fake = Fake { modules: 2, ..Fake::of(ground.path(), ground.logs.path(), false) };
     let mut request = ground.request(&[Part::Crash]);
-    request.crash.cycles = 2;
+    request.crash.cycles = 3;
     let plan = prepare(&request, &fake).unwrap();
     let done = review(&request, &plan, &fake, &Silent).unwrap();
     assert!(done.ended.is_none(), "{:?}", done.ended);
@@ -118,7 +118,8 @@ fn a_device_that_keeps_everything_passes() {
     assert!(crash.passed, "{crash:#?}");
     assert!(crash.cycles.iter().all(|c| c.acknowledged > 10 && c.recovery_s.is_some()), "{crash:#?}");
     assert!(crash.verdict.contains("acknowledged transactions are there"), "{}", crash.verdict);
-    assert_eq!(*fake.pulled.lock().unwrap(), ["pull 0", "insert 0"]);
+    assert_eq!(*fake.pulled.lock().unwrap(), ["pull 0", "insert 0", "pull 0", "insert 0"]);
+    assert!(crash.cycles[2].fault.contains("put back"), "{crash:#?}");
     ground.assert_clean();
 }
 

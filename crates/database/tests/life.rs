@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn a_cluster_goes_with_its_processes_and_directories() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
-    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path()).unwrap();
+    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path(), None).unwrap();
     cluster.start(&[], PATIENCE, &Silent).unwrap();
     assert!(processes_in(ground.path()).len() >= 5, "a server and its workers");
     cluster.stop().unwrap();
@@ -30,7 +30,7 @@ fn a_cluster_goes_with_its_processes_and_directories() {
 fn a_server_that_was_killed_from_outside_leaves_nothing_either() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
-    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path()).unwrap();
+    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path(), None).unwrap();
     cluster.start(&[], PATIENCE, &Silent).unwrap();
     for pid in processes_in(ground.path()) {
         let _ =
@@ -45,7 +45,7 @@ fn a_server_that_was_killed_from_outside_leaves_nothing_either() {
 fn a_server_that_does_not_start_says_why() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
-    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path()).unwrap();
+    let mut cluster = Cluster::create(&binaries, ground.path(), ground.logs.path(), None).unwrap();
     let wrong = [("shared_buffers".to_owned(), "many".to_owned())];
     let error = cluster.start(&wrong, PATIENCE, &Silent).unwrap_err().to_string();
     assert!(error.contains("does not start") && error.contains("shared_buffers"), "{error}");
@@ -122,7 +122,7 @@ fn a_directory_where_the_servers_user_does_not_get_is_refused() {
     let inner = ground.path().join("inner");
     fs::create_dir(&inner).unwrap();
     fs::set_permissions(ground.path(), fs::Permissions::from_mode(0o700)).unwrap();
-    let error = Cluster::create(&binaries, &inner, ground.logs.path()).unwrap_err().to_string();
+    let error = Cluster::create(&binaries, &inner, ground.logs.path(), None).unwrap_err().to_string();
     assert!(error.contains("can't get there"), "{error}");
     fs::remove_dir(&inner).unwrap();
     ground.assert_clean();

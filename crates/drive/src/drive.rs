@@ -281,6 +281,7 @@ impl Drive {
             tail: None,
             sim: None,
             generator: Some(outcome.generator),
+            trace: None,
         })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::ask::AskError;
 use crate::engine::{Engine, State};
+use crate::extents::{cut, joined};
 use crate::port::Live;
 use crate::settings::Change;
 use card::{InsertError, OpenError};
@@ -356,21 +357,9 @@ impl Engine {
             State::Off(_) | State::Gone => return vec![(len_bytes, true)],
         };
         let ftl = card.ftl();
-        let mut extents: Vec<(u64, bool)> = Vec::new();
-        let (mut at, limit) = (offset_bytes, offset_bytes.saturating_add(MOST_LOOKED_AT * SECTOR_BYTES));
-        while at < end_bytes.min(limit) {
-            let sector = at / SECTOR_BYTES;
-            let to = ((sector + 1) * SECTOR_BYTES).min(end_bytes);
-            let is_written = ftl.lookup(Lba(sector as u32)).is_some();
-            let found = extents.len();
-            match extents.last_mut() {
-                Some((len, last)) if *last == is_written => *len += to - at,
-                _ if found == most => break,
-                _ => extents.push((to - at, is_written)),
-            }
-            at = to;
-        }
-        extents
+        let limit = offset_bytes.saturating_add(MOST_LOOKED_AT * SECTOR_BYTES);
+        let pieces = cut(offset_bytes, end_bytes.min(limit), SECTOR_BYTES);
+        joined(pieces.map(|(at, len)| (len, ftl.lookup(Lba((at / SECTOR_BYTES) as u32)).is_some())), most)
     }
 }
 

@@ -3,6 +3,7 @@
 //! What is written can be read from then on, in whatever order the disks answer: a host that reads what it is still
 //! writing may get either. The controllers of arrays have a battery; what was answered is durable.
 
+use crate::extents::{cut, joined};
 use card::SectorData;
 use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, ArrayConfig, DiskError};
@@ -55,16 +56,14 @@ impl Disks {
 
     /// Reads as zeroes from now on.
     pub fn discard(&mut self, offset_bytes: u64, len_bytes: u64) {
-        let (mut at, end) = (offset_bytes, offset_bytes + len_bytes);
-        while at < end {
-            let within = at % CHUNK_BYTES;
-            let len = (CHUNK_BYTES - within).min(end - at);
+        for (at, len) in cut(offset_bytes, offset_bytes + len_bytes, CHUNK_BYTES) {
+            let number = at / CHUNK_BYTES;
             if len == CHUNK_BYTES {
-                self.chunks.remove(&(at / CHUNK_BYTES));
-            } else if let Some(chunk) = self.chunks.get_mut(&(at / CHUNK_BYTES)) {
-                chunk[within as usize..(within + len) as usize].fill(0);
+                self.chunks.remove(&number);
+            } else if let Some(chunk) = self.chunks.get_mut(&number) {
+                let within = (at % CHUNK_BYTES) as usize;
+                chunk[within..within + len as usize].fill(0);
             }
-            at += len;
         }
     }
 
@@ -85,20 +84,8 @@ impl Disks {
 
     /// Which parts of a range hold something.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
-        let (mut at, end) = (offset_bytes, offset_bytes + len_bytes);
-        let mut extents: Vec<(u64, bool)> = Vec::new();
-        while at < end {
-            let to = ((at / CHUNK_BYTES + 1) * CHUNK_BYTES).min(end);
-            let is_written = self.chunks.contains_key(&(at / CHUNK_BYTES));
-            let found = extents.len();
-            match extents.last_mut() {
-                Some((len, last)) if *last == is_written => *len += to - at,
-                _ if found == most => break,
-                _ => extents.push((to - at, is_written)),
-            }
-            at = to;
-        }
-        extents
+        let pieces = cut(offset_bytes, offset_bytes + len_bytes, CHUNK_BYTES);
+        joined(pieces.map(|(at, len)| (len, self.chunks.contains_key(&(at / CHUNK_BYTES)))), most)
     }
 }
 

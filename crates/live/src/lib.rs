@@ -21,6 +21,7 @@ mod clock;
 mod control;
 mod disks;
 mod engine;
+mod extents;
 mod on_files;
 mod pace;
 mod port;

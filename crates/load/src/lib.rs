@@ -1,6 +1,7 @@
 //! What does the host ask?
 //!
-//! Deterministic generators: sysbench fileio, a database's commits beside its reads, SLOB, OLTP. A load is a set of
+//! Deterministic generators: sysbench fileio, a database's commits beside its reads, SLOB, OLTP; and traces that are
+//! replayed. A load is a set of
 //! *processes* (sessions, and the database's background writers); each runs a script of steps, and whoever drives it
 //! (virtual time or a wall clock) tells it when a step is done. A load owns no clock.
 //!
@@ -20,6 +21,7 @@ mod instance;
 mod oltp;
 mod pace;
 mod redo;
+mod replay;
 mod slob;
 #[cfg(test)]
 mod testing;
@@ -33,6 +35,7 @@ pub use error::LoadError;
 pub use fileio::{Fileio, FileioConfig, FileioMode};
 pub use oltp::{Oltp, OltpConfig};
 pub use redo::{Redo, RedoConfig};
+pub use replay::{Batches, MAX_REPLAY_DEPTH, Replay, ReplayConfig, Speed};
 pub use slob::{Slob, SlobConfig, format_slob_table};
 pub use zipf::{Scramble, Zipf};
 

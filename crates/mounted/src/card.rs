@@ -1,13 +1,12 @@
 //! A card, served, attached, formatted and mounted.
 
-use crate::guard::Guard;
 use crate::programs::{make_file_system, mount};
 use crate::undo::unmount_for_good;
 use crate::work::{self, Names};
 use crate::{MountedError, undo};
 use attach::{Records, Source};
 use control::{Client, Insert};
-use database::{Device, Power};
+use database::{Device, Guard, Power};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -21,6 +20,9 @@ const READY_WITHIN: Duration = Duration::from_secs(120);
 /// How long a module may be rebuilt.
 const REBUILT_WITHIN: Duration = Duration::from_secs(900);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
+
+/// What a guard of a work directory is told to undo: see [`undo`].
+pub const GUARDED: &str = "card";
 
 /// What is mounted, and by what programs.
 #[derive(Clone, Debug)]
@@ -61,7 +63,7 @@ impl Mounted {
         }
         let (work, lock) = work::make()?;
         let names = Names::of(&work);
-        let guard = Guard::start(&options.program, &work);
+        let guard = Guard::start(&options.program, GUARDED, &[&work]).map_err(MountedError::io(&options.program));
         let mut mounted = Mounted {
             options,
             names,
@@ -140,7 +142,7 @@ impl Mounted {
             // It was told to end, or killed.
             let _ = server.wait();
         }
-        guard.end();
+        drop(guard);
         errors
     }
 
@@ -209,12 +211,16 @@ impl Power for Mounted {
     }
 
     fn insert(&self, module: u32) -> Result<(), String> {
+        let done = self.client()?.insert(module, &Insert { new: false, path: None });
+        done.map(drop).map_err(|error| error.to_string())
+    }
+
+    fn rebuilt(&self) -> Result<(), String> {
         let client = self.client()?;
-        client.insert(module, &Insert { new: false, path: None }).map_err(|error| error.to_string())?;
         let began = Instant::now();
         while client.status().map_err(|error| error.to_string())?.status.degraded {
             if began.elapsed() > REBUILT_WITHIN {
-                return Err(format!("module {module} was not rebuilt within {} s", REBUILT_WITHIN.as_secs()));
+                return Err(format!("a module was not rebuilt within {} s", REBUILT_WITHIN.as_secs()));
             }
             std::thread::sleep(LOOK_EVERY);
         }

@@ -9,22 +9,6 @@ pub enum MountedError {
     /// Without privileges nothing can be mounted.
     #[error("a database on a card needs root: the card is attached and mounted; use sudo, or review a directory")]
     NotRoot,
-    /// A program of the system is missing.
-    #[error("{program} is missing: install {package}")]
-    NoProgram {
-        /// Which.
-        program: &'static str,
-        /// Debian's package.
-        package: &'static str,
-    },
-    /// A program says no.
-    #[error("{command}: {said}")]
-    Program {
-        /// What was run.
-        command: String,
-        /// What it said.
-        said: String,
-    },
     /// The card's server ended.
     #[error("the card's server ended: {said}")]
     Server {
@@ -39,7 +23,7 @@ pub enum MountedError {
         /// Where its words are.
         log: PathBuf,
     },
-    /// The file can't be made a disk.
+    /// The file can't be made a disk, or a program of the system is missing or says no.
     #[error(transparent)]
     Attach(#[from] attach::AttachError),
     /// The file can't be looked at.

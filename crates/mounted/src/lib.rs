@@ -14,14 +14,12 @@
 
 mod card;
 mod error;
-mod guard;
 mod programs;
 mod undo;
 mod work;
 
-pub use card::{Mounted, Options};
+pub use card::{GUARDED, Mounted, Options};
 pub use error::MountedError;
-pub use guard::{GUARD_WORD, stand_guard};
 pub use undo::undo;
 pub use work::{WORK_DIR, undo_stale};
 

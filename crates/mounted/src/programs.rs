@@ -1,26 +1,11 @@
-//! Programs of the system.
-//!
-//! They run as processes of their own: a thread of ours that waited in the kernel for a card that is gone could not be
-//! ended.
+//! Programs that make file systems and mount them.
 
 use crate::MountedError;
-use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
-/// Runs a program, and says what it said if that was a no.
-pub(crate) fn run(program: &'static str, package: &'static str, words: &[&str]) -> Result<(), MountedError> {
-    let command = || format!("{program} {}", words.join(" "));
-    match Command::new(program).args(words).env("LC_ALL", "C").stdin(Stdio::null()).output() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(MountedError::NoProgram { program, package }),
-        Err(error) => Err(MountedError::Program { command: command(), said: error.to_string() }),
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stderr);
-            let said = text.lines().find(|line| !line.trim().is_empty()).unwrap_or("it failed without a word");
-            Err(MountedError::Program { command: command(), said: said.trim().to_owned() })
-        }
-    }
+fn run(program: &'static str, package: &'static str, words: &[&str]) -> Result<(), MountedError> {
+    attach::run(program, package, words)?;
+    Ok(())
 }
 
 /// Makes a file system on a device that nobody else has seen.

@@ -23,7 +23,7 @@ pub fn undo(work: &Path) -> Vec<MountedError> {
     let names = Names::of(work);
     let mut errors = Vec::new();
     let mut note = |done: Result<(), MountedError>| errors.extend(done.err());
-    kill_all_in(&names.data);
+    database::end_all_in(&names.data, || true);
     for point in mounts_below(&names.data) {
         note(unmount_for_good(&point));
     }
@@ -49,22 +49,6 @@ pub fn undo(work: &Path) -> Vec<MountedError> {
 
 fn ignore_absent(done: io::Result<()>) -> io::Result<()> {
     done.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
-}
-
-/// Kills every process that works in a directory, and waits until they are gone.
-fn kill_all_in(dir: &Path) {
-    let began = Instant::now();
-    loop {
-        let pids: Vec<Pid> = database::processes_in(dir).into_iter().filter_map(Pid::from_raw).collect();
-        if pids.is_empty() || began.elapsed() > ENDS_WITHIN {
-            return;
-        }
-        for pid in pids {
-            // It may have ended since.
-            let _ = kill_process(pid, Signal::KILL);
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
 }
 
 /// Mounts at a directory or below it, the last one first.

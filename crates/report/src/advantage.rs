@@ -3,11 +3,12 @@
 //! For the page and for the terminal. A row never mixes points whose x differ, nor, where both say so, points of another
 //! block size or another share in use.
 
+use crate::database_rows;
 use crate::devices::{Devices, positive};
 use crate::figures::{FULL, THREADS, best_iops, kept, price_per_gb, worst_response_ns};
 use crate::sections::x_axis;
 use crate::unit::Unit;
-use results::{Axis, DatabaseMix, DatabaseMixPoint, IoClass, Point, ReviewResult};
+use results::{Axis, IoClass, Point, ReviewResult};
 
 /// Which direction is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,7 +221,7 @@ pub fn table(results: &[&ReviewResult]) -> AdvantageTable {
             }
         }
     }
-    rows.extend(database_rows(results));
+    rows.extend(database_rows::rows(results));
     rows.extend(summary_rows(results));
     AdvantageTable { devices: devices.iter().map(|(_, name, _)| name.to_string()).collect(), rows }
 }
@@ -232,39 +233,6 @@ fn is_key(sweep: &str, x: f64, metric: &str) -> bool {
         "fill" => x >= FULL && metric != "write amplification",
         _ => false,
     }
-}
-
-/// What a database made of each: transactions a second at each number of sessions and at the peak.
-fn database_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
-    let mixes: Vec<_> = results.iter().map(|r| r.database.as_ref().and_then(|d| d.mix.as_ref())).collect();
-    let mut sessions: Vec<u32> = mixes.iter().flatten().flat_map(|m| m.points.iter().map(|p| p.sessions)).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    let row = |label: String, unit, better, key, values: Vec<Option<f64>>| {
-        let group = "PostgreSQL 80/20".to_owned();
-        let any = values.iter().any(Option::is_some);
-        any.then_some(AdvantageRow { group, label, unit: RowUnit::Known(unit), better, key, values })
-    };
-    let mut rows = Vec::new();
-    let peaks = mixes.iter().map(|m| m.and_then(|m| m.peak_tps).and_then(positive)).collect();
-    rows.extend(row("peak, transactions a second".into(), Unit::Ratio, Better::Higher, true, peaks));
-    for n in sessions {
-        let tps = mixes.iter().map(|&m| with_sessions(m, n).and_then(|p| positive(p.tps))).collect();
-        rows.extend(row(format!("{n} sessions, transactions a second"), Unit::Ratio, Better::Higher, true, tps));
-        for kind in ["select", "insert", "update"] {
-            let p99 = |&m: &Option<&DatabaseMix>| {
-                positive(with_sessions(m, n)?.transactions.get(kind)?.lat_ns.at(99.0) as f64)
-            };
-            let values = mixes.iter().map(p99).collect();
-            let label = format!("{n} sessions, p99 of {kind}s");
-            rows.extend(row(label, Unit::Nanoseconds, Better::Lower, false, values));
-        }
-    }
-    rows
-}
-
-fn with_sessions(mix: Option<&DatabaseMix>, sessions: u32) -> Option<&DatabaseMixPoint> {
-    mix?.points.iter().find(|point| point.sessions == sessions)
 }
 
 /// Figures that belong to no point.

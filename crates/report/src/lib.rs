@@ -10,6 +10,7 @@
 pub mod advantage;
 mod anchor;
 mod assets;
+mod database_rows;
 mod devices;
 mod embed;
 mod figures;

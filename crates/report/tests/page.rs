@@ -247,5 +247,5 @@ fn a_database_has_a_chapter_with_its_charts_and_tables() {
     let both = data(&compare_page(&[full("a", 1.0), full("b", 1.5)]), "charts").unwrap();
     let tps = both.as_array().unwrap().iter().find(|c| c["title"] == "Transactions a second").unwrap();
     let names: Vec<_> = tps["views"][0]["series"].as_array().unwrap().iter().map(|s| s["name"].clone()).collect();
-    assert_eq!(names, ["a", "b"]);
+    assert_eq!(names, ["a: live", "a: model", "b: live", "b: model"]);
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// All that was measured through a database.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseReport {
     /// `PostgreSQL 15.14`.
     pub engine: String,
@@ -74,6 +74,9 @@ pub struct DatabaseActivity {
     pub wal_syncs: Option<u64>,
     /// Mean time of a sync of the log.
     pub wal_sync_ns: Option<f64>,
+    /// CPU time of the sessions' processes of the database, from their beginning to their end.
+    #[serde(default)]
+    pub cpu_s: Option<f64>,
     /// The device below.
     pub device: Option<DeviceActivity>,
     /// Bytes that the device read over bytes that the database asked the kernel for: well below 1, the page cache
@@ -82,7 +85,7 @@ pub struct DatabaseActivity {
 }
 
 /// The 80/20 mix: index range scans, inserts and updates.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseMix {
     /// Transactions that select, percent.
     pub select_percent: u32,
@@ -109,6 +112,9 @@ pub struct DatabaseMix {
     pub bend_sessions: Option<f64>,
     /// Transactions a second at the peak for each unit of the price's currency.
     pub tps_per_price: Option<f64>,
+    /// How the points' `modelled_tps` came about; absent where there is no model.
+    #[serde(default)]
+    pub modelled: Option<String>,
 }
 
 /// The mix with a number of sessions.
@@ -118,6 +124,9 @@ pub struct DatabaseMixPoint {
     pub sessions: u32,
     /// Transactions a second, all kinds.
     pub tps: f64,
+    /// Transactions a second that the device's model makes of it in virtual time; absent where it has none.
+    #[serde(default)]
+    pub modelled_tps: Option<f64>,
     /// Transactions that failed.
     pub failed: u64,
     /// By kind (`select`, `insert`, `update`).

@@ -9,6 +9,7 @@ mod histogram;
 mod latency;
 mod review;
 mod run;
+mod trace;
 pub mod words;
 
 pub use bend::bend;
@@ -27,3 +28,4 @@ pub use run::{
     Application, Flash, IoClass, OltpReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport,
     TransactionReport, Wear,
 };
+pub use trace::{TraceReport, TraceRequests};

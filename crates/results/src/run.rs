@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use crate::{GeneratorLoad, Histogram, LatencySummary};
+use crate::{GeneratorLoad, Histogram, LatencySummary, TraceReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,6 +40,9 @@ pub struct RunResult {
     /// What asking cost this machine; absent for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorLoad>,
+    /// The trace that was replayed; absent for other loads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<TraceReport>,
 }
 
 /// One kind of request, with fio's keys.

@@ -9,6 +9,7 @@
 //!   worked on it.
 
 mod execute;
+mod mix_sweep;
 mod overlay;
 mod parallel;
 mod phase;
@@ -22,10 +23,11 @@ mod verdict;
 mod words;
 
 pub use execute::{Review, Start, review};
+pub use mix_sweep::{MixTimes, mix_sweep};
 pub use overlay::lay_over_published;
 pub use phase::{Phase, UnknownPhase};
 pub use plan::{Options, Plan, PlanError, Subject, plan};
-pub use point::PointError;
+pub use point::{Bench, PointError};
 pub use resume::{ResumeError, check_resumable};
 pub use validate::{TABLES, ValidateError, tables_of_card, validate, validate_table};
 pub use verdict::judge_sync;

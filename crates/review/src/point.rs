@@ -20,8 +20,11 @@ pub enum PointError {
 
 /// A device and a host, ready for many loads.
 pub struct Bench {
+    /// The device's model.
     pub device: DeviceConfig,
+    /// What it is connected to.
     pub host: HostConfig,
+    /// Root seed.
     pub seed: u64,
 }
 

@@ -118,6 +118,7 @@ impl Target for Fake {
             tail: None,
             sim: None,
             generator: None,
+            trace: None,
         })
     }
 

@@ -88,6 +88,8 @@ pub struct Machine<'a, D: Device> {
     events: EventTable,
     run_queue: VecDeque<ProcessId>,
     busy_cores: u32,
+    /// Processes that have not ended.
+    alive: u32,
     generated: u64,
     finished: u64,
     recorder: Option<Recorder>,
@@ -121,6 +123,7 @@ impl<'a, D: Device> Machine<'a, D> {
             events: EventTable::new(count as usize),
             run_queue: VecDeque::new(),
             busy_cores: 0,
+            alive: count,
             generated: 0,
             finished: 0,
             recorder: None,
@@ -162,7 +165,16 @@ impl<'a, D: Device> Machine<'a, D> {
 
     /// Begins to measure.
     pub fn start_measurement(&mut self) {
-        self.recorder = Some(Recorder::new(self.now, self.explain));
+        self.measure_with(Recorder::new(self.now, self.explain));
+    }
+
+    /// Begins to measure until the load ends, which may be never.
+    pub fn start_endless_measurement(&mut self) {
+        self.measure_with(Recorder::endless(self.now, self.explain));
+    }
+
+    fn measure_with(&mut self, recorder: Recorder) {
+        self.recorder = Some(recorder);
         self.load.start_measurement(self.now);
     }
 
@@ -190,6 +202,10 @@ impl<'a, D: Device> Machine<'a, D> {
         let reason = loop {
             if self.finished >= enough {
                 break StopReason::Reached;
+            }
+            if self.alive == 0 {
+                // What a card does for itself when nobody asks it is no part of the load.
+                break StopReason::LoadEnded;
             }
             events += 1;
             if events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && cancelled() {
@@ -370,6 +386,7 @@ impl<'a, D: Device> Machine<'a, D> {
             }
             Step::End => {
                 process.state = State::Ended;
+                self.alive -= 1;
                 true
             }
         };

@@ -4,8 +4,10 @@ use crate::tail::Tail;
 use device::{Op, Parts, Time};
 use results::{IoClass, LatencyRecorder, SeriesRow, TailReport};
 
-/// Nanoseconds of a row of the series.
+/// Nanoseconds of a row of the series, as long as there are not too many.
 const ROW_NS: u64 = 1_000_000_000;
+/// Most rows of a recorder whose end nobody knows: then each two become one.
+const MANY_ROWS: usize = 3600;
 
 /// Requests of one kind.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +47,8 @@ pub struct Recorder {
     write: Class,
     sync: Class,
     rows: Vec<Row>,
+    row_ns: u64,
+    rows_limit: usize,
     tail: Option<Tail>,
 }
 
@@ -57,8 +61,21 @@ impl Recorder {
             write: Class::default(),
             sync: Class::default(),
             rows: Vec::new(),
+            row_ns: ROW_NS,
+            rows_limit: usize::MAX,
             tail: explain.then(Tail::default),
         }
+    }
+
+    /// The same for a run of any length: rows are of one second, or of two, four, eight …, so that there are never more
+    /// than an hour of seconds has.
+    pub fn endless(since: Time, explain: bool) -> Recorder {
+        Recorder { rows_limit: MANY_ROWS, ..Recorder::new(since, explain) }
+    }
+
+    /// Seconds of a row of the series.
+    pub fn row_s(&self) -> u64 {
+        self.row_ns / ROW_NS
     }
 
     /// A request that took from `start` to `end`.
@@ -75,7 +92,11 @@ impl Recorder {
         class.latency.record(lat_ns);
         class.bytes += u64::from(bytes);
         // A row ends with its second: what finishes on the border belongs to it.
-        let row = ((end - self.since).saturating_sub(1) / ROW_NS) as usize;
+        let mut row = ((end - self.since).saturating_sub(1) / self.row_ns) as usize;
+        while row >= self.rows_limit {
+            self.halve_rows();
+            row /= 2;
+        }
         if row >= self.rows.len() {
             self.rows.resize(row + 1, Row::default());
         }
@@ -98,10 +119,23 @@ impl Recorder {
         }
     }
 
+    /// Makes one row of each two.
+    #[cold]
+    fn halve_rows(&mut self) {
+        let pair = |pair: &[Row]| Row {
+            read_bytes: pair.iter().map(|row| row.read_bytes).sum(),
+            write_bytes: pair.iter().map(|row| row.write_bytes).sum(),
+            ios: pair.iter().map(|row| row.ios).sum(),
+            lat_max_ns: pair.iter().map(|row| row.lat_max_ns).max().unwrap_or(0),
+        };
+        self.rows = self.rows.chunks(2).map(pair).collect();
+        self.row_ns *= 2;
+    }
+
     /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Where the time went
     /// is not merged: only models know it, and they have one recorder.
     pub fn merge(&mut self, other: &Recorder) {
-        debug_assert_eq!(self.since, other.since);
+        debug_assert_eq!((self.since, self.row_ns), (other.since, other.row_ns));
         let classes = [(&mut self.read, &other.read), (&mut self.write, &other.write), (&mut self.sync, &other.sync)];
         for (class, other) in classes {
             class.latency.merge(&other.latency);
@@ -128,13 +162,13 @@ impl Recorder {
         (summary(&self.read), summary(&self.write), summary(&self.sync))
     }
 
-    /// A row a second until `now`, of seconds without requests too; the last may be shorter.
+    /// A row a second (or more, see [`Recorder::endless`]) until `now`, of seconds without requests too; the last may be shorter.
     pub fn series(&self, now: Time) -> Vec<SeriesRow> {
         let elapsed_ns = now - self.since;
         let row = |i: u64| {
             let row = self.rows.get(i as usize).copied().unwrap_or_default();
-            let end_ns = ((i + 1) * ROW_NS).min(elapsed_ns);
-            let seconds = (end_ns - i * ROW_NS) as f64 / 1e9;
+            let end_ns = ((i + 1) * self.row_ns).min(elapsed_ns);
+            let seconds = (end_ns - i * self.row_ns) as f64 / 1e9;
             SeriesRow {
                 t_s: end_ns as f64 / 1e9,
                 read_bw_bytes: row.read_bytes as f64 / seconds,
@@ -143,7 +177,12 @@ impl Recorder {
                 lat_max_ns: row.lat_max_ns,
             }
         };
-        (0..elapsed_ns.div_ceil(ROW_NS)).map(row).collect()
+        let mut rows = elapsed_ns.div_ceil(self.row_ns);
+        if self.rows_limit != usize::MAX {
+            // After the last request time may have gone on.
+            rows = rows.min(self.rows.len() as u64);
+        }
+        (0..rows).map(row).collect()
     }
 
     /// Where the time went, if that was kept.

@@ -83,6 +83,9 @@ pub enum RunError {
     /// The load can't be built.
     #[error(transparent)]
     Load(#[from] load::LoadError),
+    /// The trace can't be read on.
+    #[error(transparent)]
+    Trace(#[from] trace::TraceError),
     /// The card wore out.
     #[error(transparent)]
     ReadOnly(#[from] ftl::ReadOnly),
@@ -243,8 +246,8 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
 
 /// A moment at which measurement began.
 #[derive(Clone, Copy)]
-struct Mark {
-    at: Time,
+pub(crate) struct Mark {
+    pub at: Time,
     bytes: u64,
     counters: Counters,
     media: u64,
@@ -254,6 +257,11 @@ impl Mark {
     /// Begins to measure now.
     fn of(machine: &mut Machine<Modelled>) -> Mark {
         machine.start_measurement();
+        Mark::at(machine)
+    }
+
+    /// This moment, at which measurement has begun.
+    pub fn at(machine: &Machine<Modelled>) -> Mark {
         Mark {
             at: machine.now(),
             bytes: 0,
@@ -305,22 +313,34 @@ fn cache_filling_requests(spec: &RunSpec) -> u64 {
 }
 
 fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: SteadyState) -> RunResult {
-    let now = machine.now();
-    let recorder: &Recorder = machine.recorder().expect("measuring");
-    let (read, write, sync) = recorder.classes(now, spec.histograms);
-    let device = machine.device();
     RunResult {
-        schema: SCHEMA,
         target: spec.device_json.clone(),
         load: spec.load.describe(),
         seed: spec.seed,
         host: spec.host_json.clone(),
+        steady_state: (!spec.fresh).then_some(steady),
+        ..measured(machine, start, spec.histograms)
+    }
+}
+
+/// What was measured since `start`; who asked whom for what is left out.
+pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bool) -> RunResult {
+    let now = machine.now();
+    let recorder: &Recorder = machine.recorder().expect("measuring");
+    let (read, write, sync) = recorder.classes(now, histograms);
+    let device = machine.device();
+    RunResult {
+        schema: SCHEMA,
+        target: Value::Null,
+        load: Value::Null,
+        seed: 0,
+        host: Value::Null,
         read,
         write,
         sync,
         series: recorder.series(now),
         flash: device.flash_since(&start.counters),
-        steady_state: (!spec.fresh).then_some(steady),
+        steady_state: None,
         application: machine.application(),
         tail: recorder.tail(),
         sim: Some(Sim {
@@ -333,5 +353,6 @@ fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: Ste
             requests_in_flight: machine.generated() - machine.finished(),
         }),
         generator: None,
+        trace: None,
     }
 }

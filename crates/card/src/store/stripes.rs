@@ -206,6 +206,24 @@ impl Store {
         }
     }
 
+    /// Sectors of the stripes being programmed that will have to go elsewhere.
+    pub fn sectors_to_fail(&self, ftl: &Ftl) -> u32 {
+        let failed =
+            self.programs.values().filter(|programs| programs.failed != 0).map(|programs| programs.sealed.stripe);
+        failed.map(|stripe| self.buffered_addresses(ftl, stripe).count() as u32).sum()
+    }
+
+    /// Addresses of a stripe for which something waits in the buffer.
+    fn buffered_addresses(&self, ftl: &Ftl, stripe: StripeId) -> impl Iterator<Item = Ppa> {
+        let (layout, data) = (*ftl.layout(), ftl.stripe_units(stripe).data);
+        let sectors = move |unit: u32| {
+            let start = unit_start(&layout, stripe, unit);
+            (start.0..start.0 + layout.unit_sectors).map(Ppa)
+        };
+        let units = (0..layout.width).filter(move |unit| data >> unit & 1 == 1);
+        units.flat_map(sectors).filter(|ppa| self.buffer.get(*ppa).is_some())
+    }
+
     /// All units of a stripe were programmed, or failed: takes its contents out of the buffer, by address. The flag says
     /// that all of it is on flash.
     pub fn finish_stripe(&mut self, ftl: &Ftl, index: u32) -> (bool, SealedStripe, Vec<(Ppa, Content)>) {

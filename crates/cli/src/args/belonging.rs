@@ -5,17 +5,18 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 
-/// Refuses options that the load does not know.
-pub(super) fn check(command: &mut Command, matches: &ArgMatches, load: LoadName) -> Result<(), clap::Error> {
+/// Refuses options that the load, or without one the trace, does not know.
+pub(super) fn check(command: &mut Command, matches: &ArgMatches, load: Option<LoadName>) -> Result<(), clap::Error> {
     let Some((name, matches)) = matches.subcommand() else { return Ok(()) };
     let command = command.find_subcommand_mut(name).expect("clap matched it");
     let typed = |id: &str| matches.value_source(id) == Some(ValueSource::CommandLine);
     let stray = command.get_arguments().find(|arg| {
         let id = arg.get_id().as_str();
-        typed(id) && !belongs(id, load)
+        typed(id) && !load.map_or_else(|| belongs_to_a_trace(id), |load| belongs(id, load))
     });
     let Some(stray) = stray.map(ToString::to_string) else { return Ok(()) };
-    let message = format!("the argument '{stray}' cannot be used with '--load {}'", load.name());
+    let with = load.map_or("--trace".to_owned(), |load| format!("--load {}", load.name()));
+    let message = format!("the argument '{stray}' cannot be used with '{with}'");
     Err(command.error(ErrorKind::ArgumentConflict, message))
 }
 
@@ -28,10 +29,21 @@ fn belongs(id: &str, load: LoadName) -> bool {
         "own_regions" => fileio.is_some_and(|mode| mode.is_sequential()),
         "access" => fileio.is_some_and(|mode| !mode.is_sequential()),
         "writes" => fileio.is_some_and(|mode| !mode.reads()),
+        "trace_format" | "speed" | "skip_bad" | "trace_volume" => false,
         _ if id.starts_with("redo_") => load == LoadName::Redo,
         _ if id.starts_with("slob_") => load == LoadName::Slob,
         _ if id.starts_with("oltp_") => load == LoadName::Oltp,
         _ => true,
+    }
+}
+
+fn belongs_to_a_trace(id: &str) -> bool {
+    match id {
+        // Of no load in particular, or of traces.
+        "card" | "fill" | "scale" | "settings" | "host" | "seed" | "fresh" | "seconds" | "requests"
+        | "explain_tail" | "json" | "depth" | "trace" | "trace_format" | "speed" | "skip_bad" | "trace_volume"
+        | "help" => true,
+        _ => false,
     }
 }
 
@@ -56,6 +68,8 @@ mod tests {
             ("--access", "--load seqwr --access uniform"),
             ("--fsync-all", "--load rndrd --fsync-all"),
             ("--writes", "--load rndrw --writes 100"),
+            ("--speed", "--load rndrw --speed max"),
+            ("--trace-volume", "--load slob --trace-volume 0"),
         ] {
             let message = run(words).expect_err(words);
             assert!(
@@ -63,6 +77,30 @@ mod tests {
                 "{message}"
             );
         }
+    }
+
+    #[test]
+    fn a_trace_has_no_options_of_loads() {
+        for (stray, words) in [
+            ("--threads", "--trace f --threads 8"),
+            ("--block", "--trace f --block 8k"),
+            ("--writes", "--trace f --writes 8"),
+            ("--rate", "--trace f --rate 8"),
+            ("--oltp-sessions", "--trace f --oltp-sessions 4"),
+        ] {
+            let message = run(words).expect_err(words);
+            assert!(
+                message.contains(&format!("'{stray}")) && message.contains("cannot be used with '--trace'"),
+                "{message}"
+            );
+        }
+        let both = run("--trace f --load rndwr").unwrap_err();
+        assert!(both.contains("cannot be used with"), "{both}");
+        let neither = run("--speed max").unwrap_err();
+        assert!(neither.contains("--load <LOAD>"), "{neither}");
+        run("--trace f --depth 8 --speed 2x --skip-bad --trace-format msr --trace-volume 0 --requests 9 --fresh")
+            .unwrap();
+        run("--trace - --seconds 9 --explain-tail --json - --scale 1 --seed 2 --fill 50%").unwrap();
     }
 
     #[test]

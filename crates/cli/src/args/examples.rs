@@ -31,8 +31,20 @@ Examples:
   A database: 16 readers and 4 updaters of 8 KiB blocks:
   flashrig run tachion-400 --load slob --slob-readers 16 --slob-writers 4
 
+  A recorded trace at its own times, and as fast as the card goes:
+  flashrig run tachion-400 --trace usr_0.csv.gz
+  flashrig run tachion-400 --trace usr_0.csv.gz --speed max --depth 64
+
   The result as JSON, nothing else:
   flashrig run tachion-400 --load rndrd --threads 64 --json -";
+
+pub(super) const RECORD: &str = "\
+Needs root, a kernel that traces, debugfs, and blktrace. Without --for it goes on
+until Ctrl-C. FILE is there when the recording has ended in order.
+
+Examples:
+  # flashrig record /dev/nvme0n1 -o nvme.trace --for 60s
+  # flashrig run tachion-400 --trace nvme.trace";
 
 pub(super) const REVIEW: &str = "\
 NAME.json has everything that was measured, NAME.html is the page to read.

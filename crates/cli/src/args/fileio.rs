@@ -13,9 +13,10 @@ pub struct FileioArgs {
     /// Threads
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
-    /// Requests that each thread keeps outstanding
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub depth: u32,
+    /// Requests that each thread keeps outstanding; of a trace, most outstanding at once [default: 1; with --trace 1024,
+    /// at --speed max 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(load::MAX_REPLAY_DEPTH)))]
+    pub depth: Option<u32>,
     /// Size of the file; without it, all the space that --fill puts in use
     #[arg(long, value_name = "SIZE")]
     pub file_size: Option<Bytes>,
@@ -52,7 +53,7 @@ impl FileioArgs {
             mode,
             block_bytes: self.block.0,
             threads: self.threads,
-            queue_depth: self.depth,
+            queue_depth: self.depth.unwrap_or(1),
             file_bytes: self.file_size.map_or(fill_bytes, |size| size.0),
             start_bytes: 0,
             misalign_bytes: self.offset_shift.0,

@@ -10,12 +10,14 @@ mod examples;
 mod fileio;
 mod fsck;
 mod oltp;
+mod record;
 mod redo;
 mod review;
 mod run;
 mod serve;
 mod slob;
 mod torture;
+mod trace;
 pub mod values;
 
 pub use attach::{AttachArgs, DetachArgs};
@@ -24,12 +26,14 @@ pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
 pub use oltp::OltpArgs;
+pub use record::RecordArgs;
 pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
 pub use serve::{CreateArgs, ServeArgs};
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
+pub use trace::{FormatName, TraceArgs, TraceSpeed};
 
 use ::review::TABLES;
 use clap::builder::PossibleValuesParser;
@@ -68,6 +72,9 @@ pub enum Command {
     /// Run one load on a card and print what it did
     #[command(after_help = examples::RUN, allow_negative_numbers = true)]
     Run(Box<RunArgs>),
+    /// Record what a device of this machine is asked, as a trace to replay
+    #[command(after_help = examples::RECORD)]
+    Record(RecordArgs),
     /// Review a device as a database engineer does: a modelled card, a real drive, a file
     #[command(after_help = examples::REVIEW, allow_negative_numbers = true)]
     Review(Box<ReviewArgs>),

@@ -1,7 +1,7 @@
 //! The options of `flashrig run`.
 
 use super::values::{Scale, Share, seconds};
-use super::{FileioArgs, OltpArgs, RedoArgs, SlobArgs};
+use super::{FileioArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ pub struct RunArgs {
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
     /// What the host asks: a mode of sysbench's fileio, or a database
-    #[arg(long, short = 'l', value_name = "LOAD")]
-    pub load: LoadName,
+    #[arg(long, short = 'l', value_name = "LOAD", required_unless_present = "trace")]
+    pub load: Option<LoadName>,
     /// The device and its host.
     #[command(flatten, next_help_heading = "Device and host")]
     pub device: DeviceArgs,
@@ -24,6 +24,9 @@ pub struct RunArgs {
     /// What to print and write.
     #[command(flatten, next_help_heading = "Output")]
     pub output: OutputArgs,
+    /// A trace.
+    #[command(flatten, next_help_heading = "A trace in place of a load")]
+    pub trace: TraceArgs,
     /// The loads of sysbench fileio.
     #[command(flatten, next_help_heading = "fileio (seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw)")]
     pub fileio: FileioArgs,

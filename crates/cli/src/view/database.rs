@@ -20,7 +20,7 @@ pub fn plan(plan: &Plan, request: &Request, files: &Files) -> String {
     let names = [(Part::Mix, "80/20 mix"), (Part::Commit, "commit path"), (Part::Slob, "SLOB"), (Part::Crash, "crash")];
     let parts: Vec<&str> = names.into_iter().filter(|(p, _)| request.parts.contains(p)).map(|(_, name)| name).collect();
     let sessions: Vec<String> = request.sessions.iter().map(ToString::to_string).collect();
-    let minutes = (plan.measured_s / 60.0).ceil();
+    let minutes = (plan.measured_s() / 60.0).ceil();
     let work = format!(
         "{}; sessions {}; {minutes} min of measuring, and loading before it",
         parts.join(", "),
@@ -91,28 +91,30 @@ fn mix(report: &DatabaseReport, mix: &DatabaseMix) -> String {
         ),
     );
     let mut table = Table::new([Align::Right; 9]);
-    table.row(["sessions", "TPS", "hits", "read", "WAL MB/s", "sync", "reads/s", "writes/s", "cache"]);
+    table.row(["sessions", "TPS", "model", "hits", "read", "WAL", "sync", "reads/s", "writes/s"]);
     for point in &mix.points {
         let a = &point.activity;
         let per_s = |count: u64| three_digits(count as f64 / a.seconds.max(1e-9));
         let device = |of: fn(&results::DeviceActivity) -> u64| a.device.as_ref().map_or("-".into(), |d| per_s(of(d)));
-        let cached = a.device_read_share.map(|share| (1.0 - share).max(0.0));
         table.row([
             point.sessions.to_string(),
             three_digits(point.tps),
+            point.modelled_tps.map_or("-".to_owned(), three_digits),
             format!("{:.0} %", a.buffer_hit_ratio * 100.0),
             ns(a.block_read_ns),
             three_digits(a.wal_bytes as f64 / 1e6 / a.seconds.max(1e-9)),
             ns(a.wal_sync_ns),
             device(|d| d.reads),
             device(|d| d.writes),
-            cached.map_or("-".to_owned(), |share| format!("{:.0} %", share * 100.0)),
         ]);
     }
     out.push_str(&table.render());
-    let words = "in shared buffers; read, sync: mean of a block, of the log; reads/s, writes/s: the device's; cache: share of \
-                 the blocks read that the kernel's page cache answered";
+    let words =
+        "in shared buffers; read, sync: mean of a block, of the log; WAL: MB/s; reads/s, writes/s: the device's";
     out.push_str(&wrap("hits: ", 6, words));
+    if let Some(modelled) = &mix.modelled {
+        out.push_str(&wrap("model: ", 6, modelled));
+    }
     out.push('\n');
     let mut table =
         Table::new([Align::Right, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);
@@ -244,6 +246,7 @@ mod tests {
         let point = DatabaseMixPoint {
             sessions: 1_000,
             tps: 999_999.0,
+            modelled_tps: Some(999_999.0),
             transactions: ["select", "insert", "update"].map(|name| (name.to_owned(), kind.clone())).into(),
             activity: activity(),
             ..DatabaseMixPoint::default()
@@ -270,32 +273,22 @@ mod tests {
             verdict: "words ".repeat(40),
             passed: false,
         };
+        let mix = DatabaseMix {
+            points: vec![point],
+            peak_tps: Some(999_999.0),
+            peak_sessions: Some(1_000),
+            bend_sessions: Some(999.0),
+            tps_per_price: Some(999.0),
+            ..DatabaseMix::default()
+        };
         let report = DatabaseReport {
             engine: "PostgreSQL 15.14".into(),
-            directory: "/mnt".into(),
-            block_device: None,
-            settings: Vec::new(),
             shared_buffers_bytes: 1 << 40,
             data_bytes: 1 << 44,
-            page_cache: String::new(),
             notes: vec!["note ".repeat(40)],
-            mix: Some(DatabaseMix {
-                select_percent: 80,
-                insert_percent: 10,
-                scans_per_select: 1,
-                rows_per_scan: 7,
-                think_ns: 0,
-                rows: 1,
-                differs: Vec::new(),
-                points: vec![point],
-                peak_tps: Some(999_999.0),
-                peak_sessions: Some(1_000),
-                bend_sessions: Some(999.0),
-                tps_per_price: Some(999.0),
-            }),
-            slob: None,
-            commit: None,
+            mix: Some(mix),
             crash: Some(found),
+            ..DatabaseReport::default()
         };
         let mut text = blocks(&report).join("\n");
         text.push_str(&commits([&commit].into_iter()));

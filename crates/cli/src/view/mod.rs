@@ -12,6 +12,7 @@ mod review;
 mod rounding;
 mod tail;
 mod torture;
+mod trace;
 mod words;
 
 pub use advantage::advantage;

@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use super::{oltp, tail};
+use super::{oltp, tail, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::format_slob_table;
@@ -32,6 +32,11 @@ pub fn result(asked: &Asked, result: &RunResult) -> String {
     };
     block(throughput(result));
     block(latency(result));
+    if let Some(trace_report) = &result.trace {
+        let capacity_bytes = result.target["scaled_user_bytes"].as_u64().unwrap_or(0);
+        let depth = result.load["depth"].as_u64().unwrap_or(0);
+        block(trace::report(trace_report, capacity_bytes, depth, result.load["speed"] != "max"));
+    }
     match &result.application {
         Some(Application::Slob(report)) => block(format_slob_table(std::slice::from_ref(report))),
         Some(Application::Oltp(report)) => block(oltp::report(report)),

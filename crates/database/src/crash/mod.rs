@@ -14,7 +14,7 @@ use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
 use check::Found;
 use results::{CrashCycle, DatabaseCrash};
-use sessions::Ledger;
+use sessions::{Ledger, Pulled};
 use std::time::Duration;
 use target::Progress;
 
@@ -110,13 +110,19 @@ fn one_cycle(
     progress: &dyn Progress,
 ) -> Result<CrashCycle, DatabaseError> {
     let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why };
-    // Every other cut finds the device without one of its modules, each in turn.
-    let pulled = (power.modules() > 0 && cycle % 2 == 1).then(|| cycle / 2 % power.modules().max(1));
+    // Of three cuts one finds the device without one of its modules, and one with a module that has just been put back;
+    // each module in turn.
+    let pulled = (power.modules() > 0 && cycle % 3 > 0)
+        .then(|| Pulled { module: cycle / 3 % power.modules().max(1), comes_back: cycle % 3 == 2 });
     let before: u64 = ledgers.iter().map(|ledger| ledger.acknowledged).sum();
     let load_s = sessions::run_until_cut(cluster, config, (cycle, seed), ledgers, power, pulled, progress)?;
     let restored = power.restore();
     let mut done = CrashCycle {
-        fault: pulled.map_or_else(|| "power cut".to_owned(), |m| format!("module {m} pulled, power cut")),
+        fault: match pulled {
+            None => "power cut".to_owned(),
+            Some(Pulled { module, comes_back: false }) => format!("module {module} pulled, power cut"),
+            Some(Pulled { module, comes_back: true }) => format!("module {module} pulled and put back, power cut"),
+        },
         load_s,
         acknowledged: ledgers.iter().map(|ledger| ledger.acknowledged).sum::<u64>() - before,
         in_flight: ledgers.iter().filter(|ledger| ledger.in_flight.is_some()).count() as u64,
@@ -150,9 +156,10 @@ fn one_cycle(
     cluster.stop()?;
     let mut checksums = cluster.command("pg_checksums");
     complain(&mut done, "pg_checksums", checksums.args(["--check", "-D"]).arg(cluster.data()))?;
-    if let Some(module) = pulled {
+    if let Some(Pulled { module, comes_back: false }) = pulled {
         power.insert(module).map_err(failed("the module can't be put back"))?;
     }
+    power.rebuilt().map_err(failed("the device is not whole again"))?;
     Ok(done)
 }
 

@@ -13,6 +13,8 @@ use target::Progress;
 const AFTERWARDS: Duration = Duration::from_secs(1);
 /// Between two checkpoints, so that pages are written and recovery begins in the middle of the load.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
+/// Before a cut, checkpoint follows on checkpoint for so long.
+const RUSH_S: f64 = 1.0;
 const POLL: Duration = Duration::from_millis(10);
 
 /// What a session remembers, over all cycles.
@@ -60,15 +62,23 @@ struct Statements {
     row: Statement,
 }
 
-/// Lets the sessions commit, pulls a module half way if one is named, and cuts power under them. Afterwards no process
-/// of the server is left. Seconds of load until the cut.
+/// A module that is pulled out of the working device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pulled {
+    pub module: u32,
+    /// It is put back before power is cut, and is being rebuilt then, or has just been.
+    pub comes_back: bool,
+}
+
+/// Lets the sessions commit, pulls a module if one is named, and cuts power under them. Afterwards no process of the
+/// server is left. Seconds of load until the cut.
 pub(super) fn run_until_cut(
     cluster: &mut Cluster,
     config: &CrashConfig,
     (cycle, seed): (u32, u64),
     ledgers: &mut [Ledger],
     power: &dyn Power,
-    pulled: Option<u32>,
+    pulled: Option<Pulled>,
     progress: &dyn Progress,
 ) -> Result<f64, DatabaseError> {
     let mut clients = Vec::new();
@@ -97,10 +107,14 @@ pub(super) fn run_until_cut(
             });
         }
         let over_too = &over;
+        // Of two cuts one strikes in the middle of checkpoints: then the device has more to write than it can, and what it
+        // holds back has commits among it.
+        let rush_s = if cycle % 2 == 0 { config.load_s - RUSH_S } else { f64::INFINITY };
         scope.spawn(move || {
-            let mut last = Instant::now();
+            let began = Instant::now();
+            let mut last = began;
             while !over_too.load(Ordering::Relaxed) {
-                if last.elapsed() >= CHECKPOINT_EVERY {
+                if last.elapsed() >= CHECKPOINT_EVERY || began.elapsed().as_secs_f64() >= rush_s {
                     if checkpointer.batch_execute("CHECKPOINT").is_err() {
                         break;
                     }
@@ -123,20 +137,28 @@ pub(super) fn run_until_cut(
 fn cut_after(
     load_s: f64,
     power: &dyn Power,
-    pulled: Option<u32>,
+    pulled: Option<Pulled>,
     progress: &dyn Progress,
 ) -> Result<f64, DatabaseError> {
     let began = Instant::now();
-    let mut to_pull = pulled;
+    // Shares of the time at which something happens, the next one last.
+    let mut to_come: Vec<(f64, bool)> = match pulled {
+        Some(Pulled { comes_back: true, .. }) => vec![(0.8, true), (0.3, false)],
+        Some(Pulled { comes_back: false, .. }) => vec![(0.5, false)],
+        None => Vec::new(),
+    };
     while began.elapsed().as_secs_f64() < load_s {
         if progress.cancelled() {
             return Err(DatabaseError::Cancelled);
         }
-        if began.elapsed().as_secs_f64() >= load_s / 2.0
-            && let Some(module) = to_pull.take()
+        if let Some((Pulled { module, .. }, (_, back))) =
+            pulled.zip(to_come.pop_if(|(share, _)| began.elapsed().as_secs_f64() >= load_s * *share))
         {
-            let failed = |why| DatabaseError::Power { what: "the module can't be pulled", why };
-            power.pull(module).map_err(failed)?;
+            let (what, done) = match back {
+                true => ("the module can't be put back", power.insert(module)),
+                false => ("the module can't be pulled", power.pull(module)),
+            };
+            done.map_err(|why| DatabaseError::Power { what, why })?;
         }
         std::thread::sleep(POLL);
     }

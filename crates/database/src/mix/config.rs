@@ -1,5 +1,7 @@
 //! The parameters of the mix.
 
+use crate::parameters::{whole_number, within};
+
 /// The mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixConfig {
@@ -27,7 +29,7 @@ impl MixConfig {
 
     /// Sets a parameter by its name.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let number: u32 = value.parse().map_err(|_| format!("{key}={value}: no whole number"))?;
+        let number: u32 = whole_number(key, value)?;
         match key {
             "SELECT_PCT" => self.select_percent = number,
             "INSERT_PCT" => self.insert_percent = number,
@@ -40,13 +42,6 @@ impl MixConfig {
     }
 
     pub(crate) fn validate(&self) -> Result<(), String> {
-        let within = |name: &str, value: u64, least: u64, most: u64| {
-            if (least..=most).contains(&value) {
-                Ok(())
-            } else {
-                Err(format!("{name} is {value}: must be {least} to {most}"))
-            }
-        };
         within("SELECT_PCT", self.select_percent.into(), 0, 100)?;
         within("INSERT_PCT", self.insert_percent.into(), 0, u64::from(100 - self.select_percent))?;
         within("SCANS", self.scans.into(), 1, 100)?;

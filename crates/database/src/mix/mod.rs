@@ -10,7 +10,7 @@ mod table;
 
 pub use config::MixConfig;
 pub(crate) use pgbench::{PointOf, point};
-pub(crate) use table::{KEYS, drop_table, load};
+pub(crate) use table::{KEYS, drop_table, load, warm};
 
 /// Where the live mix differs from the modelled one.
 pub(crate) fn differs() -> Vec<String> {

@@ -88,6 +88,7 @@ pub(crate) fn point(
     Ok(DatabaseMixPoint {
         sessions: of.sessions,
         tps: log.count() as f64 / seconds,
+        modelled_tps: None,
         failed: log.failed,
         transactions,
         activity: between(&before, &after),

@@ -1,6 +1,7 @@
 //! The parameters of SLOB, under the names that they are known by.
 
 use crate::activity::BLOCK_BYTES;
+use crate::parameters::{whole_number, within};
 use std::collections::BTreeMap;
 
 /// What sessions do.
@@ -51,14 +52,16 @@ impl SlobConfig {
 
     /// Sets a parameter by its name. SCALE is blocks, or a size as `80M`.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let wrong = || format!("{key}={value}: no whole number");
-        let number = || value.parse::<u32>().map_err(|_| wrong());
+        let number = || whole_number::<u32>(key, value);
         match key {
             "UPDATE_PCT" => self.update_pct = number()?,
             "RUN_TIME" => self.run_time_s = Some(number()?),
             "WORK_UNIT" => self.work_unit = number()?,
             "THREADS_PER_SCHEMA" => self.threads_per_schema = number()?,
-            "SCALE" => self.scale_blocks = blocks(value).ok_or_else(wrong)?,
+            "SCALE" => {
+                self.scale_blocks =
+                    blocks(value).ok_or_else(|| format!("{key}={value}: no number of blocks, and no size as 80M"))?
+            }
             "DO_HOTSPOT" => {
                 self.do_hotspot = match value.to_ascii_uppercase().as_str() {
                     "TRUE" | "1" => true,
@@ -76,13 +79,6 @@ impl SlobConfig {
     }
 
     pub(crate) fn validate(&self) -> Result<(), String> {
-        let within = |name: &str, value: u64, least: u64, most: u64| {
-            if (least..=most).contains(&value) {
-                Ok(())
-            } else {
-                Err(format!("{name} is {value}: must be {least} to {most}"))
-            }
-        };
         within("UPDATE_PCT", self.update_pct.into(), 0, 100)?;
         within("RUN_TIME", self.run_time_s.unwrap_or(1).into(), 1, 86_400)?;
         within("SCALE", self.scale_blocks, 100, 1 << 27)?;

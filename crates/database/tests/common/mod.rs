@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use target::Progress;
 use tempfile::TempDir;
 
@@ -32,7 +33,7 @@ pub fn alone() -> MutexGuard<'static, ()> {
 pub struct Ground {
     pub dir: TempDir,
     pub logs: TempDir,
-    /// Shared memory that was there before: others have databases too.
+    /// Shared memory that somebody had left before.
     shared: Vec<String>,
 }
 
@@ -56,7 +57,13 @@ impl Ground {
         let sockets = fs::read_dir(std::env::temp_dir()).unwrap().flatten();
         let sockets: Vec<_> = sockets.filter(|e| e.file_name().to_string_lossy().starts_with(&ours)).collect();
         assert!(sockets.is_empty(), "{sockets:?}");
-        let shared: Vec<_> = shared().into_iter().filter(|name| !self.shared.contains(name)).collect();
+        let left = || shared().into_iter().filter(|name| !self.shared.contains(name)).collect::<Vec<_>>();
+        let began = Instant::now();
+        // Others' servers have made theirs and not mapped it yet, or are about to remove it.
+        while !left().is_empty() && began.elapsed() < Duration::from_secs(5) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        let shared = left();
         assert!(shared.is_empty(), "{shared:?}");
     }
 
@@ -64,6 +71,7 @@ impl Ground {
         Request {
             dir: self.path().to_owned(),
             logs: self.logs.path().to_owned(),
+            guard: None,
             pg_bin: None,
             parts: parts.to_vec(),
             sessions: vec![1, 4],
@@ -78,11 +86,18 @@ impl Ground {
     }
 }
 
-/// Segments of shared memory of any PostgreSQL's, and System V segments to which no process is attached.
+/// Segments of shared memory of any PostgreSQL's that no process has mapped, and System V segments to which none is
+/// attached: others have databases too, which live.
 fn shared() -> Vec<String> {
     let posix = fs::read_dir("/dev/shm").into_iter().flatten().flatten();
     let mut names: Vec<String> = posix.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.retain(|name| name.starts_with("PostgreSQL."));
+    if !names.is_empty() {
+        let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let maps = processes.map(|entry| fs::read_to_string(entry.path().join("maps")).unwrap_or_default());
+        let maps: String = maps.collect();
+        names.retain(|name| !maps.contains(name.as_str()));
+    }
     let text = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
     for words in text.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>()) {
         if words.get(6) == Some(&"0") {

@@ -9,7 +9,7 @@ use media::MediaError;
 pub enum AssembleError {
     /// The card stopped without having put on flash what it had acknowledged: older contents must not be taken for the
     /// newest.
-    #[error("more failed at once than parity makes up for, and acknowledged writes were lost: the card does not start")]
+    #[error("the card stopped before acknowledged writes were on its modules, and they are lost: it does not start")]
     LostWrites,
     /// No module has a header.
     #[error("no module of a card")]

@@ -29,8 +29,10 @@ pub(super) struct BandScan {
     /// Copies in those stripes.
     pub in_torn: Vec<Copy>,
     doubts: Vec<Doubt>,
-    /// Dies on which something is good, and groups of dies that hold nothing more.
+    /// Dies on which something is good, dies of which the last row that is not erased is all good, and groups of dies that
+    /// hold nothing more.
     pub good: Vec<bool>,
+    ends_good: Vec<bool>,
     ended: Vec<bool>,
     reconstructed: u64,
     pub reconstructed_sectors: u64,
@@ -61,6 +63,7 @@ impl BandScan {
             in_torn: Vec::new(),
             doubts: Vec::new(),
             good: vec![false; dies],
+            ends_good: vec![false; dies],
             ended: vec![false; groups],
             reconstructed: 0,
             reconstructed_sectors: 0,
@@ -122,6 +125,7 @@ impl BandScan {
     fn forget(&mut self) {
         self.written.fill(0);
         self.good.fill(false);
+        self.ends_good.fill(false);
         self.ended.fill(false);
         self.copies.clear();
         self.torn.clear();
@@ -191,7 +195,8 @@ impl BandScan {
             SummaryRead::Missing => None,
         };
         let blank = self.blank_units(reader.card.layout);
-        Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, known }))))
+        let ends_good = self.ends_good.clone();
+        Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, ends_good, known }))))
     }
 
     fn read_summary<M: Media + ?Sized>(
@@ -284,6 +289,7 @@ impl BandScan {
         let (mut answered, mut is_written) = (false, false);
         for unit in units(stripe.members) {
             let UnitAddress { die, row, .. } = layout.unit_address(id, unit);
+            let all_good = (0..sectors).all(|sector| stripe.cell(unit, sector).state == State::Good);
             for sector in 0..sectors {
                 let state = stripe.cell(unit, sector).state;
                 answered |= state != State::Gone;
@@ -292,6 +298,7 @@ impl BandScan {
                 self.good[die as usize] |= state == State::Good;
                 if matches!(state, State::Good | State::Unreadable | State::GivenUp) {
                     self.written[die as usize] = row + 1;
+                    self.ends_good[die as usize] = all_good;
                 }
             }
         }

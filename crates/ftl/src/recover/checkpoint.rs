@@ -66,14 +66,13 @@ impl Loaded {
         }
         let newest = by_id.iter().rev().find_map(|(id, parts)| Some((id, whole(card, *id, parts)?)));
         let Some((id, checkpoint)) = newest else { return Ok(None) };
-        let is_known = |(found, record): (&Option<Identified>, &format::BandRecord)| {
-            let is_same = |(identity, known): &Identified| {
-                let is_same = known.opening.sequence == record.sequence || planted(Canary::CheckpointBandsNotCompared);
-                *identity == Identity::Opened && is_same
-            };
-            record.state == BAND_KNOWN && found.as_ref().is_some_and(is_same)
-        };
-        let known = bands.iter().zip(&checkpoint.bands).map(is_known).collect();
+        let mut known = vec![false; bands.len()];
+        for ((number, found), record) in (0..).zip(&*bands).zip(&checkpoint.bands) {
+            let Some((Identity::Opened, found)) = found else { continue };
+            let is_same = found.opening.sequence == record.sequence || planted(Canary::CheckpointBandsNotCompared);
+            known[number as usize] =
+                record.state == BAND_KNOWN && is_same && found.is_confirmed(reader, BandId(number))?;
+        }
         Ok(Some(Loaded { lies_in: lies_in[id].clone(), checkpoint, known, missing: Vec::new() }))
     }
 

@@ -22,6 +22,8 @@ pub(super) struct BandDoubts {
     pub doubts: Vec<Doubt>,
     /// By group of dies: units of which nothing at all is good.
     pub blank: Vec<u64>,
+    /// By die: all of the last row that is not erased is good.
+    pub ends_good: Vec<bool>,
     /// What is lost, when the band's summary tells: by number of the doubt, ascending.
     pub known: Option<Vec<(usize, Copy)>>,
 }
@@ -84,6 +86,7 @@ impl Doubt {
         layout: &Layout,
         cell_rows: u32,
         written: &[u32],
+        ends_good: &[bool],
         is_settled: impl Fn(u32) -> bool,
     ) -> bool {
         // What a rebuild has given up was needed then: it was no program that a cut ended.
@@ -91,7 +94,9 @@ impl Doubt {
             && units(self.lost.unreadable).any(|unit| {
                 let at = self.at(band, unit, layout);
                 let last = written[at.die as usize].saturating_sub(1);
-                at.row / cell_rows == last / cell_rows && !is_settled(at.die)
+                // What shares cells with the last program is spoiled only by one that a cut has ended.
+                let is_last = at.row == last || at.row / cell_rows == last / cell_rows && !ends_good[at.die as usize];
+                is_last && !is_settled(at.die)
             })
     }
 

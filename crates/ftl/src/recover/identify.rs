@@ -2,7 +2,7 @@
 
 use super::check::{Opening, Place, check_place, is_consistent};
 use super::error::ScanError;
-use super::place::Card;
+use super::place::{Card, units};
 use super::reader::Reader;
 use crate::canary::ignores_sequences;
 use crate::layout::{BandId, Layout, StripeId};
@@ -30,6 +30,9 @@ pub(super) struct Known {
     pub masks: Vec<u64>,
     /// Something is written on the group's dies.
     begun: Vec<bool>,
+    /// Dies that told of the opening: how many, and the first of them.
+    told: u32,
+    first_told: u32,
 }
 
 /// What a band is, for whoever looks at it from outside.
@@ -72,7 +75,8 @@ enum Look {
 impl Known {
     pub fn new(layout: &Layout) -> Known {
         let groups = layout.groups as usize;
-        Known { opening: Opening::default(), masks: vec![0; groups], begun: vec![false; groups] }
+        let (masks, begun) = (vec![0; groups], vec![false; groups]);
+        Known { opening: Opening::default(), masks, begun, told: 0, first_told: 0 }
     }
 
     /// Looks at the first rows of a band. Openings before `floor` don't count.
@@ -93,6 +97,7 @@ impl Known {
     fn look<M: Media + ?Sized>(&mut self, reader: &mut Reader<M>, band: BandId, floor: u64) -> Result<Look, ScanError> {
         self.masks.fill(0);
         self.begun.fill(false);
+        self.told = 0;
         let mut opening = None;
         let (mut answered, mut gone) = (false, false);
         // A block that has failed since the band was opened tells of it, but only when the others can't: one that was
@@ -129,6 +134,10 @@ impl Known {
                         }
                         if found == known {
                             self.masks[group] = spare.members;
+                            self.told += 1;
+                            if self.told == 1 {
+                                self.first_told = at.die;
+                            }
                             break;
                         }
                     }
@@ -156,6 +165,27 @@ impl Known {
         self.opening = opening;
         self.assume_members(reader, band);
         Ok(Look::At(Identity::Opened))
+    }
+
+    /// More than one die tells of the opening. One alone may have been away when the band was opened again, and be back: who
+    /// does not go on to read all of the band must not rely on it.
+    pub fn is_confirmed<M: Media + ?Sized>(&self, reader: &mut Reader<M>, band: BandId) -> Result<bool, ScanError> {
+        let layout = reader.card.layout;
+        if self.told > 1 || layout.dies == 1 {
+            return Ok(true);
+        }
+        for (index, mask) in (0..).zip(&self.masks) {
+            for unit in units(*mask) {
+                let at = layout.unit_address(StripeId { band, index }, unit);
+                if at.die == self.first_told || reader.is_bad(at) || !reader.read(at)? {
+                    continue;
+                }
+                if let Some(spare) = best_of_unit(reader, band, index, unit as u8, 0) {
+                    return Ok(spare.band_sequence == self.opening.sequence);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Where nothing tells of the members of a group: all that can be used, or that nobody can ask.

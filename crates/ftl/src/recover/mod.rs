@@ -36,8 +36,8 @@
 //! 2. **A program failed.** A block that is marked bad while its band holds sectors had a failed program, and
 //!    nothing was programmed into it later. Contents of the stripe were written elsewhere before any of it counted.
 //! 3. **A program was under way** (not with power-loss protection). A die programs one unit at a time. So of each die
-//!    one unit can be torn, the last one programmed, and what shares cells with it; a stripe counts as durable only
-//!    when all that share cells with it do. A member that can't be read and lies there may be torn. Whether it is, or
+//!    one unit can be torn, the last one programmed, and where that is not all good what shares cells with it; a stripe
+//!    counts as durable only when all that share cells with it do. A member that can't be read and lies there may be torn. Whether it is, or
 //!    decayed later, nobody can tell: it is taken as torn. But not if the die has begun to program a band of the same
 //!    stream that was opened later (something good of it lies there: what can't be read may be what an erase that
 //!    was cut has left): a die programs a stream's units in the order in which they were filled, so it had
@@ -84,7 +84,8 @@
 //! A checkpoint is the map as it was at a moment T. It counts only when all that the map points to is durable (part 0 is
 //! programmed last), and any that is complete may be used, not only the newest. `V`, its version, was given to nothing
 //! else: what was written before T has a lower one, what came later a higher one. A band is *known* if it was full at T,
-//! with its summary, and its first row still tells of the same opening. All others are read. Then of each LBA counts:
+//! with its summary, and its first row still tells of the same opening on two dies (one alone may have been away
+//! meanwhile). All others are read. Then of each LBA counts:
 //!
 //! 1. *The newest copy above `V`.* It was written after T; all that the map knew is older.
 //! 2. *The place p of the map, in a known band.* It held the newest version below `V`, and copies below `V` that turn up

@@ -201,7 +201,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
                 let opening = self.bands[band.0 as usize].opening();
                 let is_torn = !card.power_loss_protection
                     && !card.noted.was_durable(&opening, doubt.stripe)
-                    && doubt.may_be_torn(band, layout, cell_rows, written, |die| settled[die as usize]);
+                    && doubt
+                        .may_be_torn(band, layout, cell_rows, written, &of_band.ends_good, |die| settled[die as usize]);
                 if is_torn {
                     self.report.dropped_sectors += u64::from(doubt.lost.all().count_ones());
                 } else if of_band.known.is_some() {

@@ -329,3 +329,25 @@ fn a_stripe_with_other_members_than_its_band_is_not_read() {
     let found = writer.scan().unwrap();
     assert_eq!(writer.versions(&found), last(&SMALL, &written));
 }
+
+#[test]
+fn a_last_program_that_is_good_has_spoiled_nothing_that_shares_its_cells() {
+    for made in [Made { cell_rows: 2, ..SMALL }, Made { cell_rows: 2, unit_sectors: 2, ..SMALL }] {
+        let mut writer = Writer::new(made);
+        let mut open = writer.open(3);
+        for row in 0..4 {
+            let lbas: Vec<u32> = (row * 8..).take(writer.room(&open)).collect();
+            writer.write(&mut open, &lbas);
+        }
+        writer.modules[0] = None;
+        writer.spoil(writer.at(3, 1, 2));
+        // Another die's last program says nothing of this one's.
+        let at = writer.at(3, 2, 3);
+        writer.flash.inject(Fault::FlipBits { at, sector: 0, bits: 10_000 });
+        assert!(is_beyond(&writer.scan().unwrap_err(), 3, 2));
+        // What a cut has left of a program may have spoiled what came before.
+        let at = writer.at(3, 1, 3);
+        writer.flash.inject(Fault::FlipBits { at, sector: 0, bits: 10_000 });
+        assert!(writer.scan().is_ok());
+    }
+}

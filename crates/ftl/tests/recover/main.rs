@@ -1,6 +1,7 @@
 //! A card is found again on its media.
 
 mod assembly;
+mod checkpoints;
 mod cuts;
 mod histories;
 mod losses;

@@ -1,7 +1,8 @@
 //! Writes bands as a card does, on emulated flash.
 
-use format::{Role, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc, set_hole, set_holes_as_of};
-use ftl::recover::{self, Found, ScanError, scan, unit_at};
+use format::{BandRecord, Checkpoint, CheckpointHead, Role, Spare, SummaryEntry};
+use format::{encode_summary, entries_per_sector, payload_crc, set_hole, set_holes_as_of};
+use ftl::recover::{self, Found, FoundBand, ScanError, scan, unit_at};
 use ftl::{BandId, Layout, Ppa, StripeId};
 use media::{BlockAt, Fault, Flash, Media, Physics, Shape, Unit, UnitAt};
 
@@ -364,6 +365,44 @@ impl Writer {
         let written = self.fill(&mut open, first);
         self.close(&mut open);
         written
+    }
+
+    /// Writes a checkpoint of what was found into a band; its version. `owed` are segments with holes that no list tells of.
+    pub fn checkpoint(&mut self, band: u32, found: &Found, owed: &[u32]) -> u64 {
+        let version = self.version();
+        let record = |band: &FoundBand| {
+            let state = if band.has_summary && band.is_complete { recover::BAND_KNOWN } else { 0 };
+            BandRecord { sequence: band.sequence, cycles: 0, state }
+        };
+        let head = CheckpointHead {
+            id: version,
+            version_start: version,
+            next_version: version + 1,
+            next_band_sequence: self.sequence + 1,
+            ..CheckpointHead::default()
+        };
+        let bands = found.bands.iter().map(record).collect();
+        let checkpoint = Checkpoint { head, map: found.map.clone(), bands, owed_segments: owed.to_vec() };
+        self.write_checkpoint(band, &checkpoint);
+        version
+    }
+
+    /// Writes the parts of a checkpoint into a band.
+    pub fn write_checkpoint(&mut self, band: u32, checkpoint: &Checkpoint) {
+        let mut bytes = checkpoint.encode();
+        bytes.resize(bytes.len().next_multiple_of(PAYLOAD), 0);
+        let parts: Vec<_> = (0..)
+            .zip(bytes.chunks(PAYLOAD))
+            .map(|(part, payload)| (Role::Checkpoint, part, checkpoint.head.id, payload.to_vec()))
+            .collect();
+        let mut open = self.open_as(band, 2, false);
+        let mut parts = parts.into_iter();
+        while parts.len() > 0 {
+            let mut stripe: Vec<_> = parts.by_ref().take(self.room(&open)).collect();
+            stripe.resize(self.room(&open), (Role::Padding, 0, 0, vec![0; PAYLOAD]));
+            let units = self.build_parts(&mut open, &stripe);
+            self.program(&units);
+        }
     }
 
     pub fn at(&self, band: u32, die: u32, row: u32) -> UnitAt {

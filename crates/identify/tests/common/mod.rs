@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 pub fn has(tool: &str) -> bool {
     let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -144,7 +145,18 @@ pub struct Mount(#[allow(dead_code)] AtEnd);
 impl Mount {
     pub fn new(device: &Path, point: &Path, options: &[&str]) -> Self {
         let (device, point) = (device.to_str().unwrap(), point.to_str().unwrap());
-        run_ok("mount", &[options, &[device, point]].concat());
+        let arguments = [options, &[device, point]].concat();
+        // A child that another test is making has, until it is the other program, whatever this process had open: a
+        // device too, and for itself.
+        let began = Instant::now();
+        loop {
+            let (ok, said) = run("mount", &arguments);
+            if ok {
+                break;
+            }
+            assert!(said.contains("busy") && began.elapsed() < Duration::from_secs(10), "mount {arguments:?}: {said}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         Mount(AtEnd("umount", vec![point.into()]))
     }
 }

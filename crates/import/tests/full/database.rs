@@ -24,6 +24,7 @@ fn activity() -> DatabaseActivity {
         wal_bytes: 1,
         wal_syncs: Some(1),
         wal_sync_ns: Some(1e5),
+        cpu_s: Some(0.5),
         device: Some(DeviceActivity { reads: 1, read_bytes: 1, writes: 1, written_bytes: 1, flushes: 1 }),
         device_read_share: Some(0.9),
     }
@@ -62,6 +63,7 @@ pub fn report() -> DatabaseReport {
             points: vec![DatabaseMixPoint {
                 sessions: 1,
                 tps: 1.0,
+                modelled_tps: Some(1.0),
                 failed: 0,
                 transactions: [("select".to_owned(), kind)].into(),
                 activity: activity(),
@@ -70,6 +72,7 @@ pub fn report() -> DatabaseReport {
             peak_sessions: Some(1),
             bend_sessions: Some(1.0),
             tps_per_price: Some(1.0),
+            modelled: Some("On the model.".into()),
         }),
         slob: Some(DatabaseSlob {
             parameters: [("UPDATE_PCT".to_owned(), 25)].into(),

@@ -114,6 +114,9 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
                 mix.rows_per_scan,
             ),
         ));
+        if let Some(modelled) = &mix.modelled {
+            section.note(devices.labelled(*i, &clip(modelled, 400)));
+        }
         for note in report.notes.iter().take(6) {
             section.note(devices.labelled(*i, &clip(note, 400)));
         }
@@ -122,7 +125,14 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
         section.note(format!("Against the modelled load: {}", clip(difference, 400)));
     }
     let tps = YAxis { label: "Transactions a second", unit: Unit::Count, scale: Scale::Linear };
-    let rate = View::new("TPS", tps, curves.lines(devices, &[("TPS", &|p: &DatabaseMixPoint| Some(p.tps.round()))]));
+    let live = |p: &DatabaseMixPoint| Some(p.tps.round());
+    let modelled = |p: &DatabaseMixPoint| p.modelled_tps.map(f64::round);
+    let lines = if mixes.iter().any(|(_, _, mix)| mix.points.iter().any(|p| p.modelled_tps.is_some())) {
+        curves.lines(devices, &[("live", &live), ("model", &modelled)])
+    } else {
+        curves.lines(devices, &[("TPS", &live)])
+    };
+    let rate = View::new("TPS", tps, lines);
     section.plots.extend(curves.plot("plot-database-tps", "Transactions a second", vec![rate]));
     let views = KINDS.map(|(kind, name)| {
         let of = |percent: f64| move |p: &DatabaseMixPoint| lat(&p.transactions.get(kind)?.lat_ns, percent);
@@ -144,6 +154,8 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
             &[
                 "Sessions",
                 "TPS",
+                "Modelled TPS",
+                "CPU each",
                 "Buffer hits",
                 "Block read",
                 "WAL",
@@ -163,6 +175,8 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
             let cells = [
                 point.sessions.to_string(),
                 Unit::Count.show(point.tps.round()),
+                or_dash(point.modelled_tps.map(f64::round), Unit::Count),
+                or_dash(a.cpu_s.zip(positive(point.tps * a.seconds)).map(|(s, n)| s * 1e9 / n), Unit::Nanoseconds),
                 Unit::Percent.show(a.buffer_hit_ratio * 100.0),
                 or_dash(a.block_read_ns, Unit::Nanoseconds),
                 or_dash(per_s(a.wal_bytes, a), Unit::BytesPerSecond),

@@ -24,6 +24,7 @@ fn activity() -> DatabaseActivity {
         wal_bytes: 120_000_000,
         wal_syncs: Some(9_000),
         wal_sync_ns: Some(310_000.0),
+        cpu_s: Some(1.0),
         device: Some(DeviceActivity {
             reads: 300_000,
             read_bytes: 2_400_000_000,
@@ -45,6 +46,7 @@ pub fn report(speed: f64) -> DatabaseReport {
         DatabaseMixPoint {
             sessions,
             tps: tps * speed,
+            modelled_tps: Some(tps * speed * 1.2),
             failed: 0,
             transactions: kinds.map(kind).into(),
             activity: activity(),
@@ -80,6 +82,7 @@ pub fn report(speed: f64) -> DatabaseReport {
             peak_sessions: Some(16),
             bend_sessions: Some(15.6),
             tps_per_price: Some(18.0),
+            modelled: Some("On the card's model, behind 2 cores.".into()),
         }),
         slob: Some(DatabaseSlob {
             parameters: [("UPDATE_PCT".to_owned(), 25), ("WORK_UNIT".to_owned(), 64)].into(),

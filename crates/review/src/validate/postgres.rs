@@ -1,15 +1,12 @@
 //! PostgreSQL 80/20 on the ioDrive 320 GB MLC and on six disks.
 
 use super::Context;
-use crate::parallel;
+use crate::mix_sweep::{MixTimes, mix_sweep};
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;
-use device::Time;
-use load::{CacheConfig, LoadConfig, OltpConfig};
+use load::{CacheConfig, OltpConfig};
 use profile::Profile;
-use results::{Application, Comparison, ComparisonPoint, Published};
-use serde_json::Value;
-use target::{Machine, Measure, Modelled, RunError, RunSpec, Stop, prepare};
+use results::{Comparison, ComparisonPoint, Published};
 
 /// Sessions of the sweep.
 const SESSIONS: [u32; 14] = [1, 4, 8, 12, 16, 20, 25, 32, 48, 64, 80, 100, 128, 160];
@@ -30,8 +27,7 @@ struct Server<'a> {
     setup: &'a Setup,
     /// Size of the database on this device.
     db_bytes: u64,
-    warm_up_s: f64,
-    measured_s: f64,
+    times: MixTimes,
 }
 
 impl Server<'_> {
@@ -50,13 +46,13 @@ impl Server<'_> {
         let db_bytes = (bench.device.user_bytes() as f64 * share) as u64 / page_bytes * page_bytes;
         let warm_up_s = setup.number(&format!("{kind}_warm_up_seconds"));
         let measured_s = setup.number(&format!("{kind}_seconds"));
-        Ok(Server { bench, setup, db_bytes, warm_up_s, measured_s })
+        Ok(Server { bench, setup, db_bytes, times: MixTimes { warm_up_s, measured_s } })
     }
 
-    fn load(&self, sessions: u32) -> LoadConfig {
+    fn load(&self, sessions: u32) -> OltpConfig {
         let setup = self.setup;
         let postgres = OltpConfig::default();
-        LoadConfig::Oltp(OltpConfig {
+        OltpConfig {
             sessions,
             db_bytes: self.db_bytes,
             pages_per_select: setup.whole("pages_per_select") as u32,
@@ -72,49 +68,14 @@ impl Server<'_> {
                 ..postgres.cache
             },
             ..postgres
-        })
-    }
-
-    /// The device as any number of sessions finds it.
-    fn prepare(&self, context: &Context) -> Result<Modelled, RunError> {
-        let most = SESSIONS.into_iter().max().expect("the sweep has points");
-        let spec = RunSpec {
-            device: &self.bench.device,
-            device_json: Value::Null,
-            host: &self.bench.host,
-            host_json: Value::Null,
-            load: &self.load(most),
-            fill: 0.0,
-            seed: self.bench.seed,
-            measure: Measure::Seconds(self.measured_s),
-            fresh: false,
-            explain_tail: false,
-            histograms: false,
-        };
-        prepare(&spec, context.progress)
-    }
-
-    /// Transactions a second.
-    fn tps(&self, sessions: u32, device: Modelled) -> Result<f64, PointError> {
-        let mut load = self.load(sessions).build(self.bench.seed).map_err(RunError::from)?;
-        let mut machine = Machine::new(device, load.as_mut(), self.bench.host, false);
-        let at = |seconds: f64| Stop::At(Time((seconds * 1e9) as u64));
-        machine.run_until(at(self.warm_up_s));
-        machine.start_measurement();
-        machine.run_until(at(self.warm_up_s + self.measured_s));
-        let Some(Application::Oltp(oltp)) = machine.application() else { unreachable!("OLTP reports") };
-        Ok(oltp.tps)
+        }
     }
 
     /// Transactions a second at each of [`SESSIONS`].
     fn sweep(&self, context: &Context) -> Result<Vec<f64>, PointError> {
-        let device = self.prepare(context)?;
-        parallel::map(&SESSIONS, |&sessions| {
-            if context.progress.cancelled() {
-                return Err(RunError::Cancelled.into());
-            }
-            self.tps(sessions, device.clone())
-        })
+        let loads = SESSIONS.map(|sessions| self.load(sessions));
+        let reports = mix_sweep(&self.bench, &loads, self.times, context.progress)?;
+        Ok(reports.iter().map(|report| report.tps).collect())
     }
 }
 

@@ -1,0 +1,57 @@
+//! SYSTOR '17 (a virtual desktop infrastructure), CSV with a header:
+//! `1456135200.013118000,0.000806000,R,0,899056122368,131072`.
+//!
+//! Time in seconds since 1970, response time (not replayed), `R`, `W` or nothing (neither a read nor a write: no request),
+//! LUN, offset and size in bytes. A volume is a LUN.
+
+use crate::error::Bad;
+use crate::field::Fields;
+use crate::format::{Line, Said};
+use device::Op;
+
+pub(crate) const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
+
+pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
+    if line == HEADER {
+        return Ok(Line::Other);
+    }
+    let mut fields = Fields::of(line);
+    let time = fields.comma("timestamp")?;
+    let response = fields.comma("response time")?;
+    let kind = fields.comma("type")?;
+    let lun = fields.comma("LUN")?;
+    let offset = fields.comma("offset")?;
+    let size = fields.comma("size")?;
+    fields.end()?;
+    let stamp_ns = time.seconds_ns()?;
+    if !response.bytes.is_empty() {
+        response.seconds_ns()?;
+    }
+    let op = match kind.bytes {
+        b"R" => Op::Read,
+        b"W" => Op::Write,
+        b"" => return Ok(Line::Other),
+        _ => return Err(kind.wrong("R, W or empty")),
+    };
+    lun.number()?;
+    let (offset_bytes, len_bytes) = (offset.number()?, size.number()?);
+    let said = Said {
+        stamp: Some((stamp_ns, time.column)),
+        op,
+        fua: false,
+        offset_bytes,
+        len_bytes,
+        place_column: offset.column,
+        volume: lun.bytes,
+    };
+    Ok(said.line())
+}
+
+/// Whether a line looks like one of these.
+pub(crate) fn is_one(line: &[u8]) -> bool {
+    let mut fields = line.split(|&byte| byte == b',');
+    line == HEADER
+        || (fields.clone().count() == 6
+            && fields.next().is_some_and(|time| time.contains(&b'.'))
+            && fields.nth(1).is_some_and(|kind| matches!(kind, b"R" | b"W")))
+}
