@@ -492,6 +492,9 @@ impl Card {
             || !self.failed_stripes.is_empty()
             || self.in_flight == 0
         {
+            if !self.waiting_writes.is_empty() || !self.failed_stripes.is_empty() {
+                self.sync_what_is_left(now, done);
+            }
             self.unblock(now);
         }
     }

@@ -49,8 +49,9 @@ pub struct CardConfig {
     pub buffer_sectors: u32,
     /// Capacitors put the buffer on flash when power goes: a write is durable when the buffer has it.
     pub power_loss_protection: bool,
-    /// A card that lies: a flush, and a write with FUA, is answered before anything of it is on flash. To show what
-    /// becomes of a database on one.
+    /// A card that lies: a flush, and a write with FUA, is answered before anything of it is on flash, and on media with a
+    /// volatile cache what was programmed stays in it for as long as half of the buffer allows. To show what becomes of a
+    /// database on one.
     pub acknowledge_flush_early: bool,
     /// What the capacitors hold; `None`: more than is ever needed.
     pub capacitors: Option<Capacitors>,

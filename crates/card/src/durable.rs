@@ -7,6 +7,9 @@
 //! a sync, and they go on until everything is programmed and synced when power fails. Headers and marks of bad blocks are
 //! durable when they are written.
 //!
+//! A card that lies about flushes keeps what was programmed in the volatile cache for as long as it can, which is what such
+//! drives lie for: up to half of the buffer (`acknowledge_flush_early`).
+//!
 //! Media that are slow themselves sync while others are asked; what is written meanwhile waits for the next sync.
 //!
 //! A sync that failed is not tried again: what it was to cover may be gone, even if a later one works. The module counts
@@ -27,11 +30,29 @@ impl Card {
         }
         self.unsynced.push(s);
         // With more on the way there will be another occasion.
-        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
-        if !self.stripes.is_empty() && !waited_for && self.unsynced.len() < MOST_UNSYNCED {
+        let may_wait = !self.stripes.is_empty() || self.config.acknowledge_flush_early;
+        if may_wait && !self.sync_is_waited_for() && self.unsynced.len() < self.most_unsynced() {
             return;
         }
         self.sync_unsynced(now, done);
+    }
+
+    fn sync_is_waited_for(&self) -> bool {
+        !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining
+    }
+
+    fn most_unsynced(&self) -> usize {
+        if !self.config.acknowledge_flush_early {
+            return MOST_UNSYNCED;
+        }
+        (self.config.buffer_sectors / self.ftl.layout().stripe_sectors / 2).max(1) as usize
+    }
+
+    /// Nothing is on its way that would end in a sync, and something waits for one.
+    pub(crate) fn sync_what_is_left(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if self.stripes.is_empty() && !self.unsynced.is_empty() && !self.halted {
+            self.sync_unsynced(now, done);
+        }
     }
 
     /// Syncs what waits for it; at once, or after the sync that is under way.
@@ -64,8 +85,8 @@ impl Card {
             self.stripe_safe(now, s, done);
         }
         // What was written meanwhile.
-        let waited_for = !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining;
-        if !self.unsynced.is_empty() && (self.stripes.is_empty() || waited_for) {
+        let may_wait = !self.stripes.is_empty() || self.config.acknowledge_flush_early;
+        if !self.unsynced.is_empty() && (!may_wait || self.sync_is_waited_for()) {
             self.sync_unsynced(now, done);
         }
     }

@@ -263,6 +263,7 @@ impl Card {
         self.draining = true;
         self.wait_at_once(now, done);
         self.finish_own_work(done);
+        self.sync_what_is_left(now, done);
         if self.store.is_some() && !self.halted {
             let now = self.life.now;
             let host_has_room = self.ftl.open_band_of(StreamId::Host).is_some() || self.ftl.free_bands() > 0;

@@ -7,7 +7,7 @@ use common::{PAYLOAD, SECTOR, with_contents};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::{CardId, Role, Spare};
 use ftl::recover::AssembleError;
-use media::{BlockAt, CutOutcome, Fault, Flash, Media, Physics, SectorState, Unit, UnitAt};
+use media::{BlockAt, CacheLoss, CutOutcome, Fault, Flash, Media, Physics, SectorState, Unit, UnitAt};
 use std::collections::BTreeMap;
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -31,7 +31,8 @@ struct Host {
 
 impl Host {
     fn new(config: CardConfig) -> Host {
-        let media = Flash::new(shape(&config), Physics::IDEAL, 1);
+        let physics = Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL };
+        let media = Flash::new(shape(&config), physics, 1);
         let card = Card::format(&config, media, CARD, 8, 1).unwrap();
         Host { config, card, now: Time::ZERO, done: Vec::new() }
     }
@@ -118,6 +119,7 @@ impl Host {
     fn shut_down(mut self) -> (CardConfig, Flash, Time) {
         let now = self.card.shut_down(self.now, &mut self.done);
         let mut media = self.card.into_media().unwrap();
+        media.set_cache_loss(CacheLoss::All);
         media.power_cut(&[], &mut |_, _| CutOutcome::Done);
         media.power_on();
         (self.config, media, now)
@@ -231,6 +233,78 @@ fn acknowledged_data_survive_cuts() {
                 let newest = *allowed[lba as usize].last().unwrap();
                 allowed[lba as usize] = vec![newest];
             }
+        }
+    }
+}
+
+/// Answers flushes early, and keeps up to half of the buffer in the volatile cache.
+fn lying() -> CardConfig {
+    let mut config =
+        CardConfig { acknowledge_flush_early: true, buffer_sectors: 48, bands: 40, ..with_contents(false) };
+    config.nand.geometry.blocks_per_plane = 40;
+    config
+}
+
+#[test]
+fn a_card_that_lies_loses_what_was_flushed_long_ago_and_invents_nothing() {
+    let cuts = 100;
+    let caught = (0..cuts).filter(|&seed| {
+        let mut host = Host::new(lying());
+        let mut rng = Rng::stream(seed, "host");
+        let mut newest = [0; 60];
+        let writes = 200 + rng.below(200);
+        for version in 1..=writes {
+            let lba = rng.below(60) as u32;
+            host.write(lba, version);
+            host.flush();
+            newest[lba as usize] = version;
+        }
+        let mut host = host.cut(&mut rng);
+        let mut oldest_lost = u64::MAX;
+        for (lba, newest) in (0..60).zip(newest) {
+            let read = match host.read(lba) {
+                SectorData::Zero => 0,
+                SectorData::Data(bytes) => {
+                    let version = u64::from_le_bytes(bytes[4..12].try_into().unwrap());
+                    assert_eq!(&bytes[..], payload(lba, version), "LBA {lba}");
+                    version
+                }
+                other => panic!("seed {seed}: LBA {lba} reads {other:?}"),
+            };
+            assert!(read <= newest, "seed {seed}: LBA {lba} reads {read}, {newest} was written");
+            if read < newest {
+                oldest_lost = oldest_lost.min(newest);
+            }
+        }
+        // More than what a stripe that is being filled holds.
+        oldest_lost + 3 < writes
+    });
+    let caught = caught.count();
+    assert!(caught >= 90, "{caught} of {cuts}");
+}
+
+#[test]
+fn a_card_that_lies_keeps_all_when_it_is_shut_down() {
+    // Also when what was written ends with a stripe, so that nothing else has to be programmed.
+    for (writes, idle) in (1..24).chain(4_000..4_012).flat_map(|writes| [(writes, false), (writes, true)]) {
+        let mut host = Host::new(lying());
+        let mut rng = Rng::stream(7, "host");
+        let mut newest = [0; 60];
+        // Long enough that collection needs what the cache holds.
+        for version in 1..writes {
+            let lba = rng.below(60) as u32;
+            host.write(lba, version);
+            newest[lba as usize] = version;
+        }
+        if idle {
+            host.rest();
+        }
+        assert!(writes < 24 || host.card.ftl().counters().relocated_sectors > 500);
+        let (config, media, now) = host.shut_down();
+        let mut host = Host::start(config, media, now);
+        for (lba, version) in (0..60).zip(newest) {
+            let written = SectorData::Data(payload(lba, version).into());
+            assert_eq!(host.read(lba), if version > 0 { written } else { SectorData::Zero }, "LBA {lba} of {writes}");
         }
     }
 }

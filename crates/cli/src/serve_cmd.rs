@@ -212,7 +212,7 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     // Without its times a card's flash does not fade either.
     let physics = match timing {
         Timing::Model => profile.physics()?.unwrap_or(Physics::IDEAL),
-        Timing::None => Physics::IDEAL,
+        Timing::None => Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL },
     };
     let flash = Flash::new(card::shape(&config), physics, args.seed).without_trace();
     let start = Start { config, timing, id: Some(new_card_id()?), seed: args.seed };

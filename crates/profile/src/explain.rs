@@ -219,7 +219,7 @@ fn path(page: &mut Page, flash: &Flash) {
     let durable = if card.power_loss_protection {
         "a write is durable when it is in the buffer, capacitors put it on flash"
     } else if card.acknowledge_flush_early {
-        "a flush is acknowledged before it is done: what it covered is lost with the power"
+        "a flush is acknowledged early, and up to half of the buffer is lost with the power"
     } else {
         "a write is durable only after a flush or FUA"
     };

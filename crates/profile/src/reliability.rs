@@ -76,6 +76,8 @@ pub(crate) fn read_physics(settings: &Settings, card: &CardConfig) -> Result<Phy
         factory_bad_ppm: endurance.factory_bad_ppm,
         erase_fail_ppm_at_rated: endurance.erase_fail_ppm_at_rated,
         program_fail_ppm_at_rated: settings.count_if_any("endurance", "program_fail_ppm_at_rated").unwrap_or(0) as u32,
+        // What it acknowledges too early has to be somewhere until it is lost.
+        volatile_cache: card.acknowledge_flush_early,
         ..Physics::IDEAL
     };
     if !settings.has_table(table) {
