@@ -4,9 +4,9 @@ use crate::args::{RunArgs, TraceSpeed};
 use crate::cancel;
 use crate::error::Failure;
 use crate::opening::open;
-use crate::output::{JsonSink, print};
+use crate::output::JsonSink;
 use crate::progress::Watch;
-use crate::run_cmd::{device_json, result_json, state_words};
+use crate::run_cmd::{deliver, device_json, state_words};
 use crate::view::{self, Asked};
 use load::{ReplayConfig, Speed};
 use serde_json::{Value, json};
@@ -66,14 +66,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
         load: format!("{load_words}; host {}, seed {}", host.name(), args.device.seed),
         partial,
     };
-    let json_only = sink.as_ref().is_some_and(JsonSink::is_stdout);
-    if let Some(sink) = sink {
-        sink.write(&result_json(&result, partial))?;
-    }
-    if !json_only {
-        print(&view::result(&asked, &result))?;
-    }
-    Ok(if partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
+    deliver(sink, &asked, &result)
 }
 
 fn config(args: &RunArgs, format: Format) -> ReplayConfig {

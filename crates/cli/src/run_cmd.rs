@@ -58,15 +58,20 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
         load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.seed),
         partial,
     };
-    // The file first: what took long to measure must not be lost because the reader of the table went away.
+    deliver(sink, &asked, &result)
+}
+
+/// Writes and prints the result of a run. The file first: what took long to measure must not be lost because the reader of
+/// the table went away.
+pub fn deliver(sink: Option<JsonSink>, asked: &Asked, result: &RunResult) -> Result<ExitCode, Failure> {
     let json_only = sink.as_ref().is_some_and(JsonSink::is_stdout);
     if let Some(sink) = sink {
-        sink.write(&result_json(&result, partial))?;
+        sink.write(&result_json(result, asked.partial))?;
     }
     if !json_only {
-        print(&view::result(&asked, &result))?;
+        print(&view::result(asked, result))?;
     }
-    Ok(if partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
+    Ok(if asked.partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }
 
 /// The state in which the load finds the device.
@@ -123,7 +128,7 @@ pub fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) 
 }
 
 /// The result's JSON; one that Ctrl-C cut short says so.
-pub fn result_json(result: &RunResult, partial: bool) -> Value {
+fn result_json(result: &RunResult, partial: bool) -> Value {
     let mut json = serde_json::to_value(result).expect("results have text keys and finite numbers or null");
     if partial {
         json["partial"] = json!(true);

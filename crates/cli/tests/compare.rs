@@ -76,6 +76,26 @@ fn two_reviews_stand_side_by_side() {
 }
 
 #[test]
+fn runs_of_a_redo_log_and_of_a_trace_stand_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let line = |i: u64| format!("{},usr,0,{},{},4096,0\n", 1_000 * i, ["Read", "Write"][i as usize % 2], i * 8192);
+    fs::write(dir.path().join("usr.csv"), (0..500).map(line).collect::<String>()).unwrap();
+    for (name, asked) in
+        [("redo", ["--load", "redo", "--requests", "500"]), ("trace", ["--trace", "usr.csv", "--depth", "8"])]
+    {
+        for card in ["tachion-400", "iodrive-160-slc"] {
+            let json = format!("{name}-{card}.json");
+            let words = [&["run", card, "--scale", "1/256"][..], &asked, &["--json", &json]].concat();
+            success(&run_in(dir.path(), &words));
+        }
+        let [a, b] = ["tachion-400", "iodrive-160-slc"].map(|card| format!("{name}-{card}.json"));
+        let table: Value = serde_json::from_str(&success(&run_in(dir.path(), &["compare", &a, &b, "--json"]))).unwrap();
+        let rows = table["rows"].as_array().unwrap();
+        assert!(rows.len() >= 3 && rows.iter().any(|row| row["advantage_percent"][1].is_f64()), "{name}: {table}");
+    }
+}
+
+#[test]
 fn a_result_of_any_tool_stands_beside_a_review() {
     let dir = folder();
     for other in ["fio-depths.json", "fio-single-jsonplus.json", "sysbench-1.0.20.txt", "flashrig-run.json"] {

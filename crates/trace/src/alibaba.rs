@@ -5,7 +5,6 @@
 use crate::error::Bad;
 use crate::field::Fields;
 use crate::format::{Line, Said};
-use device::Op;
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 1_000;
@@ -23,23 +22,10 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     let time = fields.comma("timestamp")?;
     fields.end()?;
     disk.number()?;
-    let op = match kind.bytes {
-        b"R" => Op::Read,
-        b"W" => Op::Write,
-        _ => return Err(kind.wrong("R or W")),
-    };
-    let (offset_bytes, len_bytes) = (offset.number()?, length.number()?);
+    let op = kind.read_or_write([b"R", b"W"], "R or W")?;
+    let place = Said::at(offset, length)?;
     let stamp_ns = time.number_of(UNIT_NS)?;
-    let said = Said {
-        stamp: Some((stamp_ns, time.column)),
-        op,
-        fua: false,
-        offset_bytes,
-        len_bytes,
-        place_column: offset.column,
-        volume: disk.bytes,
-    };
-    Ok(said.line())
+    Ok(Said { stamp: Some((stamp_ns, time.column)), op, volume: disk.bytes, ..place }.line())
 }
 
 /// Whether a line looks like one of these.

@@ -1,6 +1,7 @@
 //! The fields of a line: pieces with their columns, and the numbers in them.
 
 use crate::error::{Bad, Problem};
+use device::Op;
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +27,15 @@ impl Field<'_> {
     /// A whole number, in units of so many.
     pub fn number_of(&self, unit: u64) -> Result<u64, Bad> {
         self.number()?.checked_mul(unit).ok_or_else(|| self.wrong("a smaller number"))
+    }
+
+    /// One of the two words for a read and a write.
+    pub fn read_or_write(&self, [read, write]: [&[u8]; 2], must: &'static str) -> Result<Op, Bad> {
+        match self.bytes {
+            word if word == read => Ok(Op::Read),
+            word if word == write => Ok(Op::Write),
+            _ => Err(self.wrong(must)),
+        }
     }
 
     /// Seconds with at most nine decimals, as nanoseconds.

@@ -1,6 +1,7 @@
 //! The formats behind one name, and what a line of any of them says.
 
 use crate::error::{Bad, Problem};
+use crate::field::Field;
 use crate::{LENGTH_LIMIT_BYTES, alibaba, blkparse, fio, msr, systor};
 use device::Op;
 
@@ -130,6 +131,19 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
+    /// What a line says of offset and length, both in bytes; the rest is yet to be said.
+    pub fn at(offset: Field<'_>, length: Field<'_>) -> Result<Said<'a>, Bad> {
+        Ok(Said {
+            stamp: None,
+            op: Op::Read,
+            fua: false,
+            offset_bytes: offset.number()?,
+            len_bytes: length.number()?,
+            place_column: offset.column,
+            volume: b"",
+        })
+    }
+
     /// The line of a request; one of no length asks nothing.
     pub fn line(self) -> Line<'a> {
         if self.len_bytes == 0 && self.op != Op::Flush { Line::Other } else { Line::Request(self) }

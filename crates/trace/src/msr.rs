@@ -7,7 +7,6 @@
 use crate::error::Bad;
 use crate::field::Fields;
 use crate::format::{Line, Said};
-use device::Op;
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 100;
@@ -28,24 +27,11 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     fields.end()?;
     let stamp_ns = time.number_of(UNIT_NS)?;
     disk.number()?;
-    let op = match kind.bytes {
-        b"Read" => Op::Read,
-        b"Write" => Op::Write,
-        _ => return Err(kind.wrong("Read or Write")),
-    };
-    let (offset_bytes, len_bytes) = (offset.number()?, size.number()?);
+    let op = kind.read_or_write([b"Read", b"Write"], "Read or Write")?;
+    let place = Said::at(offset, size)?;
     response.number()?;
     let volume = &line[host.column - 1..disk.column - 1 + disk.bytes.len()];
-    let said = Said {
-        stamp: Some((stamp_ns, time.column)),
-        op,
-        fua: false,
-        offset_bytes,
-        len_bytes,
-        place_column: offset.column,
-        volume,
-    };
-    Ok(said.line())
+    Ok(Said { stamp: Some((stamp_ns, time.column)), op, volume, ..place }.line())
 }
 
 /// Whether a line looks like one of these.

@@ -7,7 +7,6 @@
 use crate::error::Bad;
 use crate::field::Fields;
 use crate::format::{Line, Said};
-use device::Op;
 
 pub(crate) const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 
@@ -27,24 +26,13 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     if !response.bytes.is_empty() {
         response.seconds_ns()?;
     }
-    let op = match kind.bytes {
-        b"R" => Op::Read,
-        b"W" => Op::Write,
-        b"" => return Ok(Line::Other),
-        _ => return Err(kind.wrong("R, W or empty")),
-    };
+    if kind.bytes.is_empty() {
+        return Ok(Line::Other);
+    }
+    let op = kind.read_or_write([b"R", b"W"], "R, W or empty")?;
     lun.number()?;
-    let (offset_bytes, len_bytes) = (offset.number()?, size.number()?);
-    let said = Said {
-        stamp: Some((stamp_ns, time.column)),
-        op,
-        fua: false,
-        offset_bytes,
-        len_bytes,
-        place_column: offset.column,
-        volume: lun.bytes,
-    };
-    Ok(said.line())
+    let place = Said::at(offset, size)?;
+    Ok(Said { stamp: Some((stamp_ns, time.column)), op, volume: lun.bytes, ..place }.line())
 }
 
 /// Whether a line looks like one of these.

@@ -75,6 +75,8 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
         }
         "slob" => (count("readers").saturating_add(count("writers")), "SLOB against sessions"),
         "oltp" => (count("sessions"), "OLTP 80/20 against sessions"),
+        "redo" => (count("readers"), "A redo log beside reads against readers"),
+        "trace" => (count("depth"), "A trace against requests at once"),
         _ => return Err(Problem::UnknownLoad { kind }),
     };
     Ok(vec![Sweep {
