@@ -33,11 +33,14 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     for error in mounted::undo_stale() {
         print_error(&error.to_string());
     }
-    let mounted = Mounted::new(what.options)?;
+    let mut mounted = Mounted::new(what.options)?;
     let price = what.profile.price_usd();
     let served =
         Served { profile: &what.profile, bytes: what.info.capacity_bytes, is_disks: Device::rotational(&mounted) };
     let done = database_cmd::on(args, mounted.dir(), &mounted, what.info.clone(), price, Some(&served));
+    if let Some(error) = mounted.ended() {
+        print_error(&error.to_string());
+    }
     // Such as that it could not keep up with the clock.
     for line in mounted.log().lines().filter(|line| line.contains("too slow")) {
         print_error(line.trim_start_matches("flashrig: "));
@@ -76,7 +79,12 @@ fn in_memory(args: &ReviewArgs) -> Result<What, Failure> {
     }
     let size = args.real.size.map_or(SIZE_BYTES, |size| size.0);
     words.extend(["--size".into(), size.to_string().into(), "--timing".into(), "model".into()]);
-    served(args, profile, size, words)
+    let mut what = served(args, profile, size, words)?;
+    what.options.memory_bytes = match what.profile.disks_with_contents(Some(size))? {
+        Some((_, bytes)) => bytes,
+        None => live::memory_bytes(&what.profile.with_contents(Some(size))?),
+    };
+    Ok(what)
 }
 
 fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsString>) -> Result<What, Failure> {
@@ -98,6 +106,7 @@ fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsStri
         title: format!("{}, served", profile.title()),
         power_loss_protection: info.power_loss_protection.unwrap_or(false),
         rotational: is_disks,
+        memory_bytes: 0,
         modules: card.filter(|card| card.ftl.parity_units > 0).map_or(0, |card| card.nand.geometry.modules),
     };
     Ok(What { profile, info, options })

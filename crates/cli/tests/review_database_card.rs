@@ -90,8 +90,7 @@ fn a_card_that_lies_about_flushes_is_caught_and_an_honest_one_passes() {
     let Some(dir) = ground() else { return };
     let without = ["--set", "card.power_loss_protection=false"];
     for (lies, name) in [(true, "lies"), (false, "honest")] {
-        // One cut in four finds nothing missing: what such a card holds back is little.
-        let mut words = vec!["--cycles", if lies { "6" } else { "3" }, "--out", name];
+        let mut words = vec!["--cycles", if lies { "2" } else { "3" }, "--out", name];
         words.extend(without);
         words.extend(lies.then_some(["--set", "card.acknowledge_flush_early=true"]).into_iter().flatten());
         let child = begin(dir.path(), &words);
@@ -179,6 +178,28 @@ fn nothing_is_left_after_ctrl_c_or_a_kill() {
 }
 
 #[test]
+fn a_server_that_is_killed_is_what_the_review_names() {
+    let Some(dir) = ground() else { return };
+    let child = begin(dir.path(), &["--cycles", "50", "--out", "it"]);
+    let pid = child.id();
+    wait_for_server(pid);
+    let server = fs::read_to_string(work_of(pid).join("server.pid")).unwrap();
+    let server = rustix::process::Pid::from_raw(server.trim().parse().unwrap()).unwrap();
+    rustix::process::kill_process(server, rustix::process::Signal::KILL).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(said.contains("the card's server ended (signal: 9"), "{said}");
+    assert!(left(pid).is_empty(), "{:?}", left(pid));
+}
+
+/// Bytes of this machine's memory.
+fn memory_bytes() -> u64 {
+    let text = fs::read_to_string("/proc/meminfo").unwrap();
+    text.lines().next().unwrap().split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() * 1024
+}
+
+#[test]
 fn what_can_not_be_is_refused_in_a_line() {
     let dir = tempfile::tempdir().unwrap();
     let refused = |arguments: &[&str], says: &str| {
@@ -191,6 +212,9 @@ fn what_can_not_be_is_refused_in_a_line() {
     refused(&["tachion-400", "--set", "ftl.reserve=x"], "ftl.reserve");
     if rustix::process::geteuid().is_root() {
         refused(&["sas-raid10-6", "--size", "768m", "--crash"], "there is no power to cut");
+        let size = memory_bytes().next_multiple_of(1 << 20).to_string();
+        let all = ["tachion-400", "--size", &size, "--db-size", "48m", "--shared-buffers", "16m"];
+        refused(&all, "whose contents lie in memory");
     } else {
         refused(&["tachion-400"], "needs root");
     }

@@ -28,6 +28,11 @@ pub trait Device: Sync {
         false
     }
 
+    /// Memory of this machine that it may still come to need, because its contents lie there, in bytes.
+    fn memory_bytes(&self) -> u64 {
+        0
+    }
+
     /// Its power, where it can be cut.
     fn power(&self) -> Option<&dyn Power> {
         None

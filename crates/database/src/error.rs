@@ -65,6 +65,19 @@ pub enum DatabaseError {
         /// Needed.
         needed_mib: u64,
     },
+    /// Too little memory for the database and a device whose contents lie in memory.
+    #[error(
+        "{available_mib} MiB of memory are available; PostgreSQL needs {needed_mib} MiB and the device, whose contents lie \
+         in memory, {device_mib} MiB: ask for a smaller --size, or smaller --shared-buffers"
+    )]
+    MemoryOfDevice {
+        /// Available.
+        available_mib: u64,
+        /// Needed by PostgreSQL.
+        needed_mib: u64,
+        /// Needed by the device.
+        device_mib: u64,
+    },
     /// Too little memory.
     #[error(
         "{available_mib} MiB of memory are available, and {needed_mib} MiB are needed for {sessions} sessions and the \

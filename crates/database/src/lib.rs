@@ -20,6 +20,7 @@ mod crash;
 mod device;
 mod error;
 mod guard;
+mod memory;
 mod mix;
 mod page_cache;
 mod parameters;

@@ -15,7 +15,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// Between two rounds.
-const EVERY: Duration = Duration::from_millis(200);
+const EVERY: Duration = Duration::from_millis(50);
 /// Between two looks at which files there are.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Files that are smaller are catalogues, and hot.
@@ -24,7 +24,7 @@ const SMALLEST_BYTES: u64 = 1 << 20;
 const MOST_FILES: usize = 512;
 
 /// In words, for the result.
-pub(crate) const WORDS: &str = "the kernel is told five times a second to forget the cluster's data files";
+pub(crate) const WORDS: &str = "the kernel is told twenty times a second to forget the cluster's data files";
 
 /// The thread.
 #[derive(Debug)]

@@ -106,13 +106,6 @@ pub(crate) fn free_bytes(dir: &Path) -> Result<u64, DatabaseError> {
     Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
-/// Bytes of memory that programs can still have; None: the kernel does not say.
-pub(crate) fn available_memory_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

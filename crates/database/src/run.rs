@@ -4,9 +4,10 @@ use crate::activity::Looker;
 use crate::cluster::Cluster;
 use crate::commit::{CommitOf, commit};
 use crate::device::name_of;
+use crate::memory::{MANY_BYTES, Memory};
 use crate::mix::{self, PointOf};
 use crate::page_cache::{self, Evictor};
-use crate::place::{available_memory_bytes, check_directory, free_bytes};
+use crate::place::{check_directory, free_bytes};
 use crate::request::Resolved;
 use crate::slob::{self, SlobOf};
 use crate::{Binaries, DatabaseError, Device, Part, Request, crash, settings, verdict};
@@ -86,12 +87,20 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
         return Err(DatabaseError::Full { dir, free_mib: free >> 20, needed_mib: mib(resolved.needed_bytes) });
     }
     let sessions = resolved.most_sessions.max(if request.has(Part::Crash) { request.crash.sessions } else { 0 });
-    let memory = resolved.shared_buffers_bytes + u64::from(sessions + 20) * SESSION_BYTES;
-    if let Some(available) = available_memory_bytes().filter(|&available| available < memory) {
-        let (available_mib, needed_mib) = (available >> 20, mib(memory));
-        return Err(DatabaseError::Memory { available_mib, needed_mib, sessions });
+    let found = Memory::now();
+    let huge_pages = found.is_some_and(|memory| memory.has_huge_pages_for(resolved.shared_buffers_bytes));
+    let buffers = if huge_pages { 0 } else { resolved.shared_buffers_bytes };
+    let server = buffers + u64::from(sessions + 20) * SESSION_BYTES;
+    let needed = server + device.memory_bytes();
+    if let Some(available) = found.map(|memory| memory.available_bytes).filter(|&available| available < needed) {
+        let (available_mib, needed_mib, device_mib) = (available >> 20, mib(server), mib(device.memory_bytes()));
+        return Err(match device_mib {
+            0 => DatabaseError::Memory { available_mib, needed_mib, sessions },
+            _ => DatabaseError::MemoryOfDevice { available_mib, needed_mib, device_mib },
+        });
     }
     let mut settings = settings::settings(resolved.shared_buffers_bytes, resolved.max_wal_bytes, sessions);
+    settings.push(("huge_pages".to_owned(), if huge_pages { "on" } else { "off" }.to_owned()));
     settings.extend(settings::since(binaries.major));
     let points = request.sessions.len() as f64;
     let parts = [
@@ -154,6 +163,7 @@ pub fn review(
         Some(error) if !measured => Err(error),
         ended => {
             notes(&mut report);
+            report.notes.extend(note_on_pages(plan));
             let verdict = verdict::claims(&report, request.price);
             Ok(Reviewed { report, verdict, seconds: run.seconds, ended })
         }
@@ -355,6 +365,19 @@ fn notes(report: &mut DatabaseReport) {
     if report.block_device.is_some() {
         report.notes.push("Requests at the device are all of the machine's, not only PostgreSQL's.".to_owned());
     }
+}
+
+/// Many buffers in small pages take time of the processors, which is not the device's.
+fn note_on_pages(plan: &Plan) -> Option<String> {
+    let has_huge = plan.settings.iter().any(|(name, value)| name == "huge_pages" && value == "on");
+    if has_huge || plan.shared_buffers_bytes < MANY_BYTES {
+        return None;
+    }
+    let pages = Memory::now()?.huge_pages_for(plan.shared_buffers_bytes)?;
+    Some(format!(
+        "The shared buffers lie in pages of 4 KiB, which each session maps for itself: with many sessions the processors are \
+         busy with that. sysctl vm.nr_hugepages={pages} before the review gives huge ones."
+    ))
 }
 
 fn facts(settings: &[(String, String)]) -> Vec<Fact> {

@@ -41,6 +41,8 @@ pub struct Options {
     pub rotational: bool,
     /// Modules that can be pulled with all data still there.
     pub modules: u32,
+    /// Memory that its contents may come to take, in bytes; 0: they lie elsewhere.
+    pub memory_bytes: u64,
 }
 
 /// A card that is mounted, until it is dropped or [`Mounted::end`] is called.
@@ -98,6 +100,13 @@ impl Mounted {
         fs::read_to_string(&self.names.log).unwrap_or_default()
     }
 
+    /// The server has ended, though nobody told it to: how.
+    pub fn ended(&mut self) -> Option<MountedError> {
+        let status = self.server.as_mut()?.try_wait().ok()??;
+        let said = fs::read_to_string(&self.names.log).unwrap_or_default();
+        Some(MountedError::Ended { status, said: last_words(&said) })
+    }
+
     /// Undoes everything. What did not work is told.
     pub fn end(mut self) -> Vec<MountedError> {
         self.undo()
@@ -124,8 +133,7 @@ impl Mounted {
         while !disk.exists() || (self.options.is_controlled && !self.names.control.exists()) {
             if child.try_wait().map_err(MountedError::io(&self.names.server))?.is_some() {
                 let said = fs::read_to_string(&self.names.log).unwrap_or_default();
-                let said = said.lines().last().unwrap_or("nothing").trim_start_matches("flashrig: error: ").to_owned();
-                return Err(MountedError::Server { said });
+                return Err(MountedError::Server { said: last_words(&said) });
             }
             if began.elapsed() > READY_WITHIN {
                 return Err(MountedError::NotReady { seconds: READY_WITHIN.as_secs(), log: self.names.log.clone() });
@@ -149,6 +157,10 @@ impl Mounted {
     fn client(&self) -> Result<Client, String> {
         Client::new(self.names.control.clone()).map_err(|error| error.to_string())
     }
+}
+
+fn last_words(said: &str) -> String {
+    said.lines().last().unwrap_or("nothing").trim_start_matches("flashrig: error: ").to_owned()
 }
 
 impl Drop for Mounted {
@@ -179,6 +191,10 @@ impl Device for Mounted {
 
     fn rotational(&self) -> bool {
         self.options.rotational
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.options.memory_bytes
     }
 
     fn power(&self) -> Option<&dyn Power> {

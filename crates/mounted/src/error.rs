@@ -15,6 +15,16 @@ pub enum MountedError {
         /// Its last words.
         said: String,
     },
+    /// The card's server ended while it was needed.
+    #[error(
+        "the card's server ended ({status}), so every request failed; a kill may be for want of memory; it said: {said}"
+    )]
+    Ended {
+        /// How.
+        status: std::process::ExitStatus,
+        /// Its last words.
+        said: String,
+    },
     /// The card's server does not become ready.
     #[error("the card's server was not ready after {seconds} s; what it said is in {}", .log.display())]
     NotReady {
