@@ -59,9 +59,43 @@ impl Setup {
     }
 }
 
+/// How the points of a published table were measured, as far as a load is concerned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Circumstances {
+    /// The host's name.
+    pub host: String,
+    /// Threads, where the table does not say.
+    pub threads: Option<u32>,
+    /// CPU time of a session between two requests, beside the host's own.
+    pub cpu_per_request_ns: u64,
+}
+
+/// Those of a table that [`import::published`] knows under this name; `None` for others.
+pub fn circumstances(name: &str) -> Option<Circumstances> {
+    let table = match name {
+        "published:tachion-400-fill" | "published:duo-320-fill" => "fill-percent",
+        "published:tachion-400-fill-gib" => "tachion-400-fill",
+        "published:violin-3205" => "violin-3205-slob",
+        _ => return None,
+    };
+    let setup = Setup::of(table);
+    let whole = |key: &str| setup.numbers.contains_key(key).then(|| setup.whole(key));
+    let (threads, cpu) = (whole("threads").map(|n| n as u32), whole("cpu_per_logical_read_ns"));
+    Some(Circumstances { threads, cpu_per_request_ns: cpu.unwrap_or(0), host: setup.host })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_published_table_has_its_circumstances() {
+        for name in import::PUBLISHED {
+            let found = circumstances(name).unwrap_or_else(|| panic!("{name}"));
+            profile::Host::builtin(&found.host).unwrap();
+        }
+        assert_eq!(circumstances("published:violin"), None);
+    }
 
     #[test]
     fn every_number_says_where_it_comes_from() {
