@@ -1,0 +1,119 @@
+//! What was asked of a device at one point, so that a model can be asked the same.
+
+use load::{FileioConfig, FileioMode, LoadConfig};
+use target::Pattern;
+
+/// Blocks that the space in use is overwritten with before anything random is measured, as reviews do.
+const OVERWRITTEN_IN_BYTES: u64 = 16 << 10;
+/// Files are whole multiples of this.
+const ALIGN_BYTES: u64 = 1 << 20;
+
+/// One load in one state of the device. Sizes are shares of the device: a model is smaller than what it stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// What is done.
+    pub mode: FileioMode,
+    /// Bytes of a request.
+    pub block_bytes: u32,
+    /// Threads.
+    pub threads: u32,
+    /// Requests that each of them keeps outstanding.
+    pub queue_depth: u32,
+    /// Reads a write, where both are done.
+    pub rw_ratio: f64,
+    /// A flush after each write.
+    pub fsync_all: bool,
+    /// Each thread of a sequential load goes through its own region.
+    pub own_regions: bool,
+    /// Share of the device in use, above 0 and at most 1.
+    pub fill: f64,
+    /// CPU time of a thread between two requests, beside the host's own.
+    pub cpu_per_request_ns: u64,
+}
+
+impl Condition {
+    /// Random requests by some threads on a device that is full.
+    pub fn random(mode: FileioMode, block_bytes: u32, threads: u32) -> Condition {
+        Condition {
+            mode,
+            block_bytes,
+            threads,
+            queue_depth: 1,
+            rw_ratio: FileioConfig::default().rw_ratio,
+            fsync_all: false,
+            own_regions: false,
+            fill: 1.0,
+            cpu_per_request_ns: 0,
+        }
+    }
+
+    /// The same at another fill, a share of the device.
+    pub fn at_fill(self, fill: f64) -> Condition {
+        Condition { fill, ..self }
+    }
+
+    /// Requests outstanding.
+    pub fn outstanding(&self) -> u32 {
+        self.threads.saturating_mul(self.queue_depth)
+    }
+
+    /// The load on a device that holds `user_bytes`.
+    pub(crate) fn load(&self, user_bytes: u64) -> LoadConfig {
+        LoadConfig::Fileio(FileioConfig {
+            mode: self.mode,
+            block_bytes: self.block_bytes,
+            threads: self.threads,
+            queue_depth: self.queue_depth,
+            file_bytes: self.file_bytes(user_bytes),
+            rw_ratio: self.rw_ratio,
+            fsync_all: self.fsync_all,
+            own_regions: self.own_regions,
+            ..FileioConfig::default()
+        })
+    }
+
+    /// Bytes in use on a device that holds `user_bytes`: whole mebibytes where there are some.
+    pub(crate) fn file_bytes(&self, user_bytes: u64) -> u64 {
+        let wanted = (user_bytes as f64 * self.fill) as u64;
+        let aligned = wanted / ALIGN_BYTES * ALIGN_BYTES;
+        if aligned == 0 { wanted.max(u64::from(self.block_bytes)).next_multiple_of(4096) } else { aligned }
+    }
+
+    /// How the device was overwritten before.
+    pub(crate) fn pattern(&self, user_bytes: u64) -> Pattern {
+        if self.mode.is_sequential() {
+            return Pattern::Sequential;
+        }
+        Pattern::Random {
+            block_bytes: OVERWRITTEN_IN_BYTES,
+            access: load::Access::Uniform,
+            footprint_bytes: self.file_bytes(user_bytes),
+        }
+    }
+
+    /// Whether two conditions find the device in the same state.
+    pub(crate) fn state(&self) -> (u64, bool) {
+        ((self.fill * 1e6).round() as u64, self.mode.is_sequential())
+    }
+
+    /// For people, short: `rndwr 16k 8t 90%`.
+    pub fn label(&self) -> String {
+        let block = match u64::from(self.block_bytes) {
+            b if b.is_multiple_of(1 << 20) => format!("{}m", b >> 20),
+            b if b.is_multiple_of(1 << 10) => format!("{}k", b >> 10),
+            b => b.to_string(),
+        };
+        let mut out = format!("{} {block} {}t", self.mode, self.threads);
+        if self.queue_depth > 1 {
+            out.push_str(&format!(" d{}", self.queue_depth));
+        }
+        if self.mode == FileioMode::RndRw {
+            out.push_str(&format!(" r{:.0}%", 100.0 * self.rw_ratio / (1.0 + self.rw_ratio)));
+        }
+        if self.fsync_all {
+            out.push_str(" sync");
+        }
+        out.push_str(&format!(" {:.0}%", self.fill * 100.0));
+        out
+    }
+}

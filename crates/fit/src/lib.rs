@@ -1,0 +1,34 @@
+//! Which card would have measured like this?
+//!
+//! Results in, a card's file out: the model's parameters are changed until it measures like the device did, and each is
+//! handed over with how well the results determine it. What they say nothing of is said to be undetermined, and stays
+//! what it was.
+//!
+//! Invariants:
+//! - the same results, options and seed give the same card, on any number of cores;
+//! - nothing is fitted to points that are held out;
+//! - a figure that is undetermined never changes.
+
+mod bounds;
+mod card_file;
+mod condition;
+mod cross;
+mod error;
+mod linear;
+mod observe;
+mod outcome;
+mod refine;
+mod search;
+mod simulate;
+mod space;
+mod start;
+mod tables;
+
+pub use condition::Condition;
+pub use error::{FitError, Missing, TableProblem};
+pub use observe::{Assumed, Figure, Input, LEAST_POINTS, Measured, Observation, Observed, observe};
+pub use outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
+pub use search::{Options, fit};
+pub use simulate::Seen;
+pub use space::Base;
+pub use tables::{is_table, read_table};

@@ -1,0 +1,176 @@
+//! From a start to the card that measures most like the results: Levenberg's and Marquardt's steps.
+//!
+//! A model's figures are noisy in small steps and smooth in large ones, so slopes are taken over a fifth, and what counts
+//! as an improvement is more than noise. Residuals that are far off count less (a pseudo-Huber loss): one point that the
+//! model can't explain must not bend all parameters. A weak pull towards the base keeps what the results say nothing of.
+
+use crate::condition::Condition;
+use crate::error::FitError;
+use crate::linear::{Matrix, normal_equations};
+use crate::observe::Observation;
+use crate::simulate::{Lab, Seen, residuals};
+use crate::space::Space;
+
+/// Residuals beyond so many standard deviations count less.
+const ROBUST: f64 = 3.0;
+/// How far from the base a parameter is expected: a factor of 4.5 is one standard deviation.
+pub(crate) const PRIOR: f64 = 1.5;
+/// Slopes are taken over so much of a logarithm.
+const SLOPE: f64 = 0.2;
+/// Longest step of a parameter.
+const LONGEST_STEP: f64 = 1.2;
+/// Dampings that are tried at once, and those that are tried when none of them helped.
+const DAMPINGS: [[f64; 3]; 2] = [[0.01, 0.5, 10.0], [60.0, 400.0, 3000.0]];
+/// An improvement by less than this share, or by less than this in all, is noise.
+const LEAST_SHARE: f64 = 0.01;
+const LEAST_GAIN: f64 = 0.3;
+
+/// Values, what the card did with them, and how far that is from what was measured.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub values: Vec<f64>,
+    pub seen: Vec<Seen>,
+    pub residuals: Vec<f64>,
+    pub cost: f64,
+}
+
+/// What all steps of a fit have in common.
+pub(crate) struct Problem<'a> {
+    pub space: &'a Space,
+    pub points: Vec<&'a Observation>,
+}
+
+impl<'a> Problem<'a> {
+    pub fn new(space: &'a Space, points: &[&'a Observation]) -> Problem<'a> {
+        Problem { space, points: points.to_vec() }
+    }
+
+    fn conditions(&self) -> Vec<&'a Condition> {
+        self.points.iter().map(|point| &point.condition).collect()
+    }
+
+    /// What cards with these values do; `None` for values that make no card.
+    pub fn states(&self, lab: &mut Lab, all: &[Vec<f64>]) -> Result<Vec<Option<State>>, FitError> {
+        let base = self.space.base_values();
+        let cards: Vec<_> = all.iter().map(|values| self.space.candidate(values).ok()).collect();
+        let candidates: Vec<_> = cards.iter().flatten().cloned().collect();
+        if candidates.is_empty() {
+            return Ok(vec![None; all.len()]);
+        }
+        let mut seen = lab.see(&candidates, &self.conditions())?.into_iter();
+        let state = |(values, card): (&Vec<f64>, &Option<_>)| {
+            card.as_ref()?;
+            let seen = seen.next().expect("one for each candidate");
+            let residuals = residuals(&self.points, &seen);
+            let cost = loss(&residuals) + prior(values, &base);
+            Some(State { values: values.clone(), seen, residuals, cost })
+        };
+        Ok(all.iter().zip(&cards).map(state).collect())
+    }
+
+    /// Goes downhill from a state, at most so many steps.
+    pub fn refine(&self, lab: &mut Lab, start: State, steps: usize) -> Result<State, FitError> {
+        let mut best = start;
+        let mut idle = 0;
+        for _ in 0..steps {
+            let columns = self.slopes(lab, &best)?;
+            let mut gained = 0.0;
+            for dampings in DAMPINGS {
+                let tries: Vec<Vec<f64>> =
+                    dampings.iter().filter_map(|&damping| self.step(&best, &columns, damping)).collect();
+                let found = self.states(lab, &tries)?.into_iter().flatten();
+                let Some(next) = found.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { continue };
+                if next.cost < best.cost {
+                    gained = best.cost - next.cost;
+                    best = next;
+                    break;
+                }
+            }
+            idle = if gained < LEAST_GAIN.max(LEAST_SHARE * best.cost) { idle + 1 } else { 0 };
+            if gained == 0.0 || idle == 2 {
+                break;
+            }
+        }
+        Ok(best)
+    }
+
+    /// Change of each residual with each parameter, a column for each parameter.
+    fn slopes(&self, lab: &mut Lab, at: &State) -> Result<Vec<Vec<f64>>, FitError> {
+        let here = self.space.realised(&at.values);
+        let moved: Vec<Vec<f64>> = (0..here.len())
+            .map(|i| {
+                let (low, high) = self.space.knobs[i].limits();
+                let mut values = here.clone();
+                // Times up, rates down: there a change shows. And by one at least where there are only whole numbers.
+                let up = values[i] < (low.ln() + high.ln()) / 2.0;
+                let whole = self.space.knobs[i] == crate::space::Knob::Channels;
+                let n = values[i].exp();
+                values[i] = match (whole, up) {
+                    (true, true) => (n * SLOPE.exp()).round().max(n + 1.0).ln(),
+                    (true, false) => (n / SLOPE.exp()).round().min(n - 1.0).max(1.0).ln(),
+                    (false, true) => values[i] + SLOPE,
+                    (false, false) => values[i] - SLOPE,
+                };
+                values
+            })
+            .collect();
+        let states = self.states(lab, &moved)?;
+        let column = |(i, state): (usize, Option<State>)| {
+            let by = self.space.realised(&moved[i])[i] - here[i];
+            match state {
+                Some(state) if by.abs() > 1e-6 => {
+                    state.residuals.iter().zip(&at.residuals).map(|(a, b)| (a - b) / by).collect()
+                }
+                _ => vec![0.0; at.residuals.len()],
+            }
+        };
+        Ok(states.into_iter().enumerate().map(column).collect())
+    }
+
+    fn step(&self, at: &State, columns: &[Vec<f64>], damping: f64) -> Option<Vec<f64>> {
+        let base = self.space.base_values();
+        let delta = solve_step(&at.residuals, columns, &at.values, &base, damping)?;
+        let mut values: Vec<f64> =
+            at.values.iter().zip(delta).map(|(v, d)| v - d.clamp(-LONGEST_STEP, LONGEST_STEP)).collect();
+        self.space.clamp(&mut values);
+        Some(values)
+    }
+}
+
+/// The step to the least of the loss as slopes have it, damped; to be subtracted.
+pub(crate) fn solve_step(
+    residuals: &[f64],
+    columns: &[Vec<f64>],
+    values: &[f64],
+    base: &[f64],
+    damping: f64,
+) -> Option<Vec<f64>> {
+    let (mut matrix, mut right) = normal_equations(columns, &weights(residuals), residuals);
+    add_prior(&mut matrix, &mut right, values, base);
+    for i in 0..values.len() {
+        let more = damping * matrix.at(i, i);
+        matrix.add(i, i, more);
+    }
+    matrix.solve(&right)
+}
+
+pub(crate) fn add_prior(matrix: &mut Matrix, right: &mut [f64], values: &[f64], base: &[f64]) {
+    for i in 0..values.len() {
+        matrix.add(i, i, PRIOR.powi(-2));
+        right[i] += (values[i] - base[i]) / PRIOR.powi(2);
+    }
+}
+
+/// How much each residual counts.
+pub(crate) fn weights(residuals: &[f64]) -> Vec<f64> {
+    residuals.iter().map(|r| 1.0 / (1.0 + (r / ROBUST).powi(2)).sqrt()).collect()
+}
+
+fn loss(residuals: &[f64]) -> f64 {
+    let of = |r: &f64| 2.0 * ROBUST * ROBUST * ((1.0 + (r / ROBUST).powi(2)).sqrt() - 1.0);
+    residuals.iter().map(of).sum()
+}
+
+fn prior(values: &[f64], base: &[f64]) -> f64 {
+    values.iter().zip(base).map(|(v, b)| ((v - b) / PRIOR).powi(2)).sum()
+}

@@ -1,0 +1,245 @@
+//! Asking models what was measured.
+//!
+//! Where flash management has put everything depends on geometry and spare space, not on any time. So a state is made
+//! once, and candidates that differ only in how fast they are begin from copies of it: that is what makes hundreds of
+//! candidates affordable.
+
+use crate::condition::Condition;
+use crate::observe::{Figure, Observation};
+use device::{Device, HostConfig, SECTOR_BYTES};
+use profile::DeviceConfig;
+use results::{IoClass, RunResult};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use target::{Measure, Modelled, Pattern, Progress, RunError, RunSpec, Silent};
+
+/// Sectors of all states that are kept: about ten bytes of memory each.
+const KEPT_SECTORS: u64 = 60 << 20;
+/// Requests of 16 KiB that are measured at a point, at least: eighty lie beyond the 99th percentile. Of larger ones there
+/// are fewer, but never below the least.
+const REQUESTS: u64 = 8_000;
+const LEAST_REQUESTS: u64 = 1_500;
+/// Bands that a point of writes fills, so that collection has its way with several victims.
+const WRITTEN_BANDS: u64 = 5;
+/// Most requests of a point.
+const MOST_REQUESTS: u64 = 40_000;
+
+/// A card and the host in front of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Candidate {
+    pub device: DeviceConfig,
+    pub host: HostConfig,
+}
+
+/// What a model did at one condition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Bytes a second, both ways.
+    pub bytes_per_s: f64,
+    read_ns: [f64; 3],
+    write_ns: [f64; 3],
+}
+
+impl Seen {
+    fn of(result: &RunResult) -> Seen {
+        let times = |class: &IoClass| {
+            let lat = &class.lat_ns;
+            if class.total_ios == 0 { [0.0; 3] } else { [lat.mean, lat.at(50.0) as f64, lat.at(99.0) as f64] }
+        };
+        Seen {
+            bytes_per_s: result.read.bw_bytes + result.write.bw_bytes,
+            read_ns: times(&result.read),
+            write_ns: times(&result.write),
+        }
+    }
+
+    /// A figure; `None` where nothing of its kind was done.
+    pub fn value(&self, figure: Figure) -> Option<f64> {
+        let value = match figure {
+            Figure::Throughput => self.bytes_per_s,
+            Figure::ReadMean => self.read_ns[0],
+            Figure::ReadP50 => self.read_ns[1],
+            Figure::ReadP99 => self.read_ns[2],
+            Figure::WriteMean => self.write_ns[0],
+            Figure::WriteP50 => self.write_ns[1],
+            Figure::WriteP99 => self.write_ns[2],
+        };
+        (value > 0.0).then_some(value)
+    }
+}
+
+/// States that were made, and how much was simulated.
+pub(crate) struct Lab<'a> {
+    seed: u64,
+    states: BTreeMap<String, Modelled>,
+    order: VecDeque<String>,
+    kept_sectors: u64,
+    progress: &'a dyn Progress,
+    points: AtomicU64,
+}
+
+/// Passes on only the wish to stop.
+struct OnlyCancel<'a>(&'a dyn Progress);
+
+impl Progress for OnlyCancel<'_> {
+    fn begin(&self, phase: &str, total: u64) {
+        Silent.begin(phase, total);
+    }
+    fn at(&self, _: u64) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}
+
+impl<'a> Lab<'a> {
+    pub fn new(seed: u64, progress: &'a dyn Progress) -> Lab<'a> {
+        Lab {
+            seed,
+            states: BTreeMap::new(),
+            order: VecDeque::new(),
+            kept_sectors: 0,
+            progress,
+            points: AtomicU64::new(0),
+        }
+    }
+
+    /// Points simulated so far.
+    pub fn points(&self) -> u64 {
+        self.points.load(Ordering::Relaxed)
+    }
+
+    pub fn progress(&self) -> &'a dyn Progress {
+        self.progress
+    }
+
+    /// What each candidate does at each condition; the figures do not depend on how many cores worked on them.
+    pub fn see(&mut self, candidates: &[Candidate], conditions: &[&Condition]) -> Result<Vec<Vec<Seen>>, RunError> {
+        let tasks: Vec<(usize, usize, String)> = (0..candidates.len())
+            .flat_map(|c| (0..conditions.len()).map(move |i| (c, i)))
+            .map(|(c, i)| (c, i, state_key(&candidates[c].device, conditions[i])))
+            .collect();
+        self.make_states(&tasks, candidates, conditions)?;
+        let seen = review::on_all_cores(&tasks, |(c, i, key)| {
+            let seen = self.measure(&candidates[*c], conditions[*i], &self.states[key]);
+            let done = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+            self.progress.at(done);
+            seen
+        })?;
+        self.forget();
+        Ok(seen.chunks(conditions.len()).map(<[Seen]>::to_vec).collect())
+    }
+
+    fn make_states(
+        &mut self,
+        tasks: &[(usize, usize, String)],
+        candidates: &[Candidate],
+        conditions: &[&Condition],
+    ) -> Result<(), RunError> {
+        let mut wanted: Vec<&(usize, usize, String)> = Vec::new();
+        for task in tasks {
+            if !self.states.contains_key(&task.2) && !wanted.iter().any(|w| w.2 == task.2) {
+                wanted.push(task);
+            }
+        }
+        let made = review::on_all_cores(&wanted, |(c, i, _)| self.make(&candidates[*c].device, conditions[*i]))?;
+        for ((_, _, key), state) in wanted.into_iter().zip(made) {
+            self.kept_sectors += state.capacity_bytes() / SECTOR_BYTES;
+            self.order.push_back(key.clone());
+            self.states.insert(key.clone(), state);
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        while self.kept_sectors > KEPT_SECTORS
+            && let Some(key) = self.order.pop_front()
+        {
+            let state = self.states.remove(&key).expect("each state is kept once");
+            self.kept_sectors -= state.capacity_bytes() / SECTOR_BYTES;
+        }
+    }
+
+    fn make(&self, device: &DeviceConfig, condition: &Condition) -> Result<Modelled, RunError> {
+        let mut state = Modelled::new(device, 1, false, self.seed)?;
+        let user_bytes = device.user_bytes();
+        let in_use = condition.file_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
+        let pattern = if condition.fill > 0.0 { condition.pattern(user_bytes) } else { Pattern::None };
+        target::precondition(&mut state, in_use, pattern, self.seed, &OnlyCancel(self.progress))?;
+        Ok(state)
+    }
+
+    fn measure(&self, candidate: &Candidate, condition: &Condition, state: &Modelled) -> Result<Seen, RunError> {
+        let device = &candidate.device;
+        let load = condition.load(device.user_bytes());
+        let mut modelled = Modelled::new(device, load.build(self.seed)?.processes(), false, self.seed)?;
+        match (&mut modelled, state) {
+            (Modelled::Card(card), Modelled::Card(from)) => *card.ftl_mut() = from.ftl().clone(),
+            (Modelled::Striped(cards), Modelled::Striped(from)) => {
+                for (card, from) in cards.cards_mut().iter_mut().zip(from.cards()) {
+                    *card.ftl_mut() = from.ftl().clone();
+                }
+            }
+            _ => {}
+        }
+        let mut host = candidate.host;
+        host.session_ns += condition.cpu_per_request_ns;
+        let spec = RunSpec {
+            device,
+            device_json: serde_json::Value::Null,
+            host: &host,
+            host_json: serde_json::Value::Null,
+            load: &load,
+            fill: condition.fill,
+            seed: self.seed,
+            measure: Measure::Requests(requests(device, condition)),
+            fresh: false,
+            explain_tail: false,
+            histograms: false,
+        };
+        Ok(Seen::of(&target::measure(&spec, modelled, &OnlyCancel(self.progress))?))
+    }
+}
+
+/// Requests that are enough for a point.
+fn requests(device: &DeviceConfig, condition: &Condition) -> u64 {
+    let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(LEAST_REQUESTS, REQUESTS);
+    if !condition.mode.writes() {
+        return least;
+    }
+    let band_sectors: u64 = device
+        .cards()
+        .iter()
+        .map(|card| {
+            let g = &card.nand.geometry;
+            u64::from(g.dies()) * u64::from(g.units_per_band()) * u64::from(g.sectors_per_unit())
+        })
+        .sum();
+    let write_share = if condition.mode.reads() { 1.0 / (1.0 + condition.rw_ratio) } else { 1.0 };
+    let per_request = f64::from(condition.block_bytes).max(SECTOR_BYTES as f64) / SECTOR_BYTES as f64;
+    let wanted = (WRITTEN_BANDS * band_sectors) as f64 / (per_request * write_share);
+    (wanted as u64).clamp(least, MOST_REQUESTS)
+}
+
+/// What a state depends on: everything of the card that is not a time.
+fn state_key(device: &DeviceConfig, condition: &Condition) -> String {
+    let cards = device.cards();
+    let first = cards.first().map(|card| {
+        let multi_plane = (card.nand.geometry, card.nand.endurance);
+        (multi_plane, card.ftl, card.bands, cards.len())
+    });
+    format!("{first:?} {} {:?}", device.user_bytes(), condition.state())
+}
+
+/// Residuals of what a model did against what was measured, in standard deviations.
+pub(crate) fn residuals(points: &[&Observation], seen: &[Seen]) -> Vec<f64> {
+    points
+        .iter()
+        .zip(seen)
+        .flat_map(|(point, seen)| {
+            point.measured.iter().map(|measured| {
+                let modelled = seen.value(measured.figure).unwrap_or(1.0);
+                (modelled / measured.value).ln() / measured.noise
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,417 @@
+//! What can be changed about a card, within which limits, and what a change means in its file.
+//!
+//! Parameters are logarithms: times and rates differ by factors. Whole numbers and spare space are rounded (`realised`):
+//! spare space to steps of 2.5 %, so that states of flash management can be used again.
+
+use crate::error::FitError;
+use crate::observe::Observation;
+use crate::simulate::Candidate;
+use card::{CardConfig, RelocationPath};
+use device::HostConfig;
+use profile::{Host, Profile, ProfileError};
+
+const NEUTRAL: &str = include_str!("neutral.toml");
+/// Bands of a card in the model, at least; small spare space needs more, and profiles see to that.
+const MODEL_BANDS: f64 = 40.0;
+/// Sectors of a card in the model, at least: many times what its buffer and relocation hold.
+const MODEL_SECTORS: f64 = 200_000.0;
+/// Blocks of a plane while nothing is known of the spare space: more than any card has.
+const PLENTY_OF_BLOCKS: u32 = 1 << 22;
+const SECTOR_BYTES: f64 = device::SECTOR_BYTES as f64;
+/// Steps of the logarithm of spare space.
+const SPARE_STEP: f64 = 0.025;
+
+/// A card's file that a fit begins with.
+#[derive(Clone, Debug)]
+pub struct Base {
+    /// What it is called.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// No card in particular: geometry may be changed freely.
+    pub neutral: bool,
+}
+
+impl Base {
+    /// Of which nothing is known but its size.
+    pub fn neutral(user_bytes: Option<u64>) -> Base {
+        let mut text = NEUTRAL.to_string();
+        if let Some(bytes) = user_bytes.map(|bytes| bytes / 4096 * 4096).filter(|&bytes| bytes > 0) {
+            let source = "basis = \"assumed\", source = \"no result says how large the device is\"";
+            let known = "basis = \"derived\", source = \"of the device that was measured\"";
+            text = text.replace("400_000_000_000", &bytes.to_string()).replace(source, known);
+            // Small devices keep enough bands for spare space to be told in small steps.
+            let mut pages = 64;
+            while pages > 16 && bytes / (64 * pages * 4096) < 512 {
+                pages /= 2;
+            }
+            text = text.replace("pages_per_block = { value = 64", &format!("pages_per_block = {{ value = {pages}"));
+        }
+        Base { name: "neutral".into(), text, neutral: true }
+    }
+
+    /// A built-in card, or a file that was read.
+    pub fn card(name: &str, text: &str) -> Base {
+        Base { name: name.to_string(), text: text.to_string(), neutral: false }
+    }
+
+    /// The card.
+    pub(crate) fn profile(&self) -> Result<Profile, ProfileError> {
+        Profile::parse(&self.text, &format!("{}.toml", self.name))
+    }
+}
+
+/// A number that is fitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Knob {
+    ReadLink,
+    WriteLink,
+    ReadCommand,
+    WriteCommand,
+    Latency,
+    Read,
+    Program,
+    Erase,
+    Bus,
+    Suspend,
+    Channels,
+    Spare,
+    Buffer,
+    RelocationSector,
+    HostCpu,
+    HostContention,
+}
+
+impl Knob {
+    /// As tables and JSON call it: the key in the card's file.
+    pub fn key(self) -> &'static str {
+        match self {
+            Knob::ReadLink => "link.read_bytes_per_s",
+            Knob::WriteLink => "link.write_bytes_per_s",
+            Knob::ReadCommand => "link.read_command_ns",
+            Knob::WriteCommand => "link.write_command_ns",
+            Knob::Latency => "link.latency_ns",
+            Knob::Read => "timing.read_ns",
+            Knob::Program => "timing.program_ns",
+            Knob::Erase => "timing.erase_ns",
+            Knob::Bus => "timing.bus_bytes_per_s",
+            Knob::Suspend => "timing.suspend_ns",
+            Knob::Channels => "geometry.channels_per_module",
+            Knob::Spare => "effective spare factor",
+            Knob::Buffer => "buffer.bytes",
+            Knob::RelocationSector => "relocation.sector_ns",
+            Knob::HostCpu => "host CPU time, times",
+            Knob::HostContention => "host.contention",
+        }
+    }
+
+    /// The key that stands in the card's file for it.
+    pub fn file_key(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Knob::Spare => Some(("geometry", "blocks_per_plane")),
+            Knob::HostCpu | Knob::HostContention => None,
+            knob => knob.key().split_once('.'),
+        }
+    }
+
+    /// Least and most.
+    pub fn limits(self) -> (f64, f64) {
+        match self {
+            Knob::ReadLink | Knob::WriteLink => (10e6, 100e9),
+            Knob::ReadCommand | Knob::WriteCommand => (50.0, 500e3),
+            Knob::Latency => (200.0, 20e6),
+            Knob::Read => (1e3, 5e6),
+            Knob::Program => (5e3, 50e6),
+            Knob::Erase => (100e3, 100e6),
+            Knob::Bus => (10e6, 10e9),
+            Knob::Suspend => (500.0, 2e6),
+            Knob::Channels => (1.0, 256.0),
+            Knob::Spare => (0.02, 0.85),
+            Knob::Buffer => (256.0 * 1024.0, 64.0 * 1024.0 * 1024.0),
+            Knob::RelocationSector => (100.0, 1e6),
+            Knob::HostCpu => (0.1, 20.0),
+            Knob::HostContention => (0.001, 0.9),
+        }
+    }
+}
+
+/// What is not a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Choices {
+    pub victim: &'static str,
+    pub through_host: bool,
+    pub suspends: bool,
+    pub reads_first: bool,
+}
+
+pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
+
+/// The parameters of one fit.
+#[derive(Clone, Debug)]
+pub(crate) struct Space {
+    profile: Profile,
+    card: CardConfig,
+    user_sectors: f64,
+    host: HostConfig,
+    neutral: bool,
+    pub knobs: Vec<Knob>,
+    pub choices: Choices,
+    /// Of the base.
+    pub base_choices: Choices,
+}
+
+impl Space {
+    pub fn new(base: &Base, host: &Host, fit_host: bool, points: &[Observation]) -> Result<Space, FitError> {
+        let profile = base.profile()?;
+        let device = profile.lower(1e-9)?;
+        let Some(card) = device.cards().first().copied() else {
+            return Err(FitError::Disks { card: base.name.clone() });
+        };
+        let figures = profile.figures()?.expect("flash has figures");
+        let victim = match card.ftl.victim {
+            ftl::VictimPolicy::Greedy => "greedy",
+            ftl::VictimPolicy::CostBenefit => "cost-benefit",
+            ftl::VictimPolicy::Fifo => "fifo",
+            ftl::VictimPolicy::RandomD(_) => "random-d",
+        };
+        let choices = Choices {
+            victim,
+            through_host: matches!(card.relocation_path, RelocationPath::Host { .. }),
+            suspends: card.nand.timing.suspend_ns.is_some(),
+            reads_first: card.reads_first,
+        };
+        let mut space = Space {
+            user_sectors: figures.capacities.user_bytes as f64 / SECTOR_BYTES,
+            profile,
+            card,
+            host: host.config(),
+            neutral: base.neutral,
+            knobs: Vec::new(),
+            choices,
+            base_choices: choices,
+        };
+        space.knobs = space.useful(points, fit_host);
+        Ok(space)
+    }
+
+    /// Parameters that the points can say anything of.
+    fn useful(&self, points: &[Observation], fit_host: bool) -> Vec<Knob> {
+        let any = |test: &dyn Fn(&Observation) -> bool| points.iter().any(test);
+        let reads = any(&|p| p.condition.mode.reads());
+        let writes = any(&|p| p.condition.mode.writes());
+        let random_writes = any(&|p| p.condition.mode.writes() && !p.condition.mode.is_sequential());
+        let mixed = any(&|p| p.condition.mode.writes() && p.condition.mode.reads());
+        let latencies = any(&|p| p.measured.len() > 1);
+        let tails = any(&|p| p.measured.iter().any(|m| m.figure.is_tail()));
+        let wanted = [
+            (Knob::ReadLink, reads),
+            (Knob::WriteLink, writes),
+            (Knob::ReadCommand, reads),
+            (Knob::WriteCommand, writes),
+            (Knob::Latency, latencies),
+            (Knob::Read, reads),
+            (Knob::Program, writes),
+            (Knob::Erase, tails && writes),
+            (Knob::Bus, reads),
+            (Knob::Suspend, mixed && tails && self.choices.suspends),
+            (Knob::Channels, reads),
+            (Knob::Spare, random_writes),
+            (Knob::Buffer, tails && writes && self.neutral),
+            (Knob::RelocationSector, random_writes && self.choices.through_host),
+            (Knob::HostCpu, fit_host),
+            (Knob::HostContention, fit_host),
+        ];
+        wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(knob, _)| knob).collect()
+    }
+
+    /// The same parameters with another choice; what only one of them has comes or goes.
+    pub fn with(&self, choices: Choices, points: &[Observation], fit_host: bool) -> Space {
+        let mut space = Space { choices, ..self.clone() };
+        space.knobs = space.useful(points, fit_host);
+        space
+    }
+
+    /// What the base says, as logarithms within the limits.
+    pub fn base_values(&self) -> Vec<f64> {
+        self.knobs
+            .iter()
+            .map(|&knob| {
+                let (low, high) = knob.limits();
+                self.base_value(knob).clamp(low, high).ln()
+            })
+            .collect()
+    }
+
+    /// What the base says.
+    pub fn base_value(&self, knob: Knob) -> f64 {
+        let (link, timing) = (&self.card.link, &self.card.nand.timing);
+        match knob {
+            Knob::ReadLink => link.read_bytes_per_s as f64,
+            Knob::WriteLink => link.write_bytes_per_s as f64,
+            Knob::ReadCommand => link.read_command_ns as f64,
+            Knob::WriteCommand => link.write_command_ns as f64,
+            Knob::Latency => link.latency_ns as f64,
+            Knob::Read => timing.native.read_ns as f64,
+            Knob::Program => timing.native.program_ns as f64,
+            Knob::Erase => timing.native.erase_ns as f64,
+            Knob::Bus => timing.bus_bytes_per_s as f64,
+            Knob::Suspend => timing.suspend_ns.unwrap_or(20_000) as f64,
+            Knob::Channels => f64::from(self.card.nand.geometry.channels_per_module),
+            Knob::Spare => self.base_spare(),
+            Knob::Buffer => f64::from(self.card.buffer_sectors) * SECTOR_BYTES,
+            Knob::RelocationSector => match self.card.relocation_path {
+                RelocationPath::Host { sector_ns } => sector_ns as f64,
+                RelocationPath::Internal => 5_000.0,
+            },
+            Knob::HostCpu => 1.0,
+            Knob::HostContention => self.host.contention,
+        }
+    }
+
+    fn base_spare(&self) -> f64 {
+        let figures = self.profile.figures().ok().flatten();
+        figures.map_or(0.2, |figures| figures.capacities.effective_spare_factor)
+    }
+
+    /// Geometry of the base: dies behind one channel, modules, bytes of a page.
+    pub fn dies_per_channel_row(&self) -> f64 {
+        let g = &self.card.nand.geometry;
+        f64::from(g.modules) * f64::from(g.dies_per_channel) * self.cards()
+    }
+
+    pub fn cards(&self) -> f64 {
+        self.profile.figures().ok().flatten().map_or(1.0, |figures| f64::from(figures.cards))
+    }
+
+    /// Bytes of the unit that a die programs or reads at once.
+    pub fn page_bytes(&self) -> f64 {
+        f64::from(self.card.nand.geometry.page_bytes)
+    }
+
+    /// Bytes of a unit that is programmed at once: pages of all planes.
+    pub fn unit_bytes(&self) -> f64 {
+        f64::from(self.card.nand.geometry.sectors_per_unit()) * SECTOR_BYTES
+    }
+
+    /// Share of programs that hold data and no parity.
+    pub fn data_share(&self) -> f64 {
+        1.0 - f64::from(self.card.ftl.parity_units) / f64::from(self.card.ftl.stripe_width)
+    }
+
+    pub fn host(&self) -> &HostConfig {
+        &self.host
+    }
+
+    /// Keeps values within their limits.
+    pub fn clamp(&self, values: &mut [f64]) {
+        for (value, knob) in values.iter_mut().zip(&self.knobs) {
+            let (low, high) = knob.limits();
+            *value = value.clamp(low.ln(), high.ln());
+        }
+    }
+
+    /// What values become in a card: whole numbers, steps of spare space.
+    pub fn realised(&self, values: &[f64]) -> Vec<f64> {
+        let round = |(value, knob): (&f64, &Knob)| match knob {
+            Knob::Channels => value.exp().round().max(1.0).ln(),
+            Knob::Spare => (value / SPARE_STEP).round() * SPARE_STEP,
+            _ => *value,
+        };
+        values.iter().zip(&self.knobs).map(round).collect()
+    }
+
+    /// A value of a parameter, in its unit.
+    pub fn value(&self, values: &[f64], knob: Knob) -> f64 {
+        let at = self.knobs.iter().position(|k| *k == knob);
+        at.map_or_else(|| self.base_value(knob), |i| self.realised(values)[i].exp())
+    }
+
+    /// Settings of the card's file that the values stand for, in an order in which they can be made.
+    pub fn settings(&self, values: &[f64]) -> Result<Vec<(String, String)>, ProfileError> {
+        let mut out: Vec<(String, String)> = Vec::new();
+        let mut set = |key: &str, value: String| out.push((key.to_string(), value));
+        for knob in &self.knobs {
+            let value = self.value(values, *knob);
+            match knob {
+                Knob::Spare | Knob::HostCpu | Knob::HostContention => {}
+                Knob::Buffer => {
+                    let sectors = (value / SECTOR_BYTES).round() as u64;
+                    set("buffer.bytes", (sectors * device::SECTOR_BYTES).to_string());
+                    set("relocation.sectors_under_way", (2 * sectors).max(4096).to_string());
+                }
+                knob => set(knob.key(), format!("{}", value.round() as u64)),
+            }
+        }
+        if self.neutral && self.knobs.contains(&Knob::Channels) {
+            let pages = self.card.nand.geometry.pages_per_block;
+            set("geometry.pages_per_block", pages_per_block(pages, self.value(values, Knob::Channels)).to_string());
+        }
+        let (now, was) = (self.choices, self.base_choices);
+        if now.victim != was.victim {
+            set("ftl.victim", now.victim.into());
+            if now.victim == "random-d" {
+                set("ftl.d", "8".into());
+            }
+        }
+        if now.through_host != was.through_host {
+            set("relocation.path", if now.through_host { "host" } else { "internal" }.into());
+        }
+        if was.suspends && !now.suspends {
+            set("timing.suspend_ns", "none".into());
+        }
+        if now.reads_first != was.reads_first {
+            set("card.reads_first", now.reads_first.to_string());
+        }
+        // Blocks follow from spare space and from how much a band of this geometry holds.
+        if self.knobs.contains(&Knob::Spare) || self.knobs.contains(&Knob::Channels) {
+            let mut profile = self.profile.clone();
+            profile.set(&format!("geometry.blocks_per_plane={PLENTY_OF_BLOCKS}"))?;
+            for (key, value) in &out {
+                profile.set(&format!("{key}={value}"))?;
+            }
+            let c = profile.figures()?.expect("flash has figures").capacities;
+            let used = 1.0 - self.value(values, Knob::Spare);
+            let bands = self.user_sectors / used / c.data_sectors_per_band as f64;
+            let blocks = bands.ceil() as u64 + u64::from(c.overhead_bands);
+            out.push(("geometry.blocks_per_plane".into(), blocks.to_string()));
+        }
+        Ok(out)
+    }
+
+    /// The card's profile at some values.
+    pub fn profile(&self, values: &[f64]) -> Result<Profile, ProfileError> {
+        let mut profile = self.profile.clone();
+        for (key, value) in self.settings(values)? {
+            profile.set(&format!("{key}={value}"))?;
+        }
+        Ok(profile)
+    }
+
+    /// The card at some values as it is modelled, and the host in front of it.
+    pub fn candidate(&self, values: &[f64]) -> Result<Candidate, ProfileError> {
+        let profile = self.profile(values)?;
+        let c = profile.figures()?.expect("flash has figures").capacities;
+        let wanted = MODEL_BANDS.max(MODEL_SECTORS / c.data_sectors_per_band as f64);
+        let device = profile.lower((wanted / f64::from(c.bands)).min(1.0))?;
+        Ok(Candidate { device, host: self.host_at(values) })
+    }
+
+    /// The host at some values.
+    pub fn host_at(&self, values: &[f64]) -> HostConfig {
+        let times = self.value(values, Knob::HostCpu);
+        let scaled = |ns: u64| (ns as f64 * times).round() as u64;
+        HostConfig {
+            cores: self.host.cores,
+            session_ns: scaled(self.host.session_ns),
+            submit_ns: scaled(self.host.submit_ns),
+            complete_ns: scaled(self.host.complete_ns),
+            contention: self.value(values, Knob::HostContention),
+        }
+    }
+}
+
+/// A neutral card's blocks are smaller where it has many dies, so that its bands stay about as large.
+fn pages_per_block(most: u32, channels: f64) -> u32 {
+    let fewer = if channels <= 32.0 { 1 } else { (channels / 32.0).ceil() as u32 };
+    (most / fewer.next_power_of_two()).max(16)
+}
