@@ -43,8 +43,7 @@ pub(crate) fn bounds(problem: &Problem, lab: &mut Lab, at: &State) -> Result<Bou
             let mut values = here.clone();
             values[i] += if up { FACTOR.ln() } else { -FACTOR.ln() };
             if space.knobs[i] == Knob::Channels {
-                let channels = here[i].exp();
-                values[i] = if up { (channels * FACTOR).ceil() } else { (channels / FACTOR).floor().max(1.0) }.ln();
+                values[i] = space.other_channels(here[i], up, FACTOR);
             }
             space.clamp(&mut values);
             values

@@ -72,26 +72,68 @@ impl<'a> Problem<'a> {
     pub fn refine(&self, lab: &mut Lab, start: State, steps: usize) -> Result<State, FitError> {
         let mut best = start;
         let mut idle = 0;
+        // Slopes, and whether they were taken where the best is. A step's own outcome corrects them (Broyden, 1965), which
+        // costs nothing; taking them anew costs a simulation for each parameter.
+        let mut slopes: Option<(Vec<Vec<f64>>, bool)> = None;
         for _ in 0..steps {
-            let columns = self.slopes(lab, &best)?;
-            let mut gained = 0.0;
-            for dampings in DAMPINGS {
-                let tries: Vec<Vec<f64>> =
-                    dampings.iter().filter_map(|&damping| self.step(&best, &columns, damping)).collect();
-                let found = self.states(lab, &tries)?.into_iter().flatten();
-                let Some(next) = found.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { continue };
-                if next.cost < best.cost {
-                    gained = best.cost - next.cost;
-                    best = next;
+            let (columns, fresh) = match slopes.take() {
+                Some(known) => known,
+                None => (self.slopes(lab, &best)?, true),
+            };
+            let next = self.downhill(lab, &best, &columns, fresh)?;
+            let Some(next) = next else {
+                if fresh {
                     break;
                 }
-            }
-            idle = if gained < LEAST_GAIN.max(LEAST_SHARE * best.cost) { idle + 1 } else { 0 };
-            if gained == 0.0 || idle == 2 {
+                continue;
+            };
+            let gained = best.cost - next.cost;
+            let corrected = self.corrected(&columns, &best, &next);
+            best = next;
+            let little = gained < LEAST_GAIN.max(LEAST_SHARE * best.cost);
+            // Slopes that are not right may be why.
+            idle = if little { idle + usize::from(fresh) } else { 0 };
+            if idle == 2 {
                 break;
             }
+            slopes = (!little && fresh).then_some((corrected, false));
         }
         Ok(best)
+    }
+
+    /// The best of some steps, if one leads downhill. Long dampings are tried only with slopes that are right.
+    fn downhill(
+        &self,
+        lab: &mut Lab,
+        at: &State,
+        columns: &[Vec<f64>],
+        fresh: bool,
+    ) -> Result<Option<State>, FitError> {
+        for dampings in &DAMPINGS[..if fresh { 2 } else { 1 }] {
+            let tries: Vec<Vec<f64>> = dampings.iter().filter_map(|&damping| self.step(at, columns, damping)).collect();
+            let found = self.states(lab, &tries)?.into_iter().flatten();
+            let next = found.min_by(|a, b| a.cost.total_cmp(&b.cost));
+            if let Some(next) = next.filter(|next| next.cost < at.cost) {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Slopes that agree with what a step did.
+    fn corrected(&self, columns: &[Vec<f64>], from: &State, to: &State) -> Vec<Vec<f64>> {
+        let (a, b) = (self.space.realised(&from.values), self.space.realised(&to.values));
+        let step: Vec<f64> = b.iter().zip(&a).map(|(b, a)| b - a).collect();
+        let length: f64 = step.iter().map(|s| s * s).sum();
+        let mut corrected = columns.to_vec();
+        if length > 0.0 {
+            for row in 0..from.residuals.len() {
+                let expected: f64 = columns.iter().zip(&step).map(|(column, s)| column[row] * s).sum();
+                let missed = to.residuals[row] - from.residuals[row] - expected;
+                corrected.iter_mut().zip(&step).for_each(|(column, s)| column[row] += missed * s / length);
+            }
+        }
+        corrected
     }
 
     /// Change of each residual with each parameter, a column for each parameter.
@@ -104,10 +146,8 @@ impl<'a> Problem<'a> {
                 // Times up, rates down: there a change shows. And by one at least where there are only whole numbers.
                 let up = values[i] < (low.ln() + high.ln()) / 2.0;
                 let whole = self.space.knobs[i] == crate::space::Knob::Channels;
-                let n = values[i].exp();
                 values[i] = match (whole, up) {
-                    (true, true) => (n * SLOPE.exp()).round().max(n + 1.0).ln(),
-                    (true, false) => (n / SLOPE.exp()).round().min(n - 1.0).max(1.0).ln(),
+                    (true, up) => self.space.other_channels(values[i], up, SLOPE.exp()),
                     (false, true) => values[i] + SLOPE,
                     (false, false) => values[i] - SLOPE,
                 };

@@ -14,9 +14,9 @@ use profile::Host;
 use target::Progress;
 
 /// Steps from each of the best starts, steps to the end, and steps after another choice.
-const FIRST_STEPS: usize = 2;
-const STEPS: usize = 7;
-const CHOICE_STEPS: usize = 3;
+const FIRST_STEPS: usize = 4;
+const STEPS: usize = 10;
+const CHOICE_STEPS: usize = 4;
 /// Starts that are followed.
 const FOLLOWED: usize = 2;
 /// A choice counts as told when the loss falls by so much: as three standard deviations of one figure.
@@ -110,7 +110,8 @@ impl Search<'_> {
     /// Points that will be simulated if no step ends early.
     fn expected_points(&self, space: &Space) -> u64 {
         let each = space.knobs.len() + 3;
-        let steps = FOLLOWED * FIRST_STEPS + STEPS + 2 * CHOICE_STEPS;
+        // About every second step takes slopes anew.
+        let steps = (FOLLOWED * FIRST_STEPS + STEPS + CHOICE_STEPS) / 2;
         ((steps * each + 2 * space.knobs.len() + 12) * self.points.len()) as u64
     }
 

@@ -15,14 +15,14 @@ use target::{Measure, Modelled, Pattern, Progress, RunError, RunSpec, Silent};
 
 /// Sectors of all states that are kept: about ten bytes of memory each.
 const KEPT_SECTORS: u64 = 60 << 20;
-/// Requests of 16 KiB that are measured at a point, at least: eighty lie beyond the 99th percentile. Of larger ones there
+/// Requests of 16 KiB that are measured at a point, at least: forty lie beyond the 99th percentile. Of larger ones there
 /// are fewer, but never below the least.
-const REQUESTS: u64 = 8_000;
-const LEAST_REQUESTS: u64 = 1_500;
+const REQUESTS: u64 = 4_000;
+const LEAST_REQUESTS: u64 = 800;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
-const WRITTEN_BANDS: u64 = 5;
+const WRITTEN_BANDS: u64 = 3;
 /// Most requests of a point.
-const MOST_REQUESTS: u64 = 40_000;
+const MOST_REQUESTS: u64 = 20_000;
 
 /// A card and the host in front of it.
 #[derive(Clone, Debug, PartialEq)]

@@ -313,11 +313,25 @@ impl Space {
     /// What values become in a card: whole numbers, steps of spare space.
     pub fn realised(&self, values: &[f64]) -> Vec<f64> {
         let round = |(value, knob): (&f64, &Knob)| match knob {
+            Knob::Channels if self.neutral => even_channels(value.exp()).ln(),
             Knob::Channels => value.exp().round().max(1.0).ln(),
             Knob::Spare => (value / SPARE_STEP).round() * SPARE_STEP,
             _ => *value,
         };
         values.iter().zip(&self.knobs).map(round).collect()
+    }
+
+    /// The next logarithm of a number of channels that makes another card.
+    pub fn other_channels(&self, value: f64, up: bool, factor: f64) -> f64 {
+        let round = |n: f64| if self.neutral { even_channels(n) } else { n.round().max(1.0) };
+        let now = round(value.exp());
+        let wanted = round(if up { now * factor } else { now / factor });
+        if wanted != now {
+            return wanted.ln();
+        }
+        let step = if up { 1.0 } else { -1.0 };
+        let steps = (1..=4).map(|i| round((now + step * f64::from(i)).max(1.0)));
+        steps.into_iter().find(|n| *n != now).unwrap_or(now).ln()
     }
 
     /// A value of a parameter, in its unit.
@@ -344,6 +358,7 @@ impl Space {
         }
         if self.neutral && self.knobs.contains(&Knob::Channels) {
             let pages = self.card.nand.geometry.pages_per_block;
+            set("ftl.stripe_width", stripe_width(self.value(values, Knob::Channels)).to_string());
             set("geometry.pages_per_block", pages_per_block(pages, self.value(values, Knob::Channels)).to_string());
         }
         let (now, was) = (self.choices, self.base_choices);
@@ -407,6 +422,25 @@ impl Space {
             complete_ns: scaled(self.host.complete_ns),
             contention: self.value(values, Knob::HostContention),
         }
+    }
+}
+
+/// Channels of a neutral card, so that its stripes are as wide as those of cards that are: a full buffer gives room back a
+/// stripe at a time, and that is what slow writes wait for.
+fn even_channels(channels: f64) -> f64 {
+    match channels {
+        n if n < 1.5 => 1.0,
+        n if n < 7.0 => 2.0 * (n / 2.0).round().max(1.0),
+        n => 4.0 * (n / 4.0).round().max(2.0),
+    }
+}
+
+/// Units of a stripe: sixteen where four dies a channel make a multiple of sixteen.
+fn stripe_width(channels: f64) -> u32 {
+    match channels as u32 {
+        n if n.is_multiple_of(4) => 16,
+        n if n.is_multiple_of(2) => 8,
+        _ => 4,
     }
 }
 
