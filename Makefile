@@ -47,6 +47,7 @@ help:
 	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
 	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
+	@echo 'make bench-fit           hidden cards, reviewed with noise, and fitted'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make proof               thousands of simulated lives of cards, with every fault'
@@ -206,6 +207,13 @@ bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
 	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call need,jq,jq)
 	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(FLASHRIG)
+
+# Takes half a minute to some minutes for each card.
+CARDS ?= 20
+.PHONY: bench-fit
+bench-fit:
+	@$(call need,cc,gcc libc6-dev)
+	cargo run --release --locked --package fit --example round_trip -- $(CARDS)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

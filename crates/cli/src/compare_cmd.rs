@@ -52,8 +52,8 @@ fn split(word: &str) -> (Option<&str>, &str) {
     }
 }
 
-/// Logs of one run are joined by commas: pgbench writes one for each thread.
-fn read(word: &str) -> Result<ReviewResult, Failure> {
+/// A result of any kind. Logs of one run are joined by commas: pgbench writes one for each thread.
+pub fn read(word: &str) -> Result<ReviewResult, Failure> {
     let (name, files) = split(word);
     let mut result = if files.starts_with("published:") {
         import::published(files)?

@@ -229,6 +229,26 @@ pub enum Failure {
         /// Which.
         path: PathBuf,
     },
+    /// No card that fits.
+    #[error(transparent)]
+    Fit(#[from] fit::FitError),
+    /// A card's file that is not called like one.
+    #[error("{}: a card's name ends in .toml, and a host's is another", .path.display())]
+    NoCardFile {
+        /// As asked.
+        path: PathBuf,
+    },
+    /// A card's file that is there.
+    #[error(
+        "{} is there already{}", .path.display(),
+        if *.ours { ": name another, or replace it with --overwrite" } else { " and no fit has written it: name another" }
+    )]
+    CardFileExists {
+        /// Which.
+        path: PathBuf,
+        /// A fit has written it.
+        ours: bool,
+    },
     /// A result of another tool.
     #[error(transparent)]
     Import(#[from] import::ImportError),
@@ -341,6 +361,9 @@ pub enum Failure {
 impl Failure {
     /// It is no failure: the person asked to stop before there was anything to print.
     pub fn is_cancelled(&self) -> bool {
+        if let Failure::Fit(error) = self {
+            return error.is_cancelled();
+        }
         matches!(
             self,
             Failure::Run(RunError::Cancelled)

@@ -15,6 +15,7 @@ mod database_card;
 mod database_cmd;
 mod database_model;
 mod error;
+mod fit_cmd;
 mod fsck_cmd;
 mod generate_cmd;
 mod opening;
@@ -115,6 +116,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Record(args) => record_cmd::record(&args),
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
+        Command::Fit(args) => fit_cmd::fit(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
         Command::Create(args) => create_cmd::create(&args),
         Command::Serve(args) => serve_cmd::serve(&args),

@@ -14,6 +14,7 @@ fn every_command_has_a_man_page() {
         "flashrig",
         "flashrig-run",
         "flashrig-review",
+        "flashrig-fit",
         "flashrig-validate",
         "flashrig-show",
         "flashrig-cards",

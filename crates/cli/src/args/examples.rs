@@ -74,6 +74,22 @@ Examples:
   flashrig compare nvme1n1.json fio.json sysbench.txt -o page.html
   flashrig compare tachion-400.json published:tachion-400-fill -o page.html";
 
+pub(super) const FIT: &str = "\
+The fitted card is a card like any other: run, review and serve take it. Each of
+its numbers says how well the results determine it; what they say nothing of is
+called undetermined and stays what the base says.
+
+Exit status: 0 when the fit is good, 1 when what was left out is predicted badly
+(then no card is written without --force), 2 for errors.
+
+Examples:
+  flashrig fit published:tachion-400-fill --hold-out 2 -o mine.toml
+  flashrig fit nvme1n1.json fio.json -o mine.toml --host default
+  flashrig fit fill-percent.csv:duo_320 --base iodrive-duo-320-slc
+
+Then, for instance:
+  flashrig review ./mine.toml";
+
 pub(super) const VALIDATE: &str = "\
 Exit status: 0 when every bound holds, 1 when one is missed, 2 for errors.
 

@@ -8,6 +8,7 @@ mod control;
 mod database;
 mod examples;
 mod fileio;
+mod fit;
 mod fsck;
 mod oltp;
 mod record;
@@ -24,6 +25,7 @@ pub use attach::{AttachArgs, DetachArgs};
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
 pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;
+pub use fit::FitArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
 pub use oltp::OltpArgs;
 pub use record::RecordArgs;
@@ -81,6 +83,9 @@ pub enum Command {
     /// Put results side by side: reviews, other tools' results, published measurements
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Find the card that would have measured like this, and write its file
+    #[command(after_help = examples::FIT)]
+    Fit(FitArgs),
     /// Hold the models against measurements that other people published
     #[command(after_help = examples::VALIDATE, allow_negative_numbers = true)]
     Validate(ValidateArgs),
