@@ -118,6 +118,9 @@ impl Search<'_> {
     fn best(&self, lab: &mut Lab, space: Space) -> Result<(Space, State, Told), FitError> {
         lab.progress().step("first guesses");
         let (mut space, mut best) = self.from_starts(lab, space, FIRST_STEPS)?;
+        // To the end first: another choice must not win because it was refined for longer.
+        lab.progress().step("refine");
+        best = Problem::new(&space, self.points).refine(lab, best, STEPS)?;
         let mut told = Told::default();
         for choices in self.alternatives(&space) {
             lab.progress().step("other flash management");
@@ -151,8 +154,6 @@ impl Search<'_> {
                 (space, best) = (other, state);
             }
         }
-        lab.progress().step("refine");
-        let best = Problem::new(&space, self.points).refine(lab, best, STEPS)?;
         Ok((space, best, told))
     }
 
