@@ -7,9 +7,11 @@ mod comparison;
 mod database;
 mod histogram;
 mod latency;
+mod lifetime;
 mod review;
 mod run;
 mod trace;
+mod whatif;
 pub mod words;
 
 pub use bend::bend;
@@ -20,6 +22,7 @@ pub use database::{
 };
 pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
+pub use lifetime::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeResult, LifetimeSpread};
 pub use review::{
     Axis, Claim, Fact, GeneratorLoad, HostInfo, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Purge,
     ReviewOptions, ReviewResult, Stall, Sweep, SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline, Tone,
@@ -29,3 +32,7 @@ pub use run::{
     TransactionReport, Wear,
 };
 pub use trace::{TraceReport, TraceRequests};
+pub use whatif::{
+    WhatifAnswer, WhatifAxis, WhatifFound, WhatifLatency, WhatifOutcome, WhatifPoint, WhatifResult, WhatifSearch,
+    WhatifTried, WhatifUnit, WhatifWanted,
+};

@@ -27,7 +27,7 @@ pub use precondition::{Pattern, precondition};
 pub use progress::{Progress, Silent};
 pub use recorder::Recorder;
 pub use replay::{ReplaySpec, TraceSource, replay};
-pub use run::{Measure, RunError, RunSpec, measure, prepare, run};
+pub use run::{Measure, RunError, RunSpec, measure, pattern_of, prepare, run};
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
 pub use target::{Ask, Clock, Effort, State, Target, TargetError};

@@ -115,8 +115,9 @@ pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Modelled, RunE
     Ok(device)
 }
 
-/// How a load writes.
-fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
+/// How a load writes to its `footprint_bytes`: what a device is brought to before it is measured depends on nothing else
+/// of the load.
+pub fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
     match load {
         LoadConfig::Fileio(FileioConfig { mode, .. }) if !mode.writes() => Pattern::None,
         LoadConfig::Fileio(FileioConfig { mode, .. }) if mode.is_sequential() => Pattern::Sequential,
