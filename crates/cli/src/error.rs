@@ -266,6 +266,58 @@ pub enum Failure {
         /// As asked.
         path: PathBuf,
     },
+    /// A page that would not be one.
+    #[error("{}: a page's name ends in .html", .path.display())]
+    NotAPage {
+        /// As asked.
+        path: PathBuf,
+    },
+    /// A point that can't exist.
+    #[error(transparent)]
+    Whatif(#[from] whatif::Refusal),
+    /// A life.
+    #[error(transparent)]
+    Lifetime(#[from] lifetime::LifetimeError),
+    /// A card that nothing is written to.
+    #[error("{load} writes nothing, so nothing wears out")]
+    NothingIsWritten {
+        /// What was asked.
+        load: &'static str,
+    },
+    /// More reserves than columns.
+    #[error("{given} reserves are too many: at most {most}")]
+    TooManyReserves {
+        /// As given.
+        given: usize,
+        /// Most.
+        most: usize,
+    },
+    /// More points than anybody waits for.
+    #[error("the grid has {given} points, at most {most} are possible: use fewer values")]
+    TooManyPoints {
+        /// As given.
+        given: usize,
+        /// Most.
+        most: usize,
+    },
+    /// One key on two axes.
+    #[error("{key} is varied twice")]
+    VariedTwice {
+        /// Which.
+        key: String,
+    },
+    /// A search along none or several axes.
+    #[error("--target-p99 and --min-mb-s search along one range, {given} are given: --fill 20..100, for instance")]
+    NotOneRange {
+        /// How many.
+        given: usize,
+    },
+    /// A range and nothing to search for.
+    #[error("a range is searched for a bound: add --target-p99 or --min-mb-s, or give a list")]
+    RangeWithoutBound,
+    /// A range of fractions.
+    #[error("a range has whole numbers at its ends")]
+    RangeNotWhole,
     /// The device ended the review.
     #[error("{source}; what was measured until then is in {}, --resume goes on", .partial.display())]
     Target {

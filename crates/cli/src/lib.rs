@@ -18,6 +18,7 @@ mod error;
 mod fit_cmd;
 mod fsck_cmd;
 mod generate_cmd;
+mod lifetime_cmd;
 mod opening;
 mod output;
 mod progress;
@@ -36,6 +37,7 @@ mod torture_cmd;
 mod units;
 mod validate_cmd;
 mod view;
+mod whatif_cmd;
 
 use args::{Cli, Command};
 use clap::error::ErrorKind;
@@ -113,6 +115,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Cards(args) => cards_cmd::cards(&args),
         Command::Show(args) => show_cmd::show(&args),
         Command::Run(args) => run_cmd::run(&args),
+        Command::Whatif(args) => whatif_cmd::whatif(&args),
+        Command::Lifetime(args) => lifetime_cmd::lifetime(&args),
         Command::Record(args) => record_cmd::record(&args),
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),

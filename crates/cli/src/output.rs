@@ -77,11 +77,15 @@ impl JsonSink {
 
     /// Writes it.
     pub fn write(self, value: &Value) -> Result<(), Failure> {
-        let text = pretty(value);
+        self.write_text(&pretty(value))
+    }
+
+    /// Writes what is no JSON.
+    pub fn write_text(self, text: &str) -> Result<(), Failure> {
         let (path, written) = match self {
-            JsonSink::Stdout => return print(&text),
+            JsonSink::Stdout => return print(text),
             JsonSink::File(path) => {
-                let written = replace(&path, &text);
+                let written = replace(&path, text);
                 (path, written)
             }
             JsonSink::Stream(path, mut stream) => {

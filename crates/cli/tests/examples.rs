@@ -7,10 +7,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 19] = [
     "cards",
     "show",
     "run",
+    "whatif",
+    "lifetime",
     "record",
     "review",
     "compare",

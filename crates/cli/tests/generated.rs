@@ -13,6 +13,8 @@ fn every_command_has_a_man_page() {
     for page in [
         "flashrig",
         "flashrig-run",
+        "flashrig-whatif",
+        "flashrig-lifetime",
         "flashrig-review",
         "flashrig-fit",
         "flashrig-validate",

@@ -45,7 +45,8 @@ fn a_quick_review_is_at_most_eighty_columns_wide() {
 
 #[test]
 fn every_help_is_at_most_eighty_columns_wide() {
-    for command in ["cards", "show", "run", "review", "compare", "validate", "completions", "man"] {
+    for command in ["cards", "show", "run", "whatif", "lifetime", "review", "compare", "validate", "completions", "man"]
+    {
         for flag in ["-h", "--help"] {
             let help = succeed(&[command, flag]);
             assert_fits(&[command, flag], &help);

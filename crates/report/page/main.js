@@ -18,6 +18,6 @@ bindPrint(figures, theme);
 const place = document.getElementById("download-place");
 place?.append(
   button("Download the data (JSON)", () => {
-    save(document.getElementById("review").textContent, "application/json", "flashrig-review.json");
+    save(document.getElementById("review").textContent, "application/json", place.dataset.name);
   }),
 );

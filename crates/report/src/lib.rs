@@ -14,13 +14,14 @@ mod database_rows;
 mod devices;
 mod embed;
 mod figures;
+mod heat;
 mod html;
 mod plot;
 mod ratios;
 mod sections;
 mod unit;
 
-use results::ReviewResult;
+use results::{ReviewResult, WhatifResult};
 
 pub use unit::Unit;
 
@@ -32,6 +33,11 @@ pub const MAX_DEVICES: usize = 12;
 /// The page of one device.
 pub fn review_page(result: &ReviewResult) -> String {
     html::fitting_page(&[result])
+}
+
+/// The page of a grid of questions: heat maps over two axes, curves over one, and what a search found.
+pub fn whatif_page(result: &WhatifResult) -> String {
+    html::whatif_page(result)
 }
 
 /// The page of several devices: the same charts with a line for each, and what they have over the first. Those beyond

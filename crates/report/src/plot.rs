@@ -2,6 +2,7 @@
 
 use crate::unit::Unit;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// The machine that asked was the limit.
 pub const HOST_LIMITED: u8 = 1;
@@ -43,7 +44,7 @@ pub struct Plot {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct XAxis {
     /// `Threads`.
-    pub label: &'static str,
+    pub label: Cow<'static, str>,
     /// What follows a value in a sentence: `16 threads`.
     pub suffix: &'static str,
     /// Of its values.

@@ -38,6 +38,40 @@ Examples:
   The result as JSON, nothing else:
   flashrig run tachion-400 --load rndrd --threads 64 --json -";
 
+pub(super) const WHATIF: &str = "\
+Each point is what flashrig run gives for it. A range LEAST..MOST of one axis and
+a bound make a search: the fullest fill, the smallest reserve or the most threads
+that hold it, for each combination of the other axes. With --min-mb-s alone, the
+fewest threads that reach it.
+
+Examples:
+  flashrig whatif tachion-400 --fill 50,90 --reserve 0,25 --scale 1/512
+
+  Other flash management, and a page of curves:
+  flashrig whatif tachion-400 --vary ftl.victim=greedy,fifo --fill 50,75,100 \\
+      --scale 1/512 -o page.html
+
+  How full may it be, if 99 of 100 requests are to take 1 ms at most?
+  flashrig whatif tachion-400 --fill 20..100 --target-p99 1ms --scale 1/512
+
+  How many threads does 400 MB/s take?
+  flashrig whatif tachion-400 --threads 1..64 --min-mb-s 400 --scale 1/512";
+
+pub(super) const LIFETIME: &str = "\
+A small card is worn out in the card's place, without time: until its first block
+has the rated cycles, and until bad blocks have used up its spare. The closed form
+stands beside it. Requests a second come from a run of the modelled card.
+
+Examples:
+  flashrig lifetime tachion-400 --per-day 2TB --cycles 50 --scale 1/512
+
+  A tenth of the data takes nine tenths of the writes; no reserve, 30 % reserve:
+  flashrig lifetime tachion-400 --per-day 2TB --access hot-cold:10/90 \\
+      --reserve 0,30 --cycles 50 --scale 1/512
+
+  The lives, moment by moment:
+  flashrig lifetime tachion-400 --reserve 0 --cycles 50 --scale 1/512 --csv -";
+
 pub(super) const RECORD: &str = "\
 Needs root, a kernel that traces, debugfs, and blktrace. Without --for it goes on
 until Ctrl-C. FILE is there when the recording has ended in order.

@@ -10,6 +10,7 @@ mod examples;
 mod fileio;
 mod fit;
 mod fsck;
+mod lifetime;
 mod oltp;
 mod record;
 mod redo;
@@ -20,6 +21,7 @@ mod slob;
 mod torture;
 mod trace;
 pub mod values;
+mod whatif;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
@@ -27,6 +29,7 @@ pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;
 pub use fit::FitArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
+pub use lifetime::LifetimeArgs;
 pub use oltp::OltpArgs;
 pub use record::RecordArgs;
 pub use redo::RedoArgs;
@@ -36,6 +39,7 @@ pub use serve::{CreateArgs, ServeArgs};
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 pub use trace::{FormatName, TraceArgs, TraceSpeed};
+pub use whatif::{Values, WhatifArgs};
 
 use ::review::TABLES;
 use clap::builder::PossibleValuesParser;
@@ -74,6 +78,12 @@ pub enum Command {
     /// Run one load on a card and print what it did
     #[command(after_help = examples::RUN, allow_negative_numbers = true)]
     Run(Box<RunArgs>),
+    /// Ask what a modelled card would do: a grid of questions, or how far it holds a bound
+    #[command(after_help = examples::WHATIF, allow_negative_numbers = true)]
+    Whatif(Box<WhatifArgs>),
+    /// Wear a modelled card out: years, bytes and drive writes a day, and what its reserve buys
+    #[command(after_help = examples::LIFETIME, allow_negative_numbers = true)]
+    Lifetime(Box<LifetimeArgs>),
     /// Record what a device of this machine is asked, as a trace to replay
     #[command(after_help = examples::RECORD)]
     Record(RecordArgs),

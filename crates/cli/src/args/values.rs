@@ -98,7 +98,7 @@ impl fmt::Display for Bytes {
 }
 
 /// The size of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BlockBytes(pub u32);
 
 impl BlockBytes {

@@ -7,6 +7,7 @@ mod database;
 mod fit;
 mod fsck;
 mod fsck_detail;
+mod lifetime;
 mod oltp;
 mod result;
 mod review;
@@ -14,6 +15,7 @@ mod rounding;
 mod tail;
 mod torture;
 mod trace;
+mod whatif;
 mod words;
 
 pub use advantage::advantage;
@@ -23,9 +25,11 @@ pub use database::plan as database_plan;
 pub use fit::fit;
 pub use fsck::card_on_media;
 pub use fsck_detail::{band, sectors, stripe};
+pub use lifetime::{lifetime, lifetime_csv};
 pub use result::{Asked, result};
 pub use review::{plan, review};
 pub use torture::{replayed, torture};
+pub use whatif::{whatif, whatif_csv};
 pub use words::{device_words, load_words};
 
 /// Text of a file or a device, without what moves a terminal's cursor or turns its direction of writing: whoever wrote

@@ -1,6 +1,6 @@
 //! Sections with their charts: the elements that the script fills, and the tables that are there without it.
 
-use super::table::table;
+use super::table::{heat_map, table};
 use crate::anchor::{Ids, chart};
 use crate::plot::Plot;
 use crate::sections::{Question, Section};
@@ -90,6 +90,7 @@ fn section(anchor: &str, section: &Section) -> Markup {
             h3 id=(format!("{anchor}-heading")) { (section.heading) }
             @for note in &section.notes { p.note { (note) } }
             div.plots { @for plot in &section.plots { (figure(plot)) } }
+            @for each in &section.heat_maps { (heat_map(each)) }
             @for each in &section.tables { (table(each)) }
         }
     }

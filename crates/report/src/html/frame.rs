@@ -1,7 +1,7 @@
 //! What is around the page's content: head, header, footer, data, scripts.
 
 use crate::assets::{CSS, JS, UPLOT_CSS, UPLOT_JS, UPLOT_LICENSE, csp_hash};
-use crate::devices::{Devices, clip};
+use crate::devices::clip;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The document. Nothing may be loaded, and only the scripts and styles that are meant to be here run.
@@ -63,8 +63,8 @@ pub fn header(title: &str, subtitle: &str) -> Markup {
 }
 
 /// Who made it.
-pub fn footer(devices: &Devices) -> Markup {
-    let generator = devices.iter().next().map(|(_, _, r)| clip(&r.generator, 80)).unwrap_or_default();
+pub fn footer(generator: &str) -> Markup {
+    let generator = clip(generator, 80);
     html! {
         footer {
             p { "Written by " (generator) ". MB are 10" sup { "6" } " bytes, KiB 1024. This page loads nothing from anywhere." }

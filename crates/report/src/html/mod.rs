@@ -8,6 +8,9 @@ mod method;
 mod raw;
 mod table;
 mod verdict;
+mod whatif;
+
+pub use whatif::page as whatif_page;
 
 use crate::devices::{Devices, clip};
 use crate::embed::Detail;
@@ -58,7 +61,7 @@ fn page(results: &[&ReviewResult], detail: Detail) -> Markup {
             @if devices.compared() { (advantage::everything(&devices)) }
             (raw::section(&devices, embedded.is_some(), detail.note()))
         }
-        (frame::footer(&devices))
+        (frame::footer(devices.iter().next().map_or("", |(_, _, result)| &result.generator)))
     };
     let data = html! {
         (frame::data("charts", &embed::json(charts.plots())))

@@ -30,7 +30,7 @@ pub fn section(devices: &Devices, embedded: bool, note: &str) -> Markup {
                     }
                 }
             }
-            @if embedded { p #download-place {} }
+            @if embedded { p #download-place data-name="flashrig-review.json" {} }
             @if !note.is_empty() { p.note { (note) } }
         }
     }

@@ -1,5 +1,6 @@
 //! Tables.
 
+use crate::heat::{HeatMap, STEPS};
 use crate::plot::Table;
 use maud::{Markup, html};
 
@@ -23,6 +24,31 @@ pub fn table(table: &Table) -> Markup {
                         } }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// A table of coloured cells; what the colours mean stands in the cells and below.
+pub fn heat_map(map: &HeatMap) -> Markup {
+    let hue = if map.more_is_better { "cool" } else { "warm" };
+    html! {
+        div.scroll tabindex="0" role="region" aria-label=(format!("Table: {}", map.caption)) {
+            table.heat .(hue) {
+                caption { (map.caption) }
+                thead { tr {
+                    th scope="col" { (map.corner) }
+                    @for column in &map.columns { th scope="col" { (column) } }
+                } }
+                tbody { @for (label, cells) in &map.rows { tr {
+                    th scope="row" { (label) }
+                    @for cell in cells {
+                        @match cell.step {
+                            Some(step) => td .(format!("heat-{}", step.min(STEPS - 1))) { (cell.text) },
+                            None => td { (cell.text) },
+                        }
+                    }
+                } } }
             }
         }
     }

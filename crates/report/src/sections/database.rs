@@ -7,13 +7,15 @@ use crate::unit::Unit;
 use results::{
     CommitPoint, DatabaseActivity, DatabaseCrash, DatabaseMixPoint, DatabaseReport, DatabaseSlobPoint, LatencySummary,
 };
+use std::borrow::Cow;
 
 /// Points of a part that are drawn, whatever a file holds.
 const MOST_POINTS: usize = 64;
 /// Rows of a table of power cuts.
 const MOST_CYCLES: usize = 50;
 const KINDS: [(&str, &str); 3] = [("select", "Selects"), ("insert", "Inserts"), ("update", "Updates")];
-const SESSIONS: XAxis = XAxis { label: "Sessions", suffix: "sessions", unit: Unit::Count, scale: Scale::Log };
+const SESSIONS: XAxis =
+    XAxis { label: Cow::Borrowed("Sessions"), suffix: "sessions", unit: Unit::Count, scale: Scale::Log };
 const RESPONSE: YAxis = YAxis { label: "Response time", unit: Unit::Nanoseconds, scale: Scale::Log };
 
 /// A part of each device's report, with the device.

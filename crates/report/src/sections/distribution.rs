@@ -5,9 +5,14 @@ use crate::devices::{Devices, Lines};
 use crate::plot::{Plot, Scale, Series, Table, View, XAxis};
 use crate::unit::{Unit, grouped};
 use results::{Histogram, Point, Sweep};
+use std::borrow::Cow;
 
-const PERCENTILES: XAxis =
-    XAxis { label: "Percentile", suffix: "of the requests took no longer", unit: Unit::Percent, scale: Scale::Nines };
+const PERCENTILES: XAxis = XAxis {
+    label: Cow::Borrowed("Percentile"),
+    suffix: "of the requests took no longer",
+    unit: Unit::Percent,
+    scale: Scale::Nines,
+};
 
 /// Percentiles that have a column in the table.
 const CURVE_TICKS: [f64; 5] = [50.0, 90.0, 99.0, 99.9, 99.99];

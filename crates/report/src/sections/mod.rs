@@ -10,10 +10,13 @@ mod published;
 mod redo;
 mod sweep;
 mod timeline;
+mod whatif;
 
 pub use sweep::x_axis;
+pub use whatif::{fixed as whatif_fixed, questions as whatif_questions};
 
 use crate::devices::Devices;
+use crate::heat::HeatMap;
 use crate::plot::{Plot, Table};
 
 /// A question, and what answers it.
@@ -36,13 +39,15 @@ pub struct Section {
     pub plots: Vec<Plot>,
     /// Tables that belong to no chart.
     pub tables: Vec<Table>,
+    /// Tables whose cells are coloured by their value.
+    pub heat_maps: Vec<HeatMap>,
 }
 
 impl Section {
     /// Without charts and tables yet.
     fn new(topic: impl Into<String>, heading: impl Into<String>) -> Section {
         let (topic, heading) = (topic.into(), heading.into());
-        Section { topic, heading, notes: Vec::new(), plots: Vec::new(), tables: Vec::new() }
+        Section { topic, heading, notes: Vec::new(), plots: Vec::new(), tables: Vec::new(), heat_maps: Vec::new() }
     }
 
     fn note(&mut self, text: impl Into<String>) {
@@ -53,7 +58,7 @@ impl Section {
     }
 
     fn is_empty(&self) -> bool {
-        self.plots.is_empty() && self.tables.is_empty() && self.notes.is_empty()
+        self.plots.is_empty() && self.tables.is_empty() && self.heat_maps.is_empty() && self.notes.is_empty()
     }
 }
 

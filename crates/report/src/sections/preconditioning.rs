@@ -5,8 +5,9 @@ use crate::devices::{Devices, clip, positive};
 use crate::plot::{NOT_STEADY, Plot, Scale, Series, Table, View, XAxis, YAxis};
 use crate::unit::{Unit, capacity, duration};
 use results::{Preconditioning, SteadyState};
+use std::borrow::Cow;
 
-const ROUNDS: XAxis = XAxis { label: "Round", suffix: "", unit: Unit::Count, scale: Scale::Linear };
+const ROUNDS: XAxis = XAxis { label: Cow::Borrowed("Round"), suffix: "", unit: Unit::Count, scale: Scale::Linear };
 /// The rule of SNIA's performance test specification looks at so many rounds.
 const WINDOW: usize = 5;
 /// Rounds that are drawn: the last ones.

@@ -4,13 +4,15 @@ use super::{Section, sweep};
 use crate::devices::{Devices, positive};
 use crate::plot::{Plot, Series, View, XAxis, YAxis};
 use results::Point;
+use std::borrow::Cow;
 
 /// The log writer's throughput and sync times, the readers' rate and response times.
 pub fn section(devices: &Devices) -> Option<Section> {
     let lines = devices.lines("redo")?;
     let mut section = Section::new("redo", "Redo log writes beside random reads");
     sweep::notes(&mut section, devices, &lines);
-    let x = XAxis { label: "Random readers", suffix: "random readers", ..sweep::x_axis(lines.first().axis) };
+    let x =
+        XAxis { label: Cow::Borrowed("Random readers"), suffix: "random readers", ..sweep::x_axis(lines.first().axis) };
     let series = |label: &str, style: usize, axis: usize, value: fn(&Point) -> Option<f64>| -> Vec<Series> {
         let series = lines.sweeps.iter().map(|&(i, sweep)| {
             let style = if devices.compared() { i } else { style };

@@ -36,7 +36,7 @@ pub fn x_axis(axis: Axis) -> XAxis {
         Axis::RatePercent => ("Offered load", "of the most it took", Unit::Percent, Scale::Linear),
         Axis::QueueDepth => ("Queue depth", "outstanding", Unit::Count, Scale::Log),
     };
-    XAxis { label, suffix, unit, scale }
+    XAxis { label: label.into(), suffix, unit, scale }
 }
 
 /// Throughput and response times, by the sweep's name.

@@ -5,8 +5,9 @@ use crate::devices::{Devices, clip, positive};
 use crate::plot::{Plot, STALL, Scale, Series, Table, View, XAxis, YAxis};
 use crate::unit::Unit;
 use results::{SeriesRow, Timeline};
+use std::borrow::Cow;
 
-const SECONDS: XAxis = XAxis { label: "Time", suffix: "", unit: Unit::Seconds, scale: Scale::Linear };
+const SECONDS: XAxis = XAxis { label: Cow::Borrowed("Time"), suffix: "", unit: Unit::Seconds, scale: Scale::Linear };
 const LONGEST: YAxis = YAxis { label: "Longest response", ..sweep::RESPONSE };
 /// Rows of a timeline that are drawn; longer ones are gathered.
 const ROWS: usize = 900;

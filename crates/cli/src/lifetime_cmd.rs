@@ -1,0 +1,184 @@
+//! `flashrig lifetime`: how long a card lasts under a load, what its reserve buys, and what that costs.
+
+use crate::args::{LifetimeArgs, Values};
+use crate::cancel;
+use crate::error::Failure;
+use crate::opening::open;
+use crate::output::{JsonSink, print};
+use crate::progress::Watch;
+use crate::view;
+use lifetime::miniature::Size;
+use lifetime::{LifetimeError, Wearing};
+use load::{Access, FileioConfig, LoadConfig};
+use profile::Profile;
+use results::{LifetimeCase, LifetimeResult, WhatifAnswer};
+use serde_json::json;
+use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use target::{Measure, Progress};
+use whatif::{Axis, Question};
+
+/// Most reserves: each is a column.
+const MOST_RESERVES: usize = 5;
+
+pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
+    let (writes, device) = (&args.writes, &args.device);
+    let mode = writes.load.0;
+    if !mode.writes() {
+        return Err(Failure::NothingIsWritten { load: mode.name() });
+    }
+    if mode.is_sequential() && writes.access != Access::Uniform {
+        return Err(Failure::OptionWithout { option: "--access", what: "sequential loads" });
+    }
+    let Values::List(reserves) = &device.reserve else {
+        return Err(Failure::OptionWithout { option: "a range of --reserve", what: "lives: give a list" });
+    };
+    let reserves: Vec<f64> = reserves.iter().map(|reserve| reserve.0).collect();
+    if reserves.len() > MOST_RESERVES {
+        return Err(Failure::TooManyReserves { given: reserves.len(), most: MOST_RESERVES });
+    }
+    let (profile, host) = open(&args.card, &device.host, &device.settings)?;
+    let sold_bytes =
+        profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().to_owned() })?.sold_bytes;
+    let bytes_per_day = writes.per_day.map_or(sold_bytes, |bytes| bytes.0) as f64;
+    if bytes_per_day < 1.0 {
+        return Err(Failure::NothingIsWritten { load: "--per-day 0" });
+    }
+    let load = FileioConfig {
+        mode,
+        block_bytes: writes.block.0,
+        threads: writes.threads,
+        access: writes.access,
+        ..FileioConfig::default()
+    };
+    let question = Question {
+        profile: profile.clone(),
+        host,
+        scale: device.scale.0,
+        seed: device.seed,
+        measure: Measure::Auto,
+        load,
+        axes: vec![Axis::Reserve(reserves.clone()), Axis::Fill(vec![writes.fill.0 * 100.0])],
+    };
+    question.check()?;
+    let csv = args.output.csv.as_deref().map(JsonSink::open).transpose()?;
+    let json = args.output.json.as_deref().map(JsonSink::open).transpose()?;
+    let on_stdout = |sink: &Option<JsonSink>| sink.as_ref().is_some_and(JsonSink::is_stdout);
+    if on_stdout(&csv) && on_stdout(&json) {
+        return Err(Failure::OptionWithout { option: "--csv -", what: "what --json - prints" });
+    }
+    let table_too = !on_stdout(&csv) && !on_stdout(&json);
+    let wearings: Vec<Wearing> =
+        reserves.iter().map(|reserve| wearing(args, &profile, *reserve)).collect::<Result<_, _>>()?;
+    cancel::listen()?;
+    let (mut cases, answers, stopped) = {
+        let watch = Watch::new();
+        let cases = live_all(&wearings, bytes_per_day, device.years, &watch)?;
+        let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let answers = if watch.cancelled() { None } else { Some(whatif::grid(&question, threads, &watch)?) };
+        (cases, answers, watch.stopped())
+    };
+    let iops = answers.iter().flat_map(|answers| &answers.points);
+    for (case, answer) in cases.iter_mut().zip(iops.map(|point| point.answer)) {
+        add_price_of_speed(case, answer, profile.price_usd());
+    }
+    let mut target = profile.to_json()?;
+    target["scale"] = json!(device.scale.0);
+    let result = LifetimeResult {
+        kind: LifetimeResult::KIND.into(),
+        schema: LifetimeResult::SCHEMA,
+        generator: format!("flashrig {}", env!("CARGO_PKG_VERSION")),
+        target,
+        load: LoadConfig::Fileio(load).describe(),
+        fill: writes.fill.0,
+        bytes_per_day,
+        warranty_years: device.years,
+        seed: device.seed,
+        cases,
+        partial: stopped.then(|| "stopped by Ctrl-C".into()),
+    };
+    if let Some(sink) = json {
+        sink.write(&serde_json::to_value(&result).expect("results have text keys"))?;
+    }
+    if let Some(sink) = csv {
+        sink.write_text(&view::lifetime_csv(&result))?;
+    }
+    if table_too {
+        print(&view::lifetime(&result))?;
+    }
+    Ok(if stopped { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
+}
+
+fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Wearing, Failure> {
+    let mut profile = profile.clone();
+    profile.set(&format!("ftl.reserve={reserve}%"))?;
+    let writes = &args.writes;
+    Ok(Wearing {
+        profile,
+        fill: writes.fill.0,
+        access: (!writes.load.0.is_sequential()).then_some(writes.access),
+        block_bytes: writes.block.0.into(),
+        seed: args.device.seed,
+        size: Size { cycles: args.device.cycles, ..Size::default() },
+    })
+}
+
+/// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing between.
+fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Result<Vec<LifetimeCase>, Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(wearings.len());
+    let next = AtomicUsize::new(0);
+    let done: Vec<AtomicU64> = wearings.iter().map(|_| AtomicU64::new(0)).collect();
+    let lives: Mutex<Vec<Option<Result<LifetimeCase, LifetimeError>>>> =
+        Mutex::new(wearings.iter().map(|_| None).collect());
+    watch.begin("wear out", LIFE * wearings.len() as u64);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let i = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(wearing) = wearings.get(i) else { return };
+                    let life = lifetime::lifetime(wearing, per_day, years, &OneOfMany { watch, done: &done, i });
+                    lives.lock().expect("no worker panics with the lock")[i] = Some(life);
+                }
+            });
+        }
+    });
+    let lives = lives.into_inner().expect("no worker panics with the lock");
+    let mut cases = Vec::new();
+    for life in lives.into_iter().flatten() {
+        match life {
+            Ok(case) => cases.push(case),
+            Err(LifetimeError::Cancelled) => break,
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(cases)
+}
+
+/// What one life counts in the bar.
+const LIFE: u64 = 1_000;
+
+struct OneOfMany<'a> {
+    watch: &'a Watch,
+    done: &'a [AtomicU64],
+    i: usize,
+}
+
+impl Progress for OneOfMany<'_> {
+    fn begin(&self, _: &str, _: u64) {}
+
+    fn at(&self, done: u64) {
+        self.done[self.i].store(done, Ordering::Relaxed);
+        self.watch.at(self.done.iter().map(|done| done.load(Ordering::Relaxed)).sum());
+    }
+
+    fn cancelled(&self) -> bool {
+        self.watch.cancelled()
+    }
+}
+
+fn add_price_of_speed(case: &mut LifetimeCase, answer: Option<WhatifAnswer>, price_usd: Option<f64>) {
+    case.iops = answer.map(|answer| answer.iops);
+    case.usd_per_iops = price_usd.zip(case.iops).map(|(usd, iops)| usd / iops);
+}
