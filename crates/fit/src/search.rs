@@ -117,7 +117,7 @@ impl Search<'_> {
 
     fn best(&self, lab: &mut Lab, space: Space) -> Result<(Space, State, Told), FitError> {
         lab.progress().step("first guesses");
-        let (mut space, mut best) = self.from_starts(lab, space, FIRST_STEPS)?;
+        let (mut space, mut best) = self.after_starts(lab, space, FIRST_STEPS)?;
         // To the end first: another choice must not win because it was refined for longer.
         lab.progress().step("refine");
         best = Problem::new(&space, self.points).refine(lab, best, STEPS)?;
@@ -130,7 +130,7 @@ impl Search<'_> {
                 continue;
             }
             let (other, state) = if path_changed {
-                self.from_starts(lab, other, CHOICE_STEPS)?
+                self.after_starts(lab, other, CHOICE_STEPS)?
             } else {
                 let values = carried(&space, &best.values, &other);
                 let problem = Problem::new(&other, self.points);
@@ -158,7 +158,7 @@ impl Search<'_> {
     }
 
     /// The best of several starts, after some steps.
-    fn from_starts(&self, lab: &mut Lab, space: Space, steps: usize) -> Result<(Space, State), FitError> {
+    fn after_starts(&self, lab: &mut Lab, space: Space, steps: usize) -> Result<(Space, State), FitError> {
         let problem = Problem::new(&space, self.points);
         let all = starts(&space, self.points);
         let mut states: Vec<State> = problem.states(lab, &all)?.into_iter().flatten().collect();

@@ -183,19 +183,19 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
 pub enum AxisValueError {
     /// Nothing can be in nothing.
     #[error("is no percentage above 0 and at most 100")]
-    NotAFill,
+    Fill,
     /// Something must be left.
     #[error("is no percentage from 0 to below 100")]
-    NotAReserve,
+    Reserve,
     /// No share.
     #[error("is no percentage from 0 to 100")]
-    NotAPercentage,
+    Percentage,
     /// No number of threads.
     #[error("is no number of threads, a whole one from 1 to {}", load::MAX_PROCESSES)]
-    NotThreads,
+    Threads,
     /// No load, or none that can vary.
     #[error("is no load of a grid: {}", load::FileioMode::NAMES)]
-    NotALoad,
+    Load,
 }
 
 fn percent(text: &str) -> Option<f64> {
@@ -209,7 +209,7 @@ pub struct Percent(pub f64);
 impl FromStr for Percent {
     type Err = AxisValueError;
     fn from_str(text: &str) -> Result<Percent, AxisValueError> {
-        percent(text).filter(|&p| p > 0.0 && p <= 100.0).map(Percent).ok_or(AxisValueError::NotAFill)
+        percent(text).filter(|&p| p > 0.0 && p <= 100.0).map(Percent).ok_or(AxisValueError::Fill)
     }
 }
 
@@ -220,7 +220,7 @@ pub struct Reserved(pub f64);
 impl FromStr for Reserved {
     type Err = AxisValueError;
     fn from_str(text: &str) -> Result<Reserved, AxisValueError> {
-        percent(text).filter(|p| (0.0..100.0).contains(p)).map(Reserved).ok_or(AxisValueError::NotAReserve)
+        percent(text).filter(|p| (0.0..100.0).contains(p)).map(Reserved).ok_or(AxisValueError::Reserve)
     }
 }
 
@@ -231,7 +231,7 @@ pub struct Share(pub f64);
 impl FromStr for Share {
     type Err = AxisValueError;
     fn from_str(text: &str) -> Result<Share, AxisValueError> {
-        percent(text).filter(|p| (0.0..=100.0).contains(p)).map(Share).ok_or(AxisValueError::NotAPercentage)
+        percent(text).filter(|p| (0.0..=100.0).contains(p)).map(Share).ok_or(AxisValueError::Percentage)
     }
 }
 
@@ -243,7 +243,7 @@ impl FromStr for Threads {
     type Err = AxisValueError;
     fn from_str(text: &str) -> Result<Threads, AxisValueError> {
         let possible = |n: &u32| (1..=load::MAX_PROCESSES).contains(&u64::from(*n));
-        text.parse().ok().filter(possible).map(Threads).ok_or(AxisValueError::NotThreads)
+        text.parse().ok().filter(possible).map(Threads).ok_or(AxisValueError::Threads)
     }
 }
 
@@ -262,7 +262,7 @@ impl FromStr for Mode {
     type Err = AxisValueError;
     fn from_str(text: &str) -> Result<Mode, AxisValueError> {
         let name = <LoadName as clap::ValueEnum>::from_str(text, false).ok();
-        name.and_then(LoadName::fileio).map(Mode).ok_or(AxisValueError::NotALoad)
+        name.and_then(LoadName::fileio).map(Mode).ok_or(AxisValueError::Load)
     }
 }
 
