@@ -10,9 +10,11 @@ use results::{WhatifAnswer, WhatifAxis, WhatifFound, WhatifOutcome, WhatifPoint,
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Most lines of a chart, combinations that have heat maps of their own, and rows of the table of all points.
+/// Most lines of a chart, combinations that have heat maps of their own, rows and columns of a heat map, and rows of the
+/// table of all points.
 const MOST_LINES: usize = 10;
 const MOST_MAPS: usize = 12;
+const MOST_OF_A_SIDE: usize = 32;
 const MOST_ROWS: usize = 1_000;
 
 const WAF: YAxis = YAxis { label: "Write amplification", unit: Unit::Ratio, scale: Scale::Linear };
@@ -187,6 +189,16 @@ fn maps(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis, y: &WhatifA
     if shown.len() < count {
         section.note(format!("{} of {count} combinations are shown; the data have all points.", shown.len()));
     }
+    let [columns, rows] = [x, y].map(|axis| some_of(axis.values.iter().collect(), MOST_OF_A_SIDE));
+    if columns.len() < x.values.len() || rows.len() < y.values.len() {
+        section.note(format!(
+            "{} columns and {} rows, evenly chosen, are shown of {} and {}.",
+            columns.len(),
+            rows.len(),
+            x.values.len(),
+            y.values.len()
+        ));
+    }
     section.note("Blue: the deeper, the more of what is wanted. Orange: the deeper, the more of what is not.");
     for at in &shown {
         for (figure, title) in ON_MAPS {
@@ -197,18 +209,18 @@ fn maps(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis, y: &WhatifA
                 };
                 result.points.iter().find(here)?.answer.as_ref().and_then(of)
             };
-            let rows: Vec<Vec<Option<f64>>> =
-                y.values.iter().map(|row| x.values.iter().map(|column| figure_at(row, column)).collect()).collect();
-            if rows.iter().flatten().all(Option::is_none) {
+            let figures: Vec<Vec<Option<f64>>> =
+                rows.iter().map(|row| columns.iter().map(|column| figure_at(row, column)).collect()).collect();
+            if figures.iter().flatten().all(Option::is_none) {
                 continue;
             }
-            let labels = y.values.iter().map(|value| show(y, value));
+            let labels = rows.iter().map(|value| show(y, value));
             let caption = if others.is_empty() { title.to_owned() } else { format!("{title}: {}", words(&others, at)) };
             section.heat_maps.push(HeatMap {
                 caption,
                 corner: format!("{} \\ {}", clip(&y.label, 40), clip(&x.label, 40)),
-                columns: x.values.iter().map(|value| show(x, value)).collect(),
-                rows: labels.zip(heat::cells(&rows, axis.unit)).collect(),
+                columns: columns.iter().map(|value| show(x, value)).collect(),
+                rows: labels.zip(heat::cells(&figures, axis.unit)).collect(),
                 more_is_better: *more_is_better,
             });
         }
