@@ -15,7 +15,7 @@ use std::borrow::Cow;
 const MOST_LINES: usize = 10;
 const MOST_MAPS: usize = 12;
 const MOST_OF_A_SIDE: usize = 32;
-const MOST_ROWS: usize = 1_000;
+const MOST_ROWS: usize = 500;
 
 const WAF: YAxis = YAxis { label: "Write amplification", unit: Unit::Ratio, scale: Scale::Linear };
 
