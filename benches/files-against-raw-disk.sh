@@ -3,14 +3,14 @@
 # written from front to back with direct I/O.
 #
 #   benches/files-against-raw-disk.sh FOLDER [FLASHRIG]   needs fio, jq, curl; FOLDER is made, and removed afterwards
-#   ROUNDS=5 SECONDS_EACH=5 MIB=2048 DEPTH=64
+#   CARD=drive-array-16 ROUNDS=5 SECONDS_EACH=5 MIB=4096 DEPTH=64
 #
 # Runs alternate. The ratio of a round is what the card wrote for the host, times its write amplification and its parity in
 # that round, over what the disk took raw: 1 is all that the disk gives. Figures are medians.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$1 flashrig=${2:-target/release/flashrig}
-rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-5} mib=${MIB:-2048} depth=${DEPTH:-64}
+rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-5} mib=${MIB:-4096} depth=${DEPTH:-64} card=${CARD:-drive-array-16}
 for tool in fio jq curl; do
     command -v $tool >/dev/null || { echo "$tool is missing: apt-get install fio jq curl" >&2; exit 2; }
 done
@@ -23,7 +23,7 @@ end() {
     rm -rf "$folder" "$sockets"
 }
 trap end EXIT
-"$flashrig" create "$folder/card" --size "${mib}MiB" >/dev/null
+"$flashrig" create "$folder/card" --card "$card" --size "${mib}MiB" >/dev/null
 "$flashrig" serve "$folder/card" --nbd "unix:$sockets/nbd" --control "$sockets/control" 2>"$sockets/said" & pid=$!
 for ((i = 0; i < 100; i++)); do [ -S "$sockets/nbd" ] && break; sleep 0.1; done
 [ -S "$sockets/nbd" ] || { echo "it does not listen" >&2; cat "$sockets/said" >&2; exit 1; }

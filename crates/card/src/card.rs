@@ -117,8 +117,7 @@ pub struct Card {
     pub(crate) rebuild: Option<Box<ModuleRebuild>>,
     /// How fast that may go.
     pub(crate) rebuild_rate: RebuildRate,
-    /// Stripes that were programmed to media with a volatile cache, and are not synced. At most as many as
-    /// [`crate::durable::MOST_UNSYNCED`].
+    /// Stripes that were programmed to media with a volatile cache, and are not synced; see [`crate::durable`].
     pub(crate) unsynced: Vec<StripeInFlight>,
     /// Stripes that the sync under way covers.
     pub(crate) syncing: Vec<StripeInFlight>,
@@ -166,7 +165,7 @@ impl Card {
             ftl,
             link: Link::new(config.link),
             dies: Dies::new(&config.nand, config.reads_first, explain),
-            events: EventTable::new(die_count + requests + 3),
+            events: EventTable::new(die_count + requests + 4),
             die_count,
             requests: vec![HostRequest::default(); requests],
             stripes: Slab::new(),
@@ -551,6 +550,10 @@ impl Card {
         self.relocation_slot() + 2
     }
 
+    pub(crate) fn sync_slot(&self) -> usize {
+        self.relocation_slot() + 3
+    }
+
     /// The first request after a pause.
     pub(crate) fn pause_ends(&mut self) {
         self.long_idle = false;
@@ -627,6 +630,9 @@ impl Device for Card {
             } else if slot == self.rebuild_slot() {
                 self.events.set(slot, Time::NEVER);
                 self.rebuild_may_go_on(now, done);
+            } else if slot == self.sync_slot() {
+                self.events.set(slot, Time::NEVER);
+                self.sync_is_due(now, done);
             } else {
                 self.events.set(slot, Time::NEVER);
                 self.long_idle = true;

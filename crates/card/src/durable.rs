@@ -19,8 +19,11 @@ use crate::card::{Card, StripeInFlight};
 use device::{Completion, Time};
 use media::MediaError;
 
-/// Stripes that wait for a sync at most: then there is one, whoever waits or not.
-pub(crate) const MOST_UNSYNCED: usize = 16;
+/// Stripes are synced together when they fill this part of the buffer: a sync costs a drive as much as megabytes of writes,
+/// and while it goes on the next stripes need room as well.
+const SYNCED_PART: u32 = 4;
+/// No later than so long after a stripe was written it is synced, though nobody may wait for it: erases do, and relocation.
+const SYNCED_WITHIN_NS: u64 = 10_000_000;
 
 impl Card {
     /// A stripe is on the media, there or elsewhere.
@@ -29,23 +32,35 @@ impl Card {
             return self.stripe_safe(now, s, done);
         }
         self.unsynced.push(s);
-        // With more on the way there will be another occasion.
-        let may_wait = !self.stripes.is_empty() || self.config.acknowledge_flush_early;
-        if may_wait && !self.sync_is_waited_for() && self.unsynced.len() < self.most_unsynced() {
-            return;
-        }
-        self.sync_unsynced(now, done);
+        self.sync_or_wait(now, done);
     }
 
-    fn sync_is_waited_for(&self) -> bool {
-        !self.waiting_durable.is_empty() || !self.waiting_writes.is_empty() || self.draining
+    /// Syncs what waits for it, or waits for more.
+    fn sync_or_wait(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.may_wait_for_more() {
+            self.sync_unsynced(now, done);
+        } else if !self.config.acknowledge_flush_early && self.events.time(self.sync_slot()) == Time::NEVER {
+            self.events.set(self.sync_slot(), now + SYNCED_WITHIN_NS);
+        }
     }
 
-    fn most_unsynced(&self) -> usize {
-        if !self.config.acknowledge_flush_early {
-            return MOST_UNSYNCED;
+    /// Nobody waits for what is not synced. Who waits for room in the buffer waits for the end of a stripe: if one is
+    /// under way, there will be another occasion.
+    fn may_wait_for_more(&self) -> bool {
+        let lies = self.config.acknowledge_flush_early;
+        let part = if lies { 2 } else { SYNCED_PART };
+        let together = (self.config.buffer_sectors / self.ftl.layout().stripe_sectors / part).max(1);
+        let is_waited_for = !self.waiting_durable.is_empty()
+            || self.draining
+            || !self.waiting_writes.is_empty() && (lies || self.stripes.is_empty());
+        !is_waited_for && self.unsynced.len() < together as usize
+    }
+
+    /// What was written a while ago has waited long enough.
+    pub(crate) fn sync_is_due(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.unsynced.is_empty() && !self.halted {
+            self.sync_unsynced(now, done);
         }
-        (self.config.buffer_sectors / self.ftl.layout().stripe_sectors / 2).max(1) as usize
     }
 
     /// Nothing is on its way that would end in a sync, and something waits for one.
@@ -60,6 +75,7 @@ impl Card {
         if !self.syncing.is_empty() {
             return;
         }
+        self.events.set(self.sync_slot(), Time::NEVER);
         self.syncing = std::mem::take(&mut self.unsynced);
         let at_once = self.at_once;
         let store = self.contents();
@@ -85,9 +101,8 @@ impl Card {
             self.stripe_safe(now, s, done);
         }
         // What was written meanwhile.
-        let may_wait = !self.stripes.is_empty() || self.config.acknowledge_flush_early;
-        if !self.unsynced.is_empty() && (!may_wait || self.sync_is_waited_for()) {
-            self.sync_unsynced(now, done);
+        if !self.unsynced.is_empty() {
+            self.sync_or_wait(now, done);
         }
     }
 

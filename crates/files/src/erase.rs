@@ -1,8 +1,9 @@
 //! Changes of the table of blocks: erases and marks of bad blocks.
 //!
 //! A page of the table is written to one copy, durably, then to the other, and only then have the changes in it taken
-//! place. One such *round* is under way for a page at a time; changes that come meanwhile go with the next. So the blocks
-//! of a band, whose entries are neighbours and which are erased together, cost two writes and not two each.
+//! place. One such *round* is under way for a page at a time, and begins when all that is asked for together was asked;
+//! changes that come meanwhile go with the next. So the blocks of a band, whose entries are neighbours and which are erased
+//! together, cost two writes and not two each.
 //!
 //! Of a copy whose write failed nobody knows what it holds, so it is written first in the next round: the other one is
 //! whole. A change whose round failed may be in the file or not; its block counts as not known until it is erased.
@@ -101,11 +102,20 @@ pub(crate) fn page_of(block: u32) -> u32 {
 }
 
 impl Pages {
-    /// Adds a change; what is to be done for its page.
-    pub fn add(&mut self, change: Change) -> Next {
+    /// Adds a change; true: nothing was known of its page, and [`Pages::begin`] has to follow for it.
+    pub fn add(&mut self, change: Change) -> bool {
         let page = self.pages.entry(page_of(change.block)).or_default();
         page.next.push(change);
-        if page.round.is_empty() { begin(page) } else { Next::Rest }
+        page.round.is_empty() && page.next.len() == 1
+    }
+
+    /// Begins a round of what was added for a page: the copy of it that is to be written.
+    pub fn begin(&mut self, number: u32) -> usize {
+        let page = self.pages.get_mut(&number).expect("a change was added for it");
+        match begin(page) {
+            Next::Write(copy) => copy,
+            Next::Rest => unreachable!("it has a change"),
+        }
     }
 
     /// The page as it is to be written.
@@ -163,10 +173,12 @@ mod tests {
     #[test]
     fn changes_of_a_page_wait_for_the_round_and_go_together() {
         let (mut pages, mut table) = (Pages::default(), vec![Entry::BLANK; 200]);
-        assert!(matches!(pages.add(change(3, 5)), Next::Write(0)));
-        assert!(matches!(pages.add(change(4, 5)), Next::Rest));
-        assert!(matches!(pages.add(change(5, 5)), Next::Rest));
-        assert!(matches!(pages.add(change(150, 5)), Next::Write(0)), "another page");
+        assert!(pages.add(change(2, 5)));
+        assert!(!pages.add(change(3, 5)), "it goes with the first");
+        assert_eq!(pages.begin(0), 0);
+        assert!(!pages.add(change(4, 5)));
+        assert!(!pages.add(change(5, 5)));
+        assert!(pages.add(change(150, 5)), "another page");
         let mut image = vec![0; PAGE_BYTES as usize];
         pages.image(0, &table, 1, &mut image);
         let at =
@@ -177,7 +189,7 @@ mod tests {
         assert_eq!(table[3].epoch, 1, "not before both copies are written");
         let (next, ended) = pages.written(0, Ok(()), &mut table);
         assert!(matches!(next, Next::Write(0)));
-        assert_eq!((ended, table[3].epoch, table[4].epoch), (vec![Waits::Die(3)], 5, 1));
+        assert_eq!((ended, table[3].epoch, table[4].epoch), (vec![Waits::Die(2), Waits::Die(3)], 5, 1));
         pages.written(0, Ok(()), &mut table);
         let (next, ended) = pages.written(0, Ok(()), &mut table);
         assert!(matches!(next, Next::Rest));
@@ -188,15 +200,18 @@ mod tests {
     fn a_copy_that_failed_is_written_first_and_its_changes_are_not_known() {
         let (mut pages, mut table) = (Pages::default(), vec![Entry::BLANK; 20]);
         pages.add(change(3, 5));
+        pages.begin(0);
         pages.written(0, Ok(()), &mut table);
         let (next, ended) = pages.written(0, Err(MediaError::Host), &mut table);
         assert!(matches!(next, Next::Rest));
         assert_eq!((ended, table[3].is_known, table[3].epoch), (vec![Waits::Die(3)], false, 5));
-        assert!(matches!(pages.add(change(3, 6)), Next::Write(1)), "copy 0 is whole");
+        assert!(pages.add(change(3, 6)));
+        assert_eq!(pages.begin(0), 1, "copy 0 is whole");
         assert!(matches!(pages.written(0, Ok(()), &mut table).0, Next::Write(0)));
         assert!(matches!(pages.written(0, Ok(()), &mut table).0, Next::Rest));
         assert_eq!(table[3], Entry { epoch: 6, cycles: 1, ..Entry::BLANK });
-        assert!(matches!(pages.add(change(3, 7)), Next::Write(0)));
+        assert!(pages.add(change(3, 7)));
+        assert_eq!(pages.begin(0), 0);
     }
 
     #[test]
@@ -205,7 +220,8 @@ mod tests {
         pages.add(change(9, 5));
         pages.add(change(3, 5));
         pages.add(Change { kind: Kind::Bad, waits: Waits::Call(1), ..change(3, 5) });
-        (0..4).for_each(|_| drop(pages.written(0, Ok(()), &mut table)));
+        pages.begin(0);
+        (0..2).for_each(|_| drop(pages.written(0, Ok(()), &mut table)));
         assert_eq!(table[3], Entry { epoch: 5, cycles: 1, is_bad: true, is_known: true });
     }
 
@@ -213,6 +229,7 @@ mod tests {
     fn a_mark_that_failed_costs_no_data() {
         let (mut pages, mut table) = (Pages::default(), vec![Entry::BLANK; 20]);
         pages.add(Change { kind: Kind::Bad, waits: Waits::Call(1), ..change(3, 5) });
+        pages.begin(0);
         pages.written(0, Err(MediaError::Host), &mut table);
         assert_eq!(table[3], Entry { is_bad: true, ..Entry::BLANK });
     }

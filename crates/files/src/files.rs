@@ -52,6 +52,8 @@ pub struct Files {
     /// Ends of changes of the table that a call waits for, by ticket.
     changed: BTreeMap<u64, Result<(), MediaError>>,
     pub(crate) tickets: u64,
+    /// Pages of tables of which no copy is being written, and that have changes: slot, visit, page.
+    changed_pages: Vec<(u32, u64, u32)>,
     pub(crate) notes: Vec<Note>,
 }
 
@@ -112,6 +114,7 @@ impl Files {
             called: BTreeMap::new(),
             changed: BTreeMap::new(),
             tickets: 0,
+            changed_pages: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -155,6 +158,7 @@ impl Files {
     /// Appends what has ended; waits until something has, no longer than `timeout`, if anything is under way.
     pub fn wait(&mut self, timeout: Option<Duration>, ended: &mut Vec<Ended>) -> io::Result<()> {
         let began = Instant::now();
+        self.begin_pages();
         self.collect();
         while self.ended.is_empty() && !self.requests.is_empty() {
             let left = timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
@@ -180,7 +184,7 @@ impl Files {
 
     /// Requests to files that have not ended.
     pub fn in_flight(&self) -> usize {
-        self.requests.len()
+        self.requests.len() + self.changed_pages.len()
     }
 
     /// Something is under way on a module that was pulled.
@@ -240,6 +244,7 @@ impl Files {
 
     /// Waits until something has ended.
     pub(crate) fn turn(&mut self) {
+        self.begin_pages();
         if let Err(error) = self.disks.wait(None) {
             panic!("io_uring does not answer any more: {error}");
         }
@@ -334,8 +339,28 @@ impl Files {
     /// Begins a change of the table of blocks.
     pub(crate) fn change(&mut self, slot: u32, change: Change) {
         let module = self.module_mut(slot).expect("its module is there");
-        if let Next::Write(copy) = module.pages.add(change) {
-            self.write_page(slot, page_of(change.block), copy);
+        if module.pages.add(change) {
+            let visit = self.slots[slot as usize].visit;
+            self.changed_pages.push((slot, visit, page_of(change.block)));
+        }
+    }
+
+    /// Begins to write the pages of the table that changed.
+    fn begin_pages(&mut self) {
+        for (slot, visit, page) in std::mem::take(&mut self.changed_pages) {
+            let state = &mut self.slots[slot as usize];
+            if let Some(module) = state.module.as_mut().filter(|_| state.visit == visit) {
+                let copy = module.pages.begin(page);
+                self.write_page(slot, page, copy);
+            }
+        }
+    }
+
+    /// Hands over what was begun.
+    pub(crate) fn hand_over(&mut self) {
+        self.begin_pages();
+        if let Err(error) = self.disks.submit() {
+            panic!("io_uring takes nothing any more: {error}");
         }
     }
 

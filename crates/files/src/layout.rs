@@ -34,6 +34,17 @@ const MAX_MODULES: u32 = 64;
 /// No module is larger: offsets stay far from overflowing.
 const MAX_BYTES: u64 = 1 << 60;
 
+/// Most room that whole pages may take beyond what units need, a share of it.
+const WORTH_OF_PAGES: u64 = 8;
+
+/// The alignment of units where a disk takes multiples of `least` bytes: whole pages, if they cost no more than an eighth.
+/// File systems carry out direct writes of parts of their blocks one at a time, and drives read what is around them.
+pub(crate) fn best_align(shape: &Shape, least: u32) -> u32 {
+    let needed = frame::unit_bytes(shape).next_multiple_of(least.into());
+    let paged = needed.next_multiple_of(PAGE_BYTES);
+    if paged - needed <= needed / WORTH_OF_PAGES { PAGE_BYTES as u32 } else { least }
+}
+
 /// See the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -199,6 +210,14 @@ mod tests {
             assert_eq!(end, layout.total_bytes());
             assert_eq!(layout.table_pages(), 300u32.div_ceil(ENTRIES_PER_PAGE as u32));
         }
+    }
+
+    #[test]
+    fn units_begin_on_pages_where_that_takes_little_room() {
+        let of = |unit_sectors, least| best_align(&Shape { unit_sectors, ..SHAPE }, least);
+        assert_eq!([1, 2, 4].map(|sectors| of(sectors, 512)), [512; 3]);
+        assert_eq!([7, 8, 16, 64].map(|sectors| of(sectors, 512)), [4096; 4]);
+        assert_eq!([1, 8].map(|sectors| of(sectors, 4096)), [4096; 2], "what the disk asks for");
     }
 
     #[test]

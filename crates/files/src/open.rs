@@ -3,7 +3,7 @@
 use crate::disks::{Disks, Handle, Make, Opened, What};
 use crate::erase::Pages;
 use crate::files::{Files, Note, Options};
-use crate::layout::{COPIES, Layout, PAGE_BYTES};
+use crate::layout::{self, COPIES, Layout, PAGE_BYTES};
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
 use crate::ring::Ring;
@@ -167,6 +167,7 @@ impl Files {
             return Err(no_module(path, why));
         }
         let shape = self.shape;
+        let align_bytes = layout::best_align(&shape, align_bytes);
         let least = Layout::new(&shape, align_bytes, 0).ok_or(FilesError::BadShape { shape })?;
         let made = self.disks.make(path, Make { bytes: least.total_bytes(), overwrite: options.overwrite })?;
         let written = match Layout::new(&shape, align_bytes, made.bytes) {

@@ -10,6 +10,7 @@ macro_rules! embedded {
 pub(crate) const CARDS: &[(&str, &str)] = embedded!("cards":
     "consumer-qlc-2tb",
     "datacenter-tlc-3840",
+    "drive-array-16",
     "flashmax-n800",
     "iodrive-160-slc",
     "iodrive-320-mlc",
