@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A card in memory (tachion-400, flash management, checksums, parity) over NBD, against nbdkit's memory plugin and qemu-nbd
+# A card in memory (CARD, full; flash management, checksums, parity) over NBD, against nbdkit's memory plugin and qemu-nbd
 # on a file in tmpfs: the same client, fio's nbd engine, on a unix socket.
 #
 #   benches/serve-against-nbd-servers.sh [FLASHRIG]   needs fio, jq, nbdkit, qemu-utils
-#   ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
+#   CARD=tachion-400 ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
 #
 # Runs alternate, and who begins rotates. Figures are medians of ROUNDS in requests a second; ratios are medians of the
 # rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before, and
@@ -23,7 +23,7 @@ end() {
     rm -rf "$folder" "$shm"
 }
 trap end EXIT
-"$flashrig" serve tachion-400 --memory --size "${mib}MiB" --nbd "unix:$folder/flashrig" --control "$folder/control" \
+"$flashrig" serve "${CARD:-tachion-400}" --memory --size "${mib}MiB" --nbd "unix:$folder/flashrig" --control "$folder/control" \
     2>"$folder/said" & pid[flashrig]=$!
 nbdkit -f -U "$folder/nbdkit" memory "${mib}M" & pid[nbdkit]=$!
 truncate -s "${mib}M" "$shm/disk"
