@@ -70,7 +70,7 @@ pub(crate) fn bounds(problem: &Problem, lab: &mut Lab, at: &State) -> Result<Bou
             (None, None) => vec![0.0; rows],
         });
     }
-    let weights = weights(&at.residuals);
+    let weights = weights(&at.residuals, problem.scatter);
     let (mut matrix, _) = normal_equations(&columns, &weights, &at.residuals);
     for i in 0..n {
         matrix.add(i, i, PRIOR.powi(-2));

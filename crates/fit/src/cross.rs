@@ -6,9 +6,8 @@
 
 use crate::error::FitError;
 use crate::observe::Observation;
-use crate::refine::{Problem, State, solve_step};
+use crate::refine::{Problem, State, solve_step, weights};
 use crate::simulate::{Lab, Seen};
-use crate::space::Space;
 
 /// Groups.
 pub(crate) const GROUPS: usize = 4;
@@ -18,12 +17,12 @@ const LONGEST_STEP: f64 = 0.7;
 
 /// What cards that were fitted without each point do there.
 pub(crate) fn predictions(
-    space: &Space,
-    points: &[&Observation],
+    problem: &Problem,
     best: &State,
     columns: &[Vec<f64>],
     lab: &mut Lab,
 ) -> Result<Vec<Seen>, FitError> {
+    let (space, points) = (problem.space, &problem.points);
     let groups = GROUPS.min(points.len());
     let group_of_row: Vec<usize> =
         points.iter().enumerate().flat_map(|(i, p)| p.measured.iter().map(move |_| i % groups)).collect();
@@ -35,7 +34,8 @@ pub(crate) fn predictions(
         let columns: Vec<Vec<f64>> =
             columns.iter().map(|column| rows.iter().map(|&row| column[row]).collect()).collect();
         let mut values = best.values.clone();
-        if let Some(step) = solve_step(&residuals, &columns, &values, &space.base_values(), DAMPING) {
+        let weights = weights(&residuals, problem.scatter);
+        if let Some(step) = solve_step(&residuals, &weights, &columns, &values, &space.base_values(), DAMPING) {
             values.iter_mut().zip(step).for_each(|(v, s)| *v -= s.clamp(-LONGEST_STEP, LONGEST_STEP));
             space.clamp(&mut values);
         }

@@ -11,6 +11,7 @@
 
 mod bounds;
 mod card_file;
+mod choose;
 mod condition;
 mod cross;
 mod error;
@@ -18,6 +19,7 @@ mod linear;
 mod observe;
 mod outcome;
 mod refine;
+mod relevant;
 mod search;
 mod simulate;
 mod space;

@@ -21,6 +21,9 @@ const SLOPE: f64 = 0.2;
 const LONGEST_STEP: f64 = 1.2;
 /// Dampings that are tried at once, and those that are tried when none of them helped.
 const DAMPINGS: [[f64; 3]; 2] = [[0.01, 0.5, 10.0], [60.0, 400.0, 3000.0]];
+/// Scatter that is worth it to look again, and steps then.
+const LEAST_SCATTER: f64 = 1.3;
+const POLISH_STEPS: usize = 4;
 /// An improvement by less than this share, or by less than this in all, is noise.
 const LEAST_SHARE: f64 = 0.01;
 const LEAST_GAIN: f64 = 0.3;
@@ -38,11 +41,18 @@ pub(crate) struct State {
 pub(crate) struct Problem<'a> {
     pub space: &'a Space,
     pub points: Vec<&'a Observation>,
+    /// Standard deviations in which residuals scatter about the best card, at least 1.
+    pub scatter: f64,
 }
 
 impl<'a> Problem<'a> {
     pub fn new(space: &'a Space, points: &[&'a Observation]) -> Problem<'a> {
-        Problem { space, points: points.to_vec() }
+        Problem { space, points: points.to_vec(), scatter: 1.0 }
+    }
+
+    /// The same with the scatter that was found.
+    pub fn scattered(self, scatter: f64) -> Problem<'a> {
+        Problem { scatter, ..self }
     }
 
     fn conditions(&self) -> Vec<&'a Condition> {
@@ -62,7 +72,7 @@ impl<'a> Problem<'a> {
             card.as_ref()?;
             let seen = seen.next().expect("one for each candidate");
             let residuals = residuals(&self.points, &seen);
-            let cost = loss(&residuals) + prior(values, &base);
+            let cost = loss(&residuals, self.scatter) + prior(values, &base);
             Some(State { values: values.clone(), seen, residuals, cost })
         };
         Ok(all.iter().zip(&cards).map(state).collect())
@@ -97,6 +107,29 @@ impl<'a> Problem<'a> {
                 break;
             }
             slopes = (!little && fresh).then_some((corrected, false));
+        }
+        Ok(best)
+    }
+
+    /// Some steps more with the scatter that is known now, where it is more than noise.
+    pub fn polish(&self, lab: &mut Lab, best: State) -> Result<State, FitError> {
+        let cost = loss(&best.residuals, self.scatter) + prior(&best.values, &self.space.base_values());
+        let best = State { cost, ..best };
+        if self.scatter < LEAST_SCATTER { Ok(best) } else { self.refine(lab, best, POLISH_STEPS) }
+    }
+
+    /// Goes downhill by slopes that are known from elsewhere, corrected by what each step did: cheap, and near enough to
+    /// tell whether more is worth it.
+    pub fn chord(&self, lab: &mut Lab, start: State, slopes: Vec<Vec<f64>>, steps: usize) -> Result<State, FitError> {
+        let (mut best, mut slopes) = (start, slopes);
+        for _ in 0..steps {
+            let Some(next) = self.downhill(lab, &best, &slopes, false)? else { break };
+            let little = best.cost - next.cost < LEAST_GAIN.max(LEAST_SHARE * next.cost);
+            slopes = self.corrected(&slopes, &best, &next);
+            best = next;
+            if little {
+                break;
+            }
         }
         Ok(best)
     }
@@ -137,7 +170,7 @@ impl<'a> Problem<'a> {
     }
 
     /// Change of each residual with each parameter, a column for each parameter.
-    fn slopes(&self, lab: &mut Lab, at: &State) -> Result<Vec<Vec<f64>>, FitError> {
+    pub fn slopes(&self, lab: &mut Lab, at: &State) -> Result<Vec<Vec<f64>>, FitError> {
         let here = self.space.realised(&at.values);
         let moved: Vec<Vec<f64>> = (0..here.len())
             .map(|i| {
@@ -169,7 +202,8 @@ impl<'a> Problem<'a> {
 
     fn step(&self, at: &State, columns: &[Vec<f64>], damping: f64) -> Option<Vec<f64>> {
         let base = self.space.base_values();
-        let delta = solve_step(&at.residuals, columns, &at.values, &base, damping)?;
+        let weights = weights(&at.residuals, self.scatter);
+        let delta = solve_step(&at.residuals, &weights, columns, &at.values, &base, damping)?;
         let mut values: Vec<f64> =
             at.values.iter().zip(delta).map(|(v, d)| v - d.clamp(-LONGEST_STEP, LONGEST_STEP)).collect();
         self.space.clamp(&mut values);
@@ -180,12 +214,13 @@ impl<'a> Problem<'a> {
 /// The step to the least of the loss as slopes have it, damped; to be subtracted.
 pub(crate) fn solve_step(
     residuals: &[f64],
+    weights: &[f64],
     columns: &[Vec<f64>],
     values: &[f64],
     base: &[f64],
     damping: f64,
 ) -> Option<Vec<f64>> {
-    let (mut matrix, mut right) = normal_equations(columns, &weights(residuals), residuals);
+    let (mut matrix, mut right) = normal_equations(columns, weights, residuals);
     add_prior(&mut matrix, &mut right, values, base);
     for i in 0..values.len() {
         let more = damping * matrix.at(i, i);
@@ -202,13 +237,22 @@ pub(crate) fn add_prior(matrix: &mut Matrix, right: &mut [f64], values: &[f64], 
 }
 
 /// How much each residual counts.
-pub(crate) fn weights(residuals: &[f64]) -> Vec<f64> {
-    residuals.iter().map(|r| 1.0 / (1.0 + (r / ROBUST).powi(2)).sqrt()).collect()
+pub(crate) fn weights(residuals: &[f64], scatter: f64) -> Vec<f64> {
+    residuals.iter().map(|r| 1.0 / (1.0 + (r / (ROBUST * scatter)).powi(2)).sqrt()).collect()
 }
 
-fn loss(residuals: &[f64]) -> f64 {
-    let of = |r: &f64| 2.0 * ROBUST * ROBUST * ((1.0 + (r / ROBUST).powi(2)).sqrt() - 1.0);
+fn loss(residuals: &[f64], scatter: f64) -> f64 {
+    let far = ROBUST * scatter;
+    let of = |r: &f64| 2.0 * far * far * ((1.0 + (r / far).powi(2)).sqrt() - 1.0);
     residuals.iter().map(of).sum()
+}
+
+/// Standard deviations in which residuals scatter: the loss for each degree of freedom, as far as it is more than noise.
+/// Where there are hardly more figures than parameters, none can be told to be the one that is off. So scale and
+/// parameters are estimated together, as in Proposal 2 of P. J. Huber, "Robust Statistics", Wiley, 1981.
+pub(crate) fn scatter(best: &State) -> f64 {
+    let freedom = (best.residuals.len() as f64 - best.values.len() as f64).max(1.0);
+    (best.cost / freedom).sqrt().max(1.0)
 }
 
 fn prior(values: &[f64], base: &[f64]) -> f64 {

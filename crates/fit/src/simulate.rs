@@ -2,10 +2,12 @@
 //!
 //! Where flash management has put everything depends on geometry and spare space, not on any time. So a state is made
 //! once, and candidates that differ only in how fast they are begin from copies of it: that is what makes hundreds of
-//! candidates affordable.
+//! candidates affordable. And what can't matter to a load (programs to one that only reads) is the same for all
+//! candidates there, so that no point is simulated twice.
 
 use crate::condition::Condition;
 use crate::observe::{Figure, Observation};
+use crate::relevant::relevant;
 use device::{Device, HostConfig, SECTOR_BYTES};
 use profile::DeviceConfig;
 use results::{IoClass, RunResult};
@@ -68,12 +70,21 @@ impl Seen {
     }
 }
 
+/// A point to be simulated.
+struct Task<'a> {
+    key: String,
+    candidate: Candidate,
+    condition: &'a Condition,
+    state: String,
+}
+
 /// States that were made, and how much was simulated.
 pub(crate) struct Lab<'a> {
     seed: u64,
     states: BTreeMap<String, Modelled>,
     order: VecDeque<String>,
     kept_sectors: u64,
+    seen: BTreeMap<String, Seen>,
     progress: &'a dyn Progress,
     points: AtomicU64,
 }
@@ -98,6 +109,7 @@ impl<'a> Lab<'a> {
             states: BTreeMap::new(),
             order: VecDeque::new(),
             kept_sectors: 0,
+            seen: BTreeMap::new(),
             progress,
             points: AtomicU64::new(0),
         }
@@ -114,38 +126,44 @@ impl<'a> Lab<'a> {
 
     /// What each candidate does at each condition; the figures do not depend on how many cores worked on them.
     pub fn see(&mut self, candidates: &[Candidate], conditions: &[&Condition]) -> Result<Vec<Vec<Seen>>, RunError> {
-        let tasks: Vec<(usize, usize, String)> = (0..candidates.len())
-            .flat_map(|c| (0..conditions.len()).map(move |i| (c, i)))
-            .map(|(c, i)| (c, i, state_key(&candidates[c].device, conditions[i])))
-            .collect();
-        self.make_states(&tasks, candidates, conditions)?;
-        let seen = review::on_all_cores(&tasks, |(c, i, key)| {
-            let seen = self.measure(&candidates[*c], conditions[*i], &self.states[key]);
+        let mut keys = Vec::new();
+        let mut tasks: Vec<Task> = Vec::new();
+        for candidate in candidates {
+            for &condition in conditions {
+                let candidate = relevant(candidate, condition);
+                let key = format!("{candidate:?} {condition:?}");
+                if !self.seen.contains_key(&key) && !tasks.iter().any(|task| task.key == key) {
+                    let state = state_key(&candidate.device, condition);
+                    tasks.push(Task { key: key.clone(), candidate, condition, state });
+                }
+                keys.push(key);
+            }
+        }
+        self.make_states(&tasks)?;
+        let seen = review::on_all_cores(&tasks, |task| {
+            let seen = self.measure(&task.candidate, task.condition, &self.states[&task.state]);
             let done = self.points.fetch_add(1, Ordering::Relaxed) + 1;
             self.progress.at(done);
             seen
         })?;
+        self.seen.extend(tasks.into_iter().map(|task| task.key).zip(seen));
         self.forget();
-        Ok(seen.chunks(conditions.len()).map(<[Seen]>::to_vec).collect())
+        let all: Vec<Seen> = keys.iter().map(|key| self.seen[key].clone()).collect();
+        Ok(all.chunks(conditions.len()).map(<[Seen]>::to_vec).collect())
     }
 
-    fn make_states(
-        &mut self,
-        tasks: &[(usize, usize, String)],
-        candidates: &[Candidate],
-        conditions: &[&Condition],
-    ) -> Result<(), RunError> {
-        let mut wanted: Vec<&(usize, usize, String)> = Vec::new();
+    fn make_states(&mut self, tasks: &[Task]) -> Result<(), RunError> {
+        let mut wanted: Vec<&Task> = Vec::new();
         for task in tasks {
-            if !self.states.contains_key(&task.2) && !wanted.iter().any(|w| w.2 == task.2) {
+            if !self.states.contains_key(&task.state) && !wanted.iter().any(|w| w.state == task.state) {
                 wanted.push(task);
             }
         }
-        let made = review::on_all_cores(&wanted, |(c, i, _)| self.make(&candidates[*c].device, conditions[*i]))?;
-        for ((_, _, key), state) in wanted.into_iter().zip(made) {
+        let made = review::on_all_cores(&wanted, |task| self.make(&task.candidate.device, task.condition))?;
+        for (task, state) in wanted.into_iter().zip(made) {
             self.kept_sectors += state.capacity_bytes() / SECTOR_BYTES;
-            self.order.push_back(key.clone());
-            self.states.insert(key.clone(), state);
+            self.order.push_back(task.state.clone());
+            self.states.insert(task.state.clone(), state);
         }
         Ok(())
     }

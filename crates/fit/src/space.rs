@@ -12,12 +12,15 @@ use profile::{Host, Profile, ProfileError};
 
 const NEUTRAL: &str = include_str!("neutral.toml");
 /// Bands of a card in the model, at least; small spare space needs more, and profiles see to that.
-const MODEL_BANDS: f64 = 40.0;
+const MODEL_BANDS: f64 = 36.0;
 /// Sectors of a card in the model, at least: many times what its buffer and relocation hold.
 const MODEL_SECTORS: f64 = 200_000.0;
 /// Blocks of a plane while nothing is known of the spare space: more than any card has.
 const PLENTY_OF_BLOCKS: u32 = 1 << 22;
 const SECTOR_BYTES: f64 = device::SECTOR_BYTES as f64;
+/// Pages of the neutral card's blocks, and how few and how many are tried.
+const NEUTRAL_PAGES: u64 = 128;
+const PAGES: std::ops::RangeInclusive<u32> = 32..=256;
 /// Steps of the logarithm of spare space.
 const SPARE_STEP: f64 = 0.025;
 
@@ -41,11 +44,14 @@ impl Base {
             let known = "basis = \"derived\", source = \"of the device that was measured\"";
             text = text.replace("400_000_000_000", &bytes.to_string()).replace(source, known);
             // Small devices keep enough bands for spare space to be told in small steps.
-            let mut pages = 64;
+            let mut pages = NEUTRAL_PAGES;
             while pages > 16 && bytes / (64 * pages * 4096) < 512 {
                 pages /= 2;
             }
-            text = text.replace("pages_per_block = { value = 64", &format!("pages_per_block = {{ value = {pages}"));
+            text = text.replace(
+                &format!("pages_per_block = {{ value = {NEUTRAL_PAGES}"),
+                &format!("pages_per_block = {{ value = {pages}"),
+            );
         }
         Base { name: "neutral".into(), text, neutral: true }
     }
@@ -142,6 +148,8 @@ pub(crate) struct Choices {
     pub through_host: bool,
     pub suspends: bool,
     pub reads_first: bool,
+    /// How often a block is erased: once in so many programs.
+    pub pages_per_block: u32,
 }
 
 pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
@@ -179,6 +187,7 @@ impl Space {
             through_host: matches!(card.relocation_path, RelocationPath::Host { .. }),
             suspends: card.nand.timing.suspend_ns.is_some(),
             reads_first: card.reads_first,
+            pages_per_block: card.nand.geometry.pages_per_block,
         };
         let mut space = Space {
             user_sectors: figures.capacities.user_bytes as f64 / SECTOR_BYTES,
@@ -229,6 +238,14 @@ impl Space {
         let mut space = Space { choices, ..self.clone() };
         space.knobs = space.useful(points, fit_host);
         space
+    }
+
+    /// Blocks of half and of twice the pages, where the geometry is free. 99th percentiles tell them: they meet erases or
+    /// not.
+    pub fn other_pages(&self) -> Vec<u32> {
+        let now = self.choices.pages_per_block;
+        let other = [now / 2, now * 2].into_iter().filter(|pages| PAGES.contains(pages));
+        if self.neutral && self.knobs.contains(&Knob::Erase) { other.collect() } else { Vec::new() }
     }
 
     /// What the base says, as logarithms within the limits.
@@ -357,11 +374,12 @@ impl Space {
             }
         }
         if self.neutral && self.knobs.contains(&Knob::Channels) {
-            let pages = self.card.nand.geometry.pages_per_block;
             set("ftl.stripe_width", stripe_width(self.value(values, Knob::Channels)).to_string());
-            set("geometry.pages_per_block", pages_per_block(pages, self.value(values, Knob::Channels)).to_string());
         }
         let (now, was) = (self.choices, self.base_choices);
+        if now.pages_per_block != was.pages_per_block {
+            set("geometry.pages_per_block", now.pages_per_block.to_string());
+        }
         if now.victim != was.victim {
             set("ftl.victim", now.victim.into());
             if now.victim == "random-d" {
@@ -442,10 +460,4 @@ fn stripe_width(channels: f64) -> u32 {
         n if n.is_multiple_of(2) => 8,
         _ => 4,
     }
-}
-
-/// A neutral card's blocks are smaller where it has many dies, so that its bands stay about as large.
-fn pages_per_block(most: u32, channels: f64) -> u32 {
-    let fewer = if channels <= 32.0 { 1 } else { (channels / 32.0).ceil() as u32 };
-    (most / fewer.next_power_of_two()).max(16)
 }

@@ -43,7 +43,49 @@ pub(crate) fn starts(space: &Space, points: &[&Observation]) -> Vec<Vec<f64>> {
             all.push(values);
         }
     }
+    let last = all[all.len() - 1].clone();
+    all.extend(host_paths(space, points).into_iter().map(|known| {
+        let mut values = last.clone();
+        for (knob, value) in known {
+            if let Some(at) = space.knobs.iter().position(|k| *k == knob) {
+                values[at] = value.max(1e-9).ln();
+            }
+        }
+        space.clamp(&mut values);
+        values
+    }));
     all
+}
+
+/// Spare factors to begin with where relocation goes through the host.
+const HOST_PATH_SPARES: [f64; 6] = [0.08, 0.12, 0.16, 0.2, 0.26, 0.34];
+
+/// Where the host moves one sector after the other, that is the limit of a full card: W = 1 / ((A - 1) s). Any spare space
+/// explains the fullest point, with another s for each; only simulation tells them apart.
+fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
+    let curve = random_writes(points);
+    let most = curve.iter().fold(0.0_f64, |most, (_, bw)| most.max(*bw));
+    let fullest = curve.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
+    let Some((fill, bw)) = fullest.filter(|_| space.choices.through_host && most > 0.0) else { return Vec::new() };
+    let channels = space.base_value(Knob::Channels);
+    let program_ns = channels * space.dies_per_channel_row() * space.unit_bytes() * space.data_share() * 1e9 / most;
+    HOST_PATH_SPARES
+        .map(|spare| {
+            let relocated = (write_amplification((1.0 - spare) * fill) - 1.0).max(1e-3);
+            let sector_ns = 1e9 * device::SECTOR_BYTES as f64 * space.cards() / (relocated * bw);
+            [(Knob::Spare, spare), (Knob::RelocationSector, sector_ns), (Knob::Program, program_ns)]
+        })
+        .to_vec()
+}
+
+/// Fill and throughput of random writes that keep the card busy.
+fn random_writes(points: &[&Observation]) -> Vec<(f64, f64)> {
+    points
+        .iter()
+        .filter(|p| p.condition.mode.writes() && !p.condition.mode.reads() && !p.condition.mode.is_sequential())
+        .filter(|p| !p.condition.fsync_all && p.condition.outstanding() >= 8)
+        .filter_map(|p| Some((p.condition.fill, p.value(Figure::Throughput)?)))
+        .collect()
 }
 
 /// Spare space and the writes without amplification, bytes a second, that explain writes against fill best; and what a
@@ -135,12 +177,7 @@ pub(crate) fn write_amplification(used: f64) -> f64 {
 
 /// The best of a grid of spare factors, with the throughput without amplification that goes with each.
 fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillCurve> {
-    let curve: Vec<(f64, f64)> = points
-        .iter()
-        .filter(|p| p.condition.mode.writes() && !p.condition.mode.reads() && !p.condition.mode.is_sequential())
-        .filter(|p| !p.condition.fsync_all && p.condition.outstanding() >= 8)
-        .filter_map(|p| Some((p.condition.fill, p.value(Figure::Throughput)?)))
-        .collect();
+    let curve = random_writes(points);
     let (least, most) = curve.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), (fill, _)| (l.min(*fill), m.max(*fill)));
     if curve.is_empty() || most <= 0.0 {
         return None;

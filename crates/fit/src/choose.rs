@@ -1,0 +1,275 @@
+//! Choices that are no numbers, or change by doubling: which victim is collected, which way relocation takes, how large
+//! blocks are.
+//!
+//! Choices and numbers make up for each other, so each choice is judged with the numbers that suit it best. Alternatives
+//! to the best combination are tried one choice at a time until none is better; so two that are good only together are
+//! found as long as one of them helps alone.
+//!
+//! How much better counts as better depends on how well the model fits at all. With n figures of unknown scatter the
+//! logarithm of the likelihood is -n/2 ln(loss / n), and where the loss is below n the noise is known and the loss itself
+//! counts. A difference of 4 in twice that is considerable, and a parameter more is worth 2 (Akaike's criterion; Burnham and
+//! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
+
+use crate::error::FitError;
+use crate::observe::Observation;
+use crate::outcome::Status;
+use crate::refine::{Problem, State};
+use crate::simulate::Lab;
+use crate::space::{Choices, Knob, Space, VICTIMS};
+use crate::start::starts;
+
+/// Steps from each of the best starts, steps to the end, and steps after another choice.
+const FIRST_STEPS: usize = 4;
+const STEPS: usize = 10;
+const CHOICE_STEPS: usize = 4;
+/// Starts that are followed.
+const FOLLOWED: usize = 2;
+/// An alternative is taken when it explains the figures so much better.
+const BETTER: f64 = 4.0;
+/// A choice is determined when all others explain them so much worse: as three standard deviations of one figure.
+const TOLD: f64 = 9.0;
+/// What a parameter more is worth.
+const PARAMETER: f64 = 2.0;
+/// What relocation through the host may cost for a sector, tried beside what the figures suggest.
+const HOST_SECTOR_NS: [f64; 3] = [3e3, 10e3, 30e3];
+
+/// The best card, with what is known of its choices.
+pub(crate) struct Chosen {
+    pub space: Space,
+    pub best: State,
+    pub told: Told,
+}
+
+/// How well the results determine each choice.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told {
+    pub victim: Status,
+    pub path: Status,
+    pub suspends: Status,
+    pub reads_first: Status,
+    pub pages_per_block: Status,
+}
+
+/// A combination of choices, with the numbers that suit it best.
+struct Tried {
+    choices: Choices,
+    cost: f64,
+    knobs: usize,
+}
+
+pub(crate) struct Chooser<'a> {
+    pub points: &'a [&'a Observation],
+    pub owned: &'a [Observation],
+    pub fit_host: bool,
+}
+
+impl Chooser<'_> {
+    /// Points that will be simulated, about.
+    pub fn expected_points(&self, space: &Space) -> u64 {
+        let each = space.knobs.len() + 3;
+        // About every second step takes slopes anew, and loads that a parameter can't matter to are not simulated.
+        let steps = (FOLLOWED * FIRST_STEPS + STEPS) / 3;
+        let alternatives = 8 * self.alternatives(&space.choices, space).len();
+        ((steps * each + alternatives + space.knobs.len() + 12) * self.points.len()) as u64
+    }
+
+    pub fn best(&self, lab: &mut Lab, space: Space) -> Result<Chosen, FitError> {
+        lab.progress().step("first guesses");
+        let first = Problem::new(&space, self.points);
+        let all = starts(&space, self.points);
+        // Where the base itself is no card, its own error says why.
+        space.candidate(&space.base_values())?;
+        let state = follow(&first, lab, all, FOLLOWED, FIRST_STEPS)?.expect("the base is among the starts");
+        // To the end first: another choice must not win because it was refined for longer.
+        lab.progress().step("refine");
+        let mut best = first.refine(lab, state, STEPS)?;
+        let mut space = space;
+        let mut tried = vec![Tried { choices: space.choices, cost: best.cost, knobs: space.knobs.len() }];
+        loop {
+            lab.progress().step("other flash management");
+            let slopes = Problem::new(&space, self.points).slopes(lab, &best)?;
+            let mut winner: Option<(Space, State)> = None;
+            for choices in self.alternatives(&space.choices, &space) {
+                if tried.iter().any(|t| t.choices == choices) {
+                    continue;
+                }
+                let other = space.with(choices, self.owned, self.fit_host);
+                let state = if choices.through_host == space.choices.through_host {
+                    self.carried_on(lab, (&space, &best, &slopes), &other)?
+                } else {
+                    self.begun_anew(lab, (&space, &best), &other)?
+                };
+                let Some(state) = state else { continue };
+                let now = Tried { choices, cost: state.cost, knobs: other.knobs.len() };
+                let (than, by) = match &winner {
+                    Some((space, state)) => (Tried { choices, cost: state.cost, knobs: space.knobs.len() }, 0.0),
+                    None => (Tried { choices, cost: best.cost, knobs: space.knobs.len() }, BETTER),
+                };
+                if self.ahead(&now, &than) > by {
+                    winner = Some((other, state));
+                }
+                tried.push(now);
+            }
+            let Some((other, state)) = winner else { break };
+            best = Problem::new(&other, self.points).refine(lab, state, STEPS)?;
+            space = other;
+            let cost = best.cost;
+            tried.iter_mut().filter(|t| t.choices == space.choices).for_each(|t| t.cost = cost);
+        }
+        let told = self.told(&space, &tried);
+        Ok(Chosen { space, best, told })
+    }
+
+    /// Another choice, from the numbers that were best with the first: first by the slopes that are known, and if that comes
+    /// near, by its own.
+    fn carried_on(
+        &self,
+        lab: &mut Lab,
+        (space, best, slopes): (&Space, &State, &[Vec<f64>]),
+        other: &Space,
+    ) -> Result<Option<State>, FitError> {
+        let problem = Problem::new(other, self.points);
+        let Some(state) = problem.states(lab, &[carried(space, &best.values, other)])?.pop().flatten() else {
+            return Ok(None);
+        };
+        let column = |knob: &Knob| {
+            let at = space.knobs.iter().position(|k| k == knob);
+            at.map_or_else(|| vec![0.0; best.residuals.len()], |at| slopes[at].clone())
+        };
+        let slopes: Vec<Vec<f64>> = other.knobs.iter().map(column).collect();
+        let state = problem.chord(lab, state, slopes, CHOICE_STEPS)?;
+        let near = difference(state.cost, best.cost, best.residuals.len()) < TOLD;
+        let only_noise = best.cost < best.residuals.len() as f64;
+        Ok(Some(if near && !only_noise { problem.refine(lab, state, CHOICE_STEPS)? } else { state }))
+    }
+
+    /// Another way of relocation changes what all numbers of writing mean.
+    fn begun_anew(
+        &self,
+        lab: &mut Lab,
+        (space, best): (&Space, &State),
+        other: &Space,
+    ) -> Result<Option<State>, FitError> {
+        let problem = Problem::new(other, self.points);
+        let values = carried(space, &best.values, other);
+        let mut all = vec![values.clone()];
+        if let Some(at) = other.knobs.iter().position(|knob| *knob == Knob::RelocationSector) {
+            all.extend(HOST_SECTOR_NS.map(|ns| {
+                let mut values = values.clone();
+                values[at] = ns.ln();
+                values
+            }));
+        }
+        // Where there is nothing left to explain, another way can only do as well.
+        let only_noise = best.cost < best.residuals.len() as f64;
+        if !only_noise {
+            all.extend(starts(other, self.points));
+        }
+        let followed = if only_noise { 1 } else { FOLLOWED };
+        follow(&problem, lab, all, followed, CHOICE_STEPS)
+    }
+
+    /// How much better one explains the figures than another.
+    fn ahead(&self, one: &Tried, other: &Tried) -> f64 {
+        let figures = self.points.iter().map(|point| point.measured.len()).sum();
+        difference(other.cost, one.cost, figures) + PARAMETER * (other.knobs as f64 - one.knobs as f64)
+    }
+
+    fn told(&self, space: &Space, tried: &[Tried]) -> Told {
+        let now = space.choices;
+        let best = tried.iter().find(|t| t.choices == now).expect("the best was tried");
+        let status = |same: &dyn Fn(&Choices) -> Choices, kept: bool| {
+            // Those that differ from the best in this choice alone.
+            let others: Vec<&Tried> = tried.iter().filter(|t| t.choices != now && same(&t.choices) == now).collect();
+            let told = !others.is_empty() && others.iter().all(|other| self.ahead(best, other) > TOLD);
+            match (told, kept) {
+                (true, _) => Status::Determined,
+                (false, true) => Status::Undetermined,
+                // Better than the base's, and not much better than another.
+                (false, false) => Status::Together,
+            }
+        };
+        let base = space.base_choices;
+        Told {
+            victim: status(&|t| Choices { victim: now.victim, ..*t }, now.victim == base.victim),
+            path: status(&|t| Choices { through_host: now.through_host, ..*t }, now.through_host == base.through_host),
+            suspends: status(&|t| Choices { suspends: now.suspends, ..*t }, now.suspends == base.suspends),
+            reads_first: status(
+                &|t| Choices { reads_first: now.reads_first, ..*t },
+                now.reads_first == base.reads_first,
+            ),
+            pages_per_block: status(
+                &|t| Choices { pages_per_block: now.pages_per_block, ..*t },
+                now.pages_per_block == base.pages_per_block,
+            ),
+        }
+    }
+
+    /// Other choices, one changed at a time, as far as the points can tell.
+    fn alternatives(&self, now: &Choices, space: &Space) -> Vec<Choices> {
+        let now = *now;
+        let random_writes = self.owned.iter().any(|p| p.condition.mode.writes() && !p.condition.mode.is_sequential());
+        let mixed = self.owned.iter().any(|p| p.condition.mode.writes() && p.condition.mode.reads());
+        let latencies = self.owned.iter().any(|p| p.measured.len() > 1);
+        let mut out = Vec::new();
+        if mixed && latencies {
+            out.push(Choices { reads_first: !now.reads_first, ..now });
+            out.push(Choices { suspends: !now.suspends, ..now });
+        }
+        if random_writes {
+            out.push(Choices { through_host: !now.through_host, ..now });
+            out.extend(space.other_pages().into_iter().map(|pages_per_block| Choices { pages_per_block, ..now }));
+            out.extend(VICTIMS.into_iter().filter(|v| *v != now.victim).map(|victim| Choices { victim, ..now }));
+        }
+        // What the base can't do is not tried: it has no times for it.
+        out.retain(|choices| space.base_choices.suspends || !choices.suspends);
+        out
+    }
+}
+
+/// How much less likely a card with one loss is than one with another: twice the difference of the logarithms.
+fn difference(of: f64, than: f64, figures: usize) -> f64 {
+    let n = figures as f64;
+    let twice = |loss: f64| if loss < n { loss } else { n + n * (loss / n).ln() };
+    twice(of) - twice(than)
+}
+
+/// The best of several starts, after some steps from the best of them.
+fn follow(
+    problem: &Problem,
+    lab: &mut Lab,
+    all: Vec<Vec<f64>>,
+    followed: usize,
+    steps: usize,
+) -> Result<Option<State>, FitError> {
+    let mut states: Vec<State> = problem.states(lab, &all)?.into_iter().flatten().collect();
+    states.sort_by(|a, b| a.cost.total_cmp(&b.cost));
+    let mut best: Option<State> = None;
+    for state in states.into_iter().take(followed) {
+        let state = problem.refine(lab, state, steps)?;
+        if best.as_ref().is_none_or(|best| state.cost < best.cost) {
+            best = Some(state);
+        }
+    }
+    Ok(best)
+}
+
+/// Values of the parameters that both have; the base's for the others.
+fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
+    let base = to.base_values();
+    let value = |(i, knob): (usize, &Knob)| from.knobs.iter().position(|k| k == knob).map_or(base[i], |at| values[at]);
+    to.knobs.iter().enumerate().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::difference;
+
+    #[test]
+    fn a_loss_counts_less_where_nothing_fits() {
+        assert_eq!(difference(30.0, 20.0, 40), 10.0);
+        assert!((difference(80.0, 40.0, 40) - 40.0 * 2.0_f64.ln()).abs() < 1e-12);
+        assert!(difference(410.0, 400.0, 40) < 1.0);
+        assert!(difference(45.0, 35.0, 40) > 9.0);
+    }
+}
