@@ -38,7 +38,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     if reserves.len() > MOST_RESERVES {
         return Err(Failure::TooManyReserves { given: reserves.len(), most: MOST_RESERVES });
     }
-    let (profile, host) = open(&args.card, &device.host, &device.settings)?;
+    let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
     let sold_bytes =
         profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().to_owned() })?.sold_bytes;
     let bytes_per_day = writes.per_day.map_or(sold_bytes, |bytes| bytes.0) as f64;
@@ -56,7 +56,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         profile: profile.clone(),
         host,
         scale: device.scale.0,
-        seed: device.seed,
+        seed: device.model.seed,
         measure: Measure::Auto,
         load,
         axes: vec![Axis::Reserve(reserves.clone()), Axis::Fill(vec![writes.fill.0 * 100.0])],
@@ -94,7 +94,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         fill: writes.fill.0,
         bytes_per_day,
         warranty_years: device.years,
-        seed: device.seed,
+        seed: device.model.seed,
         cases,
         partial: stopped.then(|| "stopped by Ctrl-C".into()),
     };
@@ -119,7 +119,7 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
         fill: writes.fill.0,
         access: (!writes.load.0.is_sequential()).then_some(writes.access),
         block_bytes: writes.block.0.into(),
-        seed: args.device.seed,
+        seed: args.device.model.seed,
         size: Size { cycles: args.device.cycles, ..Size::default() },
     })
 }

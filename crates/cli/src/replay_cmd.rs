@@ -22,7 +22,7 @@ const DEPTH_RECORDED: u32 = 1024;
 const DEPTH_MAX: u32 = 32;
 
 pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.device.host, &args.device.settings)?;
+    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
     let scale = args.device.scale.0;
     let device = profile.lower(scale)?;
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;
@@ -45,7 +45,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
         config,
         seconds: args.measure.seconds,
         fill: args.device.fill.0,
-        seed: args.device.seed,
+        seed: args.device.model.seed,
         fresh: args.device.fresh,
         explain_tail: args.output.explain_tail,
     };
@@ -63,7 +63,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
     let asked = Asked {
         device: format!("{device_words}, {}", state_words(args)),
-        load: format!("{load_words}; host {}, seed {}", host.name(), args.device.seed),
+        load: format!("{load_words}; host {}, seed {}", host.name(), args.device.model.seed),
         partial,
     };
     deliver(sink, &asked, &result)

@@ -26,7 +26,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.device.host, &args.device.settings)?;
+    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
     let scale = args.device.scale.0;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);
@@ -40,7 +40,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
         host_json: host.to_json(),
         load: &load,
         fill: args.device.fill.0,
-        seed: args.device.seed,
+        seed: args.device.model.seed,
         measure: measure(&args.measure),
         fresh: args.device.fresh,
         explain_tail: args.output.explain_tail,
@@ -55,7 +55,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
     let asked = Asked {
         device: format!("{device_words}, {}", state_words(args)),
-        load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.seed),
+        load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.model.seed),
         partial,
     };
     deliver(sink, &asked, &result)

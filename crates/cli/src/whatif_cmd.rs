@@ -99,7 +99,7 @@ fn check_page(page: &Path) -> Result<(), Failure> {
 
 fn question(args: &WhatifArgs) -> Result<Question, Failure> {
     let common = &args.common;
-    let (profile, host) = open(&args.card, &common.host, &common.settings)?;
+    let (profile, host) = open(&args.card, &common.model.host, &common.model.settings)?;
     let modes = listed(&args.axes.load, "--load")?;
     let modes: Vec<FileioMode> = modes.map(|mode| mode.0).collect();
     check_belonging(args, &modes)?;
@@ -138,7 +138,7 @@ fn question(args: &WhatifArgs) -> Result<Question, Failure> {
         profile,
         host,
         scale: common.scale.0,
-        seed: common.seed,
+        seed: common.model.seed,
         measure: common.seconds.map_or(Measure::Auto, Measure::Seconds),
         load,
         axes,

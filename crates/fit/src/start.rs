@@ -18,6 +18,11 @@ const LIMIT: f64 = 1.05;
 /// Share of a lone read's latency that is the link's, where no write says.
 const LINK_SHARE: f64 = 0.2;
 
+/// Spare factor where no collection shows.
+const MOST_SPARE: f64 = 0.5;
+/// How much faster larger blocks are written where requests are the limit.
+const FASTER: f64 = 1.5;
+
 /// Which part is taken to be the limit of reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
@@ -78,6 +83,25 @@ fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
         .to_vec()
 }
 
+/// Random writes are faster in larger blocks, though many are under way: it is not flash that they wait for. What flash
+/// can program is the same in all blocks of a page and more.
+fn larger_blocks_write_faster(points: &[&Observation]) -> bool {
+    let of = |p: &&&Observation| {
+        p.condition.mode.writes()
+            && !p.condition.mode.reads()
+            && !p.condition.mode.is_sequential()
+            && p.condition.outstanding() >= 8
+    };
+    let curve = points.iter().filter(of).filter_map(|p| Some((p.condition.block_bytes, p.value(Figure::Throughput)?)));
+    let curve: Vec<(u32, f64)> = curve.collect();
+    let at = |block: Option<u32>| {
+        let of_block = curve.iter().filter(|(bytes, _)| Some(*bytes) == block);
+        of_block.fold(0.0_f64, |most, (_, bw)| most.max(*bw))
+    };
+    let blocks = || curve.iter().map(|(bytes, _)| *bytes).filter(|bytes| *bytes >= 16 << 10);
+    at(blocks().max()) > FASTER * at(blocks().min())
+}
+
 /// Fill and throughput of random writes that keep the card busy.
 fn random_writes(points: &[&Observation]) -> Vec<(f64, f64)> {
     points
@@ -104,6 +128,9 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
     let most_read = reads().map(|p| throughput(&p)).fold(0.0, f64::max);
     let most_reads = reads().map(|p| throughput(&p) / f64::from(p.condition.block_bytes)).fold(0.0, f64::max);
     let most_written = writes().map(|p| throughput(&p)).fold(0.0, f64::max);
+    let most_writes = writes().map(|p| throughput(&p) / f64::from(p.condition.block_bytes)).fold(0.0, f64::max);
+    // Where requests are the limit of writes as well, flash is not: nothing of collection shows.
+    let by_command = limit == Limit::Commands && larger_blocks_write_faster(points);
     let host = space.host();
     let host_ns = (host.submit_ns + host.complete_ns) as f64;
     let lone = |p: &&&Observation| p.condition.outstanding() == 1;
@@ -141,6 +168,13 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
         Knob::ReadLink if most_read > 0.0 => most_read * if limit == Limit::Link { LIMIT } else { ROOM },
         Knob::WriteLink if most_written > 0.0 => most_written * if fill.is_some() { 1.5 } else { LIMIT },
         Knob::ReadCommand if limit == Limit::Commands && most_reads > 0.0 => 1e9 / most_reads / LIMIT,
+        Knob::WriteCommand if by_command => 1e9 / most_writes / LIMIT,
+        Knob::Spare if by_command => MOST_SPARE,
+        Knob::Program if by_command => {
+            let channels =
+                if space.knobs.contains(&Knob::Channels) { channels } else { space.base_value(Knob::Channels) };
+            channels * row * space.unit_bytes() * space.data_share() * 1e9 / (most_written * ROOM)
+        }
         Knob::Latency => link_ns,
         Knob::Read => read_ns,
         Knob::Bus if most_read > 0.0 && limit == Limit::Bus => most_read * LIMIT / (channels * row / 4.0).max(1.0),

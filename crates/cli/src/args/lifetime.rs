@@ -1,5 +1,6 @@
 //! The options of `flashrig lifetime`.
 
+use super::ModelledArgs;
 use super::values::{BlockBytes, Bytes, Scale, Share};
 use super::whatif::{Mode, Reserved, Values};
 use clap::{Args, ValueHint};
@@ -63,15 +64,9 @@ pub struct LifetimeDeviceArgs {
     /// Size of the model in the run for requests a second
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// Override a number of the card or the host: table.key=value; may be given again
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub settings: Vec<String>,
-    /// The machine in front of the card: a built-in host or a TOML file
-    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
-    pub host: String,
-    /// Root seed; the same seed gives the same figures
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// What is modelled.
+    #[command(flatten)]
+    pub model: ModelledArgs,
 }
 
 /// Where answers go.

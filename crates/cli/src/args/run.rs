@@ -1,7 +1,7 @@
 //! The options of `flashrig run`.
 
 use super::values::{Scale, Share, seconds};
-use super::{FileioArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
+use super::{FileioArgs, ModelledArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
 use std::path::PathBuf;
@@ -98,15 +98,9 @@ pub struct DeviceArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// Override a number of the card or the host: table.key=value; may be given again
-    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
-    pub settings: Vec<String>,
-    /// The machine in front of the card: a built-in host or a TOML file
-    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
-    pub host: String,
-    /// Root seed; the same seed gives the same figures
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    /// What is modelled.
+    #[command(flatten)]
+    pub model: ModelledArgs,
     /// Do not precondition to steady state: show the fast beginning
     #[arg(long)]
     pub fresh: bool,

@@ -1,0 +1,17 @@
+//! The options of all commands that ask a modelled card.
+
+use clap::{Args, ValueHint};
+
+/// What is modelled, but for the card's name and the model's size.
+#[derive(Debug, Args)]
+pub struct ModelledArgs {
+    /// Override a number of the card or the host: table.key=value; may be given again
+    #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
+    pub settings: Vec<String>,
+    /// The machine in front of the card: a built-in host or a TOML file
+    #[arg(long, value_name = "HOST", default_value = "default", value_hint = ValueHint::FilePath)]
+    pub host: String,
+    /// Root seed; the same seed gives the same figures
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+}
