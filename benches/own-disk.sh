@@ -52,10 +52,10 @@ number=0
     printf 'held back\tpredicted\tmeasured\terror %%\n'
     while read -r load block threads reads; do
         number=$((number + 1))
-        ratio=1.5
-        [ "$load" != rndrw ] || ratio=$(jq -n --argjson reads "$reads" '$reads / (100 - $reads)')
+        mix=()
+        [ "$load" != rndrw ] || mix=(--rw-ratio "$(jq -n --argjson reads "$reads" '$reads / (100 - $reads)')")
         "$flashrig" run ./twin.toml --host ./host.toml --load "$load" --block "$block" --threads "$threads" \
-            --rw-ratio "$ratio" --json - </dev/null |
+            "${mix[@]}" --json - </dev/null |
             jq -r --arg name "$load $block, $threads threads" --argjson mb "$(cut -f1 "measured-$number" | median)" \
                 --argjson r "$(cut -f2 "measured-$number" | median)" --argjson w "$(cut -f3 "measured-$number" | median)" '
                 def p99: (.lat_ns.percentile["99.000000"] // 0) / 1e3;
