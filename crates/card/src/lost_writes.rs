@@ -5,6 +5,10 @@
 //! nobody left to be told, and the card does not know beforehand when that will be: modules may have been silent for a while
 //! when it first notices one. So a card that takes writes says from the first of them on that they may be lost, and takes it
 //! back when power fails, or the card is shut down, and all that it holds is on flash.
+//!
+//! When the last module that answers is pulled from a card at work, there is nobody left who could be told that the buffer
+//! was empty. Should all of them be back after power went, the card refuses to start, although nothing may be lost: what
+//! lies on them is the same in both cases, and of the two answers only the refusal can't be a lie.
 
 use crate::card::Card;
 use crate::store::Store;

@@ -49,6 +49,8 @@ fn play(made: Made, steps: &[Step], bad: &[(u32, u32)]) -> (Writer, Vec<u64>) {
         writer.flash.mark_bad(writer.at(*band, *die, 0).block).unwrap();
     }
     let mut newest = vec![0u64; made.user_sectors as usize];
+    // As of the last stripe that was written.
+    let mut on_flash = newest.clone();
     let mut holes: Vec<u32> = Vec::new();
     let mut bands = (0..made.bands).map(|i| (i * 5 + 3) % made.bands);
     let mut open = writer.open(bands.next().expect("there are bands"));
@@ -76,19 +78,29 @@ fn play(made: Made, steps: &[Step], bad: &[(u32, u32)]) -> (Writer, Vec<u64>) {
         while writer.room(&open) == 0 && open.next < writer.data_stripes(&open) {
             open.next += 1;
         }
-        if contents.len() == writer.room(&open) || matches!(step, Step::Seal) && !contents.is_empty() {
+        let is_full = contents.len() == writer.room(&open) || matches!(step, Step::Seal);
+        if open.next < writer.data_stripes(&open) && is_full && !contents.is_empty() {
             writer.stripe(&mut open, &contents);
             contents.clear();
+            on_flash.clone_from(&newest);
         }
         if open.next == writer.data_stripes(&open) {
             writer.close(&mut open);
-            let Some(band) = bands.next() else { break };
+            // What waits for a stripe has no place to go to.
+            let Some(band) = bands.next() else { return (writer, on_flash) };
             open = writer.open(band);
         }
     }
-    if open.next < writer.data_stripes(&open) && !contents.is_empty() {
-        writer.stripe(&mut open, &contents);
+    if contents.is_empty() {
+        return (writer, newest);
     }
+    while writer.room(&open) == 0 && open.next < writer.data_stripes(&open) {
+        open.next += 1;
+    }
+    if open.next == writer.data_stripes(&open) {
+        return (writer, on_flash);
+    }
+    writer.stripe(&mut open, &contents);
     (writer, newest)
 }
 

@@ -3,6 +3,8 @@
 mod assembly;
 mod checkpoints;
 mod cuts;
+mod geometry;
+mod given_up;
 mod histories;
 mod losses;
 mod noted;

@@ -72,6 +72,20 @@ fn a_scan_reads_only_what_it_needs() {
 }
 
 #[test]
+fn a_scan_reads_an_open_band_no_further_than_it_was_written() {
+    let mut writer = Writer::new(GROUPS);
+    let mut open = writer.open(2);
+    for first in 0..3 {
+        let lbas: Vec<u32> = (first * 10..).take(writer.room(&open)).collect();
+        writer.write(&mut open, &lbas);
+    }
+    let found = writer.scan().unwrap();
+    // Free bands: the first row. The band: one unit of each group, one of its last row, which is not there; of the first
+    // group two rows and an erased one, of the second one and an erased one.
+    assert_eq!(found.report.reads, 7 * 6 + 2 + 1 + (3 + 2) * 3);
+}
+
+#[test]
 fn the_same_media_give_the_same_result() {
     let (mut writer, _) = typical(GROUPS);
     assert_eq!(writer.scan().unwrap(), writer.scan().unwrap());
@@ -100,15 +114,24 @@ fn of_equal_copies_the_one_in_the_band_opened_last_is_taken() {
 }
 
 #[test]
-fn of_equal_copies_one_in_a_whole_stripe_is_taken() {
-    let mut writer = Writer::new(SMALL);
-    let (mut first, mut second) = (writer.open(1), writer.open_as(6, 1, false));
-    writer.stripe(&mut first, &[Content::Data(7, 8)]);
-    writer.stripe(&mut second, &[Content::Data(7, 8)]);
-    writer.spoil(writer.at(1, 2, 0));
-    let found = writer.scan().unwrap();
-    assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[7])), BandId(6));
-    assert_eq!(found.rescue, []);
+fn of_equal_copies_the_one_in_the_stripe_that_has_lost_less_is_taken() {
+    // Dies of whose units the one stripe and the other are without. In their row parity lies on die 1, the copy on die 0.
+    let cases: [(&[u32], &[u32]); 2] = [(&[], &[2]), (&[2], &[1, 2])];
+    for (better, worse, (less, more)) in cases.into_iter().flat_map(|lost| [(6, 1, lost), (1, 6, lost)]) {
+        let mut writer = Writer::new(SMALL);
+        let (mut first, mut second) = (writer.open(1), writer.open_as(6, 1, false));
+        for open in [&mut first, &mut second] {
+            writer.write(open, &[30, 31]);
+        }
+        for open in [&mut first, &mut second] {
+            writer.stripe(open, &[Content::Data(7, 80), Content::Padding]);
+        }
+        for (band, die) in less.iter().map(|die| (better, *die)).chain(more.iter().map(|die| (worse, *die))) {
+            writer.spoil(writer.at(band, die, 1));
+        }
+        let found = writer.scan().unwrap();
+        assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[7])), BandId(better));
+    }
 }
 
 #[test]
@@ -336,5 +359,66 @@ fn bytes_that_are_wrong_and_read_as_good_are_noticed() {
                 assert_eq!(writer.scan_all().unwrap().report.torn_stripes, 1);
             }
         }
+    }
+}
+
+#[test]
+fn what_does_not_name_itself_a_member_of_its_stripe_tells_nothing_of_it() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(1);
+    let written: Vec<(u32, u64)> = [(1, writer.version()), (2, writer.version())].into();
+    let contents: Vec<_> = written.iter().map(|(lba, version)| Content::Data(*lba, *version)).collect();
+    let mut units = writer.build(&mut open, &contents);
+    // The die that is asked first, of the stripe's first one of data.
+    let (_, unit) = units.iter_mut().find(|(at, _)| at.block.module == 1).unwrap();
+    let mut spare = format::Spare::decode(unit.spare(0)).unwrap();
+    spare.members = 0b101;
+    spare.encode(unit.spare_mut(0));
+    writer.program(&units);
+    let found = writer.scan().unwrap();
+    assert_eq!(writer.versions(&found), last(&SMALL, &written));
+    assert_eq!((found.report.torn_stripes, found.report.reconstructed_sectors), (1, 1));
+}
+
+#[test]
+fn a_band_with_padding_is_known_from_its_summary() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(1);
+    writer.stripe(&mut open, &[Content::Data(1, 1), Content::Padding]);
+    writer.version = 1;
+    let mut written = vec![(1, 1)];
+    written.extend(writer.fill(&mut open, 10));
+    writer.close(&mut open);
+    let found = writer.scan().unwrap();
+    assert_eq!((found.report.bands_by_summary, found.report.bands_scanned), (1, 0));
+    assert_eq!(writer.versions(&found), last(&SMALL, &written));
+}
+
+#[test]
+fn what_was_rebuilt_is_counted() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(3);
+    for row in 0..3 {
+        writer.write(&mut open, &[row, 10 + row]);
+    }
+    // Of the three units of a die one is parity's.
+    (0..3).for_each(|row| writer.spoil(writer.at(3, 0, row)));
+    assert_eq!(writer.scan().unwrap().report.reconstructed_sectors, 2);
+}
+
+#[test]
+fn a_die_that_does_not_answer_is_taken_to_have_written_as_much_as_its_group() {
+    let mut writer = Writer::new(GROUPS);
+    let mut open = writer.open(3);
+    for first in 0..3 {
+        let lbas: Vec<u32> = (first * 10..).take(writer.room(&open)).collect();
+        writer.write(&mut open, &lbas);
+    }
+    for missing in [None, Some(0), Some(1), Some(2)] {
+        let mut writer = writer.clone();
+        if let Some(module) = missing {
+            writer.modules[module] = None;
+        }
+        assert_eq!(writer.scan().unwrap().written_rows(BandId(3)), [2, 2, 2, 1, 1, 1], "{missing:?}");
     }
 }

@@ -369,6 +369,13 @@ impl Writer {
 
     /// Writes a checkpoint of what was found into a band; its version. `owed` are segments with holes that no list tells of.
     pub fn checkpoint(&mut self, band: u32, found: &Found, owed: &[u32]) -> u64 {
+        let checkpoint = self.checkpoint_of(found, owed);
+        self.write_checkpoint(band, &checkpoint);
+        checkpoint.head.id
+    }
+
+    /// A checkpoint of what was found.
+    pub fn checkpoint_of(&mut self, found: &Found, owed: &[u32]) -> Checkpoint {
         let version = self.version();
         let record = |band: &FoundBand| {
             let state = if band.has_summary && band.is_complete { recover::BAND_KNOWN } else { 0 };
@@ -382,9 +389,7 @@ impl Writer {
             ..CheckpointHead::default()
         };
         let bands = found.bands.iter().map(record).collect();
-        let checkpoint = Checkpoint { head, map: found.map.clone(), bands, owed_segments: owed.to_vec() };
-        self.write_checkpoint(band, &checkpoint);
-        version
+        Checkpoint { head, map: found.map.clone(), bands, owed_segments: owed.to_vec() }
     }
 
     /// Writes the parts of a checkpoint into a band.
