@@ -351,3 +351,27 @@ fn a_last_program_that_is_good_has_spoiled_nothing_that_shares_its_cells() {
         assert!(writer.scan().is_ok());
     }
 }
+
+#[test]
+fn what_came_astray_to_a_place_that_is_not_written_yet_is_no_loss() {
+    for plp in [false, true] {
+        let made = Made { plp, ..SMALL };
+        let mut writer = Writer::new(made);
+        let mut open = writer.open(3);
+        let mut written = writer.write(&mut open, &[1, 2]);
+        let mut other = writer.open_as(5, 1, false);
+        writer.flash.inject(Fault::MisdirectProgram { module: 0, die: 0, to_block: 3, to_row: 1 });
+        written.extend(writer.write(&mut other, &[3, 4]));
+        let found = writer.scan().unwrap();
+        assert_eq!(writer.versions(&found), last(&made, &written), "{plp}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_units_that_are_lost() {
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(2, 0);
+    (writer.modules[0], writer.modules[2]) = (None, None);
+    let error = writer.scan().unwrap_err().to_string();
+    assert_eq!(error, "band 2 stripe 0 sector 0: units 0, 2 are lost, parity stands for 1");
+}

@@ -422,3 +422,15 @@ fn a_die_that_does_not_answer_is_taken_to_have_written_as_much_as_its_group() {
         assert_eq!(writer.scan().unwrap().written_rows(BandId(3)), [2, 2, 2, 1, 1, 1], "{missing:?}");
     }
 }
+
+#[test]
+fn a_list_of_holes_says_nothing_of_what_lies_behind_the_last_lba() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(1);
+    writer.stripe(&mut open, &[Content::Data(7, 1), Content::Data(63, 2)]);
+    // Bit 64 is nobody's: the map's entry of that number is the list's own.
+    writer.stripe(&mut open, &[Content::Holes(0, 4, 4, vec![63, 64]), Content::Padding]);
+    let found = writer.scan().unwrap();
+    let is_hole = [7, 63, 64].map(|entry: usize| found.map[entry] == u32::MAX);
+    assert_eq!(is_hole, [false, true, false]);
+}
