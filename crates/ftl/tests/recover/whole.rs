@@ -408,18 +408,21 @@ fn what_was_rebuilt_is_counted() {
 
 #[test]
 fn a_die_that_does_not_answer_is_taken_to_have_written_as_much_as_its_group() {
-    let mut writer = Writer::new(GROUPS);
-    let mut open = writer.open(3);
-    for first in 0..3 {
-        let lbas: Vec<u32> = (first * 10..).take(writer.room(&open)).collect();
-        writer.write(&mut open, &lbas);
-    }
-    for missing in [None, Some(0), Some(1), Some(2)] {
-        let mut writer = writer.clone();
-        if let Some(module) = missing {
-            writer.modules[module] = None;
+    // Groups with a die of each module, and such without.
+    for (made, written) in [(GROUPS, [2, 2, 2, 1, 1, 1]), (Made { width: 2, ..GROUPS }, [2, 2, 1, 1, 1, 1])] {
+        let mut writer = Writer::new(made);
+        let mut open = writer.open(3);
+        for first in 0..=writer.layout.groups {
+            let lbas: Vec<u32> = (first * 10..).take(writer.room(&open)).collect();
+            writer.write(&mut open, &lbas);
         }
-        assert_eq!(writer.scan().unwrap().written_rows(BandId(3)), [2, 2, 2, 1, 1, 1], "{missing:?}");
+        for missing in [None, Some(0), Some(1), Some(2)] {
+            let mut writer = writer.clone();
+            if let Some(module) = missing {
+                writer.modules[module] = None;
+            }
+            assert_eq!(writer.scan().unwrap().written_rows(BandId(3)), written, "{missing:?}");
+        }
     }
 }
 
