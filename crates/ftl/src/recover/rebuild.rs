@@ -148,7 +148,57 @@ impl Rebuild {
 
 #[cfg(test)]
 mod tests {
-    use super::xor;
+    use super::{Rebuild, Rebuilt, xor};
+    use format::{Role, Spare, payload_crc};
+
+    fn spare(role: Role, lba: u32, version: u64, payload: &[u8]) -> Spare {
+        Spare {
+            card: 1,
+            role,
+            slc: false,
+            stream: 0,
+            lba,
+            version,
+            band: 2,
+            band_sequence: 3,
+            stripe: 4,
+            unit: 0,
+            sector: 0,
+            members: 0b111,
+            payload_crc: payload_crc(payload),
+            member_role: 0,
+            member_crc: 0,
+        }
+    }
+
+    #[test]
+    fn members_and_their_parity_agree_and_nothing_else_does() {
+        let payloads = [[7u8; 16], [9; 16]];
+        let members = [spare(Role::Data, 5, 60, &payloads[0]), spare(Role::Holes, 8, 90, &payloads[1])];
+        let mut sum = Rebuild::new(16);
+        members.iter().zip(&payloads).for_each(|(spare, payload)| sum.add(spare, payload));
+        let (parity, of_parity) = (sum.parity(&members[0]), sum.payload().to_vec());
+        let agree = |change: fn(&mut Spare, &mut Vec<u8>)| {
+            let (mut parity, mut payload) = (parity, of_parity.clone());
+            change(&mut parity, &mut payload);
+            let mut all = sum.clone();
+            all.add(&parity, &payload);
+            all.is_consistent()
+        };
+        assert!(agree(|_, _| {}));
+        assert!(!agree(|parity, _| parity.lba ^= 1));
+        assert!(!agree(|parity, _| parity.version ^= 1));
+        assert!(!agree(|parity, _| parity.member_role ^= 1));
+        assert!(!agree(|parity, _| parity.member_crc ^= 1));
+        assert!(!agree(|_, payload| payload[15] ^= 1));
+        // Without the second member, the rest make it up, as it was.
+        let mut rest = Rebuild::new(16);
+        rest.add(&members[0], &payloads[0]);
+        rest.add(&parity, &of_parity);
+        assert_eq!(rest.finish(), Ok(Rebuilt { role: Role::Holes, lba: 8, version: 90 }));
+        assert_eq!(rest.member(&parity), Ok(members[1]));
+        assert_eq!(rest.payload(), payloads[1]);
+    }
 
     #[test]
     fn pieces_and_the_rest_of_a_payload_are_the_xor_of_all() {

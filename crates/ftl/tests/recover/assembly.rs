@@ -328,3 +328,15 @@ fn headers_that_leave_no_numbers_above_them_are_refused() {
         }
     }
 }
+
+#[test]
+fn a_header_says_how_addresses_relate() {
+    for made in [crate::writer::SMALL, crate::writer::GROUPS] {
+        let mut header = header(CARD, 0, 1);
+        header.shape.dies_per_module = made.dies_per_module;
+        header.shape.rows_per_block = made.rows;
+        header.shape.unit_sectors = made.unit_sectors;
+        (header.stripe_width, header.parity_units) = (made.width, made.parity);
+        assert_eq!(ftl::recover::layout_of(&header), made.layout());
+    }
+}
