@@ -17,7 +17,7 @@ fn simulate(criterion: &mut Criterion) {
     group.throughput(Throughput::Elements(REQUESTS));
     group.sample_size(20);
     for mode in [FileioMode::RndWr, FileioMode::RndRd] {
-        let (device, load) = full_tachion::prepare(mode, scale).expect("the built-in card");
+        let (device, load) = full_tachion::prepare(mode, scale, true).expect("the built-in card");
         let mut load = load.build(1).expect("a valid load");
         let mut machine = Machine::new(device, load.as_mut(), HostConfig::UNLIMITED, false);
         machine.start_measurement();

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! The instructions that it prints as collected, divided by the requests, are the cost of one simulated request, with
-//! timing on: event queue, host, link, buffer, dies, map and garbage collection.
+//! timing on: event queue, host, link, buffer, dies, map and garbage collection. A fourth word, `unrecoverable`, leaves out
+//! what finds data again after a cut: summaries, and all that goes with them.
 
 #[path = "../benches/full_tachion/mod.rs"]
 mod full_tachion;
@@ -32,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mode = args.next().as_deref().unwrap_or("rndwr").parse()?;
     let requests: u64 = args.next().as_deref().unwrap_or("1000000").parse()?;
     let scale = profile::parse_share(args.next().as_deref().unwrap_or("1/64"))?;
-    let (device, load) = full_tachion::prepare(mode, scale)?;
+    let recoverable = args.next().as_deref() != Some("unrecoverable");
+    let (device, load) = full_tachion::prepare(mode, scale, recoverable)?;
     let bytes: usize = device.cards().iter().map(Card::memory_bytes).sum();
     println!(
         "{:.2} bytes of memory for each 4 KiB page of flash",

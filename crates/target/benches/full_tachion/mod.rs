@@ -3,12 +3,20 @@
 
 use device::HostConfig;
 use load::{FileioConfig, FileioMode, LoadConfig};
-use profile::Profile;
+use profile::{DeviceConfig, Profile};
 use target::{Measure, Modelled, RunSpec, Silent};
 
-/// The card, preconditioned for the load, at a share of its size.
-pub fn prepare(mode: FileioMode, scale: f64) -> Result<(Modelled, LoadConfig), Box<dyn std::error::Error>> {
-    let device = Profile::builtin("tachion-400")?.lower(scale)?;
+/// The card, preconditioned for the load, at a share of its size. `recoverable`: it writes what finds its data again, as cards
+/// do; what that costs a simulation shows without.
+pub fn prepare(
+    mode: FileioMode,
+    scale: f64,
+    recoverable: bool,
+) -> Result<(Modelled, LoadConfig), Box<dyn std::error::Error>> {
+    let mut device = Profile::builtin("tachion-400")?.lower(scale)?;
+    if let (DeviceConfig::Card(card), false) = (&mut device, recoverable) {
+        card.ftl.persistence = None;
+    }
     let load = LoadConfig::Fileio(FileioConfig {
         mode,
         block_bytes: 4096,
