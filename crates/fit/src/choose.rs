@@ -190,8 +190,11 @@ impl Chooser<'_> {
             }
         };
         let base = space.base_choices;
+        // All loads that are fitted ask for blocks evenly. Greedy, cost-benefit and FIFO then come to the same with large bands:
+        // one that fits better does so together with how wide stripes and how large blocks are.
+        let of_even_loads = |told| if told == Status::Determined { Status::Together } else { told };
         Told {
-            victim: status(&|t| Choices { victim: now.victim, ..*t }, now.victim == base.victim),
+            victim: of_even_loads(status(&|t| Choices { victim: now.victim, ..*t }, now.victim == base.victim)),
             path: status(&|t| Choices { through_host: now.through_host, ..*t }, now.through_host == base.through_host),
             suspends: status(&|t| Choices { suspends: now.suspends, ..*t }, now.suspends == base.suspends),
             reads_first: status(
