@@ -119,18 +119,19 @@ proof: release
 
 .PHONY: fuzz-short
 fuzz-short:
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(SHORT_FUZZ_SECONDS)
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(SHORT_FUZZ_SECONDS) NBD_FUZZ_SECONDS=60
 
 .PHONY: fuzz
 fuzz:
 	@$(call need,c++,g++)
 	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
 	@for target in $$($(FUZZ) list); do \
-		echo "fuzz $$target for $(FUZZ_SECONDS) s"; \
+		seconds=$(FUZZ_SECONDS); [ $$target != nbd ] || seconds=$(or $(NBD_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
+		echo "fuzz $$target for $$seconds s"; \
 		seeds=; [ $$target != import ] || seeds=crates/import/tests/fixtures; \
 		mkdir -p fuzz/corpus/$$target; \
 		$(FUZZ) run --sanitizer none $$target fuzz/corpus/$$target $$seeds -- \
-			-max_total_time=$(FUZZ_SECONDS) -max_len=16384 -verbosity=0 -print_final_stats=1; \
+			-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1; \
 	done
 
 # The same seed gives the same figures in a debug and in a release build.
