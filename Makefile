@@ -48,6 +48,7 @@ help:
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
 	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
 	@echo 'make bench-fit           hidden cards, reviewed with noise, and fitted'
+	@echo 'make bench-own-disk      this disk reviewed and fitted, and what its twin predicts'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make proof               thousands of simulated lives of cards, with every fault'
@@ -211,6 +212,12 @@ bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
 
 # Takes half a minute to some minutes for each card.
 CARDS ?= 20
+.PHONY: bench-own-disk
+bench-own-disk: release
+	@$(call need,fio,fio)
+	@$(call need,jq,jq)
+	benches/own-disk.sh $(BUILD)/own-disk $(FLASHRIG)
+
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)

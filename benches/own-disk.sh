@@ -41,7 +41,8 @@ if ! [ -e review.json ] || ! [ -e measured-5 ]; then
     number=0
     while read -r load block threads reads; do
         number=$((number + 1))
-        measure "$load" "$block" "$threads" "$reads" </dev/null >"measured-$number"
+        measure "$load" "$block" "$threads" "$reads" </dev/null >measured
+        mv measured "measured-$number"
     done <<<"$held_back"
 fi
 "$flashrig" fit review.json -o ./twin.toml --host-out ./host.toml --force --overwrite || [ $? = 1 ]

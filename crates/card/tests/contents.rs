@@ -3,7 +3,7 @@
 mod common;
 
 use card::{Card, CardConfig, OpenError, SectorData, shape};
-use common::{PAYLOAD, SECTOR, with_contents};
+use common::{PAYLOAD, SECTOR, stripe_data_sectors, with_contents};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::{CardId, Role, Spare};
 use ftl::recover::AssembleError;
@@ -31,7 +31,11 @@ struct Host {
 
 impl Host {
     fn new(config: CardConfig) -> Host {
-        let physics = Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL };
+        Host::on(config, config.acknowledge_flush_early)
+    }
+
+    fn on(config: CardConfig, volatile_cache: bool) -> Host {
+        let physics = Physics { volatile_cache, ..Physics::IDEAL };
         let media = Flash::new(shape(&config), physics, 1);
         let card = Card::format(&config, media, CARD, 8, 1).unwrap();
         Host { config, card, now: Time::ZERO, done: Vec::new() }
@@ -399,4 +403,36 @@ fn a_card_is_not_opened_as_another_than_it_was_made_as() {
         assert_eq!(untouched.trace(), media.trace(), "a card that is not opened is not written to");
     }
     assert!(Card::open(&config, media, None, 8, 1).is_ok());
+}
+
+/// Of a stripe that was written and not flushed, on media with a volatile cache: sectors that survive a cut, at once and when
+/// the card has nothing left to do, which is how long after the write.
+fn sectors_that_survive(seed: u64) -> (usize, usize, u64) {
+    let config = CardConfig { acknowledge_flush_early: false, ..lying() };
+    let sectors = stripe_data_sectors(&config);
+    let written = || {
+        let mut host = Host::on(config, true);
+        (0..sectors).for_each(|lba| host.write(lba, 1));
+        host
+    };
+    let survive = |host: Host| {
+        let mut host = host.cut(&mut Rng::stream(seed, "cut"));
+        (0..sectors).filter(|&lba| matches!(host.read(lba), SectorData::Data(_))).count()
+    };
+    let mut rested = written();
+    let last_write = rested.now;
+    while rested.step() {}
+    let rest_ns = rested.now - last_write;
+    (survive(written()), survive(rested), rest_ns)
+}
+
+#[test]
+fn a_stripe_is_synced_soon_though_nobody_flushes() {
+    let sectors = stripe_data_sectors(&with_contents(false)) as usize;
+    let outcomes: Vec<_> = (0..50).map(sectors_that_survive).collect();
+    assert!(outcomes.iter().any(|(at_once, ..)| *at_once < sectors), "it was durable before: nothing is shown");
+    for (_, rested, rest_ns) in outcomes {
+        assert_eq!(rested, sectors);
+        assert!((10_000_000..20_000_000).contains(&rest_ns), "{rest_ns}: stripes wait 10 ms for others, and no longer");
+    }
 }
