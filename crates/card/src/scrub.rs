@@ -44,9 +44,10 @@ impl Scrub {
 }
 
 impl Card {
-    /// Begins a pass over all that is on flash, unless one is under way.
+    /// Begins a pass over all that is on flash, unless one is under way. A card that has halted does nothing more: its
+    /// requests are answered for by whoever drives it.
     pub fn begin_scrub(&mut self, now: Time, done: &mut Vec<Completion>) {
-        if self.scrub.is_none() {
+        if self.scrub.is_none() && !self.halted {
             self.scrub_bands(BandId(0), self.ftl.bands());
             self.go_on(now, done);
         }
