@@ -3,11 +3,11 @@
 # on a file in tmpfs: the same client, fio's nbd engine, on a unix socket.
 #
 #   benches/serve-against-nbd-servers.sh [FLASHRIG]   needs fio, jq, nbdkit, qemu-utils
-#   CARD=tachion-400 ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
+#   CARD=memory-16 ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
 #
 # Runs alternate, and who begins rotates. Figures are medians of ROUNDS in requests a second; ratios are medians of the
 # rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before, and
-# written over once at random: until then a card still takes new memory from the system.
+# written over at random for as long as they take new memory from the system.
 set -euo pipefail
 flashrig=${1:-target/release/flashrig}
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} mib=${MIB:-1024}
@@ -23,7 +23,7 @@ end() {
     rm -rf "$folder" "$shm"
 }
 trap end EXIT
-"$flashrig" serve "${CARD:-tachion-400}" --memory --size "${mib}MiB" --nbd "unix:$folder/flashrig" --control "$folder/control" \
+"$flashrig" serve "${CARD:-memory-16}" --memory --size "${mib}MiB" --nbd "unix:$folder/flashrig" --control "$folder/control" \
     2>"$folder/said" & pid[flashrig]=$!
 nbdkit -f -U "$folder/nbdkit" memory "${mib}M" & pid[nbdkit]=$!
 truncate -s "${mib}M" "$shm/disk"
@@ -34,10 +34,15 @@ for server in "${servers[@]}"; do
     [ -S "$folder/$server" ] || { echo "$server does not listen" >&2; cat "$folder/said" >&2; exit 1; }
 done
 uri() { echo "nbd+unix:///?socket=$folder/$1"; }
+resident() { awk '/VmRSS/ { print $2 }' "/proc/${pid[$1]}/status"; }
 cpu() { awk '{ print $14 + $15 }' "/proc/${pid[$1]}/stat"; }
 for server in "${servers[@]}"; do
     fio --name=fill --ioengine=nbd --uri="$(uri "$server")" --rw=write --bs=256k --iodepth=8 --size="${mib}m" >/dev/null
-    fio --name=over --ioengine=nbd --uri="$(uri "$server")" --rw=randwrite --bs=16k --iodepth=16 --size="${mib}m" >/dev/null
+    before=0
+    while now=$(resident "$server"); [ $((now - before)) -gt $((mib * 1024 / 100)) ]; do
+        before=$now
+        fio --name=over --ioengine=nbd --uri="$(uri "$server")" --rw=randwrite --bs=16k --iodepth=16 --size="${mib}m" >/dev/null
+    done
 done
 
 median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.6g\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }

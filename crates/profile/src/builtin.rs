@@ -16,6 +16,7 @@ pub(crate) const CARDS: &[(&str, &str)] = embedded!("cards":
     "iodrive-320-mlc",
     "iodrive-duo-320-slc",
     "iodrive-duo-640-mlc",
+    "memory-16",
     "sas-raid10-6",
     "tachion-200",
     "tachion-300",

@@ -1,5 +1,6 @@
 //! One client: receives, asks the card, answers.
 
+use crate::patience::{AWAKE, Patience};
 use crate::registry::{Counts, Registry};
 use crate::server::{Export, Limits, Shared};
 use crate::stream::{Received, Stream, wait};
@@ -114,6 +115,7 @@ pub(crate) struct Client<'a> {
     /// When something was last received or sent.
     progress: Instant,
     counts: Arc<Counts>,
+    patience: Patience,
 }
 
 impl<'a> Client<'a> {
@@ -147,6 +149,7 @@ impl<'a> Client<'a> {
             done: Vec::new(),
             progress: Instant::now(),
             counts: registry.counts(number),
+            patience: Patience::default(),
         }
     }
 
@@ -223,10 +226,14 @@ impl<'a> Client<'a> {
         let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
         let unsent = self.unsent() > 0 || tls_unsent;
         let in_the_middle = self.partial.is_some() || self.begin < self.end;
-        let simple = takes && !asked && !unsent && self.port.is_some() && !in_the_middle;
+        let is_quiet = takes && !asked && !unsent && self.port.is_some();
+        // The rest of what was begun is on its way.
+        if is_quiet && in_the_middle && self.receive_awake(AWAKE)? {
+            return Ok(());
+        }
         // Nothing but the client can bring anything.
-        if simple {
-            return self.receive(true).map(|_| ());
+        if is_quiet && !in_the_middle {
+            return self.receive_next();
         }
         // A client with a queue has probably sent more meanwhile; and of TLS the socket does not show all that is there.
         if takes && (self.last_batch > 1 || self.stream.has_tls()) && self.receive(false)? {
@@ -270,6 +277,28 @@ impl<'a> Client<'a> {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// Waits for what a client that has all its answers asks next.
+    fn receive_next(&mut self) -> Result<(), Ended> {
+        let began = Instant::now();
+        if !self.receive_awake(self.patience.awake())? {
+            self.receive(true)?;
+        }
+        self.patience.asked_after(began.elapsed());
+        Ok(())
+    }
+
+    /// Waits so long, awake; true when something was received.
+    fn receive_awake(&mut self, awake: Duration) -> Result<bool, Ended> {
+        let began = Instant::now();
+        while began.elapsed() < awake {
+            if self.receive(false)? {
+                return Ok(true);
+            }
+            std::thread::yield_now();
+        }
+        Ok(false)
     }
 
     /// Receives what is there; true when something was.

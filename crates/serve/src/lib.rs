@@ -13,6 +13,7 @@
 //! - a flush covers what other connections were answered: the card has one buffer for all. So clients may have several.
 
 mod connection;
+mod patience;
 mod registry;
 mod server;
 mod stream;
