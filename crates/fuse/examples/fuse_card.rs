@@ -12,7 +12,7 @@ fn main() {
     let args: Vec<String> = std::env::args().collect();
     let number = |at: usize| args.get(at).map(|text| text.parse::<u64>().expect("a number"));
     let size = number(2).expect("fuse_card MOUNTPOINT MIB [THREADS]") << 20;
-    let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size)).unwrap();
+    let config = profile::Profile::builtin("memory-16").unwrap().with_contents(Some(size)).unwrap();
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
     let live = Arc::new(Live::format(flash, start).unwrap());
