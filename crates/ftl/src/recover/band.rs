@@ -406,7 +406,8 @@ impl BandScan {
         let layout = reader.card.layout;
         let division = Division::new(reader.card, &self.known.masks, self.known.opening.slc);
         let mut copies = Vec::new();
-        for (number, doubt) in doubts.iter().enumerate().filter(|(_, doubt)| doubt.stripe < division.data_stripes) {
+        // A summary has no entries of the stripes that it lies in itself.
+        for (number, doubt) in doubts.iter().enumerate() {
             let start = layout.stripe_start(StripeId { band, index: doubt.stripe });
             let data = split_units(doubt.stripe, division.members(doubt.stripe), layout).data;
             for unit in units(doubt.lost.all() & data) {

@@ -116,8 +116,8 @@ impl Loaded {
                 continue;
             }
             if ppa == NONE || self.known[layout.band_of(Ppa(ppa)).0 as usize] {
-                // Versions of what it knows are not known, but that they are lower.
-                (newest.map[index], newest.versions[index]) = (ppa, if ppa == NONE { 0 } else { version_start - 1 });
+                // Versions of what it knows are not known, but that all that comes later is newer.
+                (newest.map[index], newest.versions[index]) = (ppa, 0);
             } else if newest.map[index] == NONE && !planted(Canary::ChangesNotKept) {
                 // Without a copy of what changes, the map may point to what was never programmed: this would tell.
                 self.missing.push(index as u32);
@@ -182,11 +182,11 @@ fn whole(card: &Card, id: u64, parts: &Parts) -> Option<Checkpoint> {
     let entries = u64::from(card.user_sectors) + u64::from(card.hole_segments());
     let fits = u64::from(head.map_entries) == entries && head.bands == card.bands && head.id == id;
     let count = Checkpoint::sectors(head.map_entries, head.bands, head.owed_segments, card.payload_bytes);
-    // Anything may stand in the head, but not more than was read.
-    if !fits || parts.len() < count as usize || head.version_start == 0 {
+    if !fits || head.version_start == 0 {
         return None;
     }
-    let mut bytes = Vec::with_capacity(count as usize * card.payload_bytes as usize);
+    // Anything may stand in the head: no room is made for more than was read.
+    let mut bytes = Vec::new();
     for part in 0..count {
         bytes.extend_from_slice(parts.get(&part)?);
     }

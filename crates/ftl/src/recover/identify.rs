@@ -152,8 +152,8 @@ impl Known {
                     // Too few of its blocks are good for any stripe: whatever it holds was there before that.
                     break;
                 }
-                let is_complete = self.masks.iter().zip(&self.begun).all(|(mask, begun)| *mask != 0 || !begun);
-                if is_complete || !is_written {
+                // Nobody was left to ask, or nothing more is written.
+                if !is_written {
                     break;
                 }
             }

@@ -1,7 +1,7 @@
 //! Modules are put together to a card.
 
 use format::{CardId, ModuleHeader, ModuleId, Shape as FormatShape, Slot, SlotState};
-use ftl::recover::{AssembleError, MemberState, assemble};
+use ftl::recover::{AssembleError, JoinError, Joins, MemberState, assemble, join};
 use media::{Fault, Flash, Media, Physics, Shape};
 
 const SHAPE: Shape = Shape {
@@ -339,4 +339,37 @@ fn a_header_says_how_addresses_relate() {
         (header.stripe_width, header.parity_units) = (made.width, made.parity);
         assert_eq!(ftl::recover::layout_of(&header), made.layout());
     }
+}
+
+#[test]
+fn a_module_that_is_put_in_joins_in_its_place_or_is_refused_by_name() {
+    // Four slots, three places.
+    let shape = Shape { modules: 4, ..SHAPE };
+    let mut flash = Flash::new(shape, Physics::IDEAL, 1);
+    let of_card = header(CARD, 0, 5);
+    let joins = |flash: &mut Flash, slot, there: [bool; 3]| {
+        join(flash, slot, &of_card, |place| there.get(place as usize).copied().unwrap_or(false))
+    };
+    // One that is new takes the place of its slot's number, or else the first that is free.
+    assert_eq!(joins(&mut flash, 2, [true, false, false]), Ok(Joins::New { place: 2 }));
+    assert_eq!(joins(&mut flash, 0, [true, false, false]), Ok(Joins::New { place: 1 }));
+    assert_eq!(joins(&mut flash, 3, [true, true, false]), Ok(Joins::New { place: 2 }));
+    for slot in 0..4 {
+        assert_eq!(joins(&mut flash, slot, [true; 3]), Err(JoinError::NoPlace { slot }));
+    }
+    // One that was there before has its own place, whatever the slot.
+    let mut flash = Flash::new(SHAPE, Physics::IDEAL, 1);
+    write_both(&mut flash, 0, &header(CARD, 1, 4));
+    let again = Joins::Again { place: 1, generation: Some(4) };
+    assert_eq!(joins(&mut flash, 0, [true, false, true]), Ok(again));
+    let cloned = JoinError::Cloned { slot: 0, module: module(1), place: 1 };
+    assert_eq!(joins(&mut flash, 0, [true; 3]), Err(cloned));
+    let mut replaced = header(CARD, 1, 4);
+    replaced.module = ModuleId([99; 16]);
+    write_both(&mut flash, 0, &replaced);
+    let by = JoinError::Replaced { slot: 0, module: ModuleId([99; 16]), place: 1, by: module(1) };
+    assert_eq!(joins(&mut flash, 0, [true, false, true]), Err(by));
+    write_both(&mut flash, 0, &header(OTHER, 1, 4));
+    let found = joins(&mut flash, 0, [true, false, true]);
+    assert!(matches!(found, Err(JoinError::Foreign { slot: 0, found: OTHER, card: CARD, .. })));
 }

@@ -1,7 +1,7 @@
 //! What a checkpoint saves, and when it must not be believed.
 
 use crate::writer::{Content, GROUPS, Made, SMALL, Writer, last};
-use ftl::recover::{SEQUENCE_EPOCH_BITS, VERSION_GAP};
+use ftl::recover::{SEQUENCE_EPOCH_BITS, ScanError, VERSION_GAP};
 use media::Media;
 
 /// 1,102 entries of the map and 24 bands: 39 parts, of 48 that a band has room for.
@@ -255,4 +255,67 @@ fn a_checkpoint_may_take_most_of_a_band() {
     let found = writer.scan().unwrap();
     assert_eq!(found.checkpoint_bands, [ftl::BandId(4)]);
     assert_eq!(writer.versions(&found), last(&LARGE, &written));
+}
+
+#[test]
+fn a_list_of_holes_that_is_not_where_the_map_has_it_is_missed() {
+    // Two segments of holes. Where the first one's list should be, according to the checkpoint.
+    let made = Made { user_sectors: 1_000, bands: 16, rows: 24, ..SMALL };
+    let mut writer = Writer::new(made);
+    let mut open = writer.open(1);
+    let first = writer.layout.band_start(ftl::BandId(1));
+    writer.stripe(&mut open, &[Content::Data(0, 1), Content::Data(7, 2)]);
+    writer.stripe(&mut open, &[Content::Holes(0, 3, 3, vec![9]), Content::Holes(1, 4, 4, vec![990])]);
+    writer.version = 10;
+    writer.fill(&mut open, 20);
+    writer.close(&mut open);
+    let found = writer.scan().unwrap();
+    let (of_first, of_second) = (found.map[1_000], found.map[1_001]);
+    // Parity of the first stripe lies on die 0.
+    let (of_lba_0, of_lba_7) = (first + 1, first + 2);
+    assert_eq!([0, 7].map(|lba: usize| found.map[lba]), [of_lba_0, of_lba_7]);
+    for (place, is_right) in [(of_first, true), (of_second, false), (of_lba_0, false), (of_lba_7, false)] {
+        let mut writer = writer.clone();
+        let mut checkpoint = writer.checkpoint_of(&found, &[]);
+        checkpoint.map[1_000] = place;
+        writer.write_checkpoint(4, &checkpoint);
+        match writer.scan() {
+            Ok(found) => assert!(is_right && found.checkpoint_bands == [ftl::BandId(4)]),
+            Err(error) => {
+                assert!(!is_right && matches!(error, ScanError::Holes { segment: 0, band: 1, .. }), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn writes_from_a_checkpoints_version_on_are_newer() {
+    let (writer, written) = with_checkpoint(SMALL);
+    let copied = written[0];
+    // The number that the checkpoint has, and one before it.
+    for (version, by_checkpoint) in [(writer.version, 1), (writer.version - 1, 0)] {
+        let mut writer = writer.clone();
+        let mut open = writer.open(5);
+        writer.stripe(&mut open, &[Content::Data(copied.0, version), Content::Padding]);
+        let found = writer.scan().unwrap();
+        let is_new = writer.layout.band_of(ftl::Ppa(found.map[copied.0 as usize])) == ftl::BandId(5);
+        assert!(is_new || by_checkpoint == 0);
+        assert_eq!((found.checkpoint_bands.len(), found.report.bands_by_checkpoint), (1, by_checkpoint));
+    }
+}
+
+#[test]
+fn a_list_of_holes_that_a_checkpoint_knows_is_older_than_it() {
+    for (later, is_refused) in [(1, false), (0, true)] {
+        let mut writer = Writer::new(SMALL);
+        let mut open = writer.open(1);
+        writer.stripe(&mut open, &[Content::Holes(0, 50, 3, vec![9]), Content::Padding]);
+        writer.fill(&mut open, 20);
+        writer.close(&mut open);
+        let found = writer.scan().unwrap();
+        let mut checkpoint = writer.checkpoint_of(&found, &[]);
+        checkpoint.head.version_start = 50 + later;
+        writer.write_checkpoint(4, &checkpoint);
+        assert_eq!(matches!(writer.scan(), Err(ScanError::Holes { .. })), is_refused);
+    }
 }

@@ -79,3 +79,11 @@ fn a_payload_has_room_for_holes() {
     let refused = refused(scan_empty(shape(head), 8));
     assert_eq!(refused, Some(("bytes of a list of holes", u64::from(head) + 1, u64::from(head))));
 }
+
+#[test]
+fn addresses_fit_the_map() {
+    // The number above all of them stands for no address.
+    let shape = Shape { rows_per_block: 1 << 29, blocks_per_die: 4, ..SMALL.shape() };
+    let expected = ("sectors", (4 * 3) << 29, u64::from(u32::MAX) - 1);
+    assert_eq!(refused(scan_empty(shape, 8)), Some(expected));
+}

@@ -1,7 +1,7 @@
 //! More is lost than parity can stand for.
 
 use crate::writer::{Content, GROUPS, Made, SMALL, Writer, last};
-use ftl::recover::{FoundState, ScanError, SectorError};
+use ftl::recover::{FoundState, ScanError, SectorError, VERSION_GAP};
 use media::{Fault, Media};
 
 /// The units of dies 0 and 1 in these rows are lost.
@@ -374,4 +374,113 @@ fn a_refusal_names_the_units_that_are_lost() {
     (writer.modules[0], writer.modules[2]) = (None, None);
     let error = writer.scan().unwrap_err().to_string();
     assert_eq!(error, "band 2 stripe 0 sector 0: units 0, 2 are lost, parity stands for 1");
+}
+
+#[test]
+fn a_program_that_went_astray_on_its_own_block_is_found_on_any_die() {
+    for die in 0..6 {
+        let mut writer = Writer::new(GROUPS);
+        let mut open = writer.open(3);
+        let (module, die_of_module) = (die % 3, die / 3);
+        writer.flash.inject(Fault::MisdirectProgram { module, die: die_of_module, to_block: 3, to_row: 1 });
+        for first in 0..2 {
+            let lbas: Vec<u32> = (first * 10..).take(writer.room(&open)).collect();
+            writer.write(&mut open, &lbas);
+        }
+        assert!(writer.scan().is_ok(), "die {die}");
+        // Without another module of its group nothing but the unit that went astray tells that the stripe was whole.
+        writer.modules[((die + 1) % 3) as usize] = None;
+        let ScanError::BeyondRedundancy { band, stripe, lost, .. } = writer.scan().unwrap_err() else { panic!() };
+        let (unit, other) = (die % 3, (die + 1) % 3);
+        assert_eq!((band, stripe, lost), (3, die / 3, 1 << unit | 1 << other), "die {die}");
+    }
+}
+
+#[test]
+fn a_spare_area_that_is_damaged_is_none_that_a_rebuild_has_left_out() {
+    let mut writer = Writer::new(SMALL);
+    let mut open = writer.open(3);
+    let mut written = writer.write(&mut open, &[1, 2]);
+    written.extend(writer.write(&mut open, &[3, 4]));
+    // What a cut may leave of the last stripe: a unit that can't be read, and another one of which some bytes are wrong.
+    writer.spoil(writer.at(3, 0, 1));
+    writer.flash.inject(Fault::Miscorrect { at: writer.at(3, 2, 1), sector: 0, part: media::Part::Spare });
+    let found = writer.scan().unwrap();
+    assert_eq!(found.report.dropped_sectors, 2);
+    assert_eq!(writer.versions(&found), last(&SMALL, &written[..2]));
+}
+
+#[test]
+fn what_an_earlier_opening_has_left_is_lost_like_the_rest() {
+    let mut old = Writer::new(SMALL);
+    old.full_band(3, 0);
+    let mut writer = Writer::new(SMALL);
+    (writer.sequence, writer.version) = (old.sequence, old.version);
+    let mut open = writer.open(3);
+    (0..3).for_each(|first| drop(writer.write(&mut open, &[first * 2, first * 2 + 1])));
+    let stale = old.flash.pull(0).unwrap();
+    writer.flash.pull(0);
+    writer.flash.insert(0, stale);
+    assert!(writer.scan().is_ok());
+    writer.modules[1] = None;
+    let error = writer.scan().unwrap_err();
+    let expected = ScanError::BeyondRedundancy { band: 3, stripe: 0, sector: 0, lost: 0b011, parity_units: 1 };
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn beside_a_block_that_is_erased_already_units_may_never_have_been_programmed() {
+    let made = Made { modules: 4, width: 4, plp: true, ..SMALL };
+    let mut writer = Writer::new(made);
+    let mut open = writer.open(3);
+    let old = writer.write(&mut open, &[1, 2, 3]);
+    let version = writer.version();
+    let units = writer.build(&mut open, &[4, 5, 6].map(|lba| Content::Data(lba, version)));
+    // A single unit of the second stripe was programmed, that of die 3.
+    writer.program(&units.into_iter().filter(|(at, _)| at.block.module == 3).collect());
+    assert!(is_beyond(&writer.scan().unwrap_err(), 3, 1));
+    let mut next = writer.open(5);
+    let copies: Vec<Content> = old.iter().map(|(lba, version)| Content::Data(*lba, *version)).collect();
+    writer.stripe(&mut next, &copies);
+    writer.write(&mut next, &[1, 2, 3]);
+    writer.write(&mut next, &[4, 5, 6]);
+    // Nothing says yet that the band is being erased.
+    assert!(is_beyond(&writer.scan().unwrap_err(), 3, 1));
+    let block = writer.at(3, 0, 0).block;
+    writer.flash.erase(block).unwrap();
+    let found = writer.scan().unwrap();
+    assert_eq!(found.bands[3].state, FoundState::Dirty);
+}
+
+#[test]
+fn without_parity_a_sector_that_can_not_be_read_is_lost_alone() {
+    let made = Made { parity: 0, ..SMALL };
+    let mut writer = Writer::new(made);
+    writer.full_band(2, 0);
+    let found = writer.scan().unwrap();
+    let at = writer.layout.locate(ftl::Ppa(found.map[7]));
+    writer.spoil(writer.at(2, at.die, at.row));
+    for lba in 6..9 {
+        let read = writer.read(&found, lba).unwrap();
+        let is_lost = matches!(read, Err(SectorError::NoParity(ftl::recover::Why::Uncorrectable)));
+        assert_eq!((is_lost, read.is_err()), (lba == 7, lba == 7));
+    }
+}
+
+#[test]
+fn versions_are_given_out_up_to_half_of_all_numbers() {
+    // The next one is the number above the gap; the last one that is given out leaves as many again.
+    let most = u64::MAX / 2 - 1 - 1 - VERSION_GAP;
+    for (version, is_refused) in [(most, false), (most + 1, true)] {
+        let mut writer = Writer::new(SMALL);
+        let mut open = writer.open(2);
+        writer.stripe(&mut open, &[Content::Data(7, version), Content::Padding]);
+        match writer.scan() {
+            Ok(found) => assert_eq!((found.next_version, is_refused), (u64::MAX / 2 - 1, false)),
+            Err(error) => {
+                assert_eq!(error, ScanError::NumbersExhausted { field: "version", found: version });
+                assert!(is_refused);
+            }
+        }
+    }
 }

@@ -437,3 +437,62 @@ fn a_list_of_holes_says_nothing_of_what_lies_behind_the_last_lba() {
     let is_hole = [7, 63, 64].map(|entry: usize| found.map[entry] == u32::MAX);
     assert_eq!(is_hole, [false, true, false]);
 }
+
+#[test]
+fn of_equal_copies_in_broken_stripes_the_one_that_can_be_read_is_taken() {
+    // Bands with the same contents; of row 1, with the copy on die 0 and parity on die 1, two units are lost in each.
+    for (readable, lost) in [(1, 6), (6, 1)] {
+        let mut writer = Writer::new(SMALL);
+        let first = writer.full_band(readable, 0);
+        let mut open = writer.open_as(lost, 1, false);
+        for pair in first.chunks(2) {
+            let copies: Vec<Content> = pair.iter().map(|(lba, version)| Content::Data(*lba, *version)).collect();
+            writer.stripe(&mut open, &copies);
+        }
+        writer.close(&mut open);
+        for (band, die) in [(readable, 1), (readable, 2), (lost, 0), (lost, 1)] {
+            writer.spoil(writer.at(band, die, 1));
+        }
+        let found = writer.scan_all().unwrap();
+        // LBA 2 lies on die 0, LBA 3 on die 2.
+        assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[2])), BandId(readable));
+        assert_eq!(writer.layout.band_of(ftl::Ppa(found.map[3])), BandId(lost));
+        assert_eq!(writer.versions(&found), last(&SMALL, &first));
+    }
+}
+
+#[test]
+fn a_summary_that_says_it_is_another_part_or_another_openings_is_not_believed() {
+    type Change = fn(&mut format::Spare);
+    let changes: [(Change, u32); 5] = [
+        (|_| {}, 1),
+        (|spare| spare.lba += 1, 0),
+        (|spare| spare.version += 1, 0),
+        (|spare| spare.role = format::Role::Data, 0),
+        (|spare| spare.role = format::Role::Padding, 0),
+    ];
+    for (number, (change, by_summary)) in changes.into_iter().enumerate() {
+        let mut writer = Writer::new(SMALL);
+        let mut open = writer.open(1);
+        let written = writer.fill(&mut open, 0);
+        for mut units in writer.summary(&mut open) {
+            let (_, unit) = units.first_mut().unwrap();
+            let mut spare = format::Spare::decode(unit.spare(0)).unwrap();
+            change(&mut spare);
+            spare.encode(unit.spare_mut(0));
+            writer.program(&units);
+        }
+        let found = writer.scan().unwrap();
+        assert_eq!(found.report.bands_by_summary, by_summary, "change {number}");
+        let versions = writer.versions(&found);
+        assert_eq!(versions[..14], last(&SMALL, &written)[..14], "change {number}");
+    }
+}
+
+#[test]
+fn without_modules_nothing_lies_anywhere() {
+    let at = ftl::UnitAddress { band: BandId(0), die: 0, row: 0 };
+    assert_eq!(ftl::recover::unit_at(&[], at), None);
+    assert_eq!(ftl::recover::unit_at(&[None], at), None);
+    assert!(ftl::recover::unit_at(&[Some(0)], at).is_some());
+}

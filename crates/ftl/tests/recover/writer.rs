@@ -2,7 +2,7 @@
 
 use format::{BandRecord, Checkpoint, CheckpointHead, Role, Spare, SummaryEntry};
 use format::{encode_summary, entries_per_sector, payload_crc, set_hole, set_holes_as_of};
-use ftl::recover::{self, Found, FoundBand, ScanError, scan, unit_at};
+use ftl::recover::{self, BandIdentity, Found, FoundBand, ScanError, scan, unit_at};
 use ftl::{BandId, Layout, Ppa, StripeId};
 use media::{BlockAt, Fault, Flash, Media, Physics, Shape, Unit, UnitAt};
 
@@ -423,19 +423,7 @@ impl Writer {
     }
 
     pub fn scan_with(&mut self, change: impl Fn(&mut recover::Card)) -> Result<Found, ScanError> {
-        let mut card = recover::Card {
-            layout: &self.layout,
-            modules: &self.modules,
-            bands: self.made.bands,
-            card: CARD,
-            user_sectors: self.made.user_sectors,
-            payload_bytes: PAYLOAD as u32,
-            slc_bits_per_cell: self.made.slc_bits,
-            noted: Default::default(),
-            power_loss_protection: self.made.plp,
-            use_checkpoints: true,
-            use_summaries: true,
-        };
+        let mut card = card_of(&self.made, &self.layout, &self.modules);
         change(&mut card);
         scan(&mut self.flash, &card)
     }
@@ -448,6 +436,14 @@ impl Writer {
         self.scan_with(|card| card.use_summaries = false)
     }
 
+    /// What the first rows of a band tell, and how many units were read.
+    pub fn identify(&mut self, band: u32) -> (BandIdentity, u64) {
+        let before = self.flash.reads();
+        let card = card_of(&self.made, &self.layout, &self.modules);
+        let identity = recover::identify(&mut self.flash, &card, BandId(band), 0).unwrap();
+        (identity, self.flash.reads() - before)
+    }
+
     /// The version that the map has of an LBA, as it is read; the error if it can't be.
     pub fn read(&mut self, found: &Found, lba: u32) -> Option<Result<u64, recover::SectorError>> {
         let ppa = found.map[lba as usize];
@@ -458,19 +454,7 @@ impl Writer {
         let band = found.bands[at.stripe.band.0 as usize];
         let opening = recover::Opening { sequence: band.sequence, slc: band.slc, stream: band.stream };
         let members = found.units(at.stripe.band)[self.layout.group_of(at.stripe.index) as usize];
-        let card = recover::Card {
-            layout: &self.layout,
-            modules: &self.modules,
-            bands: self.made.bands,
-            card: CARD,
-            user_sectors: self.made.user_sectors,
-            payload_bytes: PAYLOAD as u32,
-            slc_bits_per_cell: self.made.slc_bits,
-            noted: Default::default(),
-            power_loss_protection: self.made.plp,
-            use_checkpoints: true,
-            use_summaries: true,
-        };
+        let card = card_of(&self.made, &self.layout, &self.modules);
         let mut scratch = recover::Scratch::new(&self.made.shape());
         let read = recover::read_sector(&mut self.flash, &card, &opening, members, at, &mut scratch);
         Some(read.map(|read| {
@@ -487,6 +471,23 @@ impl Writer {
         (0..self.made.user_sectors)
             .map(|lba| self.read(found, lba).map_or(0, |read| read.expect("what is found can be read")))
             .collect()
+    }
+}
+
+/// The card that was made so.
+fn card_of<'a>(made: &Made, layout: &'a Layout, modules: &'a [Option<u32>]) -> recover::Card<'a> {
+    recover::Card {
+        layout,
+        modules,
+        bands: made.bands,
+        card: CARD,
+        user_sectors: made.user_sectors,
+        payload_bytes: PAYLOAD as u32,
+        slc_bits_per_cell: made.slc_bits,
+        noted: Default::default(),
+        power_loss_protection: made.plp,
+        use_checkpoints: true,
+        use_summaries: true,
     }
 }
 
