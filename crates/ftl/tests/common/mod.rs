@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "every test uses a part of it")]
 
 use device::Rng;
-use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, SlcCache, StripeId, VictimPolicy};
+use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, Persistence, SlcCache, StripeId, VictimPolicy};
 use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 pub const PACED: GcMode = GcMode::Paced { target_free_bands: 4 };
@@ -22,6 +22,7 @@ pub struct Card {
     pub separate_streams: bool,
     pub static_wear_spread_cycles: u32,
     pub slc_cache: Option<SlcCache>,
+    pub persistence: Option<Persistence>,
     pub endurance: Endurance,
     pub seed: u64,
 }
@@ -39,6 +40,7 @@ pub const PLAIN: Card = Card {
     separate_streams: true,
     static_wear_spread_cycles: 0,
     slc_cache: None,
+    persistence: None,
     endurance: Endurance { rated_cycles: 100_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
     seed: 1,
 };
@@ -82,7 +84,7 @@ impl Card {
             separate_streams: self.separate_streams,
             static_wear_spread_cycles: self.static_wear_spread_cycles,
             slc_cache: self.slc_cache,
-            persistence: None,
+            persistence: self.persistence,
         };
         let usable_sectors = (self.bands - config.overhead_bands()) * self.band_sectors();
         config.user_sectors = (self.u * f64::from(usable_sectors)) as u64;
