@@ -153,7 +153,8 @@ impl Layout {
             .map(|group| sectors(group) * u64::from((stripes - group).div_ceil(self.groups)))
             .sum();
         let (mut left, mut room) = (stripes, 0);
-        while left > 0 && room < data {
+        // Without data there is nothing to tell of: this ends.
+        while room < data {
             left -= 1;
             data -= sectors(left);
             room += sectors(left) * u64::from(self.summary_entries);
@@ -209,5 +210,61 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Groups of dies of which each has other units that are usable, and what they hold counted stripe by stripe.
+    #[test]
+    fn a_summary_has_room_for_all_that_lies_before_it_and_takes_no_more_than_it_needs() {
+        let masks = [[0b1111u64, 0b1111, 0b1111], [0b1111, 0b0111, 0b0001], [0b0011, 0b0001, 0b1111], [0; 3]];
+        for (rows, summary_entries, masks) in
+            (1..12).flat_map(|rows| (1..9).flat_map(move |entries| masks.map(|masks| (rows, entries, masks))))
+        {
+            let layout = Layout {
+                dies: 12,
+                width: 4,
+                parity_units: 1,
+                unit_sectors: 2,
+                rows,
+                groups: 3,
+                stripe_sectors: 8,
+                band_sectors: 24 * rows,
+                summary_entries,
+            };
+            let sectors = |stripe: u32| layout.stripe_data_sectors(masks[layout.group_of(stripe) as usize]);
+            let held = |stripes: std::ops::Range<u32>| stripes.map(sectors).sum::<u32>();
+            let fits = |data: u32| held(data..3 * rows) * summary_entries >= held(0..data);
+            let most = (0..=3 * rows).rev().find(|data| fits(*data)).unwrap();
+            let in_use = |group: u32| masks[group as usize];
+            assert_eq!(layout.data_stripes(3 * rows, in_use), most, "{rows} {summary_entries} {masks:?}");
+            assert_eq!(layout.band_data_sectors(in_use), held(0..most));
+            let without = Layout { summary_entries: 0, ..layout };
+            assert_eq!(without.data_stripes(3 * rows, in_use), 3 * rows);
+            assert_eq!(without.band_data_sectors(in_use), held(0..3 * rows));
+        }
+    }
+
+    #[test]
+    fn bands_are_kept_free_for_what_is_in_flight_without_a_unit_of_each_stripe() {
+        let layout = Layout {
+            dies: 4,
+            width: 4,
+            parity_units: 1,
+            unit_sectors: 1,
+            rows: 5,
+            groups: 1,
+            stripe_sectors: 4,
+            band_sectors: 20,
+            summary_entries: 0,
+        };
+        // Stripes of two sectors instead of three, ten in a band.
+        for (in_flight, bands) in [(0, 2), (1, 3), (10, 3), (11, 4)] {
+            assert_eq!(
+                [1, 2, 3].map(|cell_rows| layout.bands_kept_free(in_flight, cell_rows)),
+                [bands, bands + 1, bands + 1]
+            );
+        }
+        // Without a unit nothing is left for data: there bands are as they are, of five sectors.
+        let pairs = Layout { dies: 2, width: 2, stripe_sectors: 2, band_sectors: 10, ..layout };
+        assert_eq!([5, 6].map(|in_flight| pairs.bands_kept_free(in_flight, 1)), [3, 4]);
     }
 }

@@ -7,7 +7,7 @@ use device::Rng;
 use format::Checkpoint;
 use ftl::recover::BAND_KNOWN;
 use ftl::{BandId, BandState, Ftl, Lba, Persistence, StreamId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const PAYLOAD: usize = 128;
 const WRITTEN: Persistence = Persistence { payload_bytes: PAYLOAD as u32, cell_rows: 1, checkpoint_every_bands: 8 };
@@ -197,23 +197,44 @@ fn a_checkpoint_is_due_by_the_bands_that_were_opened_since_the_last_one_was_begu
 
 #[test]
 fn space_that_collection_can_use_leaves_room_for_two_checkpoints() {
-    let kept = |persistence: Option<Persistence>| {
-        let ftl = Card { persistence, ..CARD }.empty();
+    // Bands that are kept, of cards with so many sectors for the host.
+    let overhead = CARD.empty().config().overhead_bands();
+    let whole = f64::from((CARD.bands - overhead) * CARD.band_sectors());
+    let kept = |user_sectors: u32, persistence: Option<Persistence>| {
+        let ftl = Card { u: (f64::from(user_sectors) + 0.5) / whole, persistence, ..CARD }.empty();
+        assert_eq!(ftl.user_sectors(), u64::from(user_sectors));
         let usable = ftl.user_sectors() as f64 / (1.0 - ftl.effective_spare_factor());
-        // The same without: 48 sectors a band, as no summary is written.
+        // A band that has no summary holds 48.
         let band = if persistence.is_some() { BAND_SECTORS } else { 48 };
-        let bands = (ftl.data_sectors() as f64 - usable) / band as f64 - f64::from(ftl.config().overhead_bands());
-        (ftl, bands.round() as u32)
+        let bands = (ftl.data_sectors() as f64 - usable) / band as f64 - f64::from(overhead);
+        (bands.round() as u32, ftl.config().map_entries() as u32)
     };
-    let (ftl, bands) = kept(Some(WRITTEN));
-    let (entries, segments) = (ftl.config().map_entries() as u32, 2);
-    assert_eq!(u64::from(entries), ftl.user_sectors() + u64::from(segments));
-    let parts = (80 + 4 * entries + 16 * CARD.bands + 4 * segments).div_ceil(PAYLOAD as u32);
-    // Beside the parts, stripes of the body and of the head that are filled up, of four units.
-    assert_eq!(bands, 2 * (parts + 2 * 4).div_ceil(BAND_SECTORS as u32));
-    assert_eq!(kept(Some(Persistence { checkpoint_every_bands: 1, ..WRITTEN })).1, bands);
-    assert_eq!(kept(Some(Persistence { checkpoint_every_bands: 0, ..WRITTEN })).1, 0);
-    assert_eq!(kept(None).1, 0);
+    let mut seen = BTreeSet::new();
+    for user_sectors in 300..1_900 {
+        let (bands, entries) = kept(user_sectors, Some(WRITTEN));
+        let segments = entries - user_sectors;
+        let parts = (80 + 4 * entries + 16 * CARD.bands + 4 * segments).div_ceil(PAYLOAD as u32);
+        // Beside the parts, stripes of the body and of the head that are filled up, of four units.
+        assert_eq!(bands, 2 * (parts + 2 * 4).div_ceil(BAND_SECTORS as u32), "{user_sectors} sectors");
+        seen.insert((bands, segments));
+    }
+    assert!(seen.len() >= 3, "{seen:?}");
+    assert_eq!(kept(1_000, Some(Persistence { checkpoint_every_bands: 1, ..WRITTEN })).0, 4);
+    assert_eq!(kept(1_000, Some(Persistence { checkpoint_every_bands: 0, ..WRITTEN })).0, 0);
+    assert_eq!(kept(1_000, None).0, 0);
+}
+
+#[test]
+fn a_checkpoint_in_a_band_that_is_to_be_emptied_is_flawed_until_the_next_one_is_complete() {
+    let (mut ftl, _) = used(4);
+    take(&mut ftl, 1_000, &[], |_, _| {});
+    assert!(!ftl.checkpoint_is_flawed());
+    let is_one = |band: &BandId| ftl.opening(*band).stream == StreamId::Checkpoint as u8;
+    let band = (0..ftl.bands()).map(BandId).find(is_one).unwrap();
+    ftl.evacuate(band);
+    assert!(ftl.checkpoint_is_flawed() && !ftl.must_empty());
+    take(&mut ftl, 2_000, &[], |ftl, _| assert!(ftl.checkpoint_is_flawed()));
+    assert!(!ftl.checkpoint_is_flawed());
 }
 
 #[test]

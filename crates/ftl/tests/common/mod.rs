@@ -14,6 +14,7 @@ pub struct Card {
     pub bands: u32,
     pub dies: u32,
     pub pages_per_block: u32,
+    pub page_bytes: u32,
     pub width: u32,
     pub parity_units: u32,
     pub u: f64,
@@ -32,6 +33,7 @@ pub const PLAIN: Card = Card {
     bands: 256,
     dies: 1,
     pages_per_block: 64,
+    page_bytes: 4096,
     width: 1,
     parity_units: 0,
     u: 0.8,
@@ -48,7 +50,7 @@ pub const PLAIN: Card = Card {
 impl Card {
     /// Sectors of data in a band without bad blocks.
     pub fn band_sectors(&self) -> u32 {
-        (self.dies - self.dies / self.width * self.parity_units) * self.pages_per_block
+        (self.dies - self.dies / self.width * self.parity_units) * self.pages_per_block * (self.page_bytes / 4096)
     }
 
     pub fn empty(&self) -> Ftl {
@@ -61,7 +63,7 @@ impl Card {
                 planes_per_die: 1,
                 blocks_per_plane: self.bands,
                 pages_per_block: self.pages_per_block,
-                page_bytes: 4096,
+                page_bytes: self.page_bytes,
                 spare_bytes: 128,
                 multi_plane: false,
             },
