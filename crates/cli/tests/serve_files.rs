@@ -5,7 +5,7 @@ mod common;
 use common::nbd::{Client, FLUSH, WRITE};
 use common::{command, run};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A server, which is killed when the test ends in any way.
@@ -145,39 +145,47 @@ fn what_was_flushed_survives_kills_under_load() {
     }
 }
 
+/// An operator's command to a served card: whether it was done, and what was said.
+fn ctl(card: &Path, words: &[&str]) -> (bool, String) {
+    let output = command().arg("ctl").arg(card).args(words).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &said)
+}
+
+fn write_all(client: &mut Client, version: u32) {
+    for number in 0..SECTORS {
+        assert_eq!(client.done(WRITE, number * 4096, &sector(number, version)).unwrap(), 0);
+    }
+    assert_eq!(client.done(FLUSH, 0, &[]).unwrap(), 0);
+}
+
+fn read_all(client: &mut Client, version: u32) {
+    for number in 0..SECTORS {
+        assert!(client.read(number * 4096, 4096).unwrap().unwrap() == sector(number, version), "sector {number}");
+    }
+}
+
+/// Waits until the card says that it is degraded, or not any more.
+fn until_degraded(card: &Path, degraded: bool, why: &str) {
+    let began = Instant::now();
+    loop {
+        let (_, status) = ctl(card, &["status", "--json"]);
+        if status.contains(&format!("\"degraded\": {degraded}")) {
+            return;
+        }
+        let waited = began.elapsed();
+        assert!(waited < Duration::from_secs(60), "{why}: {status}{}", ctl(card, &["modules"]).1);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
 #[test]
 fn a_module_is_pulled_deleted_and_replaced_while_the_card_is_served() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let card = create(dir.path(), &[]);
     let (_server, mut client) = serve(&card);
-    let ctl = |words: &[&str]| {
-        let output = command().arg("ctl").arg(&card).args(words).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &said)
-    };
-    let write_all = |client: &mut Client, version: u32| {
-        for number in 0..SECTORS {
-            assert_eq!(client.done(WRITE, number * 4096, &sector(number, version)).unwrap(), 0);
-        }
-        assert_eq!(client.done(FLUSH, 0, &[]).unwrap(), 0);
-    };
-    let read_all = |client: &mut Client, version: u32| {
-        for number in 0..SECTORS {
-            assert!(client.read(number * 4096, 4096).unwrap().unwrap() == sector(number, version), "sector {number}");
-        }
-    };
-    let whole = |why: &str| {
-        let began = Instant::now();
-        loop {
-            let (_, status) = ctl(&["status", "--json"]);
-            if status.contains("\"degraded\": false") {
-                return;
-            }
-            let waited = began.elapsed();
-            assert!(waited < Duration::from_secs(60), "{why}: {status}{}", ctl(&["modules"]).1);
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
+    let ctl = |words: &[&str]| ctl(&card, words);
+    let whole = |why: &str| until_degraded(&card, false, why);
     write_all(&mut client, 1);
     assert!(ctl(&["module", "pull", "3"]).0);
     read_all(&mut client, 1);
@@ -201,6 +209,67 @@ fn a_module_is_pulled_deleted_and_replaced_while_the_card_is_served() {
     assert!(!taken && said.contains("card"), "{said}");
     assert!(ctl(&["module", "insert", "5"]).0);
     whole("the right one");
+    read_all(&mut client, 3);
+}
+
+/// A file system of so many bytes in memory, for as long as it lives.
+struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// `None`, and a line that says so, where that is not permitted.
+    fn mount(bytes: u64) -> Option<SmallDisk> {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "none"]).arg(folder.path());
+        if !mount.status().is_ok_and(|status| status.success()) {
+            eprintln!("skipped: nothing can be mounted (not root, or not permitted)");
+            return None;
+        }
+        Some(SmallDisk(folder))
+    }
+
+    /// What a file holds after its first MiB is given back, and taken by another file with all that is left.
+    fn take_room_of(&self, file: &Path) {
+        let bytes = std::fs::metadata(file).unwrap().len() - (1 << 20);
+        let hole = ["--punch-hole", "--offset", "1048576", "--length"];
+        let punched = Command::new("fallocate").args(hole).arg(bytes.to_string()).arg(file).status().unwrap();
+        assert!(punched.success());
+        let mut filler = std::fs::File::create(self.0.path().join("filler")).unwrap();
+        while std::io::Write::write(&mut filler, &[1; 4096]).is_ok() {}
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("--lazy").arg(self.0.path()).status();
+    }
+}
+
+#[test]
+fn a_full_disk_under_a_module_costs_the_module_and_nothing_else() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Some(disk) = SmallDisk::mount(64 << 20) else { return };
+    let on_disk = disk.0.path().join("module");
+    let modules: Vec<String> = (0..16)
+        .map(|slot| if slot == 6 { on_disk.clone() } else { dir.path().join(format!("module-{slot}")) })
+        .map(|path| path.display().to_string())
+        .collect();
+    let card = create(dir.path(), &["--modules", &modules.join(",")]);
+    let (_server, mut client) = serve(&card);
+    disk.take_room_of(&on_disk);
+    for version in 1..4 {
+        write_all(&mut client, version);
+        read_all(&mut client, version);
+    }
+    until_degraded(&card, true, "full");
+    let (_, said) = ctl(&card, &["modules"]);
+    assert!(said.lines().any(|line| line.trim_start().starts_with("6 ") && !line.contains("active")), "{said}");
+    // There is room again.
+    std::fs::remove_file(disk.0.path().join("filler")).unwrap();
+    assert!(ctl(&card, &["module", "pull", "6"]).0, "it has failed, and is still there");
+    let (taken, said) = ctl(&card, &["module", "insert", "6"]);
+    assert!(taken, "{said}");
+    until_degraded(&card, false, "put back");
     read_all(&mut client, 3);
 }
 
