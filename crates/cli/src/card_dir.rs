@@ -65,8 +65,8 @@ pub fn is_card(path: &Path) -> bool {
 }
 
 impl CardDir {
-    /// Makes a card in a folder, which is made as well.
-    pub fn create(dir: &Path, new: &New) -> Result<CardDir, Failure> {
+    /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
+    pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
         if is_card(dir) {
             return Err(Failure::CardExists { dir: dir.into() });
         }
@@ -101,13 +101,15 @@ impl CardDir {
             // Only if nothing else has come to lie in it.
             let _ = std::fs::remove_dir(dir);
         }
-        written.map(|()| made)
+        written.map(|module_bytes| (made, module_bytes))
     }
 
-    fn write(&self, new: &New, text: String) -> Result<(), Failure> {
+    /// Bytes of a module.
+    fn write(&self, new: &New, text: String) -> Result<u64, Failure> {
         let shape = card::shape(&self.config);
         let options = Options { overwrite: new.overwrite, ..Options::default() };
         let files = Files::create(shape, &self.paths(), &options)?;
+        let module_bytes = files.layout(0).map_or(0, |layout| layout.total_bytes());
         let named = self.dir.display().to_string();
         let live = Live::format(media::Medium::Outside(Box::new(files)), self.start(1))
             .map_err(|source| Failure::Live { card: named, source });
@@ -118,7 +120,7 @@ impl CardDir {
         if described.is_err() && new.modules.is_empty() {
             self.paths().iter().for_each(|path| drop(std::fs::remove_file(path)));
         }
-        described
+        described.map(|()| module_bytes)
     }
 
     fn describe(&self, new: &New, text: String) -> Result<(), Failure> {

@@ -18,10 +18,9 @@ pub fn create(args: &CreateArgs) -> Result<ExitCode, Failure> {
         modules: &args.modules,
         overwrite: args.destroy_data,
     };
-    let made = CardDir::create(&args.dir, &new)?;
+    let (made, module_bytes) = CardDir::create(&args.dir, &new)?;
     let user_bytes = made.config.ftl.user_sectors * SECTOR_BYTES;
     let paths: Vec<String> = made.paths().iter().map(|path| path.display().to_string()).collect();
-    let module_bytes = made.paths().first().and_then(|path| std::fs::metadata(path).ok()).map_or(0, |file| file.len());
     if args.json {
         print(&pretty(&json!({
             "dir": args.dir,

@@ -100,3 +100,32 @@ fn every_example_of_a_help_text_runs() {
         assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
 }
+
+/// In files of some MiB, in place of devices.
+#[test]
+fn every_example_of_create_makes_a_card() {
+    let lines = command_lines(&succeed(&["create", "--help"]));
+    assert!(lines.len() >= 3, "{lines:?}");
+    for words in lines {
+        let dir = tempfile::tempdir().unwrap();
+        let mut words = words[1..].to_vec();
+        let (mut has_size, mut modules) = (false, 0);
+        for at in 1..words.len() {
+            match words[at - 1].as_str() {
+                "--size" => (words[at], has_size) = ("64MiB".into(), true),
+                "--modules" => {
+                    words[at] = words[at].replace("/dev/", "");
+                    modules = words[at].split(',').count();
+                }
+                _ => {}
+            }
+        }
+        assert!(has_size, "{words:?}: as large as its card, which nobody has room for");
+        let output = command().current_dir(dir.path()).args(&words).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8_lossy(&output.stdout);
+        let found = said.lines().find(|line| line.starts_with("modules")).unwrap();
+        assert!(modules == 0 || found.contains(&format!(" {modules} of ")), "{found}");
+        assert!(!found.contains("of 0 B"), "{found}");
+    }
+}

@@ -152,8 +152,9 @@ pulled, moved, copied and put back like those of any card.
 Examples:
   flashrig create ./card --size 8GiB
   flashrig create ./card --card iodrive-320-mlc --size 8GiB
-  flashrig create ./card --card drive-array-16 --set geometry.modules=4 \\
-      --set ftl.stripe_width=4 \\
+  flashrig create ./card --card drive-array-16 --size 1200GB \\
+      --set geometry.modules=4 --set ftl.stripe_width=4 \\
+      --set card.user_bytes=1280GB \\
       --modules /dev/sdb,/dev/sdc,/dev/sdd,/dev/sde --destroy-data";
 
 pub(super) const SERVE: &str = "\
