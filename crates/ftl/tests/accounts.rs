@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::{Card, PLAIN};
+use common::{Card, PACED, PLAIN, STOP_THE_WORLD};
 use device::Rng;
-use ftl::{BandId, Counters, Ftl, Lba, Persistence, SealedStripe, StreamId, StripeId, StripeKind};
+use ftl::{BandId, Counters, FoundBlock, Ftl, Lba, Persistence, SealedStripe, StreamId, StripeId, StripeKind};
+use nand::Endurance;
 
 /// Two groups of four dies, units of three sectors; summaries of 8 entries in a sector.
 const CARD: Card = Card {
@@ -215,4 +216,131 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     assert!(!ftl.has_summary(open));
     assert!((0..stripes).all(|index| ftl.stripe_is_needed(StripeId { band: open, index })));
     assert!(data_stripes < stripes);
+}
+
+#[test]
+fn lists_of_holes_have_all_the_room_that_is_left() {
+    for (factory_bad_ppm, dies) in [(0, 8), (60_000, 8), (60_000, 12)] {
+        let mut ftl = Card { dies, endurance: Endurance { factory_bad_ppm, ..CARD.endurance }, ..CARD }.empty();
+        let whole = ftl.data_sectors() as usize;
+        assert_eq!(factory_bad_ppm == 0, whole as u64 == ftl.new_data_sectors());
+        for written in 0..600 {
+            let left = whole - written;
+            assert!(ftl.has_room_for_holes(left) && !ftl.has_room_for_holes(left + 1), "{written} of {whole}");
+            ftl.write(Lba(written as u32));
+        }
+        // What pads a stripe is room no more.
+        let before = ftl.counters();
+        ftl.seal_early(StreamId::Host);
+        let left = whole - 600 - ftl.counters().since(&before).padding_sectors as usize;
+        assert!(ftl.has_room_for_holes(left) && !ftl.has_room_for_holes(left + 1));
+    }
+}
+
+#[test]
+fn the_last_free_band_is_not_opened_for_what_moves() {
+    let mut ftl = CARD.empty();
+    ftl.keep_free(2);
+    let mut lbas = (0..ftl.user_sectors() as u32).cycle().map(Lba);
+    while ftl.free_bands() > 0 {
+        let free = ftl.free_bands();
+        assert_eq!((ftl.can_rewrite(), ftl.can_relocate(1)), (free > 1, free > 2), "{free} free");
+        while ftl.free_bands() == free {
+            ftl.write(lbas.next().unwrap());
+        }
+    }
+    // What is open already takes as much as it has room for.
+    let mut ftl = CARD.empty();
+    let place = ftl.write(Lba(0));
+    ftl.rewrite(place);
+    while ftl.free_bands() > 1 {
+        ftl.write(lbas.next().unwrap());
+    }
+    ftl.keep_free(2);
+    assert!(ftl.can_rewrite());
+    let band = BandId(ftl.open_band_of(StreamId::Relocation).unwrap().0);
+    let (_, data_stripes) = ftl.band_stripes(band);
+    let room = data_stripes * 3 * 3 - 1;
+    assert!(ftl.can_relocate(room) && !ftl.can_relocate(room + 1));
+}
+
+#[test]
+fn what_shares_cells_is_durable_together() {
+    let persistence = Some(Persistence { cell_rows: 2, ..CARD.persistence.unwrap() });
+    let mut ftl = Card { persistence, ..CARD }.empty();
+    assert_eq!(ftl.host_barrier(), 0);
+    // Stripes of nine sectors; four of them, in two rows, share cells.
+    for written in 1..180u32 {
+        ftl.write(Lba(written));
+        assert_eq!(ftl.host_barrier(), u64::from(written.div_ceil(9).next_multiple_of(4)), "{written} sectors");
+    }
+    let barrier = ftl.host_barrier();
+    ftl.seal_for_durability(StreamId::Host);
+    assert_eq!(ftl.host_barrier(), barrier);
+    while let Some(stripe) = ftl.pop_sealed() {
+        assert!(!ftl.host_is_durable(barrier) && !ftl.stream_is_durable(StreamId::Host, barrier));
+        ftl.stripe_durable(stripe.stream, stripe.sequence);
+    }
+    assert!(ftl.host_is_durable(barrier) && ftl.stream_is_durable(StreamId::Host, barrier));
+    assert!(!ftl.stream_is_durable(StreamId::Host, barrier + 1));
+}
+
+#[test]
+fn a_full_band_is_settled_when_all_of_it_is_on_flash() {
+    let mut ftl = CARD.empty();
+    let mut sealed = Vec::new();
+    let mut lbas = (0..ftl.user_sectors() as u32).map(Lba);
+    let first = ftl.write(lbas.next().unwrap());
+    let band = ftl.layout().band_of(first);
+    while ftl.open_band_of(StreamId::Host) == Some(band) {
+        ftl.write(lbas.next().unwrap());
+    }
+    sealed.extend(std::iter::from_fn(|| ftl.pop_sealed()));
+    assert!(ftl.has_summary(band));
+    for stripe in sealed {
+        assert!(!ftl.is_settled(band));
+        ftl.stripe_durable(stripe.stream, stripe.sequence);
+    }
+    assert!(ftl.is_settled(band));
+}
+
+#[test]
+fn blocks_that_their_medium_tells_of_are_taken_over() {
+    let mut ftl = CARD.empty();
+    let whole = ftl.data_sectors();
+    // Bands without a die's block: stripes of two units instead of three, in one of two groups.
+    ftl.take_over_blocks(|band, die| die == 1 && band < 4);
+    let narrow = ftl.data_sectors();
+    assert!(narrow < whole && (0..4).all(|band| ftl.blocks().is_bad(band, 1)));
+    assert!(!ftl.blocks().is_bad(4, 1));
+    // A die is gone, and another one comes in its place: of what lies on it nothing is known, nor used before its erase.
+    ftl.set_die_dead(2, true);
+    let without = ftl.data_sectors();
+    assert!(without < narrow);
+    ftl.dies_came([2].into_iter(), |band, die| FoundBlock { bad: (band, die) == (7, 2), cycles: band + 3 });
+    assert!(ftl.blocks().is_bad(7, 2) && !ftl.blocks().is_bad(6, 2));
+    assert_eq!((ftl.blocks().cycles(6, 2), ftl.data_sectors()), (9, without));
+    let erases = ftl.counters().erases;
+    (0..ftl.bands()).filter(|band| *band != 7).for_each(|band| ftl.block_erased(BandId(band), 2));
+    assert_eq!((ftl.counters().erases - erases, ftl.blocks().cycles(6, 2)), (63, 10));
+    let of_one = (whole - narrow) / 4;
+    assert_eq!(ftl.data_sectors(), narrow - of_one);
+}
+
+#[test]
+fn a_card_is_read_only_when_its_spare_is_used_up_and_not_before() {
+    let endurance = Endurance { rated_cycles: 20, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 50_000 };
+    for (gc, separate_streams) in [(PACED, true), (STOP_THE_WORLD, true), (PACED, false)] {
+        let card = Card { bands: 48, pages_per_block: 4, persistence: None, endurance, gc, separate_streams, ..CARD };
+        let mut ftl = card.filled();
+        let mut rng = Rng::stream(5, "wear");
+        loop {
+            let was_read_only = ftl.is_read_only();
+            if ftl.write_now(Lba(rng.below(ftl.user_sectors()) as u32)).is_err() {
+                break;
+            }
+            assert!(!was_read_only);
+        }
+        assert!(ftl.counters().retired_blocks > 0 && ftl.is_read_only());
+    }
 }
