@@ -25,6 +25,8 @@ fn an_empty_card_has_nothing() {
     assert!(found.map.iter().all(|ppa| *ppa == u32::MAX));
     assert!(found.bands.iter().all(|band| band.state == FoundState::Free));
     assert_eq!((found.next_version, found.last_band_sequence), (1 + VERSION_GAP, 0));
+    // More than any card has under way.
+    assert_eq!(VERSION_GAP, 1 << 20);
 }
 
 #[test]
