@@ -46,6 +46,8 @@ fn hidden(rng: &mut Rng) -> (Profile, String) {
         |card: &mut Profile, key: &str, value: String| card.set(&format!("{key}={value}")).expect("a valid setting");
     let rate = |rng: &mut Rng, low, high| (between(rng, low, high) as u64).to_string();
     for (key, value) in [
+        // Enough for any number of dies: the card's own 1.2 J put a full buffer on 128, and less than a stripe on a few.
+        ("buffer.capacitor_joules", "100".to_string()),
         ("geometry.modules", "1".to_string()),
         ("geometry.channels_per_module", (dies / per_channel).to_string()),
         ("geometry.dies_per_channel", per_channel.to_string()),
