@@ -149,6 +149,45 @@ fn measured(card: &Profile, host: &Host, unseen: &Unseen, seed: u64) -> RunResul
     bench.run(&load, fill, Measure::Auto, &Silent).expect("a run")
 }
 
+/// What the hidden card has for a parameter, where it has something of the kind.
+fn truth(card: &Profile, name: &str) -> Option<f64> {
+    let device = card.lower(1e-9).expect("a valid card");
+    let hidden = device.cards().first().expect("flash");
+    let (timing, link) = (&hidden.nand.timing, &hidden.link);
+    Some(match name {
+        "link.read_bytes_per_s" => link.read_bytes_per_s as f64,
+        "link.write_bytes_per_s" => link.write_bytes_per_s as f64,
+        "link.read_command_ns" => link.read_command_ns as f64,
+        "link.write_command_ns" => link.write_command_ns as f64,
+        "link.latency_ns" => link.latency_ns as f64,
+        "timing.read_ns" => timing.native.read_ns as f64,
+        "timing.program_ns" => timing.native.program_ns as f64,
+        "timing.erase_ns" => timing.native.erase_ns as f64,
+        "timing.bus_bytes_per_s" => timing.bus_bytes_per_s as f64,
+        "timing.suspend_ns" => timing.suspend_ns? as f64,
+        "geometry.channels_per_module" => f64::from(hidden.nand.geometry.channels_per_module),
+        "effective spare factor" => card.figures().expect("a valid card")?.capacities.effective_spare_factor,
+        "buffer.bytes" => f64::from(hidden.buffer_sectors) * 4096.0,
+        "geometry.pages_per_block" => f64::from(hidden.nand.geometry.pages_per_block),
+        "geometry.dies_per_channel" => f64::from(hidden.nand.geometry.dies_per_channel),
+        "ftl.parity_units" => f64::from(hidden.ftl.parity_units),
+        _ => return None,
+    })
+}
+
+/// Whether what a fit says of a parameter contradicts the card; `None` where it says that it can't be told.
+fn contradicted(card: &Profile, parameter: &fit::Parameter) -> Option<bool> {
+    let truth = truth(card, &parameter.name)?;
+    let number = parameter.number?;
+    let (low, high) = (parameter.low.unwrap_or(number), parameter.high.unwrap_or(number));
+    match parameter.status {
+        Status::Determined => Some(!(low * 0.999..=high * 1.001).contains(&truth)),
+        Status::AtLeast => Some(truth < low),
+        Status::AtMost => Some(truth > high),
+        Status::Together | Status::Undetermined => None,
+    }
+}
+
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|word| word.parse::<u64>().ok());
     let (cards, first) = (numbers.next().unwrap_or(20), numbers.next().unwrap_or(1));
@@ -156,6 +195,7 @@ fn main() {
     let host = Host::builtin("default").expect("a built-in host");
     let (mut all_throughput, mut all_tails, mut all_floor) = (Vec::new(), Vec::new(), Vec::new());
     let (mut told, mut told_wrong) = (0, 0);
+    let (mut said, mut said_wrong) = (0, 0);
     for number in first..first + cards {
         let mut rng = Rng::stream(number, "round trip");
         let (card, words) = hidden(&mut rng);
@@ -207,6 +247,15 @@ fn main() {
         let is_told = victim.status == Status::Determined;
         told += u32::from(is_told);
         told_wrong += u32::from(is_told && !words.contains(&victim.value));
+        let wrong: Vec<&str> = fitted
+            .parameters
+            .iter()
+            .filter(|p| contradicted(&card, p) == Some(true))
+            .map(|p| p.name.as_str())
+            .collect();
+        let says = fitted.parameters.iter().filter(|p| contradicted(&card, p).is_some()).count();
+        said += says;
+        said_wrong += wrong.len();
         println!(
             "{number:3}: throughput {:4.1} {:4.1}, p99 {:4.1} {:4.1} (itself {:.1} {:.1}) %, {took_s:.0} s, {} points, \
              cross-validated {:.1} %, victim {} {}; {words}",
@@ -221,7 +270,13 @@ fn main() {
             victim.value,
             victim.status.words()
         );
+        println!(
+            "     {} of {says} parameters said to be told are not what they are: {}",
+            wrong.len(),
+            wrong.join(", ")
+        );
     }
+    println!("parameters said to be told: {said}, {said_wrong} of them not within their bounds");
     println!("victim policy called determined: {told} of {cards}, {told_wrong} of them wrongly");
     let all = [
         ("throughput", Errors::of(all_throughput)),
