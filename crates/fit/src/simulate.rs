@@ -21,8 +21,6 @@ const KEPT_SECTORS: u64 = 60 << 20;
 /// are fewer, but never below the least.
 const REQUESTS: u64 = 4_000;
 const LEAST_REQUESTS: u64 = 800;
-/// Requests of each that is outstanding, at least: all begin at once, and what that does to queues has to be over.
-const REQUESTS_EACH: u64 = 50;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
 const WRITTEN_BANDS: u64 = 3;
 /// Most requests of a point.
@@ -189,16 +187,6 @@ impl<'a> Lab<'a> {
     }
 
     fn measure(&self, candidate: &Candidate, condition: &Condition, state: &Modelled) -> Result<Seen, RunError> {
-        self.measure_requests(candidate, condition, state, requests(&candidate.device, condition))
-    }
-
-    fn measure_requests(
-        &self,
-        candidate: &Candidate,
-        condition: &Condition,
-        state: &Modelled,
-        requests: u64,
-    ) -> Result<Seen, RunError> {
         let device = &candidate.device;
         let load = condition.load(device.user_bytes());
         let mut modelled = Modelled::new(device, load.build(self.seed)?.processes(), false, self.seed)?;
@@ -221,7 +209,7 @@ impl<'a> Lab<'a> {
             load: &load,
             fill: condition.fill,
             seed: self.seed,
-            measure: Measure::Requests(requests),
+            measure: Measure::Requests(requests(device, condition)),
             fresh: false,
             explain_tail: false,
             histograms: false,
@@ -233,7 +221,6 @@ impl<'a> Lab<'a> {
 /// Requests that are enough for a point.
 fn requests(device: &DeviceConfig, condition: &Condition) -> u64 {
     let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(LEAST_REQUESTS, REQUESTS);
-    let least = least.max(REQUESTS_EACH * u64::from(condition.outstanding())).min(MOST_REQUESTS);
     if !condition.mode.writes() {
         return least;
     }
@@ -273,33 +260,4 @@ pub(crate) fn residuals(points: &[&Observation], seen: &[Seen]) -> Vec<f64> {
             })
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::space::{Base, Space};
-    use load::FileioMode;
-    use profile::Host;
-
-    #[test]
-    fn large_reads_of_many_threads_are_past_their_beginning() {
-        let host = Host::builtin("default").unwrap();
-        let space = Space::new(&Base::neutral(None), &host, false, &[]).unwrap();
-        let candidate = space.candidate(&space.base_values()).unwrap();
-        let lab = Lab::new(1, &Silent);
-        for mode in [FileioMode::SeqRd, FileioMode::RndRd] {
-            let condition = Condition { own_regions: true, ..Condition::random(mode, 128 << 10, 64) };
-            let state = lab.make(&candidate.device, &condition).unwrap();
-            let enough = requests(&candidate.device, &condition);
-            let of = |requests: u64| {
-                let seen = lab.measure_requests(&candidate, &condition, &state, requests).unwrap();
-                [Figure::Throughput, Figure::ReadP99].map(|figure| seen.value(figure).unwrap())
-            };
-            let (now, long) = (of(enough), of(8 * enough));
-            for (now, long) in now.into_iter().zip(long) {
-                assert!((now / long).ln().abs() < 0.05, "{mode} {now} {long}");
-            }
-        }
-    }
 }
