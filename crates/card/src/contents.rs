@@ -49,6 +49,7 @@ impl Card {
     pub(crate) fn media_failed(&mut self, now: Time, band: u32, die: u32, error: MediaError) {
         let band = ftl::BandId(band);
         match error {
+            MediaError::Host | MediaError::NoSpace if self.contents().refuses(die) => self.lose_module_of(now, die),
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
                 match self.contents().retire_later(band.0, die) {
                     Ok(()) => {}

@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A server, which is killed when the test ends in any way.
-struct Server(Child);
+/// A server, which is killed when the test ends in any way, and where its messages are.
+struct Server(Child, PathBuf);
 
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+        if std::thread::panicking() {
+            eprintln!("the server said:\n{}", std::fs::read_to_string(&self.1).unwrap_or_default());
+        }
     }
 }
 
@@ -29,14 +32,15 @@ fn serve(card: &Path) -> (Server, Client) {
     let socket = card.join("nbd.sock");
     let mut command = command();
     command.arg("serve").arg(card).arg("--nbd").arg(format!("unix:{}", socket.display()));
-    let errors = std::fs::File::create(card.join("errors.txt")).unwrap();
-    let mut server = Server(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap());
+    let said = card.join("errors.txt");
+    let errors = std::fs::File::create(&said).unwrap();
+    let mut server = Server(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said.clone());
     let began = Instant::now();
     loop {
         if let Ok(client) = Client::connect(&socket) {
             return (server, client);
         }
-        let said = || std::fs::read_to_string(card.join("errors.txt")).unwrap();
+        let said = || std::fs::read_to_string(&said).unwrap();
         assert!(server.0.try_wait().unwrap().is_none(), "the server has ended: {}", said());
         assert!(began.elapsed() < Duration::from_secs(60), "the server does not listen: {}", said());
         std::thread::sleep(Duration::from_millis(5));

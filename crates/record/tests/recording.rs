@@ -73,7 +73,8 @@ impl Place {
 
 fn until_it_traces(place: &Place) -> impl Fn() -> bool {
     let pid = place.path("pid");
-    move || pid.exists()
+    // The file is there before what is written into it.
+    move || fs::read_to_string(&pid).is_ok_and(|number| number.ends_with('\n'))
 }
 
 #[test]

@@ -76,6 +76,8 @@ pub struct Store {
     pub gone: BTreeMap<u32, crate::modules::Gone>,
     /// Blocks to be retired when their band is erased: a program of them failed.
     failing: BTreeSet<(u32, u32)>,
+    /// By logical module: programs that whatever holds it has refused, one after the other.
+    refused: Vec<u32>,
     /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
     pub dirty_holes: BTreeMap<u32, u64>,
     /// The highest version as of which a list of holes was written.
@@ -99,6 +101,7 @@ pub struct Store {
 
 impl Store {
     pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>, requests: usize) -> Store {
+        let modules = slots.len();
         Store {
             media,
             headers,
@@ -114,6 +117,7 @@ impl Store {
             filled_anew: BTreeSet::new(),
             gone: BTreeMap::new(),
             failing: BTreeSet::new(),
+            refused: vec![0; modules],
             dirty_holes: BTreeMap::new(),
             holes_as_of: 0,
             over_holes: BTreeMap::new(),

@@ -23,6 +23,10 @@ pub struct Programs {
     groups: u32,
 }
 
+/// A module of which so many programs in a row are refused by what holds it is given up: block after block would be retired, and
+/// with them the room that stripes that failed go to.
+const MOST_REFUSED: u32 = 3;
+
 impl Store {
     /// What the spare areas of a stripe's sectors have in common.
     pub fn spare_of(&self, ftl: &Ftl, stripe: StripeId) -> Spare {
@@ -175,6 +179,12 @@ impl Store {
         if self.spare_units.len() < SPARE_UNITS {
             self.spare_units.push(contents);
         }
+        let refused = &mut self.refused[at.die as usize % self.slots.len()];
+        match done {
+            Ok(()) => *refused = 0,
+            Err(MediaError::Host | MediaError::NoSpace) => *refused += 1,
+            Err(_) => {}
+        }
         if done.is_err() {
             self.programs.get_mut(&index).expect("checked").failed |= 1 << unit;
         }
@@ -182,6 +192,17 @@ impl Store {
             self.counters.program_failures += u64::from(self.failing.insert((at.band.0, at.die)));
         }
         done
+    }
+
+    /// Whatever holds a die's module refuses what is programmed, not a block or two of it. The count begins again.
+    pub fn refuses(&mut self, die: u32) -> bool {
+        let modules = self.slots.len();
+        let refused = &mut self.refused[die as usize % modules];
+        let refuses = *refused >= MOST_REFUSED;
+        if refuses {
+            *refused = 0;
+        }
+        refuses
     }
 
     /// Stripes of a band that are being programmed.

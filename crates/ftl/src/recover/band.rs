@@ -196,8 +196,7 @@ impl BandScan {
         };
         let blank = self.blank_units(reader.card.layout);
         let ends_good = self.ends_good.clone();
-        let was_full = self.was_full(reader, opening);
-        Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, ends_good, was_full, known }))))
+        Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, ends_good, known }))))
     }
 
     fn read_summary<M: Media + ?Sized>(
@@ -352,11 +351,6 @@ impl BandScan {
         }
     }
 
-    /// A die was written to the last row.
-    fn was_full<M: Media + ?Sized>(&self, reader: &Reader<M>, opening: Opening) -> bool {
-        self.written.contains(&reader.card.rows(opening.slc))
-    }
-
     /// Drops what the band itself shows to have never been durable; what is left.
     fn resolve<M: Media + ?Sized>(
         &mut self,
@@ -369,7 +363,7 @@ impl BandScan {
         }
         // Erases that were cut leave whole blocks erased, of a band that was full: else what is absent beside a unit that a
         // rebuild has given up was lost.
-        let was_full = self.was_full(reader, opening);
+        let was_full = self.written.contains(&reader.card.rows(opening.slc));
         for doubt in self.doubts.iter_mut().filter(|doubt| doubt.may_hide_a_stray()) {
             let stripe = StripeId { band, index: doubt.stripe };
             let absent = doubt.lost.absent();

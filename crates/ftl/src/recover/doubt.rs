@@ -24,20 +24,8 @@ pub(super) struct BandDoubts {
     pub blank: Vec<u64>,
     /// By die: all of the last row that is not erased is good.
     pub ends_good: Vec<bool>,
-    /// A die was written to the band's last row.
-    pub was_full: bool,
     /// What is lost, when the band's summary tells: by number of the doubt, ascending.
     pub known: Option<Vec<(usize, Copy)>>,
-}
-
-impl BandDoubts {
-    /// Beside the doubt's sectors there is a unit of which nothing at all is good, in a band that was written to its end.
-    /// No fault takes a whole block from a die that answers: the band was being erased, now or, where the block failed then,
-    /// long ago, whatever else of it is lost.
-    pub fn lost_a_full_block(&self, doubt: &Doubt, layout: &Layout) -> bool {
-        let blank = self.blank[layout.group_of(doubt.stripe) as usize];
-        self.was_full && blank & doubt.lost.here() != 0
-    }
 }
 
 impl Doubt {

@@ -221,8 +221,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         let layout = self.reader.card.layout;
         let (band, doubt) = (of_band.band, &of_band.doubts[number]);
         let state = self.bands[band.0 as usize].state;
-        let may_be_erase = !self.reader.card.noted.no_erases && doubt.is_explained_by(&of_band.blank, layout);
-        let is_erase = (may_be_erase || of_band.lost_a_full_block(doubt, layout))
+        let is_erase = !self.reader.card.noted.no_erases
+            && doubt.is_explained_by(&of_band.blank, layout)
             && (state == FoundState::Dirty || !self.holds_current(band));
         if !is_erase {
             return Err(ScanError::BeyondRedundancy {
