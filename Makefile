@@ -210,14 +210,15 @@ bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
 	@$(call need,jq,jq)
 	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(FLASHRIG)
 
-# Takes half a minute to some minutes for each card.
-CARDS ?= 20
+# Some ten minutes, on a disk that does nothing else.
 .PHONY: bench-own-disk
 bench-own-disk: release
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	benches/own-disk.sh $(BUILD)/own-disk $(FLASHRIG)
 
+# Takes half a minute to some minutes for each card.
+CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)

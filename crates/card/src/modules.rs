@@ -354,7 +354,7 @@ impl Card {
     /// Finds the place of the module in a slot, and tells all modules of it.
     pub(crate) fn take_module(&mut self, now: Time, slot: u32) -> Result<Inserted, InsertError> {
         let store = self.store.as_mut().expect("the card has contents");
-        let crate::store::Store { media, headers, slots, gone, .. } = &mut **store;
+        let crate::store::Store { media, headers, slots, refused, gone, .. } = &mut **store;
         let joins = join(&mut **media, slot, &headers.common, |place| slots[place as usize].is_some())?;
         let (place, kept) = match joins {
             Joins::New { place } => (place, None),
@@ -374,6 +374,7 @@ impl Card {
             Joins::Again { .. } => headers.set_state(place as usize, SlotState::Rebuilding),
         }
         slots[place as usize] = Some(slot);
+        refused[place as usize] = 0;
         let told = headers.tell(&mut **media, slots);
         let lost = match told {
             Ok(lost) => lost,

@@ -77,7 +77,7 @@ pub struct Store {
     /// Blocks to be retired when their band is erased: a program of them failed.
     failing: BTreeSet<(u32, u32)>,
     /// By logical module: programs that whatever holds it has refused, one after the other.
-    refused: Vec<u32>,
+    pub refused: Vec<u32>,
     /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
     pub dirty_holes: BTreeMap<u32, u64>,
     /// The highest version as of which a list of holes was written.

@@ -23,8 +23,8 @@ pub struct Programs {
     groups: u32,
 }
 
-/// A module of which so many programs in a row are refused by what holds it is given up: block after block would be retired, and
-/// with them the room that stripes that failed go to.
+/// A module of which so many programs in a row are refused by what holds it is given up: block after block would be
+/// retired, and with them the room that stripes that failed go to.
 const MOST_REFUSED: u32 = 3;
 
 impl Store {
@@ -194,15 +194,9 @@ impl Store {
         done
     }
 
-    /// Whatever holds a die's module refuses what is programmed, not a block or two of it. The count begins again.
-    pub fn refuses(&mut self, die: u32) -> bool {
-        let modules = self.slots.len();
-        let refused = &mut self.refused[die as usize % modules];
-        let refuses = *refused >= MOST_REFUSED;
-        if refuses {
-            *refused = 0;
-        }
-        refuses
+    /// Whatever holds a die's module refuses what is programmed, not a block or two of it.
+    pub fn refuses(&self, die: u32) -> bool {
+        self.refused[die as usize % self.slots.len()] >= MOST_REFUSED
     }
 
     /// Stripes of a band that are being programmed.
