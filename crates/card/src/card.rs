@@ -400,6 +400,7 @@ impl Card {
                         }
                     }
                     let Erasing { dies, failed, .. } = self.erasing.swap_remove(i);
+                    self.note_erased(band, failed.is_empty());
                     let ended = |die| dies.contains(&die).then(|| !failed.contains(&die));
                     match self.store {
                         Some(_) => self.ftl.erased_on_medium(band, ended),

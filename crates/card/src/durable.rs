@@ -111,6 +111,11 @@ impl Card {
         !self.unsynced.is_empty() || !self.syncing.is_empty()
     }
 
+    /// A sync is under way, or begins by itself.
+    pub(crate) fn syncs_soon(&self) -> bool {
+        !self.syncing.is_empty() || self.events.time(self.sync_slot()) != Time::NEVER
+    }
+
     /// All that was programmed and erased survives a cut from now on, or the card has stopped.
     pub(crate) fn sync_media(&mut self, now: Time) {
         let parity = self.ftl.layout().parity_units;

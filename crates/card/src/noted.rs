@@ -4,14 +4,15 @@
 //! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
 //! over. Invariants:
 //! - what they say is durable is, and stays so until its band is erased;
-//! - "nothing was erased since" is taken back before a band that held sectors is erased.
+//! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
+//!   left on blocks that could not be.
 
 use crate::card::Card;
 use crate::store::Store;
 use format::Durable;
-use ftl::{SealedStripe, StreamId, StripeId};
+use ftl::{BandId, BandState, Ftl, SealedStripe, StreamId, StripeId};
 use media::MediaError;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// The streams of which it is told.
 const STREAMS: [StreamId; 2] = [StreamId::Host, StreamId::Relocation];
@@ -24,8 +25,19 @@ pub struct Noted {
     in_flight: [VecDeque<(u64, Durable)>; 2],
     /// Behind the last one.
     end: [Durable; 2],
+    /// Bands that were erased but for blocks that would not be. What lies on those looks like a band of which the rest is
+    /// lost, until the band is opened again.
+    left_behind: BTreeSet<u32>,
     /// What was found is whole again, and the headers say so. Before that they tell of what there was before the start.
     pub start_is_over: bool,
+}
+
+impl Noted {
+    /// Of a card that was found. Nobody erases bands that are retired, whatever lies there.
+    pub fn at_start(ftl: &Ftl, bands: u32) -> Noted {
+        let is_retired = |band: &u32| ftl.band_state(BandId(*band)) == BandState::Retired;
+        Noted { left_behind: (0..bands).filter(is_retired).collect(), ..Noted::default() }
+    }
 }
 
 impl Card {
@@ -41,6 +53,7 @@ impl Card {
         // What shares its cells can be spoiled until all of them are programmed.
         let StripeId { band, index } = sealed.stripe;
         let at = Durable { band_sequence, stripe: ftl.cells_begin(StripeId { band, index }) };
+        noted.left_behind.remove(&band.0);
         noted.in_flight[stream].push_back((sealed.sequence, at));
         noted.end[stream] = Durable { stripe: ftl.cells_begin(StripeId { band, index: index + 1 }), ..at };
     }
@@ -65,7 +78,8 @@ impl Card {
                 self.contents().headers.common.durable[stream] = at;
             }
         }
-        self.contents().headers.common.no_erases = !self.ftl.stale_bands_wait() && self.erasing.is_empty();
+        let no_erases = !self.ftl.stale_bands_wait() && self.erasing.is_empty() && self.noted.left_behind.is_empty();
+        self.contents().headers.common.no_erases = no_erases;
     }
 
     /// A band is about to be erased.
@@ -81,6 +95,15 @@ impl Card {
         self.halted |= told.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced));
     }
 
+    /// A band was erased, all of it or not.
+    pub(crate) fn note_erased(&mut self, band: BandId, all_of_it: bool) {
+        if all_of_it {
+            self.noted.left_behind.remove(&band.0);
+        } else {
+            self.noted.left_behind.insert(band.0);
+        }
+    }
+
     /// When what was found is whole again, the headers say that it is durable.
     pub(crate) fn note_end_of_start(&mut self) {
         if self.noted.start_is_over || self.store.is_none() || self.halted || self.draining {
@@ -88,8 +111,7 @@ impl Card {
         }
         let is_whole = self.erasable_beside_rescue() == usize::MAX && self.rescue.is_none() && !self.ftl.must_empty();
         let erases = self.ftl.stale_bands_wait() || !self.erasing.is_empty();
-        let writes = !self.stripes.is_empty() || self.owes_since_start.is_some();
-        if is_whole && !erases && !writes {
+        if is_whole && !erases && self.owes_since_start.is_none() {
             self.noted.start_is_over = true;
             self.save_totals();
         }

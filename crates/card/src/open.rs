@@ -3,6 +3,7 @@
 use crate::CardConfig;
 use crate::card::Card;
 use crate::holes::{OwedSinceStart, TrimsBeforeErase};
+use crate::noted::Noted;
 use crate::rescue::Rescue;
 use crate::store::{HeaderFailed, Headers, Store};
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
@@ -302,6 +303,7 @@ impl Card {
         card.to_rebuild =
             (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
         card.trims = TrimsBeforeErase::at_start(card.ftl.stale_bands());
+        card.noted = Noted::at_start(&card.ftl, config.bands);
         card.rescue = Rescue::of(std::mem::take(&mut found.rescued), card.ftl.stale_bands());
         card.owes_since_start = Some(OwedSinceStart::ToWrite { segments: found.owed_segments, as_of: 0 });
         Ok((card, headers, slots, found.next_version, found.report))
@@ -319,11 +321,11 @@ impl Card {
         self.go_on(now, done);
     }
 
-    /// Nothing that was found lies in a stripe that is not whole any more, or there is no room to move it.
+    /// Nothing that was found lies in a stripe that is not whole any more, and the headers say so; or there is no room to
+    /// move it. What a host reads before that could be lost with one module more.
     pub fn is_ready(&self) -> bool {
-        let at_work = self.dies.in_flight() > 0;
-        let empties = self.ftl.must_empty() || self.ftl.stale_bands_wait() || !self.erasing.is_empty();
-        self.halted || !at_work || !(empties || self.owes_since_start.is_some())
+        let at_work = self.dies.in_flight() > 0 || self.syncs_soon();
+        self.halted || self.noted.start_is_over || !at_work
     }
 
     /// What was done with contents since the start.

@@ -70,8 +70,11 @@ fn think_time_is_kept_and_is_no_part_of_latencies() {
     (request.mix.think_us, request.sessions) = (50_000, vec![2]);
     let mix = run(&ground, &request).report.mix.unwrap();
     let point = &mix.points[0];
-    assert!(point.tps < 2.0 / 0.05 && point.tps > 10.0, "{}", point.tps);
-    assert!(point.transactions["select"].lat_ns.at(50.0) < 45_000_000);
+    assert!(point.tps > 0.0 && point.tps < 2.0 / 0.05, "{}", point.tps);
+    // However slow the machine is: what sessions wait for and what they think are together all of their time.
+    let waits = |kind: &results::TransactionReport| kind.tps * kind.lat_ns.mean / 1e9;
+    let waited: f64 = point.transactions.values().map(waits).sum();
+    assert!(waited + point.tps * 0.05 < 2.0 * 1.1, "{waited} sessions wait at {} TPS", point.tps);
 }
 
 #[test]
@@ -87,9 +90,10 @@ fn a_slob_session_reads_single_blocks_and_its_tables_do_not_grow() {
         let awr = &point.awr;
         assert_eq!(awr.writers, point.sessions);
         assert!(awr.executes > 0 && awr.redo_bytes_s > 0.0 && awr.single_block_read_ns > 0.0, "{awr:?}");
-        // Eight rows of an execution are eight blocks, besides the index.
+        // Eight rows of an execution are eight blocks, besides the index: three of it for a select; three for each row, and
+        // the block that it goes to, for an update that finds no room beside the old one.
         let blocks = awr.logical_reads_s * awr.elapsed_s / awr.executes as f64;
-        assert!((8.0..24.0).contains(&blocks), "{blocks} blocks an execution");
+        assert!((8.0..32.0).contains(&blocks), "{blocks} blocks an execution");
         let selects = point.select_ns.n as f64 / awr.executes as f64;
         assert!((0.35..0.65).contains(&selects), "{selects}");
         assert!(!point.waits.is_empty() && (point.waits.iter().map(|w| w.share).sum::<f64>() - 1.0).abs() < 1e-9);

@@ -316,7 +316,7 @@ impl Engine {
                 self.restore_settings();
                 let wall_ns = self.wall_ns();
                 self.last = self.last.max(Time(wall_ns));
-                self.with_card(|card, now, done| card.start_up(now, done));
+                self.start_up();
                 Ok(())
             }
             Err(failed) => {

@@ -122,6 +122,8 @@ pub(crate) struct Engine {
     free: Vec<u32>,
     /// Parts that wait for a free request, or for the end of one that writes to the same sector.
     waiting: VecDeque<(Part, Vec<u8>)>,
+    /// What the last start found is whole again: until then all parts wait.
+    is_ready: bool,
     /// Parts under way that write a part of a sector.
     ragged: u32,
     /// By number; no number is given twice.
@@ -162,8 +164,22 @@ impl Engine {
         let mut engine = Engine::of(State::On(Box::new(card)), size_bytes, start.timing);
         engine.of_card = Some(OfCard { running: running(&start), start });
         engine.scan = scan;
-        engine.with_card(|card, now, done| card.start_up(now, done));
+        engine.start_up();
         engine
+    }
+
+    /// Begins what a card has to do after a start.
+    pub fn start_up(&mut self) {
+        self.is_ready = false;
+        self.with_card(|card, now, done| card.start_up(now, done));
+    }
+
+    fn is_ready(&mut self) -> bool {
+        self.is_ready |= match &self.state {
+            State::On(card) => card.is_ready(),
+            State::Disks(_) | State::Off(_) | State::Gone => true,
+        };
+        self.is_ready
     }
 
     /// Disks, with their own timing.
@@ -184,6 +200,7 @@ impl Engine {
             parts: vec![None; AT_ONCE as usize],
             free: (0..AT_ONCE).rev().collect(),
             waiting: VecDeque::new(),
+            is_ready: false,
             ragged: 0,
             askers: BTreeMap::new(),
             next_asker: 0,
@@ -342,7 +359,7 @@ impl Engine {
     /// Begins a part of an ask, or lines it up.
     fn begin(&mut self, part: Part, bytes: &[u8], wall_ns: u64) {
         self.asked[part.asked].parts_left += 1;
-        if self.free.is_empty() || !self.waiting.is_empty() || self.has_to_wait(&part) {
+        if !self.is_ready() || self.free.is_empty() || !self.waiting.is_empty() || self.has_to_wait(&part) {
             self.waiting.push_back((part, bytes.to_vec()));
         } else {
             self.submit(part, bytes, wall_ns);
@@ -519,6 +536,9 @@ impl Engine {
     }
 
     fn begin_waiting(&mut self, wall_ns: u64) {
+        if self.waiting.is_empty() || !self.is_ready() {
+            return;
+        }
         while let Some((part, _)) = self.waiting.front()
             && !self.free.is_empty()
             && !self.has_to_wait(part)

@@ -28,7 +28,32 @@ pub(super) struct BandDoubts {
     pub known: Option<Vec<(usize, Copy)>>,
 }
 
+impl BandDoubts {
+    /// What of a doubt is lost beside blocks of which nothing is good is within the redundancy, or a latent error comes
+    /// on top of that, in a band of which other stripes show what happened to it.
+    pub fn explains(&self, doubt: &Doubt, layout: &Layout) -> bool {
+        if doubt.is_explained_by(&self.blank, layout) {
+            return true;
+        }
+        let group = layout.group_of(doubt.stripe);
+        let shown = |other: &Doubt| {
+            layout.group_of(other.stripe) == group
+                && self.blank[group as usize] & other.lost.here() != 0
+                && other.is_explained_by(&self.blank, layout)
+        };
+        doubt.beside_latent_errors(&self.blank, layout).is_explained_by(&self.blank, layout)
+            && self.doubts.iter().any(shown)
+    }
+}
+
 impl Doubt {
+    /// Without as many members that can't be read as parity stands for, of blocks of which something else is good.
+    fn beside_latent_errors(&self, blank: &[u64], layout: &Layout) -> Doubt {
+        let latent = units(self.lost.unreadable & !blank[layout.group_of(self.stripe) as usize]);
+        let latent: u64 = latent.take(layout.parity_units as usize).map(|unit| 1 << unit).sum();
+        Doubt { lost: Lost { unreadable: self.lost.unreadable & !latent, ..self.lost }, ..*self }
+    }
+
     fn at(&self, band: BandId, unit: u32, layout: &Layout) -> UnitAddress {
         layout.unit_address(StripeId { band, index: self.stripe }, unit)
     }
@@ -101,7 +126,7 @@ impl Doubt {
     }
 
     /// What is lost beside blocks of which nothing is good is within the redundancy.
-    pub fn is_explained_by(&self, blank: &[u64], layout: &Layout) -> bool {
+    fn is_explained_by(&self, blank: &[u64], layout: &Layout) -> bool {
         let blank = blank[layout.group_of(self.stripe) as usize] & (self.lost.erased | self.lost.unreadable);
         // Beside a block whose erase was cut, a unit that reads erased may never have been programmed.
         let never_programmed = if blank == 0 { 0 } else { self.lost.erased };

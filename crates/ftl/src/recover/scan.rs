@@ -222,7 +222,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         let (band, doubt) = (of_band.band, &of_band.doubts[number]);
         let state = self.bands[band.0 as usize].state;
         let is_erase = !self.reader.card.noted.no_erases
-            && doubt.is_explained_by(&of_band.blank, layout)
+            && of_band.explains(doubt, layout)
             && (state == FoundState::Dirty || !self.holds_current(band));
         if !is_erase {
             return Err(ScanError::BeyondRedundancy {

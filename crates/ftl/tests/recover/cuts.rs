@@ -261,6 +261,32 @@ fn a_cut_erase_and_a_decayed_unit_are_no_loss() {
 }
 
 #[test]
+fn a_cut_erase_and_a_decayed_unit_beside_a_missing_module_are_no_loss() {
+    let kinds = [CutOutcome::NotBegun, CutOutcome::Done, CutOutcome::PartlyErased];
+    for way in ways(&kinds, 3) {
+        for (missing, die, row) in [(0, 1, 3), (0, 2, 0), (1, 0, 0), (1, 2, 5), (2, 0, 5), (2, 1, 3)] {
+            let (mut writer, durable) = erase_cut(SMALL, &way);
+            writer.spoil(writer.at(2, die, row));
+            writer.modules[missing] = None;
+            check(&mut writer, &durable, &durable, &(&way, missing, die, row));
+        }
+    }
+}
+
+#[test]
+fn a_missing_module_and_decayed_units_alone_are_no_erase() {
+    // The last row has the summary: nothing tells what is lost.
+    let mut writer = Writer::new(SMALL);
+    writer.full_band(2, 0);
+    writer.full_band(5, 0);
+    for row in 0..SMALL.rows {
+        assert_eq!(writer.scan().is_ok(), row == 0, "row {row}");
+        writer.modules[1] = None;
+        writer.spoil(writer.at(2, 0, SMALL.rows - 1 - row));
+    }
+}
+
+#[test]
 fn a_band_of_nothing_but_ruins_is_dirty() {
     let (mut writer, _) = erase_cut(SMALL, &[CutOutcome::PartlyErased; 3]);
     let found = writer.scan().unwrap();
