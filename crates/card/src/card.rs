@@ -257,7 +257,9 @@ impl Card {
 
     /// Queues an operation on a die.
     pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
-        self.set_pace(unit.die);
+        if self.store.is_some() {
+            self.set_pace(unit.die);
+        }
         let started = self.dies.enqueue(now, work, unit, mode, sectors, &mut self.events);
         self.note_started(started);
     }
@@ -265,10 +267,11 @@ impl Card {
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
-        if started.fresh && self.is_on_slow_medium() {
-            self.to_begin.push(started);
-        }
-        if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) && self.store.is_none() {
+        if self.store.is_some() {
+            if started.fresh && self.is_on_slow_medium() {
+                self.to_begin.push(started);
+            }
+        } else if matches!(started.work, Work::HostRead(_) | Work::RelocationRead(_)) {
             self.ftl.blocks().read(started.unit.band.0, started.unit.die, started.unit.row);
         }
         match started.work {
@@ -342,11 +345,7 @@ impl Card {
 
     /// A die has finished something.
     fn die_event(&mut self, now: Time, d: usize, done: &mut Vec<Completion>) {
-        if self.waits_for_answer(now, d) || self.waits_for_medium(now, d) {
-            return;
-        }
-        self.set_pace(d as u32);
-        if self.store.is_some() && self.retries(now, d) {
+        if self.store.is_some() && self.goes_on(now, d) {
             return;
         }
         let Finished { op, at, waited } = self.dies.finish(now, d);
@@ -412,6 +411,15 @@ impl Card {
         }
     }
 
+    /// What the die does takes longer than flash alone would.
+    fn goes_on(&mut self, now: Time, d: usize) -> bool {
+        if self.waits_for_answer(now, d) || self.waits_for_medium(now, d) {
+            return true;
+        }
+        self.set_pace(d as u32);
+        self.retries(now, d)
+    }
+
     /// The die has read something that needs more reads.
     fn retries(&mut self, now: Time, d: usize) -> bool {
         let Some(unit) = self.dies.read_to_judge(d) else { return false };
@@ -464,20 +472,14 @@ impl Card {
     }
 
     /// After space or buffer came free: admits what waits, relocates what is due.
+    #[inline]
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Vec<Completion>) {
-        if !self.syncing.is_empty() {
-            // A module that was waited for may be gone.
-            self.synced(now, done);
+        if self.store.is_some() {
+            self.go_on_with_contents(now, done);
         }
-        self.note_elsewhere(now, done);
-        self.rehome(now);
         if self.draining {
-            return self.drain(now);
+            return;
         }
-        self.rebuild_on(now);
-        self.write_owed_since_start(now);
-        self.checkpoint_on(now);
-        self.scrub_on(now, done);
         if !self.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }
@@ -497,6 +499,23 @@ impl Card {
             }
             self.unblock(now);
         }
+    }
+
+    /// What only a card with contents has to do.
+    fn go_on_with_contents(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.syncing.is_empty() {
+            // A module that was waited for may be gone.
+            self.synced(now, done);
+        }
+        self.note_elsewhere(now, done);
+        self.rehome(now);
+        if self.draining {
+            return self.drain(now);
+        }
+        self.rebuild_on(now);
+        self.write_owed_since_start(now);
+        self.checkpoint_on(now);
+        self.scrub_on(now, done);
     }
 
     /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
@@ -602,9 +621,7 @@ impl Device for Card {
                     self.unblock(now);
                     self.stop_without_room();
                 }
-                if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
-                    self.notice_the_end(now, done);
-                }
+                self.notice_the_end(now, done);
                 if self.draining && self.dies.in_flight() == 0 && !self.syncs() {
                     self.drain(now);
                 }

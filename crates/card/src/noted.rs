@@ -4,6 +4,7 @@
 //! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
 //! over. Invariants:
 //! - what they say is durable is, and stays so until its band is erased;
+//! - of what made a band stale they say so before it is erased;
 //! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
 //!   left on blocks that could not be.
 
@@ -82,12 +83,16 @@ impl Card {
         self.contents().headers.common.no_erases = no_erases;
     }
 
-    /// A band is about to be erased.
+    /// A band is about to be erased. What made its sectors stale is durable; should it ever be lost, that must be known,
+    /// for nothing older is left then.
     pub(crate) fn note_erase(&mut self) {
         self.note_erase_beside_rescue();
-        let Some(store) = &mut self.store else { return };
-        let Store { media, headers, slots, .. } = &mut **store;
-        if !std::mem::take(&mut headers.common.no_erases) {
+        let Some(store) = &self.store else { return };
+        let (durable, no_erases) = (store.headers.common.durable, store.headers.common.no_erases);
+        self.note_durable();
+        let Store { media, headers, slots, .. } = self.contents();
+        headers.common.no_erases = false;
+        if !no_erases && headers.common.durable == durable {
             return;
         }
         let told = headers.write_totals(&mut **media, slots);

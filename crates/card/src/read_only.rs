@@ -48,7 +48,14 @@ impl Card {
 
     /// Turns read-only when writes or flushes wait for room that nothing will ever make. To be asked between events: in the
     /// middle of one, what goes on next may not have begun.
+    #[inline]
     pub(crate) fn notice_the_end(&mut self, now: Time, done: &mut Vec<Completion>) {
+        if !self.waiting_writes.is_empty() || !self.waiting_durable.is_empty() {
+            self.notice_that_nothing_comes_free(now, done);
+        }
+    }
+
+    fn notice_that_nothing_comes_free(&mut self, now: Time, done: &mut Vec<Completion>) {
         let wants_room = !self.waiting_writes.is_empty()
             || self.waiting_durable.iter().any(|(_, id)| self.requests[id.0 as usize].holes_as_of.is_some());
         let may_come = |card: &Card| card.draining || card.halted || card.ftl.can_write() || card.has_own_work();

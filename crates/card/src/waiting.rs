@@ -15,10 +15,15 @@ impl Card {
     }
 
     /// Tells the medium what has begun on dies.
+    #[inline]
     pub(crate) fn begin_on_medium(&mut self) {
-        if self.to_begin.is_empty() {
-            return;
+        if !self.to_begin.is_empty() {
+            self.begin_all_on_medium();
         }
+    }
+
+    #[cold]
+    fn begin_all_on_medium(&mut self) {
         let mut all = std::mem::take(&mut self.to_begin);
         all.drain(..).for_each(|started| self.begin_one_on_medium(&started));
         self.to_begin = all;

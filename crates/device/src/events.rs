@@ -14,65 +14,71 @@ use crate::Time;
 pub struct EventTable {
     /// A power of two; slots beyond the ones asked for are never set.
     leaves: usize,
-    /// `nodes[1]` is the earliest event, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots.
-    nodes: Vec<Event>,
+    /// `nodes[1]` is the earliest event, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots. Two
+    /// that are compared with each other lie together: node `i` is in pair `i / 2`.
+    pairs: Vec<[Event; 2]>,
 }
 
-/// Time in the upper bits, slot in the lower 32: one comparison orders events and breaks ties.
-type Event = u128;
-
-#[inline]
-fn event(time: Time, slot: usize) -> Event {
-    u128::from(time.0) << 32 | slot as u128
+/// When something happens, and to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Event {
+    time: Time,
+    slot: u32,
 }
 
+/// Of two that come next to each other the earlier one: the first has the lower slot, and with it the tie.
 #[inline]
-fn time_of(event: Event) -> Time {
-    Time((event >> 32) as u64)
+fn earlier([first, second]: [Event; 2]) -> Event {
+    if second.time < first.time { second } else { first }
 }
 
 impl EventTable {
     /// A table with `slots` (below 2^32) empty slots.
     pub fn new(slots: usize) -> EventTable {
         let leaves = slots.next_power_of_two().max(2);
-        let mut nodes = vec![event(Time::NEVER, 0); 2 * leaves];
+        let never = |slot: usize| Event { time: Time::NEVER, slot: slot as u32 };
+        let mut pairs = vec![[never(0); 2]; leaves];
         for slot in 0..leaves {
-            nodes[leaves + slot] = event(Time::NEVER, slot);
+            pairs[(leaves + slot) / 2][slot & 1] = never(slot);
         }
         for node in (1..leaves).rev() {
-            nodes[node] = nodes[2 * node].min(nodes[2 * node + 1]);
+            pairs[node / 2][node & 1] = earlier(pairs[node]);
         }
-        EventTable { leaves, nodes }
+        EventTable { leaves, pairs }
     }
 
     /// Time of a slot's event.
     #[inline]
     pub fn time(&self, slot: usize) -> Time {
-        time_of(self.nodes[self.leaves + slot])
+        let node = self.leaves + slot;
+        self.pairs[node / 2][node & 1].time
     }
 
     /// Sets, moves or (with [`Time::NEVER`]) clears the event of a slot.
     #[inline]
     pub fn set(&mut self, slot: usize, time: Time) {
         let mut node = self.leaves + slot;
-        let mut earlier = event(time, slot);
-        self.nodes[node] = earlier;
-        while node > 1 {
-            earlier = earlier.min(self.nodes[node ^ 1]);
-            node >>= 1;
-            if self.nodes[node] == earlier {
+        let mut event = Event { time, slot: slot as u32 };
+        loop {
+            let pair = &mut self.pairs[node / 2];
+            if pair[node & 1] == event {
                 // Nothing above changes either.
                 return;
             }
-            self.nodes[node] = earlier;
+            pair[node & 1] = event;
+            if node == 1 {
+                return;
+            }
+            event = earlier(*pair);
+            node /= 2;
         }
     }
 
     /// The earliest event: its time ([`Time::NEVER`] when there is none) and slot.
     #[inline]
     pub fn earliest(&self) -> (Time, usize) {
-        let first = self.nodes[1];
-        (time_of(first), first as u32 as usize)
+        let first = self.pairs[0][1];
+        (first.time, first.slot as usize)
     }
 }
 

@@ -111,7 +111,30 @@ impl Ftl {
     }
 
     /// Whether relocation is due. `idle`: the host asks for nothing right now, so collection may run ahead.
+    #[inline]
     pub fn gc_demand(&mut self, idle: bool) -> bool {
+        // As it nearly always is: a victim is being scanned, and the pace alone says whether it goes on.
+        if let Some(victim) = self.gc.scanning()
+            && !victim.urgent
+            && self.gc.urgent.is_empty()
+            && matches!(self.config.gc, GcMode::Paced { .. })
+        {
+            return self.gc.pacing.is_due() || self.is_starved() || self.is_behind(idle);
+        }
+        self.gc_demand_of_others(idle)
+    }
+
+    fn is_starved(&self) -> bool {
+        self.bands.free_worth() <= self.config.reserve_bands
+    }
+
+    /// Without host work collection runs freely, but not beyond the target: cleaning a band earlier than needed moves
+    /// sectors that the host would have overwritten.
+    fn is_behind(&self, idle: bool) -> bool {
+        idle && self.free_space_bands() < self.gc.pacing.target_bands()
+    }
+
+    fn gc_demand_of_others(&mut self, idle: bool) -> bool {
         if !self.gc.urgent.is_empty() || self.gc.scanning().is_some_and(|v| v.urgent) {
             return self.urgent_demand() || self.ordinary_demand(idle);
         }
@@ -161,11 +184,8 @@ impl Ftl {
     fn ordinary_demand(&mut self, idle: bool) -> bool {
         match self.config.gc {
             GcMode::Paced { .. } => {
-                let starved = self.bands.free_worth() <= self.config.reserve_bands;
-                // Without host work collection runs freely, but not beyond the target: cleaning a band earlier than
-                // needed moves sectors that the host would have overwritten.
-                let behind = idle && self.free_space_bands() < self.gc.pacing.target_bands();
-                if starved || behind || self.gc.pacing.is_due() {
+                let starved = self.is_starved();
+                if starved || self.is_behind(idle) || self.gc.pacing.is_due() {
                     return self.ensure_victim(starved);
                 }
                 // The first victim sets the pace.

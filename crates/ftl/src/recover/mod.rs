@@ -49,6 +49,8 @@
 //!    blocks (and beside units that may never have been programmed, for the band was not filled) is within the
 //!    redundancy, and of what can still be read in the band nothing is current (a band is erased only when nothing in
 //!    it is), the band was being erased.
+//!    Units of other blocks that can't be read, as many as parity stands for, are let pass where another stripe of the same
+//!    dies shows that the band was being erased: they decayed before.
 //! 6. Else the card does not start: [`ScanError::BeyondRedundancy`].
 //!
 //! The headers say how far the streams were durable when they were written, and whether anything was erased since
@@ -56,8 +58,9 @@
 //! reason; where nothing was erased since, not even that.
 //!
 //! What can't be told from a torn stripe, and is taken for one: two members of the last stripe that a die programmed
-//! before a cut, both lost after that cut, if no header was written since that says more. And a band of which whole blocks are lost, nothing else of it being current,
-//! or nothing of which can be read at all, is taken for one that was being erased.
+//! before a cut, both lost after that cut, if no header was written since that says more. And a band of which whole blocks are
+//! lost, nothing else of it being current, or nothing of which can be read at all, is taken for one that was being erased.
+//! Of a band all of whose other blocks read as erased, one that is marked bad tells nothing: it may hold what an erase has left.
 //!
 //! # What whoever writes must keep
 //!
@@ -75,7 +78,10 @@
 //! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole. Until that is durable no band
 //!   is erased that held sectors: they may be the last durable versions. What [`Found::rescued`] has of it counts even if
 //!   it can't be read any more.
-//! - Before a band that held sectors is erased, the headers say no more that none was.
+//! - Before a band that held sectors is erased, the headers say how far all is durable, and no more that no band was erased.
+//!   They don't say that either while blocks that could not be erased hold what is left of a band.
+//! - A host gets no answers before what was found is durable elsewhere and the headers say so: what it has read must not go
+//!   with one module more.
 //! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
 //!   older, or can't be read), then to the other copy of every module, then everything else.
 //!
