@@ -246,11 +246,6 @@ impl Card {
         &self.config
     }
 
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.ftl.memory_bytes() + self.requests.capacity() * size_of::<HostRequest>()
-    }
-
     pub(crate) fn request_slot(&self, id: RequestId) -> usize {
         self.die_count + id.0 as usize
     }

@@ -296,9 +296,4 @@ impl Bands {
         self.slc_in_use -= u32::from(band.mode == CellMode::Slc);
         self.put_into_service(id, layout, blocks);
     }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.bands.capacity() * size_of::<Band>() + self.valid.capacity() * 4 + self.free.len() * 16
-    }
 }

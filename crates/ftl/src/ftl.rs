@@ -540,14 +540,4 @@ impl Ftl {
     pub fn host_is_durable(&self, barrier: u64) -> bool {
         self.streams[StreamId::Host as usize].is_durable(barrier)
     }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.map.memory_bytes()
-            + self.reverse.memory_bytes()
-            + self.valid.memory_bytes()
-            + self.blocks.memory_bytes()
-            + self.bands.memory_bytes()
-            + self.victims.memory_bytes()
-    }
 }

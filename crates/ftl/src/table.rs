@@ -44,11 +44,6 @@ impl Table {
         let _ = memory.advise(memmap2::Advice::HugePage);
         Table { memory: Memory::Mapped(memory), len }
     }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.len * 4
-    }
 }
 
 impl Clone for Table {

@@ -82,11 +82,6 @@ impl ValidMap {
         }
         count
     }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.words.capacity() * 8
-    }
 }
 
 #[cfg(test)]

@@ -198,16 +198,6 @@ impl Victims {
         }
         best.map(|(_, b)| BandId(b as u32))
     }
-
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        self.groups.capacity() * size_of::<Group>()
-            + self.place.capacity() * 4
-            + self.closed.capacity() * 4
-            + self.closed_at.capacity() * 8
-            + self.missing.capacity() * 4
-            + self.order.capacity() * 16
-    }
 }
 
 #[cfg(test)]

@@ -143,11 +143,6 @@ impl Blocks {
         written != BAD && unit < written
     }
 
-    /// Bytes of memory held.
-    pub fn memory_bytes(&self) -> usize {
-        (self.written.capacity() + self.cycles.capacity()) * 4
-    }
-
     /// Erases a block. Returns false when the erase failed: the block is bad from now on.
     ///
     /// # Panics

@@ -28,14 +28,22 @@ fn pages(card: &Card) -> f64 {
     geometry.installed_bytes() as f64 / 4096.0 * share
 }
 
+/// What the process holds of the machine's memory.
+fn resident_bytes() -> Result<u64, Box<dyn std::error::Error>> {
+    let status = std::fs::read_to_string("/proc/self/status")?;
+    let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));
+    Ok(kib.ok_or("/proc/self/status has no VmRSS")?.parse::<u64>()? * 1024)
+}
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let mode = args.next().as_deref().unwrap_or("rndwr").parse()?;
     let requests: u64 = args.next().as_deref().unwrap_or("1000000").parse()?;
     let scale = profile::parse_share(args.next().as_deref().unwrap_or("1/64"))?;
     let recoverable = args.next().as_deref() != Some("unrecoverable");
+    let before = resident_bytes()?;
     let (device, load) = full_tachion::prepare(mode, scale, recoverable)?;
-    let bytes: usize = device.cards().iter().map(Card::memory_bytes).sum();
+    let bytes = resident_bytes()? - before;
     println!(
         "{:.2} bytes of memory for each 4 KiB page of flash",
         bytes as f64 / device.cards().iter().map(pages).sum::<f64>()
