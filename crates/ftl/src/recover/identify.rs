@@ -2,7 +2,7 @@
 
 use super::check::{Opening, Place, check_place, is_consistent};
 use super::error::ScanError;
-use super::place::{Card, units};
+use super::place::Card;
 use super::reader::Reader;
 use crate::canary::ignores_sequences;
 use crate::layout::{BandId, Layout, StripeId};
@@ -175,7 +175,9 @@ impl Known {
             return Ok(true);
         }
         for (index, mask) in (0..).zip(&self.masks) {
-            for unit in units(*mask) {
+            // Not of each band the same die: they are asked at once.
+            let in_turn = (0..layout.width).map(|unit| (unit + band.0 + 1) % layout.width);
+            for unit in in_turn.filter(|unit| mask >> unit & 1 == 1) {
                 let at = layout.unit_address(StripeId { band, index }, unit);
                 if at.die == self.first_told || reader.is_bad(at) || !reader.read(at)? {
                     continue;

@@ -40,6 +40,19 @@ fn bands_that_a_checkpoint_knows_are_not_read() {
 }
 
 #[test]
+fn bands_that_a_checkpoint_knows_are_looked_at_on_all_dies_alike() {
+    let mut writer = Writer::new(Made { bands: 24, user_sectors: 300, ..SMALL });
+    (1..22).for_each(|band| drop(writer.full_band(band, band * 13)));
+    let found = writer.scan().unwrap();
+    writer.checkpoint(22, &found, &[]);
+    let report = writer.scan().unwrap().report;
+    assert_eq!(report.bands_by_checkpoint, 21);
+    let (most, least) = (report.reads_by_die.iter().max().unwrap(), report.reads_by_die.iter().min().unwrap());
+    // Of each of these bands two units are read, of three.
+    assert!(most - least < 7, "{:?}", report.reads_by_die);
+}
+
+#[test]
 fn a_die_that_comes_back_does_not_tell_what_a_checkpoint_knew_of_a_band_that_was_opened_again() {
     for made in [SMALL, GROUPS] {
         for die in 0..made.modules * made.dies_per_module {
