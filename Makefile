@@ -198,6 +198,7 @@ bench-files: release
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,curl,curl)
+	cargo build --release --locked -p live --example files_speed
 	benches/files-against-raw-disk.sh $(FILES) $(FLASHRIG)
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder

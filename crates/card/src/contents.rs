@@ -215,7 +215,9 @@ impl Card {
         let part = parts.iter().position(|part| part.unit == at).expect("the read was noted");
         let part = parts.swap_remove(part);
         let mut unit = store.take_scratch();
-        let read = store.read_unit(at, &mut unit);
+        let first = part.first.0 % self.ftl.layout().unit_sectors;
+        let wanted = (0..part.sectors).fold(0, |wanted, sector| wanted | 1 << (first + sector));
+        let read = store.read_unit(at, wanted, &mut unit);
         let mut missing = Vec::new();
         for i in 0..part.sectors {
             let (lba, ppa) = (Lba(part.first_lba.0 + i), Ppa(part.first.0 + i));
@@ -247,7 +249,7 @@ impl Card {
     pub(crate) fn relocation_arrived(&mut self, now: Time, relocation: Relocation, done: &mut Vec<Completion>) -> bool {
         let store = self.store.as_mut().expect("the card has contents");
         let mut unit = store.take_scratch();
-        let read = store.read_unit(relocation.unit, &mut unit);
+        let read = store.read_unit(relocation.unit, relocation.mask, &mut unit);
         let (mut contents, mut missing) = (Vec::new(), Vec::new());
         for sector in (0..self.ftl.layout().unit_sectors).filter(|sector| relocation.mask >> sector & 1 == 1) {
             let ppa = Ppa(relocation.first.0 + sector);

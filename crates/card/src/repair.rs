@@ -109,7 +109,7 @@ impl Card {
         let width = self.ftl.layout().width;
         let store = self.store.as_mut().expect("the card has contents");
         let mut unit = Unit::new(store.media.shape());
-        let read = store.read_unit(at, &mut unit);
+        let read = store.read_unit(at, u64::MAX, &mut unit);
         if self.read_ended(now, at, read) {
             return;
         }

@@ -8,7 +8,7 @@ use crate::ahead::Found;
 use crate::disks::What;
 use crate::erase::{Change, Kind, Waits};
 use crate::files::{Files, Purpose, is_of_place};
-use crate::frame::{self, Stamp};
+use crate::frame::{self, Origin, Stamp};
 use crate::layout::{COPIES, PAGE_BYTES};
 use crate::module::{Die, Operation, Sync};
 use crate::superblock::Superblock;
@@ -67,7 +67,7 @@ impl Files {
         self.slots[at.module as usize].dies[at.die as usize] = Die::Busy(operation);
     }
 
-    fn decode(&self, at: UnitAt, bytes: &[u8], unit: &mut Unit) -> Result<ReadReport, MediaError> {
+    fn decode(&self, at: UnitAt, wanted: u64, bytes: &[u8], unit: &mut Unit) -> Result<ReadReport, MediaError> {
         let module = self.module(at.block.module)?;
         let superblock = &module.superblock;
         if bytes.is_empty() {
@@ -75,23 +75,24 @@ impl Files {
             (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
         } else {
             let block = &module.table[superblock.layout.block(at.block) as usize];
+            let origin = Origin { file: superblock.file, block };
             let was_synced = |program| superblock.was_synced(program);
-            frame::decode(&self.shape, at, superblock.file, block, was_synced, bytes, unit);
+            frame::decode(&self.shape, at, wanted, origin, was_synced, bytes, unit);
         }
         Ok(ReadReport::default())
     }
 
     /// A read that nobody has begun.
-    fn read_now(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+    fn read_now(&mut self, at: UnitAt, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         let slot = at.block.module;
         let module = self.module_mut(slot)?;
         let (handle, layout) = (module.handle, module.superblock.layout);
         let number = layout.unit(at);
-        let wanted = module.ahead.asked(number, layout.unit_bytes(), layout.units());
-        self.read_ahead(slot, wanted);
+        let windows = module.ahead.asked(number, layout.unit_bytes(), layout.units());
+        self.read_ahead(slot, windows);
         loop {
             match self.module(slot)?.ahead.find(number, layout.unit_bytes()) {
-                Found::There(bytes) => return self.decode(at, bytes, unit),
+                Found::There(bytes) => return self.decode(at, wanted, bytes, unit),
                 Found::OnItsWay => {}
                 Found::Nowhere => break,
             }
@@ -100,8 +101,8 @@ impl Files {
         let buffer = self.pool.take(layout.unit_bytes());
         let (read, result, buffer) = self.call(handle, What::Read, layout.unit_offset(number), buffer);
         let decoded = match read {
-            Ok(()) => self.decode(at, buffer.bytes(), unit),
-            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, &[], unit),
+            Ok(()) => self.decode(at, wanted, buffer.bytes(), unit),
+            Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, wanted, &[], unit),
             Err(error) => Err(error),
         };
         self.pool.give(buffer);
@@ -182,14 +183,18 @@ impl Media for Files {
     }
 
     fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.read_some(at, u64::MAX, unit)
+    }
+
+    fn read_some(&mut self, at: UnitAt, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         match self.take_end(at.block, |operation| *operation == Operation::Read(at)) {
             Some(Ok(buffer)) => {
-                let decoded = self.decode(at, buffer.bytes(), unit);
+                let decoded = self.decode(at, wanted, buffer.bytes(), unit);
                 self.pool.give(buffer);
                 decoded
             }
             Some(Err(error)) => Err(error),
-            None => self.read_now(at, unit),
+            None => self.read_now(at, wanted, unit),
         }
     }
 

@@ -103,6 +103,12 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// not [`SectorState::Good`] is undefined.
     fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError>;
 
+    /// As [`Media::read`], but only the sectors whose bits are set in `wanted` are asked for, from bit 0 on; what comes of the
+    /// others is undefined. Units have 64 sectors at most.
+    fn read_some(&mut self, at: UnitAt, _wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.read(at, unit)
+    }
+
     /// Programs a unit. [`MediaError::Failed`]: its contents are undefined, and the block should not be used any longer.
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError>;
 

@@ -196,11 +196,11 @@ impl Store {
         Some(UnitAt { block: self.block_at(unit.die, unit.band.0)?, row: unit.row })
     }
 
-    /// Reads a unit into `unit`.
-    pub fn read_unit(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+    /// Reads sectors of a unit into `unit`: those whose bits are set in `wanted`.
+    pub fn read_unit(&mut self, at: UnitAddress, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.reads.count(at.band.0, at.die, 1);
         let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
-        let report = persist(|| self.media.read(at, unit))?;
+        let report = persist(|| self.media.read_some(at, wanted, unit))?;
         self.counters.reads += 1;
         self.counters.read_retries += u64::from(report.retries);
         Ok(report)
