@@ -55,6 +55,8 @@ pub struct Files {
     /// Pages of tables of which no copy is being written, and that have changes: slot, visit, page.
     changed_pages: Vec<(u32, u64, u32)>,
     pub(crate) notes: Vec<Note>,
+    /// Nothing is written.
+    pub(crate) only_looks: bool,
 }
 
 /// Why a request was made.
@@ -116,6 +118,7 @@ impl Files {
             tickets: 0,
             changed_pages: Vec::new(),
             notes: Vec::new(),
+            only_looks: false,
         }
     }
 

@@ -12,6 +12,7 @@
 //! - What lies in a file never panics. Damage reads as uncorrectable, or a copy stands for what is damaged; a module
 //!   whose superblocks are both damaged counts as none. Only zeroes where a unit was are taken for a unit that was never
 //!   programmed.
+//! - What is only looked at ([`Files::look`]) stays as it is, to the byte.
 //! - At most one process has a file (`flock`; block devices also `O_EXCL`).
 //!
 //! Where the bytes go is behind a trait ([`Disks`]), so that tests can cut a disk's power.
@@ -24,6 +25,7 @@ mod error;
 mod files;
 mod frame;
 mod layout;
+mod look;
 mod medium;
 mod module;
 mod open;

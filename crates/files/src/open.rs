@@ -4,6 +4,7 @@ use crate::disks::{Disks, Handle, Make, Opened, What};
 use crate::erase::Pages;
 use crate::files::{Files, Note, Options};
 use crate::layout::{self, COPIES, Layout, PAGE_BYTES};
+use crate::look::OnlyRead;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
 use crate::ring::Ring;
@@ -53,6 +54,12 @@ impl Files {
         Files::open_on(ring()?, paths)
     }
 
+    /// Opens the modules of a card as [`Files::open`] does, to look at what lies in them as the next start would find it:
+    /// nothing is written, and what would have to be fails with [`media::MediaError::Host`].
+    pub fn look(paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+        Files::open_with(Box::new(OnlyRead::default()), paths, true)
+    }
+
     /// As [`Files::create`], on other disks.
     pub fn create_on(
         disks: Box<dyn Disks>,
@@ -78,6 +85,10 @@ impl Files {
 
     /// As [`Files::open`], on other disks.
     pub fn open_on(disks: Box<dyn Disks>, paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+        Files::open_with(disks, paths, false)
+    }
+
+    fn open_with(disks: Box<dyn Disks>, paths: &[Option<PathBuf>], only_looks: bool) -> Result<Files, FilesError> {
         let unknown = Shape {
             modules: paths.len() as u32,
             dies_per_module: 0,
@@ -88,6 +99,7 @@ impl Files {
             rows_sharing_cells: 0,
         };
         let mut files = Files::empty(unknown, disks);
+        files.only_looks = only_looks;
         let (mut first_error, mut is_known) = (None, false);
         for (slot, path) in (0..).zip(paths) {
             let Some(path) = path else { continue };
@@ -270,14 +282,16 @@ impl Files {
         let synced = synced.max().unwrap_or(0);
         superblock.begin_session(synced);
         superblock.writes += 1;
-        let (written, result) = self.write_superblock(handle, &superblock);
-        written.map_err(|_| io_error(path, "write its superblock", result))?;
-        // One copy is whole before the other is touched.
-        for copy in 0..COPIES {
-            let pages: Vec<u32> = (0..).zip(&anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
-            if !pages.is_empty() {
-                self.write_table(path, handle, &layout, superblock.file, &table, copy, pages.into_iter())?;
-                self.sync_now(path, handle)?;
+        if !self.only_looks {
+            let (written, result) = self.write_superblock(handle, &superblock);
+            written.map_err(|_| io_error(path, "write its superblock", result))?;
+            // One copy is whole before the other is touched.
+            for copy in 0..COPIES {
+                let pages: Vec<u32> = (0..).zip(&anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
+                if !pages.is_empty() {
+                    self.write_table(path, handle, &layout, superblock.file, &table, copy, pages.into_iter())?;
+                    self.sync_now(path, handle)?;
+                }
             }
         }
         let last_program = superblock.base();

@@ -18,6 +18,7 @@
 //! ```
 
 use crate::layout::PAGE_BYTES;
+use crate::superblock::SESSION_BITS;
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
@@ -58,6 +59,9 @@ pub(crate) struct Entry {
     pub is_known: bool,
 }
 
+/// No epoch comes near it, so that the next one never overflows.
+const MAX_EPOCH: u64 = u64::MAX - (1 << SESSION_BITS);
+
 /// The epoch of a block that was never erased.
 pub(crate) const FIRST_EPOCH: u64 = 1;
 
@@ -89,7 +93,8 @@ impl Entry {
         let is_legal = raw.magic == MAGIC
             && raw.crc.get() == crc32c::crc32c(&bytes[CHECKED_FROM..])
             && (raw.block.get(), raw.file.get()) == (block, file)
-            && raw.bad <= 1;
+            && raw.bad <= 1
+            && raw.epoch.get() < MAX_EPOCH;
         let entry = Entry { epoch: raw.epoch.get(), cycles: raw.cycles.get(), is_bad: raw.bad == 1, is_known: true };
         is_legal.then_some(entry)
     }

@@ -1,0 +1,103 @@
+//! Files that are only looked at: nothing of them is written, so anybody may read them at the same time. Whoever writes
+//! has them alone.
+
+use crate::FilesError;
+use crate::disks::{Disks, Done, Handle, Io, Make, Opened, What};
+use rustix::fs::{FlockOperation, SeekFrom};
+use std::fs::File;
+use std::io;
+use std::os::fd::BorrowedFd;
+use std::os::unix::fs::{FileExt, FileTypeExt};
+use std::path::Path;
+use std::time::Duration;
+
+/// Files and block devices that are read where they are asked, one after the other. What would change them is refused.
+#[derive(Debug, Default)]
+pub(crate) struct OnlyRead {
+    files: Vec<Option<File>>,
+    done: Vec<Done>,
+}
+
+fn failed(path: &Path, what: &'static str, error: io::Error) -> FilesError {
+    FilesError::Io { path: path.into(), what, error }
+}
+
+/// Nothing is made where things are only looked at.
+fn refused(path: &Path) -> FilesError {
+    failed(path, "make it", io::ErrorKind::ReadOnlyFilesystem.into())
+}
+
+fn read(file: &File, offset: u64, bytes: &mut [u8]) -> i32 {
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return -error.raw_os_error().unwrap_or(libc::EIO),
+        }
+    }
+    filled as i32
+}
+
+impl Disks for OnlyRead {
+    fn open(&mut self, path: &Path) -> Result<Opened, FilesError> {
+        let kind = std::fs::metadata(path).map_err(|error| failed(path, "open it", error))?.file_type();
+        if !kind.is_file() && !kind.is_block_device() {
+            return Err(FilesError::Kind { path: path.into() });
+        }
+        let file = File::open(path).map_err(|error| failed(path, "open it", error))?;
+        if rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) == Err(rustix::io::Errno::WOULDBLOCK) {
+            return Err(FilesError::InUse { path: path.into() });
+        }
+        let bytes = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|e| failed(path, "find its end", e.into()))?;
+        self.files.push(Some(file));
+        let handle = Handle(self.files.len() - 1);
+        // Reads that go through the page cache have no alignment.
+        Ok(Opened { handle, bytes, align_bytes: 1, is_zero: false, note: None })
+    }
+
+    fn align_bytes(&mut self, path: &Path) -> Result<u32, FilesError> {
+        Err(refused(path))
+    }
+
+    fn make(&mut self, path: &Path, _: Make) -> Result<Opened, FilesError> {
+        Err(refused(path))
+    }
+
+    fn unmake(&mut self, _: &Path) {}
+
+    fn close(&mut self, handle: Handle) {
+        self.files[handle.0] = None;
+    }
+
+    fn begin(&mut self, io: Io) {
+        let Io { tag, handle, what, offset, mut buffer } = io;
+        let file = self.files[handle.0].as_ref().expect("a file that was closed is not asked");
+        let result = match what {
+            What::Read => read(file, offset, buffer.bytes_mut()),
+            What::Write { .. } | What::Sync => -libc::EROFS,
+        };
+        self.done.push(Done { tag, result, buffer });
+    }
+
+    fn submit(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn wait(&mut self, _: Option<Duration>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn reap(&mut self, done: &mut Vec<Done>) {
+        done.append(&mut self.done);
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn unique(&mut self) -> u64 {
+        unreachable!("only what is made is given a number")
+    }
+}
