@@ -136,6 +136,7 @@ async fn pull(State(served): Shared, Path(words): Path<String>, request: Request
     let Nothing {} = body(request).await?;
     let slot = slot(&words)?;
     served.live.act(Action::Pull { slot })?;
+    tracing::info!(card = served.name, slot, "a module was pulled");
     module(&served, slot)
 }
 
@@ -150,6 +151,7 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
             return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message));
         }
     }
+    tracing::info!(card = served.name, slot, new, "a module was inserted");
     module(&served, slot)
 }
 
@@ -164,6 +166,10 @@ async fn power_on(State(served): Shared, request: Request) -> Answer<Value> {
 async fn power(served: &Served, request: Request, action: Action) -> Answer<Value> {
     let Nothing {} = body(request).await?;
     served.live.act(action)?;
+    match action {
+        Action::PowerOn => tracing::info!(card = served.name, "the power is back"),
+        _ => tracing::info!(card = served.name, "the power was cut"),
+    }
     Ok(Json(json!({ "powered": action == Action::PowerOn })))
 }
 

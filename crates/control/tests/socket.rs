@@ -135,6 +135,32 @@ fn who_says_nothing_does_not_keep_others_waiting_for_ever() {
 }
 
 #[test]
+fn who_stalls_in_the_middle_holds_nobody_up() {
+    let rig = Rig::new();
+    let connect = || UnixStream::connect(&rig.socket).unwrap();
+    let (nothing, mut head, mut body, mut unread) = (connect(), connect(), connect(), connect());
+    head.write_all(b"GET /v1/status HTTP/1.1\r\nHo").unwrap();
+    let whole = request("PATCH", "/v1/settings", r#"{"rebuild_bytes_per_s":1000}"#);
+    let (first, rest) = whole.split_at(whole.len() - 9);
+    body.write_all(first.as_bytes()).unwrap();
+    // Answers that nobody reads, of which more come than its socket takes.
+    unread.set_nonblocking(true).unwrap();
+    while unread.write(b"GET /v1/metrics HTTP/1.1\r\nHost: card\r\n\r\n").is_ok() {}
+    for _ in 0..3 {
+        rig.client.status().unwrap();
+    }
+    // Those who go on are answered: nobody was let go, so nobody was waited for.
+    head.write_all(b"st: card\r\nConnection: close\r\n\r\n").unwrap();
+    body.write_all(rest.as_bytes()).unwrap();
+    for mut stalled in [head, body] {
+        let mut answer = String::new();
+        stalled.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    drop((nothing, unread));
+}
+
+#[test]
 fn a_socket_is_found_by_its_directory_and_by_its_path() {
     let rig = Rig::new();
     assert_eq!(find_socket(Some(rig.dir.path())).unwrap(), rig.socket);
