@@ -178,14 +178,28 @@ impl CardDir {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
+    /// Its modules, to be looked at and not changed. What is wrong with single ones is said in words.
+    pub fn look(&self, note: impl FnMut(String)) -> Result<Files, Failure> {
+        let files = Files::look(&self.places())?;
+        say(&files, note);
+        Ok(files)
+    }
+
+    fn places(&self) -> Vec<Option<PathBuf>> {
+        self.paths().into_iter().map(Some).collect()
+    }
+
     /// Starts it. What is wrong with single modules is said in words.
-    pub fn run(&self, start: Start, mut note: impl FnMut(String)) -> Result<Live, Failure> {
-        let paths: Vec<Option<PathBuf>> = self.paths().into_iter().map(Some).collect();
-        let files = Files::open(&paths)?;
-        files.notes().iter().for_each(|found| note(format!("slot {}: {}", found.slot, found.text)));
+    pub fn run(&self, start: Start, note: impl FnMut(String)) -> Result<Live, Failure> {
+        let files = Files::open(&self.places())?;
+        say(&files, note);
         Live::open(media::Medium::Outside(Box::new(files)), start)
             .map_err(|source| Failure::Live { card: self.dir.display().to_string(), source })
     }
+}
+
+fn say(files: &Files, mut note: impl FnMut(String)) {
+    files.notes().iter().for_each(|found| note(format!("slot {}: {}", found.slot, found.text)));
 }
 
 fn parse_id(text: &str) -> Option<CardId> {

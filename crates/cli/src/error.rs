@@ -79,6 +79,17 @@ pub enum Failure {
         /// As typed.
         card: String,
     },
+    /// No card lies in a folder, or there is no such folder.
+    #[error("{}: {}; flashrig create {} --card NAME makes a card there", .dir.display(), match .is_there {
+        true => "no card lies in this folder",
+        false => "there is no such folder",
+    }, .dir.display())]
+    NoCardIn {
+        /// As typed.
+        dir: PathBuf,
+        /// Whether there is such a folder.
+        is_there: bool,
+    },
     /// Disks that would be as fast as memory.
     #[error("{name} is disks: without their times they would be plain memory; add --timing model")]
     DisksWithoutTiming {

@@ -1,10 +1,12 @@
 //! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is wrong.
 
 use crate::args::FsckArgs;
+use crate::card_dir::{self, CardDir};
 use crate::error::Failure;
 use crate::output::{pretty, print};
 use crate::view;
 use fsck::{Examined, FsckError, ReadsAs, Source, StripeState, VerdictState};
+use media::Media;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -13,9 +15,11 @@ use std::process::ExitCode;
 const SCHEMA: u32 = 1;
 
 pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
-    let flash = Source::of(&args.card).open()?;
-    let (key, value, text, is_good) =
-        look(args, flash).map_err(|source| Failure::Fsck { card: args.card.clone(), source })?;
+    let found = match card_dir::is_card(&args.card) {
+        true => look(args, CardDir::open(&args.card)?.look(|note| eprintln!("flashrig: {note}"))?),
+        false => look(args, Source::of(&args.card).open()?),
+    };
+    let (key, value, text, is_good) = found.map_err(|source| Failure::Fsck { card: args.card.clone(), source })?;
     if args.json {
         let name = args.card.display().to_string();
         print(&pretty(&json!({ "kind": "flashrig-fsck", "schema": SCHEMA, "name": name, key: value })))?;
@@ -26,8 +30,8 @@ pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
 }
 
 /// The answer: its key in JSON, as JSON, as text, and whether nothing is wrong.
-fn look(args: &FsckArgs, flash: media::Flash) -> Result<(&'static str, Value, String, bool), FsckError> {
-    let mut card = Examined::new(flash)?;
+fn look(args: &FsckArgs, media: impl Media) -> Result<(&'static str, Value, String, bool), FsckError> {
+    let mut card = Examined::new(media)?;
     if let Some(range) = args.lba {
         let sectors = card.sectors(range.first..=range.last)?;
         let is_good = sectors.iter().all(|sector| matches!(sector.reads_as, ReadsAs::Data | ReadsAs::Zeros));

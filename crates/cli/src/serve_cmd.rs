@@ -253,7 +253,11 @@ fn disks_in_memory(
 fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let dir = Path::new(name);
     if !card_dir::is_card(dir) {
-        return Err(Failure::NoBacking { card: name.into() });
+        // A card's name, or its own file.
+        return Err(match !dir.is_dir() && Profile::open(name).is_ok() {
+            true => Failure::NoBacking { card: name.into() },
+            false => Failure::NoCardIn { dir: dir.into(), is_there: dir.is_dir() },
+        });
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), ..card.start(args.seed) };

@@ -179,3 +179,33 @@ fn images_that_are_none_are_refused_with_module_and_offset() {
 fn the_help_says_what_the_exit_status_means() {
     assert!(succeed(&["fsck", "--help"]).contains("Exit status: 0 when nothing is wrong"));
 }
+
+#[test]
+fn a_card_in_files_is_looked_at_and_not_changed() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let card = dir.path().join("card");
+    assert!(run_in(dir.path(), &["create", "card", "--size", "48MiB"]).status.success());
+    let fsck = |more: &[&str]| run_in(dir.path(), &[&["fsck", "card"], more].concat());
+    let module = |slot: u32| card.join(format!("module-{slot:02}"));
+    let bytes = || (0..16).map(|slot| fs::read(module(slot)).unwrap()).collect::<Vec<_>>();
+    let before = bytes();
+    let output = fsck(&["--verify", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["report"]["verdict"]["state"], "clean", "{answer}");
+    assert!(output.stderr.is_empty() && bytes() == before);
+    // One that was cut off counts as missing, and is named; one that was never a module likewise.
+    fs::OpenOptions::new().write(true).open(module(3)).unwrap().set_len(1 << 20).unwrap();
+    let output = fsck(&[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(1), 1), "{said}");
+    assert!(said.contains("slot 3: ") && said.contains("module-03: has 1048576 of "), "{said}");
+    // Nothing can be said where there is nothing.
+    for slot in 0..16 {
+        fs::write(module(slot), [7; 9000]).unwrap();
+    }
+    let output = fsck(&[]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), said.lines().count()), (Some(2), 1), "{said}");
+    assert!(said.contains("module-00: holds no module"), "{said}");
+}

@@ -29,9 +29,13 @@ fn create(dir: &Path, more: &[&str]) -> PathBuf {
 }
 
 fn serve(card: &Path) -> (Server, Client) {
+    serve_with(card, &[])
+}
+
+fn serve_with(card: &Path, more: &[&str]) -> (Server, Client) {
     let socket = card.join("nbd.sock");
     let mut command = command();
-    command.arg("serve").arg(card).arg("--nbd").arg(format!("unix:{}", socket.display()));
+    command.arg("serve").arg(card).arg("--nbd").arg(format!("unix:{}", socket.display())).args(more);
     let said = card.join("errors.txt");
     let errors = std::fs::File::create(&said).unwrap();
     let mut server = Server(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said.clone());
@@ -277,6 +281,140 @@ fn a_full_disk_under_a_module_costs_the_module_and_nothing_else() {
     read_all(&mut client, 3);
 }
 
+/// A loop device on a file. It is detached by whoever has it.
+struct Loop(String);
+
+impl Loop {
+    /// `None`, and a line that says so, where that is not permitted.
+    fn on(file: &Path) -> Option<Loop> {
+        let made = Command::new("losetup").args(["--find", "--show", "--direct-io=off"]).arg(file).output();
+        let Some(made) = made.ok().filter(|made| made.status.success()) else {
+            eprintln!("skipped: there are no loop devices (not root, or not permitted)");
+            return None;
+        };
+        Some(Loop(String::from_utf8(made.stdout).unwrap().trim().to_owned()))
+    }
+}
+
+/// A disk that fails when it is told to: a card in memory, mounted as a file, on a loop device.
+struct Failing {
+    device: Loop,
+    server: Server,
+    control: PathBuf,
+    mounted: PathBuf,
+}
+
+impl Failing {
+    /// `None`, and a line that says so, where that is not permitted.
+    fn start(dir: &Path) -> Option<Failing> {
+        let (mounted, control, said) = (dir.join("mounted"), dir.join("control"), dir.join("said"));
+        std::fs::create_dir(&mounted).unwrap();
+        let mut serve = command();
+        serve.args(["serve", "memory-16", "--memory", "--size", "32MiB", "--log", "none"]);
+        serve.arg("--nbd").arg(format!("unix:{}", dir.join("nbd").display()));
+        serve.arg("--fuse").arg(&mounted).arg("--control").arg(&control);
+        let errors = std::fs::File::create(&said).unwrap();
+        let mut server = Server(serve.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said);
+        let (file, began) = (mounted.join("disk"), Instant::now());
+        while !file.exists() {
+            if server.0.try_wait().unwrap().is_some() {
+                eprintln!("skipped: nothing can be mounted: {}", std::fs::read_to_string(&server.1).unwrap());
+                return None;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "it is not mounted");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        match Loop::on(&file) {
+            Some(device) => Some(Failing { device, server, control, mounted }),
+            None => {
+                unmount(&mounted);
+                None
+            }
+        }
+    }
+
+    /// From now on whatever is asked of it is answered with EIO, or not any more.
+    fn fail(&self, fails: bool) {
+        let (is_done, said) = ctl(&self.control, &["power", if fails { "cut" } else { "on" }]);
+        assert!(is_done, "{said}");
+    }
+}
+
+impl Drop for Failing {
+    fn drop(&mut self) {
+        let _ = Command::new("losetup").args(["--detach", &self.device.0]).status();
+        unmount(&self.mounted);
+        let _ = self.server.0.kill();
+    }
+}
+
+fn unmount(folder: &Path) {
+    let _ = Command::new("umount").arg("--lazy").arg(folder).status();
+}
+
+#[test]
+fn a_disk_under_a_module_that_fails_costs_the_module_and_nothing_else() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let Some(disk) = Failing::start(dir.path()) else { return };
+    let modules: Vec<String> = (0..16)
+        .map(|slot| if slot == 6 { disk.device.0.clone().into() } else { dir.path().join(format!("module-{slot}")) })
+        .map(|path: PathBuf| path.display().to_string())
+        .collect();
+    let card = create(dir.path(), &["--modules", &modules.join(","), "--destroy-data"]);
+    let (_server, mut client) = serve(&card);
+    write_all(&mut client, 1);
+    disk.fail(true);
+    for version in 2..4 {
+        write_all(&mut client, version);
+        read_all(&mut client, version);
+    }
+    until_degraded(&card, true, "its disk fails");
+    let (_, said) = ctl(&card, &["modules"]);
+    assert!(said.lines().any(|line| line.trim_start().starts_with("6 ") && line.contains("missing")), "{said}");
+    let (_, said) = ctl(&card, &["status"]);
+    assert!(said.lines().next().is_some_and(|line| line.ends_with("degraded")), "{said}");
+    // It works again.
+    disk.fail(false);
+    let _ = ctl(&card, &["module", "pull", "6"]);
+    let (taken, said) = ctl(&card, &["module", "insert", "6"]);
+    assert!(taken, "{said}");
+    until_degraded(&card, false, "put back");
+    read_all(&mut client, 3);
+}
+
+#[test]
+fn each_line_of_a_structured_log_is_json_and_tells_what_was_done() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let card = create(dir.path(), &[]);
+    let (server, client) = serve_with(&card, &["--log", "json"]);
+    for words in [&["module", "pull", "3"][..], &["module", "insert", "3"], &["power", "cut"], &["power", "on"]] {
+        let (is_done, said) = ctl(&card, words);
+        assert!(is_done, "{words:?}: {said}");
+    }
+    drop(client);
+    drop(server);
+    let said = std::fs::read_to_string(card.join("errors.txt")).unwrap();
+    // What is said to a person who starts it begins otherwise.
+    let lines = said.lines().filter(|line| !line.starts_with("flashrig: "));
+    let told: Vec<serde_json::Value> = lines.map(|line| serde_json::from_str(line).expect(line)).collect();
+    let acts: Vec<(&str, Option<u64>)> = told
+        .iter()
+        .filter(|event| event["fields"]["card"] == "card")
+        .map(|event| (event["fields"]["message"].as_str().unwrap(), event["fields"]["slot"].as_u64()))
+        .collect();
+    let expected = [
+        ("a module was pulled", Some(3)),
+        ("a module was inserted", Some(3)),
+        ("the power was cut", None),
+        ("the power is back", None),
+    ];
+    assert_eq!(acts, expected);
+    assert!(told.iter().any(|event| event["fields"]["message"] == "a client has come"), "{said}");
+    for event in &told {
+        assert!(event["level"].is_string() && event["timestamp"].is_string(), "{event}");
+    }
+}
+
 #[test]
 fn a_module_that_is_truncated_under_the_card_costs_nothing() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -305,14 +443,16 @@ fn what_is_typed_wrong_is_said_in_one_line() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let card = create(dir.path(), &[]);
     let (card, nowhere) = (card.to_str().unwrap(), dir.path().join("nowhere"));
-    let nowhere = nowhere.to_str().unwrap();
+    let (nowhere, empty) = (nowhere.to_str().unwrap(), dir.path().to_str().unwrap());
     let cases: &[(&[&str], &str)] = &[
         (&["create", card, "--size", "48MiB"], "holds a card already"),
         (&["create", nowhere, "--card", "tachyon"], "unknown card"),
         (&["create", nowhere, "--card", "sas-raid10-6"], "no contents"),
         (&["create", nowhere, "--size", "10MiB", "--modules", "a,b"], "16 modules"),
         (&["create", "/proc/nothing/card", "--size", "48MiB"], "/proc/nothing"),
-        (&["serve", nowhere, "--nbd", "unix:/tmp/x"], "--memory"),
+        (&["serve", nowhere, "--nbd", "unix:/tmp/x"], "there is no such folder; flashrig create "),
+        (&["serve", empty, "--nbd", "unix:/tmp/x"], "no card lies in this folder; flashrig create "),
+        (&["serve", "tachion-400", "--nbd", "unix:/tmp/x"], "--memory"),
         (&["serve", card, "--nbd", "nowhere"], "unix:PATH or HOST:PORT"),
         (&["serve", card, "--nbd", "unix:/nowhere/at/all"], "/nowhere/at/all"),
         (&["serve", card], "--nbd"),

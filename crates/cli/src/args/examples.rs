@@ -176,8 +176,8 @@ Then, for instance:
       --rw=randwrite --bs=4k --iodepth=16 --size=1g";
 
 pub(super) const FSCK: &str = "\
-CARD is a folder with an image of each module: module-00.frm and so on. It is
-only read.
+CARD is a folder with an image of each module, module-00.frm and so on, or one
+that \"flashrig create\" made and that nobody serves. It is only read.
 
 Exit status: 0 when nothing is wrong in what was looked at, 1 when something is,
 2 for errors.

@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// `flashrig fsck`.
 #[derive(Debug, Args)]
 pub struct FsckArgs {
-    /// A folder with the images of a card's modules
+    /// A folder with a card that flashrig create made, or with the images of a card's modules
     #[arg(value_hint = ValueHint::DirPath)]
     pub card: PathBuf,
     /// Explain why a sector reads as it does, or each from N to M

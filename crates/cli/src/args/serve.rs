@@ -72,7 +72,7 @@ pub struct ServeArgs {
     /// Take only clients with a certificate that this authority has signed, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
     pub tls_client_authority: Option<PathBuf>,
-    /// How clients that come, go and are let go are logged on standard error
+    /// How clients that come and go, modules that are pulled and inserted, and power cuts are logged on standard error
     #[arg(long, value_name = "HOW", default_value = "text", value_parser = PossibleValuesParser::new(["text", "json", "none"]))]
     pub log: String,
     /// Refuse what would change a card
