@@ -30,6 +30,8 @@ static MODULES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
             files.program(at, &unit(&SHAPE, at, 5)).expect("it programs");
             files.sync(module).expect("it syncs");
         }
+        drop(files);
+        sim.power_on();
     }
     paths(SHAPE.modules).iter().map(|path| sim.bytes(path)).collect()
 });
