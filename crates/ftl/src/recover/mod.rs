@@ -79,7 +79,7 @@
 //!   is erased that held sectors: they may be the last durable versions. What [`Found::rescued`] has of it counts even if
 //!   it can't be read any more.
 //! - Before a band that held sectors is erased, the headers say how far all is durable, and no more that no band was erased.
-//!   They don't say that either while blocks that could not be erased hold what is left of a band.
+//!   Nor do they say that none was while blocks that could not be erased hold what is left of a band.
 //! - A host gets no answers before what was found is durable elsewhere and the headers say so: what it has read must not go
 //!   with one module more.
 //! - Headers are written as [`assemble`] needs it: a new generation to one copy of every module (to the one that is
