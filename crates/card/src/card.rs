@@ -454,11 +454,11 @@ impl Card {
             let mode = self.ftl.cell_mode(band);
             let good = |card: &Card, die: u32| card.ftl.blocks().is_usable(band.0, die);
             let dies: Vec<u32> = (0..dies).filter(|&die| good(self, die) || self.is_left_behind(band, die)).collect();
+            self.note_erase(band);
             if dies.is_empty() {
                 self.ftl.erased_on_medium(band, |_| None);
                 continue;
             }
-            self.note_erase();
             self.erasing.push(Erasing { band, left: dies.len() as u32, dies: dies.clone(), failed: Vec::new() });
             for die in dies {
                 self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);

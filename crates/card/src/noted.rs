@@ -5,12 +5,13 @@
 //! over. Invariants:
 //! - what they say is durable is, and stays so until its band is erased;
 //! - of what made a band stale they say so before it is erased;
+//! - a band that they say holds something does, until they say that it does not: before it is erased;
 //! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
 //!   left on blocks that could not be.
 
 use crate::card::Card;
 use crate::store::Store;
-use format::Durable;
+use format::{BandSet, Durable};
 use ftl::{BandId, BandState, Ftl, SealedStripe, StreamId, StripeId};
 use media::MediaError;
 use std::collections::{BTreeSet, VecDeque};
@@ -29,6 +30,8 @@ pub struct Noted {
     /// Bands that were erased but for blocks that would not be. What lies on those looks like a band of which the rest is
     /// lost, until the band is opened again.
     left_behind: BTreeSet<u32>,
+    /// The highest opening of a band that was found.
+    last_found: u64,
     /// What was found is whole again, and the headers say so. Before that they tell of what there was before the start.
     pub start_is_over: bool,
 }
@@ -37,7 +40,8 @@ impl Noted {
     /// Of a card that was found. Nobody erases bands that are retired, whatever lies there.
     pub fn at_start(ftl: &Ftl, bands: u32) -> Noted {
         let is_retired = |band: &u32| ftl.band_state(BandId(*band)) == BandState::Retired;
-        Noted { left_behind: (0..bands).filter(is_retired).collect(), ..Noted::default() }
+        let last_found = (0..bands).map(|band| ftl.opening(BandId(band)).sequence).max().unwrap_or(0);
+        Noted { left_behind: (0..bands).filter(is_retired).collect(), last_found, ..Noted::default() }
     }
 }
 
@@ -67,32 +71,63 @@ impl Card {
         }
     }
 
-    /// Puts how far the streams are durable into the headers, to be written.
+    /// Puts how far the streams are durable, and where it lies, into the headers, to be written.
     pub(crate) fn note_durable(&mut self) {
-        if self.store.is_none() || !self.noted.start_is_over {
+        if self.store.is_none() {
             return;
         }
-        for stream in 0..STREAMS.len() {
+        let durable = [0, 1].map(|stream| {
             self.forget_durable(stream);
-            let at = self.noted.in_flight[stream].front().map_or(self.noted.end[stream], |(_, at)| *at);
+            self.noted.in_flight[stream].front().map_or(self.noted.end[stream], |(_, at)| *at)
+        });
+        let bands = (0..self.config.bands).map(BandId);
+        let holds: BandSet = bands.filter(|band| self.holds_durable(*band, &durable)).map(|band| band.0).collect();
+        let is_over = self.noted.start_is_over;
+        let common = &mut self.contents().headers.common;
+        if !is_over {
+            // What was found they tell of already.
+            holds.iter().for_each(|band| common.holds.insert(band));
+            return;
+        }
+        common.holds = holds;
+        for (at, noted) in durable.into_iter().zip(&mut common.durable) {
             if at.band_sequence != 0 {
-                self.contents().headers.common.durable[stream] = at;
+                *noted = at;
             }
         }
         let no_erases = !self.ftl.stale_bands_wait() && self.erasing.is_empty() && self.noted.left_behind.is_empty();
         self.contents().headers.common.no_erases = no_erases;
     }
 
+    /// Something that is durable lies in the band. Of what was found that counts only when the start is over.
+    fn holds_durable(&self, band: BandId, durable: &[Durable; 2]) -> bool {
+        let is_in_use = !matches!(self.ftl.band_state(band), BandState::Free | BandState::Retired);
+        if !is_in_use || self.erasing.iter().any(|erasing| erasing.band == band) {
+            return false;
+        }
+        let opening = self.ftl.opening(band);
+        let Some(durable) = durable.get(usize::from(opening.stream)) else { return false };
+        let is_durable = if opening.sequence <= self.noted.last_found {
+            opening.sequence != 0 && self.noted.start_is_over
+        } else {
+            (opening.sequence, 0) < (durable.band_sequence, durable.stripe)
+        };
+        // Where a program failed nothing need be.
+        let is_written = |die| self.ftl.blocks().is_usable(band.0, die) && !self.ftl.blocks().is_erased(band.0, die);
+        is_durable && (0..self.ftl.layout().dies).any(is_written)
+    }
+
     /// A band is about to be erased. What made its sectors stale is durable; should it ever be lost, that must be known,
     /// for nothing older is left then.
-    pub(crate) fn note_erase(&mut self) {
+    pub(crate) fn note_erase(&mut self, band: BandId) {
         self.note_erase_beside_rescue();
         let Some(store) = &self.store else { return };
-        let (durable, no_erases) = (store.headers.common.durable, store.headers.common.no_erases);
+        let before = (store.headers.common.durable, store.headers.common.no_erases, store.headers.common.holds.clone());
         self.note_durable();
         let Store { media, headers, slots, .. } = self.contents();
         headers.common.no_erases = false;
-        if !no_erases && headers.common.durable == durable {
+        headers.common.holds.remove(band.0);
+        if before == (headers.common.durable, headers.common.no_erases, headers.common.holds.clone()) {
             return;
         }
         let told = headers.write_totals(&mut **media, slots);

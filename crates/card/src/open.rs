@@ -160,6 +160,7 @@ impl Card {
             read_only: false,
             lost_writes: false,
             durable: Default::default(),
+            holds: Default::default(),
             no_erases: false,
             power_cycles: 0,
             unsafe_shutdowns: 0,

@@ -68,12 +68,13 @@
 //!      +-------+-------------------------------------------------------+
 //!  288 | slot 1 and so on to slot 63; those that there are not: 0      |
 //!      +---------------------------------------------------------------+
-//! 2304 | 0                                                             |
+//! 2304 | bands that hold something, band 0 in the lowest bit           |
 //!      +-------------------------------+-------------------------------+
 //! 4088 | 0                             | crc32c of bytes 0 to 4091     |
 //!      +-------------------------------+-------------------------------+
 //! ```
 
+use crate::band_set::{BandSet, WORDS};
 use crate::{CardId, ModuleId, OLDEST_VERSION, VERSION};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -156,7 +157,8 @@ struct Raw {
     durable_stripes: [U32; 2],
     reserved: [u8; 32],
     slots: [RawSlot; MAX_MODULES as usize],
-    reserved_end: [u8; 1788],
+    holds: [U64; WORDS],
+    pad_end: U32,
     crc: U32,
 }
 
@@ -273,6 +275,8 @@ pub struct ModuleHeader {
     pub lost_writes: bool,
     /// How far the host's stream and that of relocation were durable when the header was written.
     pub durable: [Durable; 2],
+    /// Bands of which something durable lay on flash then, and does: none of them was erased since.
+    pub holds: BandSet,
     /// No band that held sectors waited to be erased then, and none was since.
     pub no_erases: bool,
     /// Times the card was started.
@@ -393,6 +397,7 @@ impl ModuleHeader {
         raw.slc_bits_per_cell = self.slc_bits_per_cell.into();
         raw.durable_bands = self.durable.map(|durable| durable.band_sequence.into());
         raw.durable_stripes = self.durable.map(|durable| durable.stripe.into());
+        raw.holds = self.holds.to_raw();
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
             out.module = slot.module.0;
             out.state = slot.state as u8;
@@ -436,6 +441,7 @@ impl ModuleHeader {
                 band_sequence: raw.durable_bands[stream].get(),
                 stripe: raw.durable_stripes[stream].get(),
             }),
+            holds: BandSet::from_raw(&raw.holds),
             no_erases: raw.flags.get() & NO_ERASES != 0,
             power_cycles: raw.power_cycles.get(),
             unsafe_shutdowns: raw.unsafe_shutdowns.get(),
@@ -516,7 +522,14 @@ impl Raw {
         };
         zero(self.pad.as_bytes(), offset_of!(Raw, pad))?;
         zero(&self.reserved, offset_of!(Raw, reserved))?;
-        zero(&self.reserved_end, offset_of!(Raw, reserved_end))?;
+        zero(self.pad_end.as_bytes(), offset_of!(Raw, pad_end))?;
+        let last = BandSet::from_raw(&self.holds).last().unwrap_or(0);
+        within(
+            last < self.blocks_per_die.get(),
+            "highest band that holds something",
+            offset_of!(Raw, holds),
+            last.into(),
+        )?;
         let (used, unused) = self.slots.split_at(self.modules.get() as usize);
         for (number, slot) in used.iter().enumerate() {
             let start = offset_of!(Raw, slots) + number * size_of::<RawSlot>();

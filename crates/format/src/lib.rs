@@ -13,6 +13,7 @@
 //!   their payload's checksum says all there is to say. Nothing is allocated before the sizes are checked.
 //! - What lies on media never panics; a value that can't be encoded is a bug, and does.
 
+mod band_set;
 mod checkpoint;
 mod header;
 mod holes;
@@ -20,6 +21,7 @@ mod ids;
 mod spare;
 mod summary;
 
+pub use band_set::{BandSet, HEADER_BANDS};
 pub use checkpoint::{
     BAND_RECORD_BYTES, BandRecord, CHECKPOINT_HEAD_BYTES, Checkpoint, CheckpointError, CheckpointHead,
 };

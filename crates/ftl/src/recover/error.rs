@@ -47,6 +47,12 @@ pub enum ScanError {
         /// Units of parity in a stripe.
         parity_units: u32,
     },
+    /// By the headers it held durable data and was not being erased, and nothing that can be read is found there.
+    #[error("band {band}: nothing is found of what was durable there")]
+    MissingBand {
+        /// The band.
+        band: u32,
+    },
     /// Which sectors were trimmed can't be read.
     #[error("band {band} stripe {stripe}: the list of holes of segment {segment} can't be read")]
     Holes {

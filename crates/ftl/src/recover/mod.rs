@@ -53,14 +53,17 @@
 //!    dies shows that the band was being erased: they decayed before.
 //! 6. Else the card does not start: [`ScanError::BeyondRedundancy`].
 //!
-//! The headers say how far the streams were durable when they were written, and whether anything was erased since
-//! ([`Noted`]). Of a stripe that was durable then only a failed program (2), the summary (4) and an erase (5) can be the
-//! reason; where nothing was erased since, not even that.
+//! The headers say how far the streams were durable when they were written, which bands held something of it, and whether
+//! anything was erased since ([`Noted`]). Of a stripe that was durable then only a failed program (2), the summary (4) and
+//! an erase (5) can be the reason; where nothing was erased since, or the band held something and was not being erased, not
+//! even that. Such a band must be found, and of the newest one every stripe that was durable: nothing tells otherwise of
+//! programs that went astray on the only die that was left.
 //!
 //! What can't be told from a torn stripe, and is taken for one: two members of the last stripe that a die programmed
-//! before a cut, both lost after that cut, if no header was written since that says more. And a band of which whole blocks are
-//! lost, nothing else of it being current, or nothing of which can be read at all, is taken for one that was being erased.
-//! Of a band all of whose other blocks read as erased, one that is marked bad tells nothing: it may hold what an erase has left.
+//! before a cut, both lost after that cut, if no header was written since that says more. And a band that was written
+//! since, of which whole blocks are lost, nothing else of it being current, or nothing of which can be read at all, is taken
+//! for one that was being erased. Of such a band, if all of its other blocks read as erased, one that is marked bad tells
+//! nothing: it may hold what an erase has left.
 //!
 //! # What whoever writes must keep
 //!
@@ -78,7 +81,8 @@
 //! - What [`Found::rescue`] names is written elsewhere: it lies in stripes that are not whole. Until that is durable no band
 //!   is erased that held sectors: they may be the last durable versions. What [`Found::rescued`] has of it counts even if
 //!   it can't be read any more.
-//! - Before a band that held sectors is erased, the headers say how far all is durable, and no more that no band was erased.
+//! - Before a band that held sectors is erased, the headers say how far all is durable and where it lies, not in that band
+//!   any more, and no more that no band was erased.
 //!   Nor do they say that none was while blocks that could not be erased hold what is left of a band.
 //! - A host gets no answers before what was found is durable elsewhere and the headers say so: what it has read must not go
 //!   with one module more.

@@ -6,7 +6,7 @@ use format::ModuleHeader;
 use media::{BlockAt, UnitAt};
 
 /// A card as its modules' headers describe it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Card<'a> {
     /// How addresses relate.
     pub layout: &'a Layout,

@@ -8,11 +8,11 @@ use super::found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport
 use super::holes::apply_holes;
 use super::identify::Identified;
 use super::newest::{Copy, NONE, Newest};
-use super::place::Card;
+use super::place::{Card, units};
 use super::reader::Reader;
 use super::rescue;
 use crate::canary::{Canary, planted};
-use crate::layout::BandId;
+use crate::layout::{BandId, StripeId};
 use media::{Media, Shape};
 
 /// Finds a card on its media. Nothing is written.
@@ -178,6 +178,11 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             return Ok(false);
         }
         left.into_iter().try_for_each(|(band, number)| self.explain(&doubts[band], number))?;
+        let noted = &self.reader.card.noted;
+        if let Some(band) = noted.missing(&self.bands) {
+            return Err(ScanError::MissingBand { band });
+        }
+        noted.last_stripes(&self.bands).try_for_each(|stripe| self.is_begun(stripe))?;
         Ok(true)
     }
 
@@ -221,7 +226,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         let layout = self.reader.card.layout;
         let (band, doubt) = (of_band.band, &of_band.doubts[number]);
         let state = self.bands[band.0 as usize].state;
-        let is_erase = !self.reader.card.noted.no_erases
+        let noted = &self.reader.card.noted;
+        let is_erase = !noted.no_erases
+            && !noted.holds(band)
             && of_band.explains(doubt, layout)
             && (state == FoundState::Dirty || !self.holds_current(band));
         if !is_erase {
@@ -241,6 +248,21 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             self.units[band.0 as usize * groups..][..groups].fill(0);
         }
         Ok(())
+    }
+
+    /// Something is programmed of a stripe that was durable, or behind it, or its program failed.
+    fn is_begun(&self, stripe: StripeId) -> Result<(), ScanError> {
+        let (layout, band) = (self.reader.card.layout, stripe.band.0);
+        let members = self.units[(band * layout.groups + layout.group_of(stripe.index)) as usize];
+        let is_programmed = |unit| {
+            let at = layout.unit_address(stripe, unit);
+            self.written[(band * layout.dies + at.die) as usize] > at.row || self.reader.is_bad(at)
+        };
+        if units(members).any(is_programmed) {
+            return Ok(());
+        }
+        let (stripe, parity_units) = (stripe.index, layout.parity_units);
+        Err(ScanError::BeyondRedundancy { band, stripe, sector: 0, lost: members, parity_units })
     }
 
     fn holds_current(&self, band: BandId) -> bool {
