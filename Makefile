@@ -140,7 +140,7 @@ SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tai
 SAME_DATABASE := run sas-raid10-6 --load oltp --requests 20000 --json -
 .PHONY: same-in-debug-and-release
 same-in-debug-and-release: release
-	cargo build --locked --bin flashrig
+	cargo test --workspace --locked --no-run --quiet
 	@for what in '$(SAME)' '$(SAME_DATABASE)'; do \
 		for build in debug release; do \
 			$(BUILD)/$$build/flashrig $$what | grep -v wall_seconds > $(BUILD)/same-$$build.json; \

@@ -377,3 +377,6 @@ fn end_of(operation: &UnderWay, rng: &mut Rng) -> CutOutcome {
         (UnderWay::Erase { .. }, _) => CutOutcome::Weak,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -187,7 +187,11 @@ Examples:
   flashrig fsck saved-card --verify --json
   flashrig fsck saved-card --lba 7..9
   flashrig fsck saved-card --band 12
-  flashrig fsck saved-card --stripe 12:4";
+  flashrig fsck saved-card --stripe 12:4
+
+A card in files, at rest:
+  flashrig create ./card --size 8GiB
+  flashrig fsck ./card --verify";
 
 pub(super) const CTL: &str = "\
 CARD is the directory that the card is served from, the path of its control
