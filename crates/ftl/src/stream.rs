@@ -367,3 +367,25 @@ pub fn split_units(stripe_index: u32, good: u64, layout: &Layout) -> StripeUnits
     let unit = if from_wanted != 0 { from_wanted } else { good }.trailing_zeros();
     StripeUnits { data: good & !(1 << unit), parity: 1 << unit }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_a_native_band_has_left_is_room() {
+        let opened = |mode| {
+            let mut stream = Stream::new(StreamId::Host);
+            assert_eq!(stream.room(), 0.0);
+            stream.start_band(BandId(3), mode, 8, 6, 1);
+            stream
+        };
+        let mut native = opened(CellMode::Native);
+        for filled in 0..8 {
+            native.stripe = filled;
+            assert_eq!(native.room(), f64::from(8 - filled) / 8.0);
+        }
+        // One in SLC mode takes a share of a band only, for as long as the cache keeps it.
+        assert_eq!(opened(CellMode::Slc).room(), 0.0);
+    }
+}

@@ -197,6 +197,7 @@ fn a_checkpoint_is_due_by_the_bands_that_were_opened_since_the_last_one_was_begu
 
 #[test]
 fn space_that_collection_can_use_leaves_room_for_two_checkpoints() {
+    const CARD: Card = Card { bands: 80, ..self::CARD };
     // Bands that are kept, of cards with so many sectors for the host.
     let overhead = CARD.empty().config().overhead_bands();
     let whole = f64::from((CARD.bands - overhead) * CARD.band_sectors());
@@ -210,7 +211,7 @@ fn space_that_collection_can_use_leaves_room_for_two_checkpoints() {
         (bands.round() as u32, ftl.config().map_entries() as u32)
     };
     let mut seen = BTreeSet::new();
-    for user_sectors in 300..1_900 {
+    for user_sectors in 300..2_300 {
         let (bands, entries) = kept(user_sectors, Some(WRITTEN));
         let segments = entries - user_sectors;
         let parts = (80 + 4 * entries + 16 * CARD.bands + 4 * segments).div_ceil(PAYLOAD as u32);

@@ -19,8 +19,6 @@ pub struct Programs {
     units: Vec<Option<Unit>>,
     /// Units whose program failed.
     failed: u64,
-    /// Groups of dies of the card.
-    groups: u32,
 }
 
 /// A module of which so many programs in a row are refused by what holds it is given up: block after block would be
@@ -136,7 +134,7 @@ impl Store {
         }
         self.spares = spares;
         self.entries[sealed.stream as usize] = (sequence, entries);
-        self.programs.insert(index, Programs { sealed, units, failed: 0, groups: layout.groups });
+        self.programs.insert(index, Programs { sealed, units, failed: 0 });
     }
 
     /// The contents of a unit that is being programmed.
@@ -176,9 +174,8 @@ impl Store {
         };
         contents.forget(&mut self.spare_payloads);
         self.spare_payloads.truncate(super::SPARE_PAYLOADS);
-        if self.spare_units.len() < SPARE_UNITS {
-            self.spare_units.push(contents);
-        }
+        self.spare_units.push(contents);
+        self.spare_units.truncate(SPARE_UNITS);
         let refused = &mut self.refused[at.die as usize % self.slots.len()];
         match done {
             Ok(()) => *refused = 0,
@@ -207,17 +204,15 @@ impl Store {
 
     /// A module is gone: what was to be programmed on it, and is not yet, has failed.
     pub fn fail_programs_on(&mut self, logical: u32) {
-        let (modules, mut failed) = (self.slots.len() as u32, Vec::new());
-        for (index, programs) in &mut self.programs {
-            let group = (programs.sealed.stripe.index % programs.groups) * programs.units.len() as u32;
-            for (unit, contents) in programs.units.iter_mut().enumerate() {
-                if (group + unit as u32) % modules == logical && contents.take().is_some() {
-                    failed.push((*index, unit));
+        let modules = self.slots.len() as u32;
+        for Programs { sealed, units, failed } in self.programs.values_mut() {
+            // A band's units go to one die after the other, and with the dies to one module after the other.
+            let first = sealed.stripe.index * units.len() as u32;
+            for (unit, contents) in (0..).zip(units) {
+                if (first + unit) % modules == logical && contents.take().is_some() {
+                    *failed |= 1 << unit;
                 }
             }
-        }
-        for (index, unit) in failed {
-            self.programs.get_mut(&index).expect("looked at").failed |= 1 << unit;
         }
     }
 
@@ -225,35 +220,16 @@ impl Store {
     pub fn sectors_to_fail(&self, ftl: &Ftl) -> u32 {
         let failed =
             self.programs.values().filter(|programs| programs.failed != 0).map(|programs| programs.sealed.stripe);
-        failed.map(|stripe| self.buffered_addresses(ftl, stripe).count() as u32).sum()
-    }
-
-    /// Addresses of a stripe for which something waits in the buffer.
-    fn buffered_addresses(&self, ftl: &Ftl, stripe: StripeId) -> impl Iterator<Item = Ppa> {
-        let (layout, data) = (*ftl.layout(), ftl.stripe_units(stripe).data);
-        let sectors = move |unit: u32| {
-            let start = unit_start(&layout, stripe, unit);
-            (start.0..start.0 + layout.unit_sectors).map(Ppa)
-        };
-        let units = (0..layout.width).filter(move |unit| data >> unit & 1 == 1);
-        units.flat_map(sectors).filter(|ppa| self.buffer.get(*ppa).is_some())
+        let buffered = |ppa: &Ppa| self.buffer.get(*ppa).is_some();
+        failed.map(|stripe| data_addresses(ftl, stripe).filter(buffered).count() as u32).sum()
     }
 
     /// All units of a stripe were programmed, or failed: takes its contents out of the buffer, by address. The flag says
     /// that all of it is on flash.
     pub fn finish_stripe(&mut self, ftl: &Ftl, index: u32) -> (bool, SealedStripe, Vec<(Ppa, Content)>) {
         let programs = self.programs.remove(&index).expect("the stripe was being programmed");
-        let layout = ftl.layout();
-        let mut contents = Vec::new();
-        let data = ftl.stripe_units(programs.sealed.stripe).data;
-        for unit in (0..layout.width).filter(|unit| data >> unit & 1 == 1) {
-            let start = unit_start(layout, programs.sealed.stripe, unit);
-            for ppa in (start.0..start.0 + layout.unit_sectors).map(Ppa) {
-                if let Some(content) = self.buffer.take(ppa) {
-                    contents.push((ppa, content));
-                }
-            }
-        }
+        let addresses = data_addresses(ftl, programs.sealed.stripe);
+        let contents = addresses.filter_map(|ppa| Some((ppa, self.buffer.take(ppa)?))).collect();
         (programs.failed == 0, programs.sealed, contents)
     }
 
@@ -266,4 +242,191 @@ impl Store {
     }
 }
 
+/// Addresses of a stripe's data.
+fn data_addresses(ftl: &Ftl, stripe: StripeId) -> impl Iterator<Item = Ppa> + use<> {
+    let (layout, data) = (*ftl.layout(), ftl.stripe_units(stripe).data);
+    let sectors = move |unit: u32| {
+        let start = unit_start(&layout, stripe, unit);
+        (start.0..start.0 + layout.unit_sectors).map(Ppa)
+    };
+    (0..layout.width).filter(move |unit| data >> unit & 1 == 1).flat_map(sectors)
+}
+
 const _: () = assert!(SPARE_BYTES == media::SPARE_BYTES);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Card, CardConfig, LinkConfig, RelocationPath, shape};
+    use ftl::{FtlConfig, GcMode, Persistence, StreamId, VictimPolicy};
+    use media::{BlockAt, Fault, Flash, Physics};
+    use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+
+    const PAYLOAD: u32 = 128;
+    /// Two of three units, of two sectors each.
+    const STRIPE_SECTORS: u32 = 4;
+
+    /// Six modules of one die. A stripe lies on three of them, the next one on the others.
+    fn card() -> (Ftl, Store) {
+        let times = OpTiming { read_ns: 1, program_ns: 1, erase_ns: 1 };
+        let link = LinkConfig {
+            read_bytes_per_s: 1,
+            write_bytes_per_s: 1,
+            half_duplex: false,
+            read_command_ns: 0,
+            write_command_ns: 0,
+            latency_ns: 0,
+        };
+        let config = CardConfig {
+            nand: NandConfig {
+                geometry: Geometry {
+                    modules: 6,
+                    channels_per_module: 1,
+                    dies_per_channel: 1,
+                    planes_per_die: 1,
+                    blocks_per_plane: 16,
+                    pages_per_block: 8,
+                    page_bytes: 8192,
+                    spare_bytes: 0,
+                    multi_plane: false,
+                },
+                timing: Timing { native: times, slc: times, bus_bytes_per_s: 1, suspend_ns: None, max_suspends: 0 },
+                endurance: Endurance { rated_cycles: 1_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
+            },
+            ftl: FtlConfig {
+                user_sectors: 200,
+                stripe_width: 3,
+                parity_units: 1,
+                victim: VictimPolicy::Greedy,
+                gc: GcMode::Paced { target_free_bands: 2 },
+                reserve_bands: 2,
+                separate_streams: true,
+                static_wear_spread_cycles: 0,
+                slc_cache: None,
+                persistence: Some(Persistence { payload_bytes: PAYLOAD, cell_rows: 1, checkpoint_every_bands: 0 }),
+            },
+            bands: 16,
+            link,
+            buffer_sectors: 12,
+            power_loss_protection: false,
+            acknowledge_flush_early: false,
+            capacitors: None,
+            reads_first: true,
+            relocation_sectors: 12,
+            relocation_path: RelocationPath::Internal,
+            spare_threshold_percent: 10,
+            patrol: None,
+            module_timeout_ns: 1,
+        };
+        let flash = Flash::new(shape(&config), Physics::IDEAL, 1);
+        let card = Card::format(&config, flash, format::CardId([7; 16]), 1, 1).unwrap();
+        (card.ftl, *card.store.unwrap())
+    }
+
+    /// Fills so many stripes and builds them; they are numbered as they are in their band.
+    fn build(ftl: &mut Ftl, store: &mut Store, stripes: u32) -> Vec<StripeId> {
+        for lba in (0..stripes * STRIPE_SECTORS).map(Lba) {
+            let version = store.take_version();
+            let payload = vec![lba.0 as u8; PAYLOAD as usize].into();
+            store.put(ftl.write(lba), Content::new(Role::Data, version, lba, payload));
+        }
+        let mut built = Vec::new();
+        while let Some(sealed) = ftl.pop_sealed() {
+            assert_eq!(sealed.stream, StreamId::Host);
+            store.build(ftl, sealed, sealed.stripe.index);
+            built.push(sealed.stripe);
+        }
+        assert!(built.iter().map(|stripe| stripe.index).eq(0..stripes));
+        built
+    }
+
+    fn units_of<'a>(ftl: &'a Ftl, stripe: StripeId) -> impl Iterator<Item = UnitAddress> + 'a {
+        (0..ftl.layout().width).map(move |unit| ftl.layout().unit_address(stripe, unit))
+    }
+
+    #[test]
+    fn a_stripe_all_of_which_was_programmed_leaves_the_buffer_as_it_came() {
+        let (mut ftl, mut store) = card();
+        for stripe in build(&mut ftl, &mut store, 4) {
+            assert!(store.in_programming(stripe.band).any(|index| index == stripe.index));
+            let other = BandId(stripe.band.0 + 1);
+            assert_eq!(store.in_programming(other).count(), 0);
+            for at in units_of(&ftl, stripe) {
+                assert_eq!(store.program(stripe.index, at, 3), Ok(()));
+            }
+            assert_eq!(store.sectors_to_fail(&ftl), 0);
+            let (is_whole, sealed, contents) = store.finish_stripe(&ftl, stripe.index);
+            assert!(is_whole && sealed.stripe == stripe);
+            let lbas = stripe.index * STRIPE_SECTORS..(stripe.index + 1) * STRIPE_SECTORS;
+            assert!(contents.iter().map(|(_, content)| content.lba.0).eq(lbas));
+            assert!(contents.iter().all(|(ppa, content)| ftl.lookup(content.lba) == Some(*ppa)));
+            assert!(contents.iter().all(|(ppa, _)| store.buffered(*ppa).is_none()));
+            assert!(!store.in_programming(stripe.band).any(|index| index == stripe.index));
+        }
+        assert_eq!(store.counters.program_failures, 0);
+    }
+
+    #[test]
+    fn a_program_that_failed_takes_its_stripe_elsewhere_and_is_counted_once_for_its_block() {
+        for failed in 0..3 {
+            let (mut ftl, mut store) = card();
+            let stripes = build(&mut ftl, &mut store, 3);
+            let at = ftl.layout().unit_address(stripes[0], failed);
+            let BlockAt { module, die, block } = store.place(at).unwrap().block;
+            let fault = Fault::FailPrograms { module, die, block: Some(block), count: 1 };
+            assert!(store.media.flash_mut().unwrap().inject(fault));
+            for unit in units_of(&ftl, stripes[0]) {
+                let expected = if unit == at { Err(MediaError::Failed) } else { Ok(()) };
+                assert_eq!(store.program(0, unit, 3), expected);
+            }
+            assert_eq!(store.counters.program_failures, 1);
+            assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
+            // What comes after it on the block is not even tried; it has failed already.
+            let after = ftl.layout().unit_address(stripes[2], failed);
+            assert_eq!(after.die, at.die);
+            assert_eq!(store.program(2, after, 3), Err(MediaError::Failed));
+            assert_eq!(store.counters.program_failures, 1);
+            assert_eq!(store.sectors_to_fail(&ftl), 2 * STRIPE_SECTORS);
+            let (is_whole, _, contents) = store.finish_stripe(&ftl, 0);
+            assert!(!is_whole && contents.len() == STRIPE_SECTORS as usize);
+            assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
+        }
+    }
+
+    #[test]
+    fn what_was_not_programmed_on_a_module_that_goes_has_failed() {
+        for gone in 0..6 {
+            let (mut ftl, mut store) = card();
+            let stripes = build(&mut ftl, &mut store, 4);
+            // All of the first two was programmed before.
+            for stripe in &stripes[..2] {
+                units_of(&ftl, *stripe).for_each(|at| store.program(stripe.index, at, 3).unwrap());
+            }
+            store.fail_programs_on(gone);
+            let on_it = |stripe: StripeId| units_of(&ftl, stripe).find(|at| at.die == gone);
+            let failed: Vec<bool> =
+                stripes.iter().map(|stripe| stripe.index >= 2 && on_it(*stripe).is_some()).collect();
+            assert_eq!(failed.iter().filter(|failed| **failed).count(), 1);
+            for at in stripes[2..].iter().flat_map(|stripe| units_of(&ftl, *stripe)) {
+                let index = super::super::stripe_of(ftl.layout(), at).index;
+                assert_eq!(store.program_contents(index, at, 3).is_none(), at.die == gone, "{at:?}");
+            }
+            assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
+            for (stripe, failed) in stripes.iter().zip(failed) {
+                assert_eq!(store.finish_stripe(&ftl, stripe.index).0, !failed, "{stripe:?}, module {gone}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_lost_sector_is_counted_and_has_a_version_of_its_own() {
+        let (_, mut store) = card();
+        let lost = [Lba(3), Lba(8)].map(|lba| store.lost(lba));
+        assert_eq!(store.counters.lost_sectors, 2);
+        assert_eq!(
+            lost.each_ref().map(|content| (content.role, content.lba)),
+            [(Role::Lost, Lba(3)), (Role::Lost, Lba(8))]
+        );
+        assert!(lost[0].version < lost[1].version);
+    }
+}

@@ -1,5 +1,6 @@
 //! A card is found again on its media.
 
+mod adoption;
 mod assembly;
 mod checkpoints;
 mod cuts;
