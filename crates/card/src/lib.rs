@@ -40,6 +40,8 @@ mod rescue;
 mod scrub;
 mod settings;
 mod store;
+#[cfg(test)]
+mod tiny;
 mod waiting;
 
 pub use card::{Card, MediaCounters};

@@ -149,7 +149,7 @@ impl Card {
         if self.noted.start_is_over || self.store.is_none() || self.halted || self.draining {
             return;
         }
-        let is_whole = self.erasable_beside_rescue() == usize::MAX && self.rescue.is_none() && !self.ftl.must_empty();
+        let is_whole = !self.is_rescuing() && !self.ftl.must_empty();
         let erases = self.ftl.stale_bands_wait() || !self.erasing.is_empty();
         if is_whole && !erases && self.owes_since_start.is_none() {
             self.noted.start_is_over = true;
@@ -157,3 +157,6 @@ impl Card {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,17 +39,23 @@ impl Rescue {
 }
 
 impl Card {
-    /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
-    pub(crate) fn erasable_beside_rescue(&mut self) -> usize {
+    /// Something of it is not durable elsewhere yet.
+    pub(crate) fn is_rescuing(&mut self) -> bool {
         let Card { ftl, rescue, .. } = self;
-        let Some(of) = rescue else { return usize::MAX };
+        let Some(of) = rescue else { return false };
         // Once it lies elsewhere its band may be erased, and the address be given to something else.
         of.by_address.retain(|ppa, _| ftl.is_current(Ppa(*ppa)));
         if of.by_address.is_empty() && ftl.is_durable(*of.barriers.get_or_insert_with(|| ftl.barriers())) {
             *rescue = None;
-            return usize::MAX;
         }
-        if of.lacks_room { usize::MAX } else { of.erasable }
+        rescue.is_some()
+    }
+
+    /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
+    pub(crate) fn erasable_beside_rescue(&mut self) -> usize {
+        // It forgets what is over.
+        self.is_rescuing();
+        self.rescue.as_ref().filter(|of| !of.lacks_room).map_or(usize::MAX, |of| of.erasable)
     }
 
     /// A band is erased.

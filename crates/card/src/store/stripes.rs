@@ -257,69 +257,15 @@ const _: () = assert!(SPARE_BYTES == media::SPARE_BYTES);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Card, CardConfig, LinkConfig, RelocationPath, shape};
-    use ftl::{FtlConfig, GcMode, Persistence, StreamId, VictimPolicy};
-    use media::{BlockAt, Fault, Flash, Physics};
-    use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+    use crate::tiny;
+    use ftl::StreamId;
+    use media::{BlockAt, Fault};
 
-    const PAYLOAD: u32 = 128;
     /// Two of three units, of two sectors each.
     const STRIPE_SECTORS: u32 = 4;
 
-    /// Six modules of one die. A stripe lies on three of them, the next one on the others.
     fn card() -> (Ftl, Store) {
-        let times = OpTiming { read_ns: 1, program_ns: 1, erase_ns: 1 };
-        let link = LinkConfig {
-            read_bytes_per_s: 1,
-            write_bytes_per_s: 1,
-            half_duplex: false,
-            read_command_ns: 0,
-            write_command_ns: 0,
-            latency_ns: 0,
-        };
-        let config = CardConfig {
-            nand: NandConfig {
-                geometry: Geometry {
-                    modules: 6,
-                    channels_per_module: 1,
-                    dies_per_channel: 1,
-                    planes_per_die: 1,
-                    blocks_per_plane: 16,
-                    pages_per_block: 8,
-                    page_bytes: 8192,
-                    spare_bytes: 0,
-                    multi_plane: false,
-                },
-                timing: Timing { native: times, slc: times, bus_bytes_per_s: 1, suspend_ns: None, max_suspends: 0 },
-                endurance: Endurance { rated_cycles: 1_000, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 0 },
-            },
-            ftl: FtlConfig {
-                user_sectors: 200,
-                stripe_width: 3,
-                parity_units: 1,
-                victim: VictimPolicy::Greedy,
-                gc: GcMode::Paced { target_free_bands: 2 },
-                reserve_bands: 2,
-                separate_streams: true,
-                static_wear_spread_cycles: 0,
-                slc_cache: None,
-                persistence: Some(Persistence { payload_bytes: PAYLOAD, cell_rows: 1, checkpoint_every_bands: 0 }),
-            },
-            bands: 16,
-            link,
-            buffer_sectors: 12,
-            power_loss_protection: false,
-            acknowledge_flush_early: false,
-            capacitors: None,
-            reads_first: true,
-            relocation_sectors: 12,
-            relocation_path: RelocationPath::Internal,
-            spare_threshold_percent: 10,
-            patrol: None,
-            module_timeout_ns: 1,
-        };
-        let flash = Flash::new(shape(&config), Physics::IDEAL, 1);
-        let card = Card::format(&config, flash, format::CardId([7; 16]), 1, 1).unwrap();
+        let card = tiny::card();
         (card.ftl, *card.store.unwrap())
     }
 
@@ -327,7 +273,7 @@ mod tests {
     fn build(ftl: &mut Ftl, store: &mut Store, stripes: u32) -> Vec<StripeId> {
         for lba in (0..stripes * STRIPE_SECTORS).map(Lba) {
             let version = store.take_version();
-            let payload = vec![lba.0 as u8; PAYLOAD as usize].into();
+            let payload = vec![lba.0 as u8; tiny::PAYLOAD_BYTES].into();
             store.put(ftl.write(lba), Content::new(Role::Data, version, lba, payload));
         }
         let mut built = Vec::new();
@@ -414,6 +360,23 @@ mod tests {
             assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
             for (stripe, failed) in stripes.iter().zip(failed) {
                 assert_eq!(store.finish_stripe(&ftl, stripe.index).0, !failed, "{stripe:?}, module {gone}");
+            }
+        }
+    }
+
+    #[test]
+    fn whoever_refuses_three_programs_in_a_row_refuses_until_it_takes_one() {
+        for refusing in 0..6 {
+            let (mut ftl, mut store) = card();
+            let stripes = build(&mut ftl, &mut store, 10);
+            let refused = |store: &Store| (0..6).filter(|die| store.refuses(*die)).collect::<Vec<_>>();
+            let on_it = stripes.iter().flat_map(|stripe| units_of(&ftl, *stripe)).filter(|at| at.die == refusing);
+            for (number, at) in on_it.enumerate() {
+                let fault = Fault::HostError { module: Some(refusing), after: 0, for_ever: false };
+                assert!(number > 3 || store.media.flash_mut().unwrap().inject(fault));
+                let index = super::super::stripe_of(ftl.layout(), at).index;
+                assert_eq!(store.program(index, at, 3).is_err(), number <= 3);
+                assert_eq!(refused(&store), if (2..=3).contains(&number) { vec![refusing] } else { vec![] });
             }
         }
     }

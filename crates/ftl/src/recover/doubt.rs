@@ -147,3 +147,62 @@ pub(super) fn is_settled(band: BandId, die: u32, bands: &[FoundBand], programmed
             && programmed[die as usize]
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two groups of four dies.
+    const LAYOUT: Layout = Layout {
+        dies: 8,
+        width: 4,
+        parity_units: 1,
+        unit_sectors: 1,
+        rows: 4,
+        groups: 2,
+        stripe_sectors: 4,
+        band_sectors: 32,
+        summary_entries: 0,
+    };
+    /// Of either group the first die's block is blank.
+    const BLANK: u64 = 0b0001;
+
+    fn doubt(stripe: u32, lost: Lost) -> Doubt {
+        Doubt { stripe, sector: 0, lost }
+    }
+
+    /// Beside such others the doubt is explained.
+    fn explains(doubt: Doubt, others: &[Doubt]) -> bool {
+        let doubts = [&[doubt], others].concat();
+        let blank = vec![BLANK; 2];
+        BandDoubts { band: BandId(0), doubts, blank, ends_good: vec![], known: None }.explains(&doubt, &LAYOUT)
+    }
+
+    #[test]
+    fn a_latent_error_is_let_pass_only_where_another_stripe_of_the_same_dies_shows_that_blocks_were_erased() {
+        // Beside the blank block two units can't be read: one is within the redundancy, the other decayed before.
+        let decayed = doubt(0, Lost { unreadable: 0b0111, ..Lost::default() });
+        assert!(!explains(decayed, &[]));
+        let erased = Lost { erased: BLANK, unreadable: 0b0100, ..Lost::default() };
+        assert!(explains(decayed, &[doubt(2, erased)]));
+        assert!(explains(decayed, &[doubt(2, Lost { unreadable: BLANK | 0b0100, ..Lost::default() })]));
+        // On other dies; without the blank block; more than redundancy and an erase explain.
+        assert!(!explains(decayed, &[doubt(1, erased)]));
+        assert!(!explains(decayed, &[doubt(2, Lost { unreadable: 0b1000, ..Lost::default() })]));
+        assert!(!explains(decayed, &[doubt(2, Lost { unreadable: 0b1101, ..Lost::default() })]));
+    }
+
+    #[test]
+    fn no_more_latent_errors_are_let_pass_than_parity_stands_for() {
+        let shows = doubt(2, Lost { erased: BLANK, unreadable: 0b0100, ..Lost::default() });
+        for unreadable in 0..16u64 {
+            let beside = (unreadable & !BLANK).count_ones();
+            let lost = Lost { unreadable, ..Lost::default() };
+            assert_eq!(explains(doubt(0, lost), &[]), beside <= 1, "{unreadable:04b}");
+            assert_eq!(explains(doubt(0, lost), &[shows]), beside <= 2, "{unreadable:04b}");
+            // What lies elsewhere, or is of another opening, is no latent error.
+            let lost = Lost { misplaced: unreadable, ..Lost::default() };
+            assert_eq!(explains(doubt(0, lost), &[shows]), unreadable.count_ones() <= 1, "{unreadable:04b}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! What the headers say on the media, at each moment.
+
+use super::*;
+use crate::{Card, tiny};
+use device::Time;
+use format::ModuleHeader;
+use media::{CutOutcome, Flash, HEADER_COPIES, Media};
+
+/// The newest header.
+fn said(card: &mut Card) -> ModuleHeader {
+    let media = card.media_contents_mut().unwrap();
+    let copies = (0..media.shape().modules).flat_map(|module| (0..HEADER_COPIES).map(move |copy| (module, copy)));
+    let headers: Vec<_> = copies.filter_map(|(module, copy)| media.read_header(module, copy).unwrap()).collect();
+    let decoded = headers.iter().map(|header| ModuleHeader::decode(header).unwrap());
+    decoded.max_by_key(|header| (header.generation, header.sequence)).unwrap()
+}
+
+fn reopened(mut media: Flash) -> Card {
+    media.power_on();
+    Card::open(&tiny::config(), media, None, 1, 1).unwrap().0
+}
+
+/// A card at rest whose headers say how far it is.
+fn at_rest() -> (Card, Time) {
+    let mut card = tiny::card();
+    tiny::submit(&mut card, Time::ZERO, 0, 12);
+    let now = tiny::rest(&mut card, Time::ZERO);
+    card.save_totals();
+    let said = said(&mut card);
+    assert!(said.no_erases && said.durable[0].stripe > 0);
+    (card, now)
+}
+
+/// A card that was cut while it wrote: stripes without one of their units, in a band that was open.
+fn cut() -> Card {
+    let (mut card, mut now) = (tiny::card(), Time::ZERO);
+    for first in (0..96).step_by(12) {
+        tiny::submit(&mut card, now, first, 12);
+        now = tiny::rest(&mut card, now);
+    }
+    tiny::submit(&mut card, now, 0, 12);
+    while card.under_way().len() < 6 {
+        assert_ne!(tiny::step(&mut card), Time::NEVER);
+    }
+    let under_way = card.under_way();
+    let mut media = card.into_media().unwrap();
+    let mut units = 0..;
+    media.power_cut(&under_way, &mut |_, _| match units.next().unwrap() % 3 {
+        0 => CutOutcome::NotBegun,
+        _ => CutOutcome::Done,
+    });
+    reopened(media)
+}
+
+#[test]
+fn a_start_is_over_when_all_that_was_found_is_whole_and_nothing_is_left_to_erase() {
+    let mut card = cut();
+    let found = said(&mut card).durable;
+    assert!(card.rescue.is_some() && card.ftl.must_empty());
+    card.start_up(Time::ZERO, &mut Vec::new());
+    while !card.noted.start_is_over {
+        // Until then they tell of what there was before.
+        assert_eq!(said(&mut card).durable, found);
+        assert_ne!(tiny::step(&mut card), Time::NEVER);
+    }
+    assert!(card.rescue.is_none() && card.owes_since_start.is_none());
+    assert!(!card.ftl.must_empty() && !card.ftl.stale_bands_wait() && card.erasing.is_empty());
+    let over = said(&mut card);
+    assert!(over.no_erases && over.durable[1].band_sequence > 0, "{over:?}");
+}
+
+#[test]
+fn before_a_start_is_over_the_headers_tell_of_what_there_was_before() {
+    let (mut card, now) = at_rest();
+    let before = card.contents().headers.common.durable;
+    tiny::submit(&mut card, now, 12, 12);
+    tiny::rest(&mut card, now);
+    card.noted.start_is_over = false;
+    card.note_durable();
+    assert_eq!(card.contents().headers.common.durable, before);
+    card.noted.start_is_over = true;
+    card.note_durable();
+    assert_ne!(card.contents().headers.common.durable, before);
+}
+
+#[test]
+fn a_card_that_has_stopped_ends_no_start() {
+    for stop in [|card: &mut Card| card.halted = true, |card: &mut Card| card.draining = true] {
+        let (mut card, _) = at_rest();
+        card.noted.start_is_over = false;
+        stop(&mut card);
+        card.note_end_of_start();
+        assert!(!card.noted.start_is_over);
+        (card.halted, card.draining) = (false, false);
+        card.note_end_of_start();
+        assert!(card.noted.start_is_over);
+    }
+}
+
+#[test]
+fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_they_said_otherwise() {
+    let (mut card, now) = at_rest();
+    let before = said(&mut card);
+    card.note_erase();
+    let first = said(&mut card);
+    assert!(!first.no_erases && first.durable == before.durable);
+    // Nothing new.
+    card.note_erase();
+    assert_eq!(said(&mut card).sequence, first.sequence);
+    tiny::submit(&mut card, now, 12, 12);
+    tiny::rest(&mut card, now);
+    card.note_erase();
+    let second = said(&mut card);
+    assert!(!second.no_erases && second.sequence > first.sequence);
+    assert_ne!(second.durable, first.durable);
+}
+
+#[test]
+fn a_card_whose_power_is_gone_stops_before_it_erases() {
+    let (mut card, _) = at_rest();
+    card.note_erase();
+    assert!(!card.halted);
+    card.save_totals();
+    card.media_contents_mut().unwrap().power_cut(&[], &mut |_, _| CutOutcome::NotBegun);
+    card.note_erase();
+    assert!(card.halted);
+}
+
+#[test]
+fn nothing_that_tells_of_an_erase_makes_a_card_go_on() {
+    let (mut card, _) = at_rest();
+    card.halted = true;
+    card.note_erase();
+    assert!(card.halted);
+}
+
+#[test]
+fn what_an_erase_has_left_behind_is_told_until_it_is_gone() {
+    let says_no_erases = |card: &mut Card| {
+        card.save_totals();
+        said(card).no_erases
+    };
+    let (mut card, _) = at_rest();
+    card.note_erased(BandId(9), false);
+    assert!(!says_no_erases(&mut card));
+    card.note_erased(BandId(8), true);
+    assert!(!says_no_erases(&mut card));
+    card.note_erased(BandId(9), true);
+    assert!(says_no_erases(&mut card));
+}
