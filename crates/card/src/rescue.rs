@@ -78,3 +78,41 @@ impl Card {
         content.filter(|_| self.ftl.is_current(ppa))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tiny;
+    use device::Time;
+    use format::Role;
+
+    #[test]
+    fn what_was_found_holds_erases_back_until_it_is_durable_elsewhere_and_counts_until_it_is_written_over() {
+        let mut card = tiny::card();
+        tiny::submit(&mut card, Time::ZERO, 0, 4);
+        let now = tiny::rest(&mut card, Time::ZERO);
+        let ppa = card.ftl.lookup(Lba(0)).unwrap();
+        let payload = vec![9; tiny::PAYLOAD_BYTES].into();
+        let found = vec![Rescued { index: 0, ppa, role: Role::Data, version: 1, payload }];
+        assert_eq!(card.erasable_beside_rescue(), usize::MAX);
+        card.rescue = Rescue::of(found, 3);
+        assert_eq!(card.rescued(ppa).map(|content| content.payload[0]), Some(9));
+        assert!(card.rescued(Ppa(ppa.0 + 1)).is_none());
+        // Those that held nothing may be erased, one after the other.
+        for left in [3, 2, 1, 0, 0] {
+            assert_eq!(card.erasable_beside_rescue(), left);
+            card.note_erase_beside_rescue();
+        }
+        let mut without_room = card.clone();
+        without_room.rescue_lacks_room();
+        assert!(without_room.is_rescuing() && without_room.erasable_beside_rescue() == usize::MAX);
+        tiny::submit(&mut card, now, 0, 4);
+        while card.ftl.lookup(Lba(0)) == Some(ppa) {
+            tiny::step(&mut card);
+        }
+        assert!(card.rescued(ppa).is_none());
+        assert!(card.is_rescuing() && card.erasable_beside_rescue() == 0, "it is not durable yet");
+        tiny::rest(&mut card, now);
+        assert!(!card.is_rescuing() && card.erasable_beside_rescue() == usize::MAX);
+    }
+}

@@ -1,10 +1,16 @@
 //! What the headers say on the media, at each moment.
 
 use super::*;
+use crate::rescue::Rescue;
 use crate::{Card, tiny};
 use device::Time;
-use format::ModuleHeader;
+use format::{ModuleHeader, Role};
+use ftl::recover::Rescued;
+use ftl::{Lba, Ppa};
 use media::{CutOutcome, Flash, HEADER_COPIES, Media};
+
+/// A band that holds nothing.
+const EMPTY: BandId = BandId(15);
 
 /// The newest header.
 fn said(card: &mut Card) -> ModuleHeader {
@@ -84,6 +90,25 @@ fn before_a_start_is_over_the_headers_tell_of_what_there_was_before() {
 }
 
 #[test]
+fn a_start_is_not_over_while_a_band_has_to_be_emptied_or_something_found_is_not_durable_elsewhere() {
+    let first = |card: &Card| card.ftl.lookup(Lba(0)).unwrap();
+    let evacuate: fn(&mut Card, Ppa) = |card, ppa| card.ftl.evacuate(card.ftl.layout().band_of(ppa));
+    let rescue: fn(&mut Card, Ppa) = |card, ppa| {
+        let payload = vec![0; tiny::PAYLOAD_BYTES].into();
+        let found = Rescued { index: 0, ppa, role: Role::Data, version: 1, payload };
+        card.rescue = Rescue::of(vec![found], 0);
+    };
+    for left in [evacuate, rescue] {
+        let (mut card, _) = at_rest();
+        let ppa = first(&card);
+        card.noted.start_is_over = false;
+        left(&mut card, ppa);
+        card.note_end_of_start();
+        assert!(!card.noted.start_is_over);
+    }
+}
+
+#[test]
 fn a_card_that_has_stopped_ends_no_start() {
     for stop in [|card: &mut Card| card.halted = true, |card: &mut Card| card.draining = true] {
         let (mut card, _) = at_rest();
@@ -101,28 +126,34 @@ fn a_card_that_has_stopped_ends_no_start() {
 fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_they_said_otherwise() {
     let (mut card, now) = at_rest();
     let before = said(&mut card);
-    card.note_erase();
+    card.note_erase(EMPTY);
     let first = said(&mut card);
-    assert!(!first.no_erases && first.durable == before.durable);
+    assert!(!first.no_erases && first.durable == before.durable && first.holds == before.holds);
     // Nothing new.
-    card.note_erase();
+    card.note_erase(EMPTY);
     assert_eq!(said(&mut card).sequence, first.sequence);
     tiny::submit(&mut card, now, 12, 12);
     tiny::rest(&mut card, now);
-    card.note_erase();
+    card.note_erase(EMPTY);
     let second = said(&mut card);
     assert!(!second.no_erases && second.sequence > first.sequence);
     assert_ne!(second.durable, first.durable);
+    // What the band itself held counts no more.
+    let band = card.ftl.layout().band_of(card.ftl.lookup(Lba(0)).unwrap());
+    assert!(second.holds.contains(band.0));
+    card.note_erase(band);
+    let third = said(&mut card);
+    assert!(!third.holds.contains(band.0) && third.sequence > second.sequence);
 }
 
 #[test]
 fn a_card_whose_power_is_gone_stops_before_it_erases() {
     let (mut card, _) = at_rest();
-    card.note_erase();
+    card.note_erase(EMPTY);
     assert!(!card.halted);
     card.save_totals();
     card.media_contents_mut().unwrap().power_cut(&[], &mut |_, _| CutOutcome::NotBegun);
-    card.note_erase();
+    card.note_erase(EMPTY);
     assert!(card.halted);
 }
 
@@ -130,7 +161,7 @@ fn a_card_whose_power_is_gone_stops_before_it_erases() {
 fn nothing_that_tells_of_an_erase_makes_a_card_go_on() {
     let (mut card, _) = at_rest();
     card.halted = true;
-    card.note_erase();
+    card.note_erase(EMPTY);
     assert!(card.halted);
 }
 
@@ -147,4 +178,43 @@ fn what_an_erase_has_left_behind_is_told_until_it_is_gone() {
     assert!(!says_no_erases(&mut card));
     card.note_erased(BandId(9), true);
     assert!(says_no_erases(&mut card));
+}
+
+#[test]
+fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
+    let (mut card, mut now) = (tiny::card(), Time::ZERO);
+    for first in (0..192).step_by(12) {
+        tiny::submit(&mut card, now, first, 12);
+        // Until something of it is durable nothing of a band that was opened for it counts.
+        while tiny::step(&mut card) != Time::NEVER {
+            card.note_durable();
+            let Card { ftl, noted, .. } = &card;
+            let opened = |band: &u32| ftl.opening(BandId(*band)).sequence;
+            let held = |band: &u32| card.store.as_ref().unwrap().headers.common.holds.contains(*band);
+            let durable = noted.in_flight[0].front().map_or(noted.end[0], |(_, at)| *at);
+            for band in (0..16).filter(|band| opened(band) != 0 && ftl.opening(BandId(*band)).stream == 0) {
+                let begun = (opened(&band), 0) < (durable.band_sequence, durable.stripe);
+                assert_eq!(held(&band), begun, "band {band}");
+            }
+        }
+        now = tiny::rest(&mut card, now);
+    }
+    let holding = |card: &Card| -> BTreeSet<u32> {
+        (0..192).map(|lba| card.ftl.layout().band_of(card.ftl.lookup(Lba(lba)).unwrap()).0).collect()
+    };
+    card.save_totals();
+    let held = holding(&card);
+    assert!(held.len() > 2 && said(&mut card).holds.iter().eq(held));
+    // What is found is said again when the start is over, and not before: nor is it taken back.
+    let mut card = reopened(card.into_media().unwrap());
+    let found = said(&mut card).holds;
+    card.contents().headers.common.holds = BandSet::default();
+    card.note_durable();
+    assert_eq!(card.contents().headers.common.holds, BandSet::default());
+    card.contents().headers.common.holds = found;
+    card.start_up(Time::ZERO, &mut Vec::new());
+    tiny::rest(&mut card, Time::ZERO);
+    assert!(card.noted.start_is_over);
+    let held = holding(&card);
+    assert!(said(&mut card).holds.iter().eq(held));
 }

@@ -174,3 +174,6 @@ fn written(media: &mut dyn Media, slot: u32, copy: u32) -> Option<Written> {
     let ModuleHeader { generation, sequence, .. } = ModuleHeader::decode(&bytes).ok()?;
     Some(Written { generation, sequence })
 }
+
+#[cfg(test)]
+mod tests;
