@@ -7,7 +7,7 @@ use device::Time;
 use format::{ModuleHeader, Role};
 use ftl::recover::Rescued;
 use ftl::{Lba, Ppa};
-use media::{CutOutcome, Flash, HEADER_COPIES, Media};
+use media::{CutOutcome, Fault, Flash, HEADER_COPIES, Media};
 
 /// A band that holds nothing.
 const EMPTY: BandId = BandId(15);
@@ -183,6 +183,8 @@ fn what_an_erase_has_left_behind_is_told_until_it_is_gone() {
 #[test]
 fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     let (mut card, mut now) = (tiny::card(), Time::ZERO);
+    // A stripe's first unit is on flash before the others.
+    assert!(card.media_contents_mut().unwrap().inject(Fault::ModuleSlow { module: 1, percent: 300 }));
     for first in (0..192).step_by(12) {
         tiny::submit(&mut card, now, first, 12);
         // Until something of it is durable nothing of a band that was opened for it counts.
@@ -217,4 +219,21 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     assert!(card.noted.start_is_over);
     let held = holding(&card);
     assert!(said(&mut card).holds.iter().eq(held));
+}
+
+#[test]
+fn a_band_that_lies_only_on_dies_that_are_gone_is_not_said_to_hold_anything() {
+    let mut card = tiny::card();
+    tiny::submit(&mut card, Time::ZERO, 0, 4);
+    tiny::rest(&mut card, Time::ZERO);
+    let band = card.ftl.layout().band_of(card.ftl.lookup(Lba(0)).unwrap());
+    let on: Vec<u32> = (0..6).filter(|die| !card.ftl.blocks().is_erased(band.0, *die)).collect();
+    assert_eq!(on.len(), 3);
+    for die in on {
+        card.note_durable();
+        assert!(card.contents().headers.common.holds.contains(band.0));
+        card.ftl.set_die_dead(die, true);
+    }
+    card.note_durable();
+    assert!(!card.contents().headers.common.holds.contains(band.0));
 }

@@ -1,6 +1,6 @@
 //! What the headers say of what was durable when they were written.
 
-use crate::writer::{Content, SMALL, Writer};
+use crate::writer::{Content, GROUPS, SMALL, Writer};
 use format::Durable;
 use ftl::recover::{Found, FoundState, Noted, ScanError};
 use media::{BlockAt, CutOutcome, Media, UnderWay};
@@ -123,5 +123,22 @@ fn stripes_that_were_durable_are_not_taken_for_some_that_were_never_written() {
             writer.flash.mark_bad(BlockAt { module, die: 0, block: 3 }).unwrap();
         }
         assert!(scan(&mut writer, said(3), false).is_ok());
+    }
+}
+
+#[test]
+fn the_last_stripe_that_was_durable_is_looked_for_on_the_dies_it_lies_on() {
+    let mut writer = Writer::new(GROUPS);
+    let mut open = writer.open(3);
+    for stripe in 1..=4 {
+        writer.write(&mut open, &[0, 1, 2, 3].map(|lba| lba + 4 * stripe));
+        let band_sequence = writer.scan().unwrap().bands[3].sequence;
+        let said = |stripe| [Durable { band_sequence, stripe }, Durable::default()];
+        assert!(scan(&mut writer, said(stripe), false).is_ok());
+        let refused = scan(&mut writer, said(stripe + 1), false).unwrap_err();
+        assert!(
+            matches!(refused, ScanError::BeyondRedundancy { band: 3, stripe: of, .. } if of == stripe),
+            "{refused}"
+        );
     }
 }
