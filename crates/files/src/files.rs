@@ -49,6 +49,8 @@ pub struct Files {
     pub(crate) ended: Vec<Ended>,
     /// Ends of requests that a call waits for, by tag.
     called: BTreeMap<usize, (i32, Buffer)>,
+    /// Copies of headers that were begun on the modules that are there, by slot and copy.
+    pub(crate) headers: BTreeMap<(u32, u32), BegunHeader>,
     /// Ends of changes of the table that a call waits for, by ticket.
     changed: BTreeMap<u64, Result<(), MediaError>>,
     pub(crate) tickets: u64,
@@ -57,6 +59,14 @@ pub struct Files {
     pub(crate) notes: Vec<Note>,
     /// Nothing is written.
     pub(crate) only_looks: bool,
+}
+
+/// A copy of a header that is being written.
+#[derive(Debug)]
+pub(crate) struct BegunHeader {
+    pub bytes: Vec<u8>,
+    /// How it ended.
+    pub ended: Option<Result<(), MediaError>>,
 }
 
 /// Why a request was made.
@@ -78,6 +88,8 @@ pub(crate) enum Purpose {
     Probe(u32),
     /// A page of the table.
     Page(u32),
+    /// A copy of the header.
+    Header(u32),
     Sync,
     Record,
     /// A window that is read ahead.
@@ -114,6 +126,7 @@ impl Files {
             reaped: Vec::new(),
             ended: Vec::new(),
             called: BTreeMap::new(),
+            headers: BTreeMap::new(),
             changed: BTreeMap::new(),
             tickets: 0,
             changed_pages: Vec::new(),
@@ -148,6 +161,7 @@ impl Files {
             state.sync = Sync::Ended(Err(MediaError::NoModule));
             self.ended.push(Ended::Sync { module: slot });
         }
+        self.headers.retain(|(of, _), _| *of != slot);
         self.disks.close(module.handle);
         true
     }
@@ -282,6 +296,10 @@ impl Files {
             Purpose::Page(page) => {
                 self.pool.give(done.buffer);
                 self.page_written(slot, page, result);
+            }
+            Purpose::Header(copy) => {
+                self.pool.give(done.buffer);
+                self.headers.get_mut(&(slot, copy)).expect("it was begun").ended = Some(result);
             }
             Purpose::Sync => self.synced(slot, result),
             Purpose::Record => {

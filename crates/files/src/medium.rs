@@ -7,7 +7,7 @@
 use crate::ahead::Found;
 use crate::disks::What;
 use crate::erase::{Change, Kind, Waits};
-use crate::files::{Files, Purpose, is_of_place};
+use crate::files::{BegunHeader, Files, Purpose, is_of_place};
 use crate::frame::{self, Origin, Stamp};
 use crate::layout::{COPIES, PAGE_BYTES};
 use crate::module::{Die, Operation, Sync};
@@ -80,6 +80,25 @@ impl Files {
             frame::decode(&self.shape, at, wanted, origin, was_synced, bytes, unit);
         }
         Ok(ReadReport::default())
+    }
+
+    /// Waits for a copy of a header that was begun. How it ended, if it was this one.
+    fn end_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Option<Result<(), MediaError>> {
+        loop {
+            let begun = self.headers.get(&(slot, copy))?;
+            if let Some(ended) = begun.ended {
+                let begun = self.headers.remove(&(slot, copy))?;
+                return (begun.bytes == bytes).then_some(ended);
+            }
+            self.turn();
+        }
+    }
+
+    fn header_buffer(&mut self, bytes: &[u8]) -> Buffer {
+        assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
+        let mut buffer = self.pool.take(HEADER_BYTES);
+        buffer.bytes_mut().copy_from_slice(bytes);
+        buffer
     }
 
     /// A read that nobody has begun.
@@ -276,11 +295,12 @@ impl Media for Files {
     }
 
     fn write_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError> {
-        assert_eq!(bytes.len(), HEADER_BYTES, "a header of another length");
         let module = self.module(slot)?;
         let (handle, offset) = (module.handle, module.superblock.layout.header(copy_of(copy)));
-        let mut buffer = self.pool.take(HEADER_BYTES);
-        buffer.bytes_mut().copy_from_slice(bytes);
+        if let Some(written) = self.end_header(slot, copy, bytes) {
+            return written;
+        }
+        let buffer = self.header_buffer(bytes);
         let (written, _, buffer) = self.call(handle, What::Write { durable: true }, offset, buffer);
         self.pool.give(buffer);
         written
@@ -346,6 +366,16 @@ impl Media for Files {
                 Err(error) => self.end_at_once(at.module, at.die, operation, error),
             }
         }
+    }
+
+    fn begin_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) {
+        // What was begun and given up must not end after this.
+        self.end_header(slot, copy, bytes);
+        let Ok(module) = self.module(slot) else { return };
+        let offset = module.superblock.layout.header(copy_of(copy));
+        let buffer = self.header_buffer(bytes);
+        self.headers.insert((slot, copy), BegunHeader { bytes: bytes.to_vec(), ended: None });
+        self.begin(slot, Purpose::Header(copy), What::Write { durable: true }, offset, buffer);
     }
 
     fn begin_sync(&mut self, slot: u32) {

@@ -235,6 +235,8 @@ fn a_disk_that_fails_is_an_error_of_the_host() {
         assert_eq!(files.sync(0), Err(error));
         assert_eq!(files.read_header(0, 0), Err(error));
         assert_eq!(files.write_header(0, 0, &[3; HEADER_BYTES]), Err(error));
+        files.begin_header(0, 0, &[3; HEADER_BYTES]);
+        assert_eq!(files.write_header(0, 0, &[3; HEADER_BYTES]), Err(error));
         assert_eq!(files.claim(0, 50 + errno as u64), Err(error));
         files.begin_read(at);
         let mut ended = Vec::new();

@@ -294,6 +294,40 @@ fn a_header_that_was_written_is_there_and_a_cut_one_spoils_no_other_copy() {
 }
 
 #[test]
+fn headers_that_are_begun_are_written_side_by_side_and_each_ends_as_it_did() {
+    for seed in 0..100 {
+        let sim = Sim::new(seed);
+        let mut files = create(&sim, SHAPE);
+        let header = |byte: u8| vec![byte; HEADER_BYTES];
+        let ended = || sim.with(|world| world.ended);
+        for module in 0..SHAPE.modules {
+            files.begin_header(module, 0, &header(module as u8 + 1));
+        }
+        let before = ended();
+        files.submit();
+        for module in 0..SHAPE.modules {
+            assert_eq!(files.write_header(module, 0, &header(module as u8 + 1)), Ok(()));
+        }
+        assert_eq!(ended(), before + u64::from(SHAPE.modules), "each is written once");
+        // Begun with something else, or another copy: what is asked for is written, and last.
+        files.begin_header(0, 0, &header(8));
+        assert_eq!(files.write_header(0, 0, &header(9)), Ok(()));
+        files.begin_header(0, 1, &header(10));
+        files.begin_header(0, 1, &header(11));
+        assert_eq!(files.write_header(1, 1, &header(12)), Ok(()));
+        assert_eq!(files.write_header(0, 1, &header(11)), Ok(()));
+        sim.cut();
+        drop(files);
+        sim.power_on();
+        let mut files = open(&sim, SHAPE);
+        assert_eq!(files.read_header(0, 0), Ok(Some(header(9))));
+        assert_eq!(files.read_header(0, 1), Ok(Some(header(11))));
+        assert_eq!(files.read_header(1, 0), Ok(Some(header(2))));
+        assert_eq!(files.read_header(1, 1), Ok(Some(header(12))));
+    }
+}
+
+#[test]
 fn a_claim_outlives_its_controller_and_lower_ones_are_refused() {
     let sim = Sim::new(1);
     let mut files = create(&sim, SHAPE);

@@ -256,7 +256,17 @@ fn what_is_under_way_on_a_module_that_is_pulled_ends_without_it() {
         assert_eq!(files.read(at, &mut found), Err(MediaError::NoModule));
         assert_eq!(files.read_header(0, 0), Err(MediaError::NoModule));
         assert_eq!(files.mark_bad(at.block), Err(MediaError::NoModule));
+        files.begin_header(0, 0, &[1; HEADER_BYTES]);
+        assert_eq!(files.write_header(0, 0, &[1; HEADER_BYTES]), Err(MediaError::NoModule));
         files.insert(0, &paths[0]).unwrap();
+        // What was begun on a module that has gone since is not what another one holds.
+        files.begin_header(0, 0, &[2; HEADER_BYTES]);
+        files.begin_header(0, 1, &[2; HEADER_BYTES]);
+        files.pull(0);
+        assert_eq!(files.write_header(0, 0, &[2; HEADER_BYTES]), Err(MediaError::NoModule));
+        files.insert(0, &paths[0]).unwrap();
+        assert_eq!(files.write_header(0, 1, &[2; HEADER_BYTES]), Ok(()));
+        assert_eq!(files.read_header(0, 1), Ok(Some(vec![2; HEADER_BYTES])));
     }
 }
 

@@ -179,6 +179,9 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// A module will be synced. What it covers was programmed and erased before.
     fn begin_sync(&mut self, _module: u32) {}
 
+    /// A copy of a module's header will be written with this.
+    fn begin_header(&mut self, _module: u32, _copy: u32, _bytes: &[u8]) {}
+
     /// What was begun on a die is not done yet.
     fn is_under_way(&self, _module: u32, _die: u32) -> bool {
         false

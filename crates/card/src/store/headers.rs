@@ -11,11 +11,13 @@ pub struct Headers {
     pub common: ModuleHeader,
     /// The generation that was written last to both copies of all modules that are there; 0: not known.
     complete: u64,
+    /// By module, which copy is the newer one, where it was written last and that is known.
+    newer: Vec<Option<u32>>,
 }
 
 impl Headers {
     pub fn new(common: ModuleHeader) -> Headers {
-        Headers { common, complete: 0 }
+        Headers { newer: vec![None; common.slots.len()], common, complete: 0 }
     }
 
     fn of(&self, logical: usize) -> ModuleHeader {
@@ -51,6 +53,7 @@ impl Headers {
     pub fn write(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         let generation = self.common.generation;
         self.common.sequence += 1;
+        self.newer.fill(None);
         let mut copies: Vec<[Option<Written>; HEADER_COPIES as usize]> = slots
             .iter()
             .map(|slot| slot.map_or([None; 2], |slot| [written(media, slot, 0), written(media, slot, 1)]))
@@ -77,23 +80,34 @@ impl Headers {
         Ok(())
     }
 
-    /// Writes the header to every module that is there, to one copy of each: the older or unreadable one. The generation
-    /// stays, so a module that does not answer misses nothing but totals, and one whose file or drive
-    /// fails is passed over; the first such error is returned.
+    /// Writes the header to every module that is there, to one copy of each: the older or unreadable one, and from then on
+    /// to either in turn. The generation stays, so a module that does not answer misses nothing but totals, and one whose
+    /// file or drive fails is passed over; the first such error is returned.
     pub fn write_totals(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.sequence += 1;
-        let mut failed = None;
+        let mut turns = Vec::with_capacity(slots.len());
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             let sequence = |media: &mut dyn Media, copy| written(media, slot, copy).map(|copy| copy.sequence);
-            let first_is_newer = sequence(media, 1) < sequence(media, 0);
-            match self.write_copy(media, logical, slot, u32::from(first_is_newer)) {
+            let copy = match self.newer[logical].take() {
+                Some(newer) => 1 - newer,
+                None => u32::from(sequence(media, 1) < sequence(media, 0)),
+            };
+            turns.push((logical, slot, copy));
+        }
+        // All at once, where the medium can.
+        for &(logical, slot, copy) in &turns {
+            media.begin_header(slot, copy, &self.of(logical).encode());
+        }
+        media.submit();
+        let mut failed = None;
+        for (logical, slot, copy) in turns {
+            match self.write_copy(media, logical, slot, copy) {
+                Ok(written) => self.newer[logical] = written.map(|_| copy),
                 Err(why @ HeaderFailed { error: MediaError::Host | MediaError::NoSpace, .. }) => {
                     failed = failed.or(Some(why));
                 }
-                told => {
-                    told?;
-                }
+                Err(why) => return Err(why),
             }
         }
         failed.map_or(Ok(()), Err)
