@@ -84,6 +84,8 @@ fn every_example_of_a_help_text_runs() {
     // The card that examples look at.
     let card = torture::CardUnderTest::new(torture::tiny(torture::Kind::Protected), media::Physics::IDEAL, 1);
     card.save_image(&dir.path().join("saved-card")).unwrap();
+    let made = dir.path().join("card-in-files");
+    succeed(&["create", made.to_str().unwrap(), "--size", "64MiB"]);
     // The trace that examples replay; what it is, is told by its content.
     let trace = "128166372003061629,usr,0,Read,7014609920,24576,41286\n";
     fs::write(dir.path().join("usr_0.csv.gz"), trace).unwrap();

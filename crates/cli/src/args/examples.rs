@@ -188,10 +188,7 @@ Examples:
   flashrig fsck saved-card --lba 7..9
   flashrig fsck saved-card --band 12
   flashrig fsck saved-card --stripe 12:4
-
-A card in files, at rest:
-  flashrig create ./card --size 8GiB
-  flashrig fsck ./card --verify";
+  flashrig fsck card-in-files --verify";
 
 pub(super) const CTL: &str = "\
 CARD is the directory that the card is served from, the path of its control
