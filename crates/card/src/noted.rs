@@ -11,7 +11,7 @@
 
 use crate::card::Card;
 use crate::store::Store;
-use format::{BandSet, Durable};
+use format::{BandSet, Durable, HEADER_BANDS};
 use ftl::{BandId, BandState, Ftl, SealedStripe, StreamId, StripeId};
 use media::MediaError;
 use std::collections::{BTreeSet, VecDeque};
@@ -80,7 +80,7 @@ impl Card {
             self.forget_durable(stream);
             self.noted.in_flight[stream].front().map_or(self.noted.end[stream], |(_, at)| *at)
         });
-        let bands = (0..self.config.bands).map(BandId);
+        let bands = (0..self.config.bands.min(HEADER_BANDS)).map(BandId);
         let holds: BandSet = bands.filter(|band| self.holds_durable(*band, &durable)).map(|band| band.0).collect();
         let is_over = self.noted.start_is_over;
         let common = &mut self.contents().headers.common;
