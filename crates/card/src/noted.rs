@@ -86,7 +86,7 @@ impl Card {
         let common = &mut self.contents().headers.common;
         if !is_over {
             // What was found they tell of already.
-            holds.iter().for_each(|band| common.holds.insert(band));
+            common.holds.insert_all(&holds);
             return;
         }
         common.holds = holds;
@@ -122,12 +122,13 @@ impl Card {
     pub(crate) fn note_erase(&mut self, band: BandId) {
         self.note_erase_beside_rescue();
         let Some(store) = &self.store else { return };
-        let before = (store.headers.common.durable, store.headers.common.no_erases, store.headers.common.holds.clone());
+        let before = store.headers.common.clone();
         self.note_durable();
         let Store { media, headers, slots, .. } = self.contents();
         headers.common.no_erases = false;
         headers.common.holds.remove(band.0);
-        if before == (headers.common.durable, headers.common.no_erases, headers.common.holds.clone()) {
+        let told = &headers.common;
+        if (before.durable, before.no_erases, &before.holds) == (told.durable, told.no_erases, &told.holds) {
             return;
         }
         let told = headers.write_totals(&mut **media, slots);

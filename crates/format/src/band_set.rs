@@ -31,9 +31,17 @@ impl BandSet {
         self.0.get(band as usize / 64).is_some_and(|word| word >> (band % 64) & 1 != 0)
     }
 
+    /// Adds those of another set.
+    pub fn insert_all(&mut self, other: &BandSet) {
+        self.0.iter_mut().zip(&other.0).for_each(|(word, others)| *word |= others);
+    }
+
     /// All of them, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..HEADER_BANDS).filter(|band| self.contains(*band))
+        (0..)
+            .zip(&self.0)
+            .filter(|(_, word)| **word != 0)
+            .flat_map(|(at, word)| (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| at * 64 + bit))
     }
 
     pub(crate) fn from_raw(raw: &[U64; WORDS]) -> BandSet {
@@ -68,5 +76,37 @@ impl FromIterator<u32> for BandSet {
 impl std::fmt::Debug for BandSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.iter()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn a_set_of_bands_is_a_set(
+            one in btree_set(0..HEADER_BANDS, 0..80),
+            other in btree_set(0..HEADER_BANDS, 0..80),
+            beyond in HEADER_BANDS..,
+        ) {
+            let mut set: BandSet = one.iter().copied().chain([beyond]).collect();
+            prop_assert_eq!(set.iter().collect::<Vec<u32>>(), one.iter().copied().collect::<Vec<u32>>());
+            prop_assert_eq!(set.last(), one.last().copied());
+            prop_assert_eq!(&BandSet::from_raw(&set.to_raw()), &set);
+            set.insert_all(&other.iter().copied().collect());
+            let both: BTreeSet<u32> = one.union(&other).copied().collect();
+            prop_assert_eq!(set.iter().collect::<BTreeSet<u32>>(), both);
+            for band in &other {
+                set.remove(*band);
+                prop_assert!(!set.contains(*band));
+            }
+            set.remove(beyond);
+            prop_assert!(!set.contains(beyond));
+            prop_assert!(one.iter().all(|band| set.contains(*band) != other.contains(band)));
+        }
     }
 }

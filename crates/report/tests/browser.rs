@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::browser::{Media, Page, Touch};
+use common::browser::Page;
 use common::{absurd, full, hostile, imported, partial};
 use report::{compare_page, review_page};
 use serde_json::{Value, json};
@@ -304,6 +304,19 @@ fn figures_can_be_had_as_csv_and_json() {
 }
 
 #[test]
+#[should_panic(expected = "not well")]
+fn what_a_page_complains_of_is_heard() {
+    Page::open("<!doctype html><script>setTimeout(() => { throw new Error('not well') }, 1)</script>", 400, false)
+        .assert_quiet();
+}
+
+#[test]
+#[should_panic(expected = "asked for")]
+fn what_a_page_asks_for_is_seen() {
+    Page::open("<!doctype html><img src='http://127.0.0.1:9/x'>", 400, false).assert_requests_nothing();
+}
+
+#[test]
 fn hostile_text_does_nothing() {
     for html in [review_page(&hostile()), compare_page(&[hostile(), hostile(), absurd()])] {
         let page = Page::open(&html, 1280, false);
@@ -440,7 +453,10 @@ fn paper_has_light_charts_and_open_tables() {
     assert_dark(&page, true);
     assert!(page.eval::<u32>("document.querySelectorAll('details[open]').length") == 0, "and closed again");
     // The same by the media query, in which it can be looked at.
-    page.call(Media(json!({ "media": "print", "features": [{ "name": "prefers-color-scheme", "value": "dark" }] })));
+    page.call(
+        "Emulation.setEmulatedMedia",
+        json!({ "media": "print", "features": [{ "name": "prefers-color-scheme", "value": "dark" }] }),
+    );
     page.width(680);
     page.settle();
     let (least, _): (f64, f64) = page.eval(EXTREMES);
@@ -485,7 +501,7 @@ fn nothing_is_wider_than_a_phone() {
 #[test]
 fn a_finger_shows_values_too() {
     let page = Page::open(&review_page(&partial()), 360, false);
-    page.call(Touch(json!({ "enabled": true, "maxTouchPoints": 1 })));
+    page.call("Emulation.setTouchEmulationEnabled", json!({ "enabled": true, "maxTouchPoints": 1 }));
     let [left, top, width, height] = page.place(&format!("{FIRST} .u-over"));
     let touch = |kind: &str, share: f64| {
         let points = if kind == "touchEnd" {
@@ -493,7 +509,7 @@ fn a_finger_shows_values_too() {
         } else {
             json!([{ "x": left + width * share, "y": top + height / 2.0 }])
         };
-        page.call(common::browser::Fingers(json!({ "type": kind, "touchPoints": points })));
+        page.call("Input.dispatchTouchEvent", json!({ "type": kind, "touchPoints": points }));
     };
     touch("touchStart", 0.1);
     page.settle();

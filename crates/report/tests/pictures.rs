@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::browser::{Media, Page, keep};
+use common::browser::{Page, keep};
 use common::{full, imported};
 use report::{compare_page, review_page};
 use serde_json::json;
@@ -36,11 +36,11 @@ fn the_page_can_be_seen_light_dark_small_and_on_paper() {
     page.dark(true);
     page.settle();
     take(&page, "dark");
-    page.call(Media(json!({ "media": "print", "features": [] })));
+    page.call("Emulation.setEmulatedMedia", json!({ "media": "print", "features": [] }));
     page.width(794);
     page.settle();
     take(&page, "print");
-    page.call(Media(json!({ "media": "", "features": [] })));
+    page.call("Emulation.setEmulatedMedia", json!({ "media": "", "features": [] }));
     page.settle();
     keep("page.pdf", || page.pdf());
     drop(page);

@@ -3,7 +3,7 @@
 mod common;
 
 use common::HOSTILE;
-use common::browser::{Media, Page};
+use common::browser::Page;
 use report::{MAX_PAGE_BYTES, whatif_page};
 use results::{
     WhatifAnswer, WhatifAxis, WhatifFound, WhatifLatency, WhatifOutcome, WhatifPoint, WhatifResult, WhatifSearch,
@@ -163,7 +163,7 @@ fn the_page_is_drawn_light_dark_small_and_on_paper_without_a_complaint() {
             })()",
         );
         assert!(contrast >= 4.5, "{contrast}");
-        page.call(Media(json!({ "media": "print", "features": [] })));
+        page.call("Emulation.setEmulatedMedia", json!({ "media": "print", "features": [] }));
         page.width(794);
         page.settle();
         page.assert_quiet();

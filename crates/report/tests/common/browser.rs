@@ -1,50 +1,21 @@
 //! A page in headless Chromium, and everything that happened in it.
 
+use super::chromium::Chromium;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use headless_chrome::protocol::cdp::types::{Event, Method};
-use headless_chrome::{Browser, LaunchOptions, Tab};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use std::ffi::OsStr;
+use std::cell::RefCell;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
-
-/// Calls of the Chrome DevTools protocol with JSON in and out: its generated types name every field of every version.
-macro_rules! method {
-    ($name:ident, $method:literal) => {
-        #[derive(Debug, Serialize)]
-        #[serde(transparent)]
-        pub struct $name(pub Value);
-        impl Method for $name {
-            const NAME: &'static str = $method;
-            type ReturnObject = Value;
-        }
-    };
-}
-
-method!(Evaluate, "Runtime.evaluate");
-method!(Metrics, "Emulation.setDeviceMetricsOverride");
-method!(Media, "Emulation.setEmulatedMedia");
-method!(Touch, "Emulation.setTouchEmulationEnabled");
-method!(Mouse, "Input.dispatchMouseEvent");
-method!(Fingers, "Input.dispatchTouchEvent");
-method!(Key, "Input.dispatchKeyEvent");
-method!(Shot, "Page.captureScreenshot");
-method!(Pdf, "Page.printToPDF");
-method!(Before, "Page.addScriptToEvaluateOnNewDocument");
-method!(EnableNetwork, "Network.enable");
+use std::sync::{Mutex, MutexGuard};
 
 /// Two browsers at once would only make each other slow.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-/// A page that is open. Fields are dropped in this order: the browser goes before its turn is over.
+/// A page that is open. Fields are dropped in this order: the browser goes before its folder and its turn.
 pub struct Page {
-    tab: Arc<Tab>,
-    _browser: Browser,
-    happened: Arc<Mutex<Happened>>,
+    chromium: RefCell<Chromium>,
+    happened: RefCell<Happened>,
     _folder: tempfile::TempDir,
     _turn: MutexGuard<'static, ()>,
 }
@@ -56,16 +27,20 @@ struct Happened {
     requests: Vec<String>,
 }
 
-/// The browser's command.
-fn chromium() -> PathBuf {
-    let named = std::env::var_os("CHROMIUM").map(PathBuf::from);
-    let usual = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].map(PathBuf::from);
-    named.into_iter().chain(usual).find(|path| path.exists()).unwrap_or_else(|| {
-        panic!(
-            "no Chromium found: the page is tested in one. Install Debian's package `chromium` (apt-get install \
-             --no-install-recommends chromium), or name the command in the environment variable CHROMIUM"
-        )
-    })
+impl Happened {
+    fn take(&mut self, events: Vec<Value>) {
+        for event in events {
+            match event["method"].as_str() {
+                Some("Runtime.exceptionThrown" | "Runtime.consoleAPICalled" | "Log.entryAdded") => {
+                    self.complaints.push(event["params"].to_string());
+                }
+                Some("Network.requestWillBeSent") => {
+                    self.requests.push(event["params"]["request"]["url"].as_str().unwrap().into());
+                }
+                _ => {}
+            }
+        }
+    }
 }
 
 impl Page {
@@ -81,63 +56,37 @@ impl Page {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("page.html");
         std::fs::write(&file, html).unwrap();
-        let flags = [
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--disable-dev-shm-usage",
-            "--hide-scrollbars",
-        ];
-        let options = LaunchOptions::default_builder()
-            .path(Some(chromium()))
-            .sandbox(false)
-            .user_data_dir(Some(folder.path().join("profile")))
-            .args(flags.iter().map(OsStr::new).collect())
-            .idle_browser_timeout(Duration::from_secs(600))
-            .build()
-            .unwrap();
-        let browser = Browser::new(options).expect("Chromium starts");
-        let tab = browser.new_tab().unwrap();
-        tab.set_default_timeout(Duration::from_secs(120));
-        let happened = Arc::new(Mutex::new(Happened::default()));
-        let log = Arc::clone(&happened);
-        tab.add_event_listener(Arc::new(move |event: &Event| {
-            let mut log = log.lock().unwrap();
-            match event {
-                Event::RuntimeExceptionThrown(thrown) => log.complaints.push(format!("{:?}", thrown.params)),
-                Event::RuntimeConsoleAPICalled(called) => log.complaints.push(format!("{:?}", called.params)),
-                Event::LogEntryAdded(entry) => log.complaints.push(format!("{:?}", entry.params)),
-                Event::NetworkRequestWillBeSent(sent) => log.requests.push(sent.params.request.url.clone()),
-                _ => {}
-            }
-        }))
-        .unwrap();
-        tab.enable_log().unwrap();
-        tab.enable_runtime().unwrap();
-        tab.call_method(EnableNetwork(json!({}))).unwrap();
-        let page = Page { tab, _browser: browser, happened, _folder: folder, _turn: turn };
+        let chromium = RefCell::new(Chromium::start(&folder.path().join("profile")));
+        let page = Page { chromium, happened: RefCell::default(), _folder: folder, _turn: turn };
+        for domain in ["Page", "Log", "Runtime", "Network"] {
+            page.call(&format!("{domain}.enable"), json!({}));
+        }
         page.width(width);
         page.dark(dark);
         if let Some(script) = script {
-            page.call(Before(json!({ "source": script })));
+            page.call("Page.addScriptToEvaluateOnNewDocument", json!({ "source": script }));
         }
-        page.tab.navigate_to(&format!("file://{}", file.display())).unwrap().wait_until_navigated().unwrap();
-        page.settle();
+        page.load("Page.navigate", json!({ "url": format!("file://{}", file.display()) }));
         page
     }
 
+    fn load(&self, method: &str, params: Value) {
+        self.call(method, params);
+        self.chromium.borrow_mut().wait_for("Page.loadEventFired");
+        self.settle();
+    }
+
     /// A method of the protocol.
-    pub fn call<M: Method<ReturnObject = Value> + Serialize>(&self, method: M) -> Value {
-        self.tab.call_method(method).unwrap()
+    pub fn call(&self, method: &str, params: Value) -> Value {
+        let mut chromium = self.chromium.borrow_mut();
+        self.happened.borrow_mut().take(std::mem::take(&mut chromium.events));
+        chromium.call(method, params)
     }
 
     /// The value of an expression, which may be a promise.
     pub fn eval<T: DeserializeOwned>(&self, expression: &str) -> T {
         let asked = json!({ "expression": expression, "returnByValue": true, "awaitPromise": true });
-        let answer = self.call(Evaluate(asked));
+        let answer = self.call("Runtime.evaluate", asked);
         assert!(answer.get("exceptionDetails").is_none(), "{expression}: {}", answer["exceptionDetails"]);
         let value = answer["result"].get("value").cloned().unwrap_or(Value::Null);
         serde_json::from_value(value.clone()).unwrap_or_else(|e| panic!("{expression} gave {value}: {e}"))
@@ -145,8 +94,7 @@ impl Page {
 
     /// Loads it again.
     pub fn reload(&self) {
-        self.tab.reload(false, None).unwrap().wait_until_navigated().unwrap();
-        self.settle();
+        self.load("Page.reload", json!({}));
     }
 
     /// Two frames: observers and layout have run.
@@ -159,13 +107,19 @@ impl Page {
     /// Of the viewport, CSS pixels.
     pub fn width(&self, width: u32) {
         let mobile = width < 500;
-        self.call(Metrics(json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile })));
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile }),
+        );
     }
 
     /// What the system prefers.
     pub fn dark(&self, dark: bool) {
         let value = if dark { "dark" } else { "light" };
-        self.call(Media(json!({ "media": "", "features": [{ "name": "prefers-color-scheme", "value": value }] })));
+        self.call(
+            "Emulation.setEmulatedMedia",
+            json!({ "media": "", "features": [{ "name": "prefers-color-scheme", "value": value }] }),
+        );
     }
 
     /// A key, down and up.
@@ -190,7 +144,7 @@ impl Page {
             if key == "Enter" && kind == "keyDown" {
                 event["text"] = json!("\r");
             }
-            self.call(Key(event));
+            self.call("Input.dispatchKeyEvent", event);
         }
     }
 
@@ -203,7 +157,7 @@ impl Page {
             "type": kind, "x": x, "y": y, "button": button, "buttons": buttons,
             "clickCount": if kind == "mouseMoved" { 0 } else { clicks },
         });
-        self.call(Mouse(event));
+        self.call("Input.dispatchMouseEvent", event);
     }
 
     /// Left, top, width and height of an element after it was scrolled to the middle of the window.
@@ -226,32 +180,45 @@ impl Page {
                 "width": width + 16.0, "height": height + 16.0, "scale": 1,
             });
         }
-        self.bytes(Shot(asked))
+        self.bytes("Page.captureScreenshot", asked)
     }
 
     /// Printed on A4.
     pub fn pdf(&self) -> Vec<u8> {
-        self.bytes(Pdf(
-            json!({ "paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": false, "printBackground": false }),
-        ))
+        let a4 =
+            json!({ "paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": false, "printBackground": false });
+        self.bytes("Page.printToPDF", a4)
     }
 
-    fn bytes<M: Method<ReturnObject = Value> + Serialize>(&self, method: M) -> Vec<u8> {
-        BASE64_STANDARD.decode(self.call(method)["data"].as_str().unwrap()).unwrap()
+    fn bytes(&self, method: &str, params: Value) -> Vec<u8> {
+        BASE64_STANDARD.decode(self.call(method, params)["data"].as_str().unwrap()).unwrap()
     }
 
     /// Nothing was complained about and nothing but the page itself was asked for.
     pub fn assert_quiet(&self) {
-        let happened = self.happened.lock().unwrap();
-        assert!(happened.complaints.is_empty(), "{}", happened.complaints.join("\n"));
-        let foreign: Vec<&String> = happened
-            .requests
-            .iter()
-            .filter(|url| !["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme)))
-            .collect();
+        self.listen();
+        {
+            let complaints = &self.happened.borrow().complaints;
+            assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+        }
+        self.assert_requests_nothing();
+    }
+
+    /// Nothing but the page itself was asked for.
+    pub fn assert_requests_nothing(&self) {
+        self.listen();
+        let requests = &self.happened.borrow().requests;
+        let own = |url: &&String| ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+        let foreign: Vec<&String> = requests.iter().filter(|url| !own(url)).collect();
         assert!(foreign.is_empty(), "asked for {foreign:?}");
-        let files = happened.requests.iter().filter(|url| url.starts_with("file:")).count();
-        assert_eq!(files, 1, "{:?}", happened.requests);
+        let files = requests.iter().filter(|url| url.starts_with("file:")).count();
+        assert_eq!(files, 1, "{requests:?}");
+    }
+
+    /// Hears what it has said so far: all of that comes before an answer.
+    fn listen(&self) {
+        self.settle();
+        self.happened.borrow_mut().take(std::mem::take(&mut self.chromium.borrow_mut().events));
     }
 }
 

@@ -3,6 +3,7 @@
 
 pub mod browser;
 
+mod chromium;
 mod database;
 
 use results::{
