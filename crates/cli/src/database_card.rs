@@ -30,6 +30,7 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
         }
     }
     let what = if card_dir::is_card(Path::new(&args.target)) { in_files(args)? } else { in_memory(args)? };
+    database::check_device_memory(what.options.memory_bytes)?;
     for error in mounted::undo_stale() {
         print_error(&error.to_string());
     }
@@ -42,8 +43,10 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
         print_error(&error.to_string());
     }
     // Such as that it could not keep up with the clock.
-    for line in mounted.log().lines().filter(|line| line.contains("too slow")) {
-        print_error(line.trim_start_matches("flashrig: "));
+    if done.is_ok() {
+        for line in mounted.log().lines().filter(|line| line.contains("too slow")) {
+            print_error(line.trim_start_matches("flashrig: "));
+        }
     }
     for error in mounted.end() {
         print_error(&error.to_string());

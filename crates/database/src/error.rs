@@ -65,6 +65,17 @@ pub enum DatabaseError {
         /// Needed.
         needed_mib: u64,
     },
+    /// Too little memory for a device whose contents lie in it.
+    #[error(
+        "{available_mib} MiB of memory are available, and the device, whose contents lie in memory, needs {device_mib} MiB: \
+         ask for a smaller --size"
+    )]
+    DeviceBeyondMemory {
+        /// Available.
+        available_mib: u64,
+        /// Needed.
+        device_mib: u64,
+    },
     /// Too little memory for the database and a device whose contents lie in memory.
     #[error(
         "{available_mib} MiB of memory are available; PostgreSQL needs {needed_mib} MiB and the device, whose contents lie \

@@ -42,5 +42,5 @@ pub use mix::MixConfig;
 pub use page_cache::Evictor;
 pub use processes::{end_all_in, processes_in};
 pub use request::{Part, Request, Sizes};
-pub use run::{Plan, Reviewed, prepare, review};
+pub use run::{Plan, Reviewed, check_device_memory, prepare, review};
 pub use slob::SlobConfig;

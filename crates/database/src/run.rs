@@ -60,6 +60,17 @@ pub struct Reviewed {
     pub ended: Option<DatabaseError>,
 }
 
+/// Refuses a device whose contents would not fit into memory, before there is one.
+pub fn check_device_memory(device_bytes: u64) -> Result<(), DatabaseError> {
+    match Memory::now().map(|memory| memory.available_bytes) {
+        Some(available) if available < device_bytes => Err(DatabaseError::DeviceBeyondMemory {
+            available_mib: available >> 20,
+            device_mib: device_bytes.div_ceil(1 << 20),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Finds PostgreSQL and checks everything that can be checked without touching the device.
 pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseError> {
     let dir = check_directory(&request.dir)?;
