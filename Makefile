@@ -126,14 +126,18 @@ fuzz-short:
 fuzz:
 	@$(call need,c++,g++)
 	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
-	@for target in $$($(FUZZ) list); do \
-		seconds=$(FUZZ_SECONDS); [ $$target != nbd ] || seconds=$(or $(NBD_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
-		echo "fuzz $$target for $$seconds s"; \
-		seeds=; [ $$target != import ] || seeds=crates/import/tests/fixtures; \
-		mkdir -p fuzz/corpus/$$target; \
-		$(FUZZ) run --sanitizer none $$target fuzz/corpus/$$target $$seeds -- \
-			-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1; \
-	done
+	@$(FUZZ) build --sanitizer none
+	@$(FUZZ) list | xargs -P 2 -I {} $(MAKE) --no-print-directory fuzz-one TARGET={}
+
+# One target, and all that it says when it is done: two run side by side.
+.PHONY: fuzz-one
+fuzz-one:
+	@seconds=$(FUZZ_SECONDS); [ $(TARGET) != nbd ] || seconds=$(or $(NBD_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
+	seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; \
+	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); ok=0; \
+	$(FUZZ) run --sanitizer none $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
+		-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1 >$$log 2>&1 || ok=1; \
+	echo "fuzz $(TARGET) for $$seconds s"; cat $$log; rm -f $$log; exit $$ok
 
 # The same seed gives the same figures in a debug and in a release build.
 SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tail --requests 20000 --json -

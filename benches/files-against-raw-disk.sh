@@ -4,7 +4,7 @@
 # garbage collection reads about one unit for every two that are written.
 #
 #   benches/files-against-raw-disk.sh FOLDER [FLASHRIG [EXAMPLE]]   needs fio, jq, curl; FOLDER is made, and removed afterwards
-#   CARD=drive-array-16 ROUNDS=5 SECONDS_EACH=5 MIB=4096 DEPTH=64
+#   CARD=drive-array-16 ROUNDS=5 SECONDS_EACH=5 MIB=4096 DEPTH=64 SET='geometry.blocks_per_plane=5364'
 #
 # EXAMPLE is files_speed of crates/live. Runs alternate. The ratio of a round is what the card wrote for the host, times its
 # write amplification and its parity in that round, over what the disk took raw: 1 is all that the disk gives. `of the mix`
@@ -27,7 +27,8 @@ end() {
     rm -rf "$folder" "$sockets"
 }
 trap end EXIT
-"$flashrig" create "$folder/card" --card "$card" --size "${mib}MiB" >/dev/null
+read -ra settings <<<"${SET:-}"
+"$flashrig" create "$folder/card" --card "$card" --size "${mib}MiB" "${settings[@]/#/--set=}" >/dev/null
 "$flashrig" serve "$folder/card" --nbd "unix:$sockets/nbd" --control "$sockets/control" 2>"$sockets/said" & pid=$!
 for ((i = 0; i < 100; i++)); do [ -S "$sockets/nbd" ] && break; sleep 0.1; done
 [ -S "$sockets/nbd" ] || { echo "it does not listen" >&2; cat "$sockets/said" >&2; exit 1; }
@@ -54,7 +55,7 @@ while status | jq -e ".host_sectors * 4096 < $((mib * 1048576 * 2))" >/dev/null;
     write --rw=randwrite --bs=16k --iodepth="$depth" --time_based --runtime=5 >/dev/null
 done
 mkdir "$folder/inside"
-coproc inside { exec "$example" "$folder/inside" "$card" "$mib" "$depth"; }
+coproc inside { exec "$example" "$folder/inside" "$card" "$mib" "$depth" "${settings[@]}"; }
 within() { echo "$1" >&"${inside[1]}" && read -r -u "${inside[0]}" line && echo "$line"; }
 within 0.1 >/dev/null
 raw >/dev/null
