@@ -19,6 +19,9 @@ const SHOWS: f64 = 1.0;
 /// A parameter whose bounds are further apart than this factor either way is only determined together with others.
 const WIDEST: f64 = 2.0;
 
+/// Percentiles of one load go up and down together: of all figures of a point so many tell something of their own.
+const FIGURES_APART: f64 = 2.0;
+
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
@@ -77,12 +80,13 @@ pub(crate) fn bounds(problem: &Problem, lab: &mut Lab, at: &State) -> Result<Bou
     }
     let freedom = (at.residuals.len() as f64 - n as f64).max(1.0);
     let misfit = at.residuals.iter().zip(&weights).map(|(r, w)| r * r * w).sum::<f64>() / freedom;
+    let together = (at.residuals.len() as f64 / (FIGURES_APART * problem.points.len() as f64)).max(1.0);
     let variances = matrix.inverse_diagonal().unwrap_or_else(|| vec![PRIOR * PRIOR; n]);
     let bounds = variances
         .iter()
         .zip(&shows)
         .map(|(variance, shows)| {
-            let deviation = (variance * misfit.max(1.0)).sqrt();
+            let deviation = (variance * misfit.max(1.0) * together).sqrt();
             let wide = 2.0 * deviation > WIDEST.ln();
             let status = match shows {
                 (false, false) => Status::Undetermined,

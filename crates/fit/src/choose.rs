@@ -11,7 +11,8 @@
 //! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
 use crate::error::FitError;
-use crate::observe::Observation;
+use crate::first::first;
+use crate::observe::{Figure, Observation};
 use crate::outcome::Status;
 use crate::refine::{Problem, State};
 use crate::simulate::Lab;
@@ -20,16 +21,21 @@ use crate::start::starts;
 
 /// Steps from each of the best starts, steps to the end, and steps after another choice.
 const FIRST_STEPS: usize = 4;
-const STEPS: usize = 10;
-const CHOICE_STEPS: usize = 4;
+const STEPS: usize = 8;
+const CHOICE_STEPS: usize = 2;
 /// Starts that are followed.
 const FOLLOWED: usize = 2;
 /// An alternative is taken when it explains the figures so much better.
 const BETTER: f64 = 4.0;
 /// A choice is determined when all others explain them so much worse: as three standard deviations of one figure.
 const TOLD: f64 = 9.0;
+/// What is so much worse is not refined.
+const FAR: f64 = 60.0;
 /// What a parameter more is worth.
 const PARAMETER: f64 = 2.0;
+/// Throughput of random writes that is off by so many standard deviations (root of the mean square) is not explained: it
+/// may take another way of relocation.
+const UNEXPLAINED: f64 = 1.5;
 /// What relocation through the host may cost for a sector, tried beside what the figures suggest.
 const HOST_SECTOR_NS: [f64; 3] = [3e3, 10e3, 30e3];
 
@@ -48,6 +54,8 @@ pub(crate) struct Told {
     pub suspends: Status,
     pub reads_first: Status,
     pub pages_per_block: Status,
+    pub dies_per_channel: Status,
+    pub parity_units: Status,
 }
 
 /// A combination of choices, with the numbers that suit it best.
@@ -75,21 +83,30 @@ impl Chooser<'_> {
 
     pub fn best(&self, lab: &mut Lab, space: Space) -> Result<Chosen, FitError> {
         lab.progress().step("first guesses");
-        let first = Problem::new(&space, self.points);
-        let all = starts(&space, self.points);
         // Where the base itself is no card, its own error says why.
         space.candidate(&space.base_values())?;
-        let state = follow(&first, lab, all, FOLLOWED, FIRST_STEPS)?.expect("the base is among the starts");
+        let (mut space, state) = match first(lab, self, &space)? {
+            Some(found) => found,
+            None => {
+                let first = Problem::new(&space, self.points);
+                let all = starts(&space, self.points);
+                let state = follow(&first, lab, all, FOLLOWED, FIRST_STEPS)?.expect("the base is among the starts");
+                (space, state)
+            }
+        };
         // To the end first: another choice must not win because it was refined for longer.
         lab.progress().step("refine");
-        let mut best = first.refine(lab, state, STEPS)?;
-        let mut space = space;
+        let mut best = Problem::new(&space, self.points).refine(lab, state, STEPS)?;
         let mut tried = vec![Tried { choices: space.choices, cost: best.cost, knobs: space.knobs.len() }];
         loop {
             lab.progress().step("other flash management");
             let slopes = Problem::new(&space, self.points).slopes(lab, &best)?;
             let mut winner: Option<(Space, State)> = None;
+            let unexplained = self.writes_unexplained(&best);
             for choices in self.alternatives(&space.choices, &space) {
+                if space.counted && choices.through_host && !space.choices.through_host && !unexplained {
+                    continue;
+                }
                 if tried.iter().any(|t| t.choices == choices) {
                     continue;
                 }
@@ -120,6 +137,16 @@ impl Chooser<'_> {
         Ok(Chosen { space, best, told })
     }
 
+    /// Whether random writes are as fast as they are for a reason that the card so far does not have.
+    fn writes_unexplained(&self, best: &State) -> bool {
+        let rows = self.points.iter().flat_map(|p| p.measured.iter().map(move |m| (p, m)));
+        let of_writes = rows.zip(&best.residuals).filter(|((p, m), _)| {
+            p.condition.mode.writes() && !p.condition.mode.is_sequential() && m.figure == Figure::Throughput
+        });
+        let (count, sum) = of_writes.fold((0.0, 0.0), |(n, sum), (_, r)| (n + 1.0, sum + r * r));
+        count == 0.0 || sum > UNEXPLAINED * UNEXPLAINED * count
+    }
+
     /// Another choice, from the numbers that were best with the first: first by the slopes that are known, and if that comes
     /// near, by its own.
     fn carried_on(
@@ -137,10 +164,10 @@ impl Chooser<'_> {
             at.map_or_else(|| vec![0.0; best.residuals.len()], |at| slopes[at].clone())
         };
         let slopes: Vec<Vec<f64>> = other.knobs.iter().map(column).collect();
-        let state = problem.chord(lab, state, slopes, CHOICE_STEPS)?;
-        let near = difference(state.cost, best.cost, best.residuals.len()) < TOLD;
-        let only_noise = best.cost < best.residuals.len() as f64;
-        Ok(Some(if near && !only_noise { problem.refine(lab, state, CHOICE_STEPS)? } else { state }))
+        if difference(state.cost, best.cost, best.residuals.len()) > FAR {
+            return Ok(Some(state));
+        }
+        Ok(Some(problem.chord(lab, state, slopes, CHOICE_STEPS)?))
     }
 
     /// Another way of relocation changes what all numbers of writing mean.
@@ -205,6 +232,14 @@ impl Chooser<'_> {
                 &|t| Choices { pages_per_block: now.pages_per_block, ..*t },
                 now.pages_per_block == base.pages_per_block,
             ),
+            dies_per_channel: status(
+                &|t| Choices { dies_per_channel: now.dies_per_channel, ..*t },
+                now.dies_per_channel == base.dies_per_channel,
+            ),
+            parity_units: status(
+                &|t| Choices { parity_units: now.parity_units, ..*t },
+                now.parity_units == base.parity_units,
+            ),
         }
     }
 
@@ -219,10 +254,16 @@ impl Chooser<'_> {
             out.push(Choices { reads_first: !now.reads_first, ..now });
             out.push(Choices { suspends: !now.suspends, ..now });
         }
+        out.extend(
+            space.other_dies_per_channel().into_iter().map(|dies_per_channel| Choices { dies_per_channel, ..now }),
+        );
         if random_writes {
+            out.extend(space.other_parity().map(|parity_units| Choices { parity_units, ..now }));
             out.push(Choices { through_host: !now.through_host, ..now });
             out.extend(space.other_pages().into_iter().map(|pages_per_block| Choices { pages_per_block, ..now }));
-            out.extend(VICTIMS.into_iter().filter(|v| *v != now.victim).map(|victim| Choices { victim, ..now }));
+            // A choice among a few at random is greedy, nearly: where all else is open too, it is one too many.
+            let victims = VICTIMS.into_iter().filter(|v| *v != now.victim && !(space.counted && *v == "random-d"));
+            out.extend(victims.map(|victim| Choices { victim, ..now }));
         }
         // What the base can't do is not tried: it has no times for it.
         out.retain(|choices| space.base_choices.suspends || !choices.suspends);
@@ -231,7 +272,7 @@ impl Chooser<'_> {
 }
 
 /// How much less likely a card with one loss is than one with another: twice the difference of the logarithms.
-fn difference(of: f64, than: f64, figures: usize) -> f64 {
+pub(crate) fn difference(of: f64, than: f64, figures: usize) -> f64 {
     let n = figures as f64;
     let twice = |loss: f64| if loss < n { loss } else { n + n * (loss / n).ln() };
     twice(of) - twice(than)
@@ -260,7 +301,15 @@ fn follow(
 /// Values of the parameters that both have; the base's for the others.
 fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
     let base = to.base_values();
-    let value = |(i, knob): (usize, &Knob)| from.knobs.iter().position(|k| k == knob).map_or(base[i], |at| values[at]);
+    let value = |(i, knob): (usize, &Knob)| {
+        let Some(at) = from.knobs.iter().position(|k| k == knob) else { return base[i] };
+        match knob {
+            // As many dies, and as many bytes a second that they program.
+            Knob::Channels => values[at] + (from.dies_per_channel_row() / to.dies_per_channel_row()).ln(),
+            Knob::Program => values[at] + (to.data_share() / from.data_share()).ln(),
+            _ => values[at],
+        }
+    };
     to.knobs.iter().enumerate().map(value).collect()
 }
 

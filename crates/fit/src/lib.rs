@@ -15,6 +15,7 @@ mod choose;
 mod condition;
 mod cross;
 mod error;
+mod first;
 mod linear;
 mod observe;
 mod outcome;

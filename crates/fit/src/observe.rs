@@ -12,8 +12,12 @@ use serde_json::Value;
 pub const THROUGHPUT_NOISE: f64 = 0.02;
 /// The same of a median or a mean latency.
 pub const MIDDLE_NOISE: f64 = 0.04;
-/// The same of a 99th percentile: far fewer requests decide it.
-pub const TAIL_NOISE: f64 = 0.10;
+/// The same of a 99th percentile and those beyond: far fewer requests decide it.
+pub const TAIL_NOISE: f64 = 0.06;
+/// How well ranks agree at best: one standard deviation of the logarithm of the odds to be beyond.
+const RANK_NOISE: f64 = 0.05;
+/// Requests that a model measures at a point, about: its ranks are no better known.
+const MODEL_REQUESTS: f64 = 8_000.0;
 /// Figures of the same condition that are further apart contradict each other: five deviations of their difference, and
 /// no less than a tenth.
 const CONTRADICTION_DEVIATIONS: f64 = 5.0;
@@ -24,8 +28,8 @@ pub const LEAST_POINTS: usize = 3;
 const MOST_POINTS: usize = 60;
 /// Sizes of one device that are stated further apart are of two devices.
 const SIZE_TOLERANCE: f64 = 0.01;
-/// A 99th percentile needs requests beyond it.
-const LEAST_FOR_TAIL: u64 = 1_000;
+/// A percentile needs requests beyond it.
+const LEAST_BEYOND: f64 = 10.0;
 /// Largest request and most requests outstanding that are modelled.
 const MOST_BLOCK_BYTES: u64 = 1 << 20;
 const MOST_OUTSTANDING: u64 = 1 << 12;
@@ -37,17 +41,64 @@ pub enum Figure {
     Throughput,
     /// Mean latency of reads.
     ReadMean,
+    /// 5th percentile of reads.
+    ReadP05,
+    /// 25th percentile of reads.
+    ReadP25,
     /// Median latency of reads.
     ReadP50,
+    /// 75th percentile of reads.
+    ReadP75,
+    /// 90th percentile of reads.
+    ReadP90,
+    /// 95th percentile of reads.
+    ReadP95,
     /// 99th percentile of reads.
     ReadP99,
+    /// 99.9th percentile of reads.
+    ReadP999,
     /// Mean latency of writes.
     WriteMean,
+    /// 5th percentile of writes.
+    WriteP05,
+    /// 25th percentile of writes.
+    WriteP25,
     /// Median latency of writes.
     WriteP50,
+    /// 75th percentile of writes.
+    WriteP75,
+    /// 90th percentile of writes.
+    WriteP90,
+    /// 95th percentile of writes.
+    WriteP95,
     /// 99th percentile of writes.
     WriteP99,
+    /// 99.9th percentile of writes.
+    WriteP999,
 }
+
+/// Percentiles of latency that are fitted.
+pub(crate) const RANKS: [f64; 8] = [5.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+const READS: [Figure; 8] = [
+    Figure::ReadP05,
+    Figure::ReadP25,
+    Figure::ReadP50,
+    Figure::ReadP75,
+    Figure::ReadP90,
+    Figure::ReadP95,
+    Figure::ReadP99,
+    Figure::ReadP999,
+];
+const WRITES: [Figure; 8] = [
+    Figure::WriteP05,
+    Figure::WriteP25,
+    Figure::WriteP50,
+    Figure::WriteP75,
+    Figure::WriteP90,
+    Figure::WriteP95,
+    Figure::WriteP99,
+    Figure::WriteP999,
+];
 
 impl Figure {
     /// For programs.
@@ -55,17 +106,39 @@ impl Figure {
         match self {
             Figure::Throughput => "bytes_per_s",
             Figure::ReadMean => "read_mean_ns",
-            Figure::ReadP50 => "read_p50_ns",
-            Figure::ReadP99 => "read_p99_ns",
             Figure::WriteMean => "write_mean_ns",
+            Figure::ReadP05 => "read_p05_ns",
+            Figure::ReadP25 => "read_p25_ns",
+            Figure::ReadP50 => "read_p50_ns",
+            Figure::ReadP75 => "read_p75_ns",
+            Figure::ReadP90 => "read_p90_ns",
+            Figure::ReadP95 => "read_p95_ns",
+            Figure::ReadP99 => "read_p99_ns",
+            Figure::ReadP999 => "read_p999_ns",
+            Figure::WriteP05 => "write_p05_ns",
+            Figure::WriteP25 => "write_p25_ns",
             Figure::WriteP50 => "write_p50_ns",
+            Figure::WriteP75 => "write_p75_ns",
+            Figure::WriteP90 => "write_p90_ns",
+            Figure::WriteP95 => "write_p95_ns",
             Figure::WriteP99 => "write_p99_ns",
+            Figure::WriteP999 => "write_p999_ns",
         }
     }
 
-    /// Whether it is a 99th percentile.
+    /// Whether it is a 99th percentile or one beyond.
     pub fn is_tail(self) -> bool {
-        matches!(self, Figure::ReadP99 | Figure::WriteP99)
+        matches!(self, Figure::ReadP99 | Figure::ReadP999 | Figure::WriteP99 | Figure::WriteP999)
+    }
+
+    /// Which percentile of reads it is, as an index into [`RANKS`].
+    pub(crate) fn rank_of_reads(self) -> Option<usize> {
+        READS.iter().position(|figure| *figure == self)
+    }
+
+    /// Which percentile of writes it is, as an index into [`RANKS`].
+    pub(crate) fn rank_of_writes(self) -> Option<usize> {
+        WRITES.iter().position(|figure| *figure == self)
     }
 }
 
@@ -289,33 +362,40 @@ fn measured(point: &Point) -> Vec<Measured> {
     let seen = point.steady.as_ref().map_or(0.0, |steady| scatter(&steady.rounds));
     let noise = THROUGHPUT_NOISE.hypot(seen);
     out.push(Measured { figure: Figure::Throughput, value: bw, noise });
-    let both = [
-        (&point.read, [Figure::ReadMean, Figure::ReadP50, Figure::ReadP99]),
-        (&point.write, [Figure::WriteMean, Figure::WriteP50, Figure::WriteP99]),
-    ];
-    for (class, [mean, p50, p99]) in both {
-        of_class(class, mean, p50, p99, &mut out);
-    }
+    // A stall holds up all requests that are outstanding: so many of the slow ones are one event.
+    let burst = if point.write.total_ios > 0 { point.load["threads"].as_f64().unwrap_or(1.0) } else { 1.0 };
+    of_class(&point.read, Figure::ReadMean, READS, burst, &mut out);
+    of_class(&point.write, Figure::WriteMean, WRITES, burst, &mut out);
     out
 }
 
-fn of_class(class: &IoClass, mean: Figure, p50: Figure, p99: Figure, out: &mut Vec<Measured>) {
-    let mut push = |figure, value: f64, noise| {
-        if value.is_finite() && value > 0.0 {
-            out.push(Measured { figure, value, noise });
-        }
-    };
+/// Percentiles of a class. Where latency is steep against rank, as where one request in a hundred waits for an erase, the
+/// latency at a rank is known as badly as the rank is: noise of the rank is noise of the figure, by the slope.
+fn of_class(class: &IoClass, mean: Figure, figures: [Figure; 8], burst: f64, out: &mut Vec<Measured>) {
     if class.total_ios == 0 {
         return;
     }
     let lat = &class.lat_ns;
-    if lat.percentile.is_empty() {
-        push(mean, lat.mean, MIDDLE_NOISE);
+    let known: Vec<(usize, f64)> =
+        RANKS.iter().enumerate().map(|(i, rank)| (i, lat.at(*rank) as f64)).filter(|(_, ns)| *ns > 0.0).collect();
+    if known.is_empty() {
+        if lat.mean.is_finite() && lat.mean > 0.0 {
+            out.push(Measured { figure: mean, value: lat.mean, noise: MIDDLE_NOISE });
+        }
         return;
     }
-    push(p50, lat.at(50.0) as f64, MIDDLE_NOISE);
-    if class.total_ios >= LEAST_FOR_TAIL {
-        push(p99, lat.at(99.0) as f64, TAIL_NOISE);
+    let odds = |i: usize| (RANKS[i] / (100.0 - RANKS[i])).ln();
+    for (at, &(i, value)) in known.iter().enumerate() {
+        let share = RANKS[i].min(100.0 - RANKS[i]) / 100.0;
+        if class.total_ios as f64 * share < LEAST_BEYOND {
+            continue;
+        }
+        let neighbours = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|n| known.get(n));
+        let slope = neighbours.map(|&(n, ns)| ((ns / value).ln() / (odds(n) - odds(i))).abs()).fold(0.0, f64::max);
+        let requests = MODEL_REQUESTS.min(class.total_ios as f64);
+        let rank_noise = RANK_NOISE.hypot((burst / (requests * share)).sqrt());
+        let own = if figures[i].is_tail() { TAIL_NOISE } else { MIDDLE_NOISE };
+        out.push(Measured { figure: figures[i], value, noise: own.hypot(slope * rank_noise) });
     }
 }
 
@@ -398,6 +478,26 @@ mod tests {
         let violin = observe(&[published("published:violin-3205")], &Assumed::default()).unwrap();
         assert_eq!(violin.points[0].condition.cpu_per_request_ns, 33_000);
         assert_eq!(violin.points[0].value(Figure::ReadMean), Some(107_000.0));
+    }
+
+    #[test]
+    fn a_percentile_on_a_cliff_is_known_worse_than_one_on_a_plateau() {
+        let noise = |p99_ns: u64| {
+            let mut class = IoClass { total_ios: 100_000, ..IoClass::default() };
+            let all = RANKS.map(|rank| (results::LatencySummary::key(rank), 100_000));
+            class.lat_ns.percentile = all.into_iter().collect();
+            for rank in [99.0, 99.9] {
+                class.lat_ns.percentile.insert(results::LatencySummary::key(rank), p99_ns);
+            }
+            let mut out = Vec::new();
+            of_class(&class, Figure::WriteMean, WRITES, 16.0, &mut out);
+            let at = |figure| out.iter().find(|m| m.figure == figure).unwrap().noise;
+            (at(Figure::WriteP50), at(Figure::WriteP99))
+        };
+        let (flat, cliff) = (noise(100_000), noise(5_000_000));
+        assert_eq!(flat, (MIDDLE_NOISE, TAIL_NOISE));
+        assert_eq!(cliff.0, MIDDLE_NOISE);
+        assert!(cliff.1 > 5.0 * TAIL_NOISE, "{cliff:?}");
     }
 
     #[test]

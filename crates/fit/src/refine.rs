@@ -9,7 +9,7 @@ use crate::error::FitError;
 use crate::linear::{Matrix, normal_equations};
 use crate::observe::Observation;
 use crate::simulate::{Lab, Seen, residuals};
-use crate::space::Space;
+use crate::space::{Knob, Space};
 
 /// Residuals beyond so many standard deviations count less.
 const ROBUST: f64 = 3.0;
@@ -20,7 +20,7 @@ const SLOPE: f64 = 0.2;
 /// Longest step of a parameter.
 const LONGEST_STEP: f64 = 1.2;
 /// Dampings that are tried at once, and those that are tried when none of them helped.
-const DAMPINGS: [[f64; 3]; 2] = [[0.01, 0.5, 10.0], [60.0, 400.0, 3000.0]];
+const DAMPINGS: [&[f64]; 3] = [&[0.01, 1.0], &[30.0], &[1000.0]];
 /// Scatter that is worth it to look again, and steps then.
 const LEAST_SCATTER: f64 = 1.3;
 const POLISH_STEPS: usize = 4;
@@ -43,16 +43,29 @@ pub(crate) struct Problem<'a> {
     pub points: Vec<&'a Observation>,
     /// Standard deviations in which residuals scatter about the best card, at least 1.
     pub scatter: f64,
+    /// Parameters that are changed; empty: all.
+    pub only: &'a [Knob],
 }
 
 impl<'a> Problem<'a> {
     pub fn new(space: &'a Space, points: &[&'a Observation]) -> Problem<'a> {
-        Problem { space, points: points.to_vec(), scatter: 1.0 }
+        Problem { space, points: points.to_vec(), scatter: 1.0, only: &[] }
     }
 
     /// The same with the scatter that was found.
     pub fn scattered(self, scatter: f64) -> Problem<'a> {
         Problem { scatter, ..self }
+    }
+
+    /// The same with only these parameters changed.
+    pub fn only(self, only: &'a [Knob]) -> Problem<'a> {
+        Problem { only, ..self }
+    }
+
+    /// Whether a parameter is changed.
+    fn changes(&self, knob: Knob) -> bool {
+        let counted = self.space.counted && knob == Knob::Channels;
+        !counted && (self.only.is_empty() || self.only.contains(&knob))
     }
 
     fn conditions(&self) -> Vec<&'a Condition> {
@@ -142,7 +155,7 @@ impl<'a> Problem<'a> {
         columns: &[Vec<f64>],
         fresh: bool,
     ) -> Result<Option<State>, FitError> {
-        for dampings in &DAMPINGS[..if fresh { 2 } else { 1 }] {
+        for dampings in &DAMPINGS[..if fresh { DAMPINGS.len() } else { 1 }] {
             let tries: Vec<Vec<f64>> = dampings.iter().filter_map(|&damping| self.step(at, columns, damping)).collect();
             let found = self.states(lab, &tries)?.into_iter().flatten();
             let next = found.min_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -178,7 +191,7 @@ impl<'a> Problem<'a> {
                 let mut values = here.clone();
                 // Times up, rates down: there a change shows. And by one at least where there are only whole numbers.
                 let up = values[i] < (low.ln() + high.ln()) / 2.0;
-                let whole = self.space.knobs[i] == crate::space::Knob::Channels;
+                let whole = self.space.knobs[i] == Knob::Channels;
                 values[i] = match (whole, up) {
                     (true, up) => self.space.other_channels(values[i], up, SLOPE.exp()),
                     (false, true) => values[i] + SLOPE,
@@ -187,7 +200,12 @@ impl<'a> Problem<'a> {
                 values
             })
             .collect();
-        let states = self.states(lab, &moved)?;
+        let changed: Vec<usize> = (0..here.len()).filter(|&i| self.changes(self.space.knobs[i])).collect();
+        let tries: Vec<Vec<f64>> = changed.iter().map(|&i| moved[i].clone()).collect();
+        let mut states: Vec<Option<State>> = vec![None; here.len()];
+        for (i, state) in changed.into_iter().zip(self.states(lab, &tries)?) {
+            states[i] = state;
+        }
         let column = |(i, state): (usize, Option<State>)| {
             let by = self.space.realised(&moved[i])[i] - here[i];
             match state {
@@ -204,8 +222,11 @@ impl<'a> Problem<'a> {
         let base = self.space.base_values();
         let weights = weights(&at.residuals, self.scatter);
         let delta = solve_step(&at.residuals, &weights, columns, &at.values, &base, damping)?;
-        let mut values: Vec<f64> =
-            at.values.iter().zip(delta).map(|(v, d)| v - d.clamp(-LONGEST_STEP, LONGEST_STEP)).collect();
+        let step = |((value, delta), knob): ((&f64, f64), &Knob)| {
+            let by = if self.changes(*knob) { delta.clamp(-LONGEST_STEP, LONGEST_STEP) } else { 0.0 };
+            value - by
+        };
+        let mut values: Vec<f64> = at.values.iter().zip(delta).zip(&self.space.knobs).map(step).collect();
         self.space.clamp(&mut values);
         Some(values)
     }

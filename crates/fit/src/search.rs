@@ -181,11 +181,14 @@ impl Parts<'_> {
         out.push((Some(("relocation", "path")), choice("relocation.path", path, told.path)));
         out.push((None, choice("suspends programs and erases", yes(now.suspends), told.suspends)));
         out.push((Some(("card", "reads_first")), choice("card.reads_first", yes(now.reads_first), told.reads_first)));
-        let pages = now.pages_per_block;
-        let number = Some(f64::from(pages));
-        let blocks =
-            Parameter { number, ..choice("geometry.pages_per_block", &pages.to_string(), told.pages_per_block) };
-        out.push((Some(("geometry", "pages_per_block")), blocks));
+        for (table, key, name, whole, status) in [
+            ("geometry", "pages_per_block", "geometry.pages_per_block", now.pages_per_block, told.pages_per_block),
+            ("geometry", "dies_per_channel", "geometry.dies_per_channel", now.dies_per_channel, told.dies_per_channel),
+            ("ftl", "parity_units", "ftl.parity_units", now.parity_units, told.parity_units),
+        ] {
+            let number = Some(f64::from(whole));
+            out.push((Some((table, key)), Parameter { number, ..choice(name, &whole.to_string(), status) }));
+        }
         out
     }
 }

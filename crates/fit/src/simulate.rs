@@ -6,7 +6,7 @@
 //! candidates there, so that no point is simulated twice.
 
 use crate::condition::Condition;
-use crate::observe::{Figure, Observation};
+use crate::observe::{Figure, Observation, RANKS};
 use crate::relevant::relevant;
 use device::{Device, HostConfig, SECTOR_BYTES};
 use profile::DeviceConfig;
@@ -23,6 +23,10 @@ const REQUESTS: u64 = 4_000;
 const LEAST_REQUESTS: u64 = 800;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
 const WRITTEN_BANDS: u64 = 3;
+/// First guesses do with one in so many.
+const COARSE: u64 = 3;
+/// Writes are measured for so many times as long as reads, at least.
+const WRITES_MORE: u64 = 2;
 /// Most requests of a point.
 const MOST_REQUESTS: u64 = 20_000;
 
@@ -38,18 +42,20 @@ pub(crate) struct Candidate {
 pub struct Seen {
     /// Bytes a second, both ways.
     pub bytes_per_s: f64,
-    read_ns: [f64; 3],
-    write_ns: [f64; 3],
+    read_mean_ns: f64,
+    write_mean_ns: f64,
+    read_ns: [f64; RANKS.len()],
+    write_ns: [f64; RANKS.len()],
 }
 
 impl Seen {
     fn of(result: &RunResult) -> Seen {
-        let times = |class: &IoClass| {
-            let lat = &class.lat_ns;
-            if class.total_ios == 0 { [0.0; 3] } else { [lat.mean, lat.at(50.0) as f64, lat.at(99.0) as f64] }
-        };
+        let mean = |class: &IoClass| if class.total_ios == 0 { 0.0 } else { class.lat_ns.mean };
+        let times = |class: &IoClass| RANKS.map(|rank| class.lat_ns.at(rank) as f64);
         Seen {
             bytes_per_s: result.read.bw_bytes + result.write.bw_bytes,
+            read_mean_ns: mean(&result.read),
+            write_mean_ns: mean(&result.write),
             read_ns: times(&result.read),
             write_ns: times(&result.write),
         }
@@ -59,12 +65,13 @@ impl Seen {
     pub fn value(&self, figure: Figure) -> Option<f64> {
         let value = match figure {
             Figure::Throughput => self.bytes_per_s,
-            Figure::ReadMean => self.read_ns[0],
-            Figure::ReadP50 => self.read_ns[1],
-            Figure::ReadP99 => self.read_ns[2],
-            Figure::WriteMean => self.write_ns[0],
-            Figure::WriteP50 => self.write_ns[1],
-            Figure::WriteP99 => self.write_ns[2],
+            Figure::ReadMean => self.read_mean_ns,
+            Figure::WriteMean => self.write_mean_ns,
+            figure => match (figure.rank_of_reads(), figure.rank_of_writes()) {
+                (Some(rank), _) => self.read_ns[rank],
+                (None, Some(rank)) => self.write_ns[rank],
+                (None, None) => 0.0,
+            },
         };
         (value > 0.0).then_some(value)
     }
@@ -87,6 +94,8 @@ pub(crate) struct Lab<'a> {
     seen: BTreeMap<String, Seen>,
     progress: &'a dyn Progress,
     points: AtomicU64,
+    /// Points are simulated with a quarter of the requests.
+    coarse: bool,
 }
 
 /// Passes on only the wish to stop.
@@ -112,12 +121,18 @@ impl<'a> Lab<'a> {
             seen: BTreeMap::new(),
             progress,
             points: AtomicU64::new(0),
+            coarse: false,
         }
     }
 
     /// Points simulated so far.
     pub fn points(&self) -> u64 {
         self.points.load(Ordering::Relaxed)
+    }
+
+    /// Whether few requests are enough, as for first guesses.
+    pub fn set_coarse(&mut self, coarse: bool) {
+        self.coarse = coarse;
     }
 
     pub fn progress(&self) -> &'a dyn Progress {
@@ -131,7 +146,7 @@ impl<'a> Lab<'a> {
         for candidate in candidates {
             for &condition in conditions {
                 let candidate = relevant(candidate, condition);
-                let key = format!("{candidate:?} {condition:?}");
+                let key = format!("{} {candidate:?} {condition:?}", self.coarse);
                 if !self.seen.contains_key(&key) && !tasks.iter().any(|task| task.key == key) {
                     let state = state_key(&candidate.device, condition);
                     tasks.push(Task { key: key.clone(), candidate, condition, state });
@@ -199,6 +214,8 @@ impl<'a> Lab<'a> {
             }
             _ => {}
         }
+        let all = requests(device, condition);
+        let requests = if self.coarse { (all / COARSE).max(LEAST_REQUESTS) } else { all };
         let mut host = candidate.host;
         host.session_ns += condition.cpu_per_request_ns;
         let spec = RunSpec {
@@ -209,7 +226,7 @@ impl<'a> Lab<'a> {
             load: &load,
             fill: condition.fill,
             seed: self.seed,
-            measure: Measure::Requests(requests(device, condition)),
+            measure: Measure::Requests(requests),
             fresh: false,
             explain_tail: false,
             histograms: false,
@@ -224,6 +241,8 @@ fn requests(device: &DeviceConfig, condition: &Condition) -> u64 {
     if !condition.mode.writes() {
         return least;
     }
+    // A stall holds up all that are outstanding, so writes need more of them.
+    let least = WRITES_MORE * least;
     let band_sectors: u64 = device
         .cards()
         .iter()

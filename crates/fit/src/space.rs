@@ -21,6 +21,9 @@ const SECTOR_BYTES: f64 = device::SECTOR_BYTES as f64;
 /// Pages of the neutral card's blocks, and how few and how many are tried.
 const NEUTRAL_PAGES: u64 = 128;
 const PAGES: std::ops::RangeInclusive<u32> = 32..=256;
+/// Dies that share the bus of a neutral card's channel, and how many dies there may be.
+const DIES_PER_CHANNEL: [u32; 4] = [1, 2, 4, 8];
+const DIES: std::ops::RangeInclusive<u32> = 4..=256;
 /// Steps of the logarithm of spare space.
 const SPARE_STEP: f64 = 0.025;
 
@@ -150,6 +153,10 @@ pub(crate) struct Choices {
     pub reads_first: bool,
     /// How often a block is erased: once in so many programs.
     pub pages_per_block: u32,
+    /// How many dies share a bus.
+    pub dies_per_channel: u32,
+    /// Pages of each stripe that hold no data.
+    pub parity_units: u32,
 }
 
 pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
@@ -162,6 +169,8 @@ pub(crate) struct Space {
     user_sectors: f64,
     host: HostConfig,
     neutral: bool,
+    /// The number of channels was chosen among all that there may be, and is no longer refined.
+    pub counted: bool,
     pub knobs: Vec<Knob>,
     pub choices: Choices,
     /// Of the base.
@@ -188,6 +197,8 @@ impl Space {
             suspends: card.nand.timing.suspend_ns.is_some(),
             reads_first: card.reads_first,
             pages_per_block: card.nand.geometry.pages_per_block,
+            dies_per_channel: card.nand.geometry.dies_per_channel,
+            parity_units: card.ftl.parity_units,
         };
         let mut space = Space {
             user_sectors: figures.capacities.user_bytes as f64 / SECTOR_BYTES,
@@ -195,6 +206,7 @@ impl Space {
             card,
             host: host.config(),
             neutral: base.neutral,
+            counted: false,
             knobs: Vec::new(),
             choices,
             base_choices: choices,
@@ -248,6 +260,34 @@ impl Space {
         if self.neutral && self.knobs.contains(&Knob::Erase) { other.collect() } else { Vec::new() }
     }
 
+    /// Half and twice as many dies behind a bus, where the geometry is free: ceilings of the buses tell them.
+    pub fn other_dies_per_channel(&self) -> Vec<u32> {
+        let now = self.choices.dies_per_channel;
+        let other = DIES_PER_CHANNEL.into_iter().filter(|dies| dies / now == 2 || now / dies == 2);
+        if self.counted { other.collect() } else { Vec::new() }
+    }
+
+    /// With parity or without, where the geometry is free.
+    pub fn other_parity(&self) -> Option<u32> {
+        self.counted.then(|| 1 - self.choices.parity_units.min(1))
+    }
+
+    /// Numbers of dies, and how many of them share a bus: powers of two, as packages and boards have them. Empty where the
+    /// geometry is the base's.
+    pub fn structures(&self) -> Vec<(u32, u32)> {
+        if !self.neutral || !self.knobs.contains(&Knob::Channels) {
+            return Vec::new();
+        }
+        let dies = (0..16).map(|power| 1 << power).filter(|dies| DIES.contains(dies));
+        dies.flat_map(|dies| DIES_PER_CHANNEL.map(|each| (dies, each))).filter(|(dies, each)| each < dies).collect()
+    }
+
+    /// The same parameters with this many dies behind a bus; channels are not refined in it.
+    pub fn structured(&self, dies_per_channel: u32, parity_units: u32) -> Space {
+        let choices = Choices { dies_per_channel, parity_units, ..self.choices };
+        Space { choices, counted: true, ..self.clone() }
+    }
+
     /// What the base says, as logarithms within the limits.
     pub fn base_values(&self) -> Vec<f64> {
         self.knobs
@@ -293,7 +333,7 @@ impl Space {
     /// Geometry of the base: dies behind one channel, modules, bytes of a page.
     pub fn dies_per_channel_row(&self) -> f64 {
         let g = &self.card.nand.geometry;
-        f64::from(g.modules) * f64::from(g.dies_per_channel) * self.cards()
+        f64::from(g.modules) * f64::from(self.choices.dies_per_channel) * self.cards()
     }
 
     pub fn cards(&self) -> f64 {
@@ -312,7 +352,7 @@ impl Space {
 
     /// Share of programs that hold data and no parity.
     pub fn data_share(&self) -> f64 {
-        1.0 - f64::from(self.card.ftl.parity_units) / f64::from(self.card.ftl.stripe_width)
+        1.0 - f64::from(self.choices.parity_units) / f64::from(self.card.ftl.stripe_width)
     }
 
     pub fn host(&self) -> &HostConfig {
@@ -330,7 +370,7 @@ impl Space {
     /// What values become in a card: whole numbers, steps of spare space.
     pub fn realised(&self, values: &[f64]) -> Vec<f64> {
         let round = |(value, knob): (&f64, &Knob)| match knob {
-            Knob::Channels if self.neutral => even_channels(value.exp()).ln(),
+            Knob::Channels if self.neutral => self.even_channels(value.exp()).ln(),
             Knob::Channels => value.exp().round().max(1.0).ln(),
             Knob::Spare => (value / SPARE_STEP).round() * SPARE_STEP,
             _ => *value,
@@ -338,16 +378,27 @@ impl Space {
         values.iter().zip(&self.knobs).map(round).collect()
     }
 
+    /// Channels of a neutral card, so that its stripes are as wide as those of cards that are: a full buffer gives room back
+    /// a stripe at a time, and that is what slow writes wait for. Counted ones are powers of two.
+    fn even_channels(&self, channels: f64) -> f64 {
+        match channels {
+            n if self.counted => n.max(1.0).log2().round().exp2(),
+            n if n < 1.5 => 1.0,
+            n if n < 7.0 => 2.0 * (n / 2.0).round().max(1.0),
+            n => 4.0 * (n / 4.0).round().max(2.0),
+        }
+    }
+
     /// The next logarithm of a number of channels that makes another card.
     pub fn other_channels(&self, value: f64, up: bool, factor: f64) -> f64 {
-        let round = |n: f64| if self.neutral { even_channels(n) } else { n.round().max(1.0) };
+        let round = |n: f64| if self.neutral { self.even_channels(n) } else { n.round().max(1.0) };
         let now = round(value.exp());
         let wanted = round(if up { now * factor } else { now / factor });
         if wanted != now {
             return wanted.ln();
         }
         let step = if up { 1.0 } else { -1.0 };
-        let steps = (1..=4).map(|i| round((now + step * f64::from(i)).max(1.0)));
+        let steps = (1..=64).map(|i| round((now + step * f64::from(i)).max(1.0)));
         steps.into_iter().find(|n| *n != now).unwrap_or(now).ln()
     }
 
@@ -374,9 +425,16 @@ impl Space {
             }
         }
         if self.neutral && self.knobs.contains(&Knob::Channels) {
-            set("ftl.stripe_width", stripe_width(self.value(values, Knob::Channels)).to_string());
+            let dies = self.value(values, Knob::Channels).round() as u32 * self.choices.dies_per_channel;
+            set("ftl.stripe_width", stripe_width(dies).to_string());
         }
         let (now, was) = (self.choices, self.base_choices);
+        if now.dies_per_channel != was.dies_per_channel {
+            set("geometry.dies_per_channel", now.dies_per_channel.to_string());
+        }
+        if now.parity_units != was.parity_units {
+            set("ftl.parity_units", now.parity_units.to_string());
+        }
         if now.pages_per_block != was.pages_per_block {
             set("geometry.pages_per_block", now.pages_per_block.to_string());
         }
@@ -443,21 +501,32 @@ impl Space {
     }
 }
 
-/// Channels of a neutral card, so that its stripes are as wide as those of cards that are: a full buffer gives room back a
-/// stripe at a time, and that is what slow writes wait for.
-fn even_channels(channels: f64) -> f64 {
-    match channels {
-        n if n < 1.5 => 1.0,
-        n if n < 7.0 => 2.0 * (n / 2.0).round().max(1.0),
-        n => 4.0 * (n / 4.0).round().max(2.0),
-    }
+/// Units of a stripe: as many as divide the dies, sixteen at most.
+fn stripe_width(dies: u32) -> u32 {
+    [16, 8, 4, 2].into_iter().find(|width| dies.is_multiple_of(*width)).unwrap_or(1)
 }
 
-/// Units of a stripe: sixteen where four dies a channel make a multiple of sixteen.
-fn stripe_width(channels: f64) -> u32 {
-    match channels as u32 {
-        n if n.is_multiple_of(4) => 16,
-        n if n.is_multiple_of(2) => 8,
-        _ => 4,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_structure_is_a_card_with_as_many_dies_and_the_spare_space_that_was_asked_for() {
+        let host = Host::builtin("default").unwrap();
+        let mut space = Space::new(&Base::neutral(None), &host, false, &[]).unwrap();
+        space.knobs = vec![Knob::Channels, Knob::Spare];
+        let structures = space.structures();
+        assert!(structures.contains(&(8, 2)) && structures.contains(&(256, 8)));
+        for (dies, each) in structures {
+            for parity in [0, 1] {
+                let space = space.structured(each, parity);
+                let values = [f64::from(dies / each).ln(), 0.2_f64.ln()];
+                let profile = space.profile(&values).unwrap();
+                let card = profile.lower(1e-9).unwrap().cards()[0];
+                assert_eq!((card.nand.geometry.dies(), card.ftl.parity_units), (dies, parity));
+                let spare = profile.figures().unwrap().unwrap().capacities.effective_spare_factor;
+                assert!((spare / 0.2 - 1.0).abs() < 0.03, "{dies} {each} {parity}: {spare}");
+            }
+        }
     }
 }

@@ -115,9 +115,9 @@ fn random_writes(points: &[&Observation]) -> Vec<(f64, f64)> {
 /// Spare space and the writes without amplification, bytes a second, that explain writes against fill best; and what a
 /// relocated sector costs.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct FillCurve {
-    spare: f64,
-    write_bytes_per_s: f64,
+pub(crate) struct FillCurve {
+    pub spare: f64,
+    pub write_bytes_per_s: f64,
     relocation_cost: f64,
 }
 
@@ -195,6 +195,16 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
     (value.is_finite() && value > 0.0).then_some(value)
 }
 
+/// The least latency of one request at a time by the first of these figures that is known, and the bytes of it.
+pub(crate) fn lone_ns(points: &[&Observation], figures: [Figure; 3]) -> Option<(f64, f64)> {
+    let lone = points.iter().filter(|p| p.condition.outstanding() == 1 && !p.condition.fsync_all);
+    let known = lone.filter_map(|p| {
+        let ns = figures.into_iter().find_map(|figure| p.value(figure))?;
+        Some((ns, f64::from(p.condition.block_bytes)))
+    });
+    known.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
 /// Write amplification of uniform random writes to a share `used` of the data capacity, for large bands.
 pub(crate) fn write_amplification(used: f64) -> f64 {
     if used <= 0.0 {
@@ -210,7 +220,7 @@ pub(crate) fn write_amplification(used: f64) -> f64 {
 }
 
 /// The best of a grid of spare factors, with the throughput without amplification that goes with each.
-fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillCurve> {
+pub(crate) fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillCurve> {
     let curve = random_writes(points);
     let (least, most) = curve.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), (fill, _)| (l.min(*fill), m.max(*fill)));
     if curve.is_empty() || most <= 0.0 {

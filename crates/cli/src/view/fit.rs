@@ -79,11 +79,23 @@ fn figure_words(figure: &FittedFigure) -> (&'static str, Show) {
     match figure.figure {
         "bytes_per_s" => ("MB/s", mb_per_s),
         "read_mean_ns" => ("read mean", duration),
+        "read_p05_ns" => ("read p5", duration),
+        "read_p25_ns" => ("read p25", duration),
         "read_p50_ns" => ("read p50", duration),
+        "read_p75_ns" => ("read p75", duration),
+        "read_p90_ns" => ("read p90", duration),
+        "read_p95_ns" => ("read p95", duration),
         "read_p99_ns" => ("read p99", duration),
+        "read_p999_ns" => ("read p99.9", duration),
         "write_mean_ns" => ("write mean", duration),
+        "write_p05_ns" => ("write p5", duration),
+        "write_p25_ns" => ("write p25", duration),
         "write_p50_ns" => ("write p50", duration),
-        _ => ("write p99", duration),
+        "write_p75_ns" => ("write p75", duration),
+        "write_p90_ns" => ("write p90", duration),
+        "write_p95_ns" => ("write p95", duration),
+        "write_p99_ns" => ("write p99", duration),
+        _ => ("write p99.9", duration),
     }
 }
 

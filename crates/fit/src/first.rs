@@ -1,0 +1,218 @@
+//! First guesses where the geometry is free: each part of a card from the loads that meet it.
+//!
+//! Loads that only read say how many dies there are, how many share a bus, and how long a read and a transfer take; no
+//! program or erase has a part in them. So every number of dies and of dies behind a bus is tried against them, with the
+//! numbers of reading that suit it. Loads that only write then say the rest of the best few, with parity and without. All
+//! that is cheap beside fitting all numbers to all loads, and all numbers begin near where they end.
+
+use crate::choose::{Chooser, difference};
+use crate::error::FitError;
+use crate::observe::{Figure, Observation};
+use crate::refine::{Problem, State};
+use crate::simulate::Lab;
+use crate::space::{Knob, Space};
+use crate::start::{fill_curve, lone_ns};
+
+/// Points of one kind that are needed: with fewer, nothing is told apart.
+const LEAST_POINTS: usize = 4;
+/// What reads say.
+const OF_READS: &[Knob] = &[Knob::ReadLink, Knob::ReadCommand, Knob::Latency, Knob::Read, Knob::Bus];
+/// What throughput and medians of writes say.
+const OF_SMOOTH_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Spare];
+/// What writes say, with what reads said.
+const OF_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Erase, Knob::Spare];
+/// Buses to begin with, bytes a second: ONFI's first, third and fifth.
+const BUSES: [f64; 3] = [166e6, 400e6, 1e9];
+/// Erases to begin with.
+const ERASES_NS: [f64; 3] = [0.9e6, 2e6, 4e6];
+/// Programs of flash that there is, from fast SLC to slow QLC.
+const PROGRAMS_NS: std::ops::RangeInclusive<f64> = 120e3..=3e6;
+/// Structures that are followed, more and more closely.
+const FOLLOWED: [(usize, usize); 2] = [(8, 2), (4, 4)];
+/// Steps with what of writes is smooth, and with all of it.
+const SMOOTH_STEPS: usize = 4;
+const WRITE_STEPS: usize = 2;
+/// A structure that explains reads so much worse than the best is not tried with writes.
+const WORSE: f64 = 30.0;
+/// Structures that are tried with writes.
+const WITH_WRITES: usize = 2;
+/// Share of a lone write that is the link's latency, about; the rest is its command and the transfer.
+const LATENCY_SHARE: f64 = 0.5;
+
+/// A structure, and the numbers that suit it so far.
+struct Guess {
+    space: Space,
+    state: State,
+}
+
+/// The best structure with numbers that come near; `None` where the geometry is given or the points are too few.
+pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<Option<(Space, State)>, FitError> {
+    let random = |p: &&&Observation| !p.condition.mode.is_sequential() && p.measured.len() > 3;
+    let reads = |p: &&&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
+    let writes = |p: &&&Observation| p.condition.mode.writes() && !p.condition.mode.reads();
+    let of_reads: Vec<&Observation> = chooser.points.iter().filter(random).filter(reads).copied().collect();
+    let of_writes: Vec<&Observation> = chooser.points.iter().filter(random).filter(writes).copied().collect();
+    let mut structures = space.structures();
+    if let Some(fill) = fill_curve(space, &of_writes) {
+        // What is written a second is known, so dies are as many as there are programs under way.
+        let program_ns = |dies: u32| f64::from(dies) * space.unit_bytes() * 1e9 / fill.write_bytes_per_s;
+        structures.retain(|(dies, _)| PROGRAMS_NS.contains(&program_ns(*dies)));
+    }
+    let lone = of_reads.iter().any(|p| p.condition.outstanding() == 1);
+    if structures.is_empty() || !lone || of_reads.len() < LEAST_POINTS || of_writes.len() < LEAST_POINTS {
+        return Ok(None);
+    }
+    lab.set_coarse(true);
+    let mut guesses = read(lab, space, &structures, &of_reads, &of_writes)?;
+    let best = guesses.first().map_or(f64::INFINITY, |guess| guess.state.cost);
+    let rows = of_reads.iter().map(|p| p.measured.len()).sum();
+    guesses.retain(|guess| difference(guess.state.cost, best, rows) < WORSE);
+    guesses.truncate(WITH_WRITES);
+    let both: Vec<&Observation> = of_reads.iter().chain(&of_writes).copied().collect();
+    let mut found: Vec<Guess> = Vec::new();
+    let mut parity = vec![0, 1];
+    for guess in guesses {
+        for &units in &parity {
+            if let Some(next) = write(lab, &guess, units, &of_writes, &both)? {
+                found.push(next);
+            }
+        }
+        found.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
+        // Parity shows in writes alike, whatever shares a bus.
+        parity = found.first().map_or(parity, |best| vec![best.space.choices.parity_units]);
+    }
+    lab.set_coarse(false);
+    let Some(Guess { space, state }) = found.into_iter().next() else { return Ok(None) };
+    let all = Problem::new(&space, chooser.points);
+    Ok(all.states(lab, &[state.values])?.pop().flatten().map(|state| (space, state)))
+}
+
+/// Structures with the numbers of reading that suit them, the best first.
+fn read(
+    lab: &mut Lab,
+    space: &Space,
+    structures: &[(u32, u32)],
+    points: &[&Observation],
+    writes: &[&Observation],
+) -> Result<Vec<Guess>, FitError> {
+    let few = telling(points);
+    let mut guesses = Vec::new();
+    for &(dies, each) in structures {
+        let space = space.structured(each, 0);
+        let starts: Vec<Vec<f64>> = BUSES.iter().map(|bus| start(&space, dies / each, *bus, points, writes)).collect();
+        let states = Problem::new(&space, &few).only(OF_READS).states(lab, &starts)?;
+        if let Some(state) = states.into_iter().flatten().min_by(|a, b| a.cost.total_cmp(&b.cost)) {
+            guesses.push(Guess { space, state });
+        }
+    }
+    for (round, (kept, steps)) in FOLLOWED.into_iter().enumerate() {
+        guesses.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
+        guesses.truncate(kept);
+        let now: &[&Observation] = if round == 0 { &few } else { points };
+        for guess in &mut guesses {
+            let problem = Problem::new(&guess.space, now).only(OF_READS);
+            if let Some(state) = problem.states(lab, std::slice::from_ref(&guess.state.values))?.pop().flatten() {
+                guess.state = problem.refine(lab, state, steps)?;
+            }
+        }
+    }
+    guesses.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
+    Ok(guesses)
+}
+
+/// A structure with parity or without, and the numbers of writing that suit it. Its cost is that of reads and writes.
+fn write(
+    lab: &mut Lab,
+    guess: &Guess,
+    parity_units: u32,
+    points: &[&Observation],
+    both: &[&Observation],
+) -> Result<Option<Guess>, FitError> {
+    let space = guess.space.structured(guess.space.choices.dies_per_channel, parity_units);
+    let mut values = guess.state.values.clone();
+    if let Some(fill) = fill_curve(&space, points) {
+        let dies = space.value(&values, Knob::Channels) * space.dies_per_channel_row();
+        let program_ns = dies * space.unit_bytes() * space.data_share() * 1e9 / fill.write_bytes_per_s;
+        set(&space, &mut values, Knob::Program, program_ns);
+    }
+    // Tails are cliffs from afar: throughput and medians lead to where tails say something.
+    let smooth: Vec<Observation> = points.iter().map(|point| smooth(point)).collect();
+    let smooth: Vec<&Observation> = smooth.iter().collect();
+    let problem = Problem::new(&space, &smooth).only(OF_SMOOTH_WRITES);
+    let Some(state) = problem.states(lab, &[values])?.pop().flatten() else { return Ok(None) };
+    let values = problem.refine(lab, state, SMOOTH_STEPS)?.values;
+    let starts: Vec<Vec<f64>> = ERASES_NS
+        .iter()
+        .map(|erase_ns| {
+            let mut values = values.clone();
+            set(&space, &mut values, Knob::Erase, *erase_ns);
+            values
+        })
+        .collect();
+    let problem = Problem::new(&space, points).only(OF_WRITES);
+    let states = problem.states(lab, &starts)?.into_iter().flatten();
+    let Some(state) = states.min_by(|a, b| a.cost.total_cmp(&b.cost)) else { return Ok(None) };
+    let values = problem.refine(lab, state, WRITE_STEPS)?.values;
+    let state = Problem::new(&space, both).states(lab, &[values])?.pop().flatten();
+    Ok(state.map(|state| Guess { space, state }))
+}
+
+/// A point with its throughput and its median alone.
+fn smooth(point: &Observation) -> Observation {
+    let of = |figure: Figure| matches!(figure, Figure::Throughput | Figure::WriteP50);
+    Observation { measured: point.measured.iter().copied().filter(|m| of(m.figure)).collect(), ..point.clone() }
+}
+
+/// Few points that say most of reads: alone, with most threads, in the smallest and the largest blocks.
+fn telling<'a>(points: &[&'a Observation]) -> Vec<&'a Observation> {
+    let by = |key: &dyn Fn(&Observation) -> i64| points.iter().copied().max_by_key(|p| key(p));
+    let outstanding = |p: &Observation| i64::from(p.condition.outstanding());
+    let block = |p: &Observation| i64::from(p.condition.block_bytes);
+    let wanted = [by(&|p| -outstanding(p)), by(&|p| outstanding(p)), by(&|p| -block(p)), by(&|p| block(p))];
+    let mut few: Vec<&Observation> = Vec::new();
+    for point in wanted.into_iter().flatten() {
+        if !few.iter().any(|p| p.condition == point.condition) {
+            few.push(point);
+        }
+    }
+    few
+}
+
+/// Where reads begin: what a lone read takes, divided between link, bus and flash.
+fn start(space: &Space, channels: u32, bus: f64, reads: &[&Observation], writes: &[&Observation]) -> Vec<f64> {
+    let mut values = space.base_values();
+    let most =
+        |points: &[&Observation]| points.iter().filter_map(|p| p.value(Figure::Throughput)).fold(0.0_f64, f64::max);
+    let host = space.host();
+    let host_ns = (host.submit_ns + host.complete_ns) as f64;
+    let read = lone_ns(reads, [Figure::ReadP05, Figure::ReadP25, Figure::ReadP50]);
+    let write = lone_ns(writes, [Figure::WriteP05, Figure::WriteP25, Figure::WriteP50]);
+    let read_ns = read.map_or(50e3, |(ns, _)| ns) - host_ns;
+    let block_bytes = read.map_or(4096.0, |(_, bytes)| bytes);
+    // Latency falls to both alike.
+    let latency_ns = write.map_or(0.2 * read_ns, |(ns, _)| LATENCY_SHARE * (ns - host_ns)).min(0.4 * read_ns);
+    let link = 2.0 * most(reads);
+    let command_ns = 1_500.0;
+    let transfer_ns = space.page_bytes() * 1e9 / bus;
+    let rest_ns = read_ns - latency_ns - command_ns - block_bytes * 1e9 / link;
+    for (knob, value) in [
+        (Knob::ReadLink, link),
+        (Knob::WriteLink, 2.0 * most(writes)),
+        (Knob::ReadCommand, command_ns),
+        (Knob::Latency, latency_ns),
+        (Knob::Bus, bus),
+        (Knob::Read, (rest_ns - transfer_ns).max(0.2 * rest_ns)),
+        (Knob::Channels, f64::from(channels)),
+        (Knob::Spare, fill_curve(space, writes).map_or(0.2, |fill| fill.spare)),
+    ] {
+        set(space, &mut values, knob, value);
+    }
+    space.clamp(&mut values);
+    values
+}
+
+fn set(space: &Space, values: &mut [f64], knob: Knob, value: f64) {
+    if let (Some(at), true) = (space.knobs.iter().position(|k| *k == knob), value > 0.0 && value.is_finite()) {
+        values[at] = value.ln();
+    }
+}
