@@ -228,10 +228,11 @@ impl Chooser<'_> {
                 &|t| Choices { reads_first: now.reads_first, ..*t },
                 now.reads_first == base.reads_first,
             ),
-            pages_per_block: status(
+            // And how large blocks are hangs on how near the other numbers have come.
+            pages_per_block: of_even_loads(status(
                 &|t| Choices { pages_per_block: now.pages_per_block, ..*t },
                 now.pages_per_block == base.pages_per_block,
-            ),
+            )),
             dies_per_channel: status(
                 &|t| Choices { dies_per_channel: now.dies_per_channel, ..*t },
                 now.dies_per_channel == base.dies_per_channel,
