@@ -63,6 +63,8 @@ struct Tried {
     choices: Choices,
     cost: f64,
     knobs: usize,
+    /// What the best then cost, whose numbers it began with.
+    from: f64,
 }
 
 pub(crate) struct Chooser<'a> {
@@ -97,7 +99,8 @@ impl Chooser<'_> {
         // To the end first: another choice must not win because it was refined for longer.
         lab.progress().step("refine");
         let mut best = Problem::new(&space, self.points).refine(lab, state, STEPS)?;
-        let mut tried = vec![Tried { choices: space.choices, cost: best.cost, knobs: space.knobs.len() }];
+        let of = |space: &Space, cost, from| Tried { choices: space.choices, cost, knobs: space.knobs.len(), from };
+        let mut tried = vec![of(&space, best.cost, best.cost)];
         loop {
             lab.progress().step("other flash management");
             let slopes = Problem::new(&space, self.points).slopes(lab, &best)?;
@@ -107,7 +110,9 @@ impl Chooser<'_> {
                 if space.counted && choices.through_host && !space.choices.through_host && !unexplained {
                     continue;
                 }
-                if tried.iter().any(|t| t.choices == choices) {
+                // What was tried with numbers that have come nearer since is tried again: choices hang on them.
+                let figures = best.residuals.len();
+                if tried.iter().any(|t| t.choices == choices && difference(t.from, best.cost, figures) <= BETTER) {
                     continue;
                 }
                 let other = space.with(choices, self.owned, self.fit_host);
@@ -117,21 +122,24 @@ impl Chooser<'_> {
                     self.begun_anew(lab, (&space, &best), &other)?
                 };
                 let Some(state) = state else { continue };
-                let now = Tried { choices, cost: state.cost, knobs: other.knobs.len() };
+                let now = of(&other, state.cost, best.cost);
                 let (than, by) = match &winner {
-                    Some((space, state)) => (Tried { choices, cost: state.cost, knobs: space.knobs.len() }, 0.0),
-                    None => (Tried { choices, cost: best.cost, knobs: space.knobs.len() }, BETTER),
+                    Some((space, state)) => (of(space, state.cost, best.cost), 0.0),
+                    None => (of(&space, best.cost, best.cost), BETTER),
                 };
                 if self.ahead(&now, &than) > by {
                     winner = Some((other, state));
                 }
-                tried.push(now);
+                match tried.iter_mut().find(|t| t.choices == choices) {
+                    Some(before) => *before = Tried { cost: before.cost.min(now.cost), ..now },
+                    None => tried.push(now),
+                }
             }
             let Some((other, state)) = winner else { break };
             best = Problem::new(&other, self.points).refine(lab, state, STEPS)?;
             space = other;
             let cost = best.cost;
-            tried.iter_mut().filter(|t| t.choices == space.choices).for_each(|t| t.cost = cost);
+            tried.iter_mut().filter(|t| t.choices == space.choices).for_each(|t| (t.cost, t.from) = (cost, cost));
         }
         let told = self.told(&space, &tried);
         Ok(Chosen { space, best, told })
