@@ -15,6 +15,9 @@ use target::Progress;
 
 /// More loss than this is worse: as three standard deviations of one figure.
 const WORSE: f64 = 9.0;
+/// Residuals that scatter by so many times the noise: no card of the model measures like this, and what its numbers are is
+/// not told by figures that it does not explain.
+const MISFIT: f64 = 2.0;
 /// Fits are good when half of the points that were left out are predicted better than this.
 pub(crate) const BOUND: f64 = 0.15;
 
@@ -62,7 +65,8 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     progress.begin("fit", chooser.expected_points(&space));
     let Chosen { space, best, told } = chooser.best(&mut lab, space)?;
     progress.step("bounds");
-    let problem = Problem::new(&space, &kept).scattered(scatter(&best));
+    let misfit = scatter(&best);
+    let problem = Problem::new(&space, &kept).scattered(misfit);
     let best = problem.polish(&mut lab, best)?;
     let found = bounds(&problem, &mut lab, &best)?;
     let best = with_base_values(&mut lab, &problem, best, &found.bounds)?;
@@ -77,7 +81,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
         Some(predictions(&problem, &best, &found.columns, &mut lab)?)
     };
     let predicted = predicted.unwrap_or_default();
-    let parts = Parts { space: &space, best: &best, bounds: &found.bounds, told: &told };
+    let parts = Parts { space: &space, best: &best, bounds: &found.bounds, told: &told, misfit };
     let points = parts.points(observed, &is_held, &best.seen, &predicted, options.hold_out.is_some());
     hand_over(observed, options, &base, &parts, points, lab.points())
 }
@@ -103,6 +107,8 @@ struct Parts<'a> {
     best: &'a State,
     bounds: &'a [Bound],
     told: &'a Told,
+    /// By how many times the noise residuals scatter.
+    misfit: f64,
 }
 
 impl Parts<'_> {
@@ -189,7 +195,23 @@ impl Parts<'_> {
             let number = Some(f64::from(whole));
             out.push((Some((table, key)), Parameter { number, ..choice(name, &whole.to_string(), status) }));
         }
+        if self.misfit > MISFIT {
+            let told = out.iter_mut().filter(|(_, parameter)| parameter.status == Status::Determined);
+            told.for_each(|(_, parameter)| parameter.status = Status::Together);
+        }
         out
+    }
+
+    /// What is to be said beside what the points said.
+    fn notes(&self, observed: &Observed) -> Vec<String> {
+        let mut notes = observed.notes.clone();
+        if self.misfit > MISFIT {
+            notes.push(format!(
+                "the best card is {:.1} times as far from the figures as their noise: no number is called determined",
+                self.misfit
+            ));
+        }
+        notes
     }
 }
 
@@ -245,7 +267,7 @@ fn hand_over(
         left_out_latency: latency,
         bound: options.bound,
         good,
-        notes: observed.notes.clone(),
+        notes: parts.notes(observed),
         simulated_points,
         card_toml,
         host_toml,
