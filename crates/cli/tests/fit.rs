@@ -73,3 +73,17 @@ fn a_fitted_card_is_a_card_with_sources_and_the_same_for_the_same_seed() {
     assert!(text.contains("measured") && text.contains("card:    mine.toml"), "{text}");
     assert_eq!(fs::read_to_string(dir.join("mine.toml")).unwrap(), card);
 }
+
+#[test]
+fn what_no_card_measures_like_determines_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let table = "readers,mb_per_s,latency_us\n1,70,100\n2,900,9\n4,60,900\n8,900,30\n16,80,3000\n64,1200,450\n";
+    fs::write(dir.path().join("odd.csv"), table).unwrap();
+    let json = run_in(dir.path(), &["fit", "odd.csv", "--host", "unlimited", "--json"]);
+    assert_eq!(json.status.code(), Some(1), "{}", String::from_utf8_lossy(&json.stderr));
+    let result: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let notes = result["notes"].as_array().unwrap();
+    assert!(notes.iter().any(|note| note.as_str().unwrap().contains("no number is called determined")), "{notes:?}");
+    let parameters = result["parameters"].as_array().unwrap();
+    assert!(parameters.iter().all(|parameter| parameter["status"] != "determined"), "{parameters:#?}");
+}
