@@ -134,10 +134,11 @@ fuzz:
 fuzz-one:
 	@seconds=$(FUZZ_SECONDS); [ $(TARGET) != nbd ] || seconds=$(or $(NBD_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
 	seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; \
-	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); ok=0; \
+	echo "fuzz $(TARGET) for $$seconds s"; \
+	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; ok=0; \
 	$(FUZZ) run --sanitizer none $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
 		-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1 >$$log 2>&1 || ok=1; \
-	echo "fuzz $(TARGET) for $$seconds s"; cat $$log; rm -f $$log; exit $$ok
+	echo "fuzz $(TARGET), done:"; cat $$log; exit $$ok
 
 # The same seed gives the same figures in a debug and in a release build.
 SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tail --requests 20000 --json -

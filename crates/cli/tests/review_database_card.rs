@@ -214,7 +214,7 @@ fn what_can_not_be_is_refused_in_a_line() {
         refused(&["sas-raid10-6", "--size", "768m", "--crash"], "there is no power to cut");
         let size = memory_bytes().next_multiple_of(1 << 20).to_string();
         let all = ["tachion-400", "--size", &size, "--db-size", "48m", "--shared-buffers", "16m"];
-        refused(&all, "whose contents lie in memory");
+        refused(&all, "whose contents lie in memory, needs");
     } else {
         refused(&["tachion-400"], "needs root");
     }

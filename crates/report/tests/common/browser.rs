@@ -41,6 +41,14 @@ impl Happened {
             }
         }
     }
+
+    fn assert_requests_nothing(&self) {
+        let own = |url: &&String| ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
+        let foreign: Vec<&String> = self.requests.iter().filter(|url| !own(url)).collect();
+        assert!(foreign.is_empty(), "asked for {foreign:?}");
+        let files = self.requests.iter().filter(|url| url.starts_with("file:")).count();
+        assert_eq!(files, 1, "{:?}", self.requests);
+    }
 }
 
 impl Page {
@@ -197,22 +205,15 @@ impl Page {
     /// Nothing was complained about and nothing but the page itself was asked for.
     pub fn assert_quiet(&self) {
         self.listen();
-        {
-            let complaints = &self.happened.borrow().complaints;
-            assert!(complaints.is_empty(), "{}", complaints.join("\n"));
-        }
-        self.assert_requests_nothing();
+        let happened = self.happened.borrow();
+        assert!(happened.complaints.is_empty(), "{}", happened.complaints.join("\n"));
+        happened.assert_requests_nothing();
     }
 
     /// Nothing but the page itself was asked for.
     pub fn assert_requests_nothing(&self) {
         self.listen();
-        let requests = &self.happened.borrow().requests;
-        let own = |url: &&String| ["file:", "data:", "blob:"].iter().any(|scheme| url.starts_with(scheme));
-        let foreign: Vec<&String> = requests.iter().filter(|url| !own(url)).collect();
-        assert!(foreign.is_empty(), "asked for {foreign:?}");
-        let files = requests.iter().filter(|url| url.starts_with("file:")).count();
-        assert_eq!(files, 1, "{requests:?}");
+        self.happened.borrow().assert_requests_nothing();
     }
 
     /// Hears what it has said so far: all of that comes before an answer.

@@ -104,7 +104,7 @@ impl Chromium {
         }
     }
 
-    /// Waits for an event that was not there before the last `events.clear()`.
+    /// Waits for an event, unless it is among those that were not taken yet.
     pub fn wait_for(&mut self, event: &str) {
         let since = Instant::now();
         while !self.events.iter().any(|seen| seen["method"] == event) {
