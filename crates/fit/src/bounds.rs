@@ -17,7 +17,7 @@ const FACTOR: f64 = 1.5;
 /// It shows when a figure moves by more than its noise.
 const SHOWS: f64 = 1.0;
 /// A parameter whose bounds are further apart than this factor either way is only determined together with others.
-const WIDEST: f64 = 2.0;
+pub(crate) const WIDEST: f64 = 2.0;
 
 /// Percentiles of one load go up and down together: of all figures of a point so many tell something of their own.
 const FIGURES_APART: f64 = 2.0;

@@ -11,7 +11,7 @@
 //! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
 use crate::error::FitError;
-use crate::first::first;
+use crate::first::{OF_READS, first};
 use crate::observe::{Figure, Observation};
 use crate::outcome::Status;
 use crate::refine::{Problem, State};
@@ -23,6 +23,8 @@ use crate::start::starts;
 const FIRST_STEPS: usize = 4;
 const STEPS: usize = 8;
 const CHOICE_STEPS: usize = 2;
+/// Steps of what reads say, after another number of dies behind a bus.
+const READ_STEPS: usize = 4;
 /// Starts that are followed.
 const FOLLOWED: usize = 2;
 /// An alternative is taken when it explains the figures so much better.
@@ -31,6 +33,8 @@ const BETTER: f64 = 4.0;
 const TOLD: f64 = 9.0;
 /// What is so much worse is not refined.
 const FAR: f64 = 60.0;
+/// What is worse than this is not tried again.
+const HOPELESS: f64 = 300.0;
 /// What a parameter more is worth.
 const PARAMETER: f64 = 2.0;
 /// Throughput of random writes that is off by so many standard deviations (root of the mean square) is not explained: it
@@ -44,7 +48,12 @@ pub(crate) struct Chosen {
     pub space: Space,
     pub best: State,
     pub told: Told,
+    /// Numbers of other combinations of choices that explain the figures nearly as well.
+    pub rivals: Vec<Numbers>,
 }
+
+/// Parameters in their units.
+pub(crate) type Numbers = Vec<(Knob, f64)>;
 
 /// How well the results determine each choice.
 #[derive(Clone, Copy, Debug)]
@@ -62,9 +71,16 @@ pub(crate) struct Told {
 struct Tried {
     choices: Choices,
     cost: f64,
-    knobs: usize,
+    numbers: Numbers,
     /// What the best then cost, whose numbers it began with.
     from: f64,
+}
+
+impl Tried {
+    fn of(space: &Space, state: &State, from: f64) -> Tried {
+        let numbers = space.knobs.iter().map(|knob| (*knob, space.value(&state.values, *knob))).collect();
+        Tried { choices: space.choices, cost: state.cost, numbers, from }
+    }
 }
 
 pub(crate) struct Chooser<'a> {
@@ -99,8 +115,7 @@ impl Chooser<'_> {
         // To the end first: another choice must not win because it was refined for longer.
         lab.progress().step("refine");
         let mut best = Problem::new(&space, self.points).refine(lab, state, STEPS)?;
-        let of = |space: &Space, cost, from| Tried { choices: space.choices, cost, knobs: space.knobs.len(), from };
-        let mut tried = vec![of(&space, best.cost, best.cost)];
+        let mut tried = vec![Tried::of(&space, &best, best.cost)];
         loop {
             lab.progress().step("other flash management");
             let slopes = Problem::new(&space, self.points).slopes(lab, &best)?;
@@ -112,7 +127,10 @@ impl Chooser<'_> {
                 }
                 // What was tried with numbers that have come nearer since is tried again: choices hang on them.
                 let figures = best.residuals.len();
-                if tried.iter().any(|t| t.choices == choices && difference(t.from, best.cost, figures) <= BETTER) {
+                let settled = |t: &Tried| {
+                    difference(t.from, best.cost, figures) <= BETTER || difference(t.cost, t.from, figures) > HOPELESS
+                };
+                if tried.iter().any(|t| t.choices == choices && settled(t)) {
                     continue;
                 }
                 let other = space.with(choices, self.owned, self.fit_host);
@@ -122,27 +140,29 @@ impl Chooser<'_> {
                     self.begun_anew(lab, (&space, &best), &other)?
                 };
                 let Some(state) = state else { continue };
-                let now = of(&other, state.cost, best.cost);
+                let now = Tried::of(&other, &state, best.cost);
                 let (than, by) = match &winner {
-                    Some((space, state)) => (of(space, state.cost, best.cost), 0.0),
-                    None => (of(&space, best.cost, best.cost), BETTER),
+                    Some((space, state)) => (Tried::of(space, state, best.cost), 0.0),
+                    None => (Tried::of(&space, &best, best.cost), BETTER),
                 };
                 if self.ahead(&now, &than) > by {
                     winner = Some((other, state));
                 }
                 match tried.iter_mut().find(|t| t.choices == choices) {
-                    Some(before) => *before = Tried { cost: before.cost.min(now.cost), ..now },
+                    Some(before) if before.cost < now.cost => before.from = now.from,
+                    Some(before) => *before = now,
                     None => tried.push(now),
                 }
             }
             let Some((other, state)) = winner else { break };
             best = Problem::new(&other, self.points).refine(lab, state, STEPS)?;
             space = other;
-            let cost = best.cost;
-            tried.iter_mut().filter(|t| t.choices == space.choices).for_each(|t| (t.cost, t.from) = (cost, cost));
+            tried.retain(|t| t.choices != space.choices);
+            tried.push(Tried::of(&space, &best, best.cost));
         }
         let told = self.told(&space, &tried);
-        Ok(Chosen { space, best, told })
+        let rivals = self.rivals(&space, tried);
+        Ok(Chosen { space, best, told, rivals })
     }
 
     /// Whether random writes are as fast as they are for a reason that the card so far does not have.
@@ -163,10 +183,18 @@ impl Chooser<'_> {
         (space, best, slopes): (&Space, &State, &[Vec<f64>]),
         other: &Space,
     ) -> Result<Option<State>, FitError> {
+        let mut values = carried(space, &best.values, other);
+        if other.choices.dies_per_channel != space.choices.dies_per_channel {
+            // Reads, the link and the bus all mean something else now, and loads that only read say what.
+            let read_only = |p: &&&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
+            let reads: Vec<&Observation> = self.points.iter().filter(read_only).copied().collect();
+            let problem = Problem::new(other, &reads).only(OF_READS);
+            if let Some(state) = problem.states(lab, std::slice::from_ref(&values))?.pop().flatten() {
+                values = problem.refine(lab, state, READ_STEPS)?.values;
+            }
+        }
         let problem = Problem::new(other, self.points);
-        let Some(state) = problem.states(lab, &[carried(space, &best.values, other)])?.pop().flatten() else {
-            return Ok(None);
-        };
+        let Some(state) = problem.states(lab, &[values])?.pop().flatten() else { return Ok(None) };
         let column = |knob: &Knob| {
             let at = space.knobs.iter().position(|k| k == knob);
             at.map_or_else(|| vec![0.0; best.residuals.len()], |at| slopes[at].clone())
@@ -195,19 +223,26 @@ impl Chooser<'_> {
                 values
             }));
         }
-        // Where there is nothing left to explain, another way can only do as well.
-        let only_noise = best.cost < best.residuals.len() as f64;
-        if !only_noise {
+        // Where there is nothing left to explain, another way can only do as well; where dies were counted, the rest is near.
+        let near = space.counted || best.cost < best.residuals.len() as f64;
+        if !near {
             all.extend(starts(other, self.points));
         }
-        let followed = if only_noise { 1 } else { FOLLOWED };
+        let followed = if near { 1 } else { FOLLOWED };
         follow(&problem, lab, all, followed, CHOICE_STEPS)
     }
 
     /// How much better one explains the figures than another.
     fn ahead(&self, one: &Tried, other: &Tried) -> f64 {
         let figures = self.points.iter().map(|point| point.measured.len()).sum();
-        difference(other.cost, one.cost, figures) + PARAMETER * (other.knobs as f64 - one.knobs as f64)
+        difference(other.cost, one.cost, figures) + PARAMETER * (other.numbers.len() as f64 - one.numbers.len() as f64)
+    }
+
+    /// Numbers of those that are not so much worse that they can be ruled out.
+    fn rivals(&self, space: &Space, tried: Vec<Tried>) -> Vec<Numbers> {
+        let (best, others): (Vec<Tried>, Vec<Tried>) = tried.into_iter().partition(|t| t.choices == space.choices);
+        let best = best.first().expect("the best was tried");
+        others.into_iter().filter(|other| self.ahead(best, other) <= TOLD).map(|other| other.numbers).collect()
     }
 
     fn told(&self, space: &Space, tried: &[Tried]) -> Told {
@@ -310,11 +345,18 @@ fn follow(
 /// Values of the parameters that both have; the base's for the others.
 fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
     let base = to.base_values();
+    // As many bytes a second over all buses, and a lone read that takes as long.
+    let buses = to.dies_per_channel_row() / from.dies_per_channel_row();
+    let transfer_ns = |bus: f64| from.page_bytes() * 1e9 / bus;
+    let bus = from.value(values, Knob::Bus);
+    let longer_ns = transfer_ns(bus) - transfer_ns(bus * buses);
     let value = |(i, knob): (usize, &Knob)| {
         let Some(at) = from.knobs.iter().position(|k| k == knob) else { return base[i] };
         match knob {
             // As many dies, and as many bytes a second that they program.
             Knob::Channels => values[at] + (from.dies_per_channel_row() / to.dies_per_channel_row()).ln(),
+            Knob::Bus => values[at] + buses.ln(),
+            Knob::Read => (values[at].exp() + longer_ns).max(0.2 * values[at].exp()).ln(),
             Knob::Program => values[at] + (to.data_share() / from.data_share()).ln(),
             _ => values[at],
         }

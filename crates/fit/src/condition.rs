@@ -91,9 +91,14 @@ impl Condition {
         }
     }
 
-    /// Whether two conditions find the device in the same state.
-    pub(crate) fn state(&self) -> (u64, bool) {
-        ((self.fill * 1e6).round() as u64, self.mode.is_sequential())
+    /// Threads that each write through a region of their own; 0 where there are none.
+    pub(crate) fn write_streams(&self) -> u32 {
+        if self.own_regions && self.mode.writes() && self.mode.is_sequential() { self.threads } else { 0 }
+    }
+
+    /// Two conditions with the same find the device in the same state.
+    pub(crate) fn state(&self) -> (u64, bool, u32) {
+        ((self.fill * 1e6).round() as u64, self.mode.is_sequential(), self.write_streams())
     }
 
     /// For people, short: `rndwr 16k 8t 90%`.

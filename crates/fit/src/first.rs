@@ -15,27 +15,31 @@ use crate::start::{fill_curve, lone_ns};
 
 /// Points of one kind that are needed: with fewer, nothing is told apart.
 const LEAST_POINTS: usize = 4;
+/// Guesses do with one request in so many.
+const COARSE: u64 = 3;
 /// What reads say.
-const OF_READS: &[Knob] = &[Knob::ReadLink, Knob::ReadCommand, Knob::Latency, Knob::Read, Knob::Bus];
+pub(crate) const OF_READS: &[Knob] = &[Knob::ReadLink, Knob::ReadCommand, Knob::Latency, Knob::Read, Knob::Bus];
 /// What throughput and medians of writes say.
 const OF_SMOOTH_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Spare];
 /// What writes say, with what reads said.
 const OF_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Erase, Knob::Spare];
 /// Buses to begin with, bytes a second: ONFI's first, third and fifth.
 const BUSES: [f64; 3] = [166e6, 400e6, 1e9];
+/// Links to begin with, times the most that was read: one that limits reads, and one that does not.
+const LINKS: [f64; 2] = [1.1, 2.0];
 /// Erases to begin with.
 const ERASES_NS: [f64; 3] = [0.9e6, 2e6, 4e6];
 /// Programs of flash that there is, from fast SLC to slow QLC.
 const PROGRAMS_NS: std::ops::RangeInclusive<f64> = 120e3..=3e6;
 /// Structures that are followed, more and more closely.
-const FOLLOWED: [(usize, usize); 2] = [(8, 2), (4, 4)];
+const FOLLOWED: [(usize, usize); 2] = [(12, 2), (6, 4)];
 /// Steps with what of writes is smooth, and with all of it.
 const SMOOTH_STEPS: usize = 4;
 const WRITE_STEPS: usize = 2;
 /// A structure that explains reads so much worse than the best is not tried with writes.
 const WORSE: f64 = 30.0;
 /// Structures that are tried with writes.
-const WITH_WRITES: usize = 2;
+const WITH_WRITES: usize = 3;
 /// Share of a lone write that is the link's latency, about; the rest is its command and the transfer.
 const LATENCY_SHARE: f64 = 0.5;
 
@@ -47,11 +51,11 @@ struct Guess {
 
 /// The best structure with numbers that come near; `None` where the geometry is given or the points are too few.
 pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<Option<(Space, State)>, FitError> {
-    let random = |p: &&&Observation| !p.condition.mode.is_sequential() && p.measured.len() > 3;
+    let percentiles = |p: &&&Observation| p.measured.len() > 3;
     let reads = |p: &&&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
     let writes = |p: &&&Observation| p.condition.mode.writes() && !p.condition.mode.reads();
-    let of_reads: Vec<&Observation> = chooser.points.iter().filter(random).filter(reads).copied().collect();
-    let of_writes: Vec<&Observation> = chooser.points.iter().filter(random).filter(writes).copied().collect();
+    let of_reads: Vec<&Observation> = chooser.points.iter().filter(percentiles).filter(reads).copied().collect();
+    let of_writes: Vec<&Observation> = chooser.points.iter().filter(percentiles).filter(writes).copied().collect();
     let mut structures = space.structures();
     if let Some(fill) = fill_curve(space, &of_writes) {
         // What is written a second is known, so dies are as many as there are programs under way.
@@ -62,7 +66,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
     if structures.is_empty() || !lone || of_reads.len() < LEAST_POINTS || of_writes.len() < LEAST_POINTS {
         return Ok(None);
     }
-    lab.set_coarse(true);
+    let part = lab.with_part(COARSE);
     let mut guesses = read(lab, space, &structures, &of_reads, &of_writes)?;
     let best = guesses.first().map_or(f64::INFINITY, |guess| guess.state.cost);
     let rows = of_reads.iter().map(|p| p.measured.len()).sum();
@@ -81,7 +85,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
         // Parity shows in writes alike, whatever shares a bus.
         parity = found.first().map_or(parity, |best| vec![best.space.choices.parity_units]);
     }
-    lab.set_coarse(false);
+    lab.with_part(part);
     let Some(Guess { space, state }) = found.into_iter().next() else { return Ok(None) };
     let all = Problem::new(&space, chooser.points);
     Ok(all.states(lab, &[state.values])?.pop().flatten().map(|state| (space, state)))
@@ -99,7 +103,9 @@ fn read(
     let mut guesses = Vec::new();
     for &(dies, each) in structures {
         let space = space.structured(each, 0);
-        let starts: Vec<Vec<f64>> = BUSES.iter().map(|bus| start(&space, dies / each, *bus, points, writes)).collect();
+        let ceilings = LINKS.iter().flat_map(|link| BUSES.map(|bus| (*link, bus)));
+        let starts: Vec<Vec<f64>> =
+            ceilings.map(|ceilings| start(&space, dies / each, ceilings, points, writes)).collect();
         let states = Problem::new(&space, &few).only(OF_READS).states(lab, &starts)?;
         if let Some(state) = states.into_iter().flatten().min_by(|a, b| a.cost.total_cmp(&b.cost)) {
             guesses.push(Guess { space, state });
@@ -179,7 +185,13 @@ fn telling<'a>(points: &[&'a Observation]) -> Vec<&'a Observation> {
 }
 
 /// Where reads begin: what a lone read takes, divided between link, bus and flash.
-fn start(space: &Space, channels: u32, bus: f64, reads: &[&Observation], writes: &[&Observation]) -> Vec<f64> {
+fn start(
+    space: &Space,
+    channels: u32,
+    (link, bus): (f64, f64),
+    reads: &[&Observation],
+    writes: &[&Observation],
+) -> Vec<f64> {
     let mut values = space.base_values();
     let most =
         |points: &[&Observation]| points.iter().filter_map(|p| p.value(Figure::Throughput)).fold(0.0_f64, f64::max);
@@ -191,7 +203,7 @@ fn start(space: &Space, channels: u32, bus: f64, reads: &[&Observation], writes:
     let block_bytes = read.map_or(4096.0, |(_, bytes)| bytes);
     // Latency falls to both alike.
     let latency_ns = write.map_or(0.2 * read_ns, |(ns, _)| LATENCY_SHARE * (ns - host_ns)).min(0.4 * read_ns);
-    let link = 2.0 * most(reads);
+    let link = link * most(reads);
     let command_ns = 1_500.0;
     let transfer_ns = space.page_bytes() * 1e9 / bus;
     let rest_ns = read_ns - latency_ns - command_ns - block_bytes * 1e9 / link;

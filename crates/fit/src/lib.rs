@@ -25,6 +25,7 @@ mod search;
 mod simulate;
 mod space;
 mod start;
+mod state;
 mod tables;
 
 pub use condition::Condition;

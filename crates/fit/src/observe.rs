@@ -15,7 +15,7 @@ pub const MIDDLE_NOISE: f64 = 0.04;
 /// The same of a 99th percentile and those beyond: far fewer requests decide it.
 pub const TAIL_NOISE: f64 = 0.06;
 /// How well ranks agree at best: one standard deviation of the logarithm of the odds to be beyond.
-const RANK_NOISE: f64 = 0.05;
+const RANK_NOISE: f64 = 0.3;
 /// Requests that a model measures at a point, about: its ranks are no better known.
 const MODEL_REQUESTS: f64 = 8_000.0;
 /// Figures of the same condition that are further apart contradict each other: five deviations of their difference, and

@@ -1,8 +1,8 @@
 //! The whole way from figures to a card.
 
-use crate::bounds::{Bound, bounds};
+use crate::bounds::{Bound, WIDEST, bounds};
 use crate::card_file::{self, Note, number};
-use crate::choose::{Chooser, Chosen, Told};
+use crate::choose::{Chooser, Chosen, Numbers, Told};
 use crate::cross::predictions;
 use crate::error::FitError;
 use crate::observe::{Figure, LEAST_POINTS, Observation, Observed};
@@ -63,7 +63,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     let chooser = Chooser { points: &kept, owned: &owned, fit_host: options.fit_host };
     let space = Space::new(&base, &options.host, options.fit_host, &owned)?;
     progress.begin("fit", chooser.expected_points(&space));
-    let Chosen { space, best, told } = chooser.best(&mut lab, space)?;
+    let Chosen { space, best, told, rivals } = chooser.best(&mut lab, space)?;
     progress.step("bounds");
     let misfit = scatter(&best);
     let problem = Problem::new(&space, &kept).scattered(misfit);
@@ -81,7 +81,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
         Some(predictions(&problem, &best, &found.columns, &mut lab)?)
     };
     let predicted = predicted.unwrap_or_default();
-    let parts = Parts { space: &space, best: &best, bounds: &found.bounds, told: &told, misfit };
+    let parts = Parts { space: &space, best: &best, bounds: &found.bounds, told: &told, rivals: &rivals, misfit };
     let points = parts.points(observed, &is_held, &best.seen, &predicted, options.hold_out.is_some());
     hand_over(observed, options, &base, &parts, points, lab.points())
 }
@@ -107,6 +107,7 @@ struct Parts<'a> {
     best: &'a State,
     bounds: &'a [Bound],
     told: &'a Told,
+    rivals: &'a [Numbers],
     /// By how many times the noise residuals scatter.
     misfit: f64,
 }
@@ -162,13 +163,18 @@ impl Parts<'_> {
             let (low, high) = knob.limits();
             let spread = (2.0 * bound.deviation).exp();
             let determined = bound.status != Status::Undetermined;
+            // What another choice would make of it is not ruled out.
+            let of_rivals = || self.rivals.iter().flatten().filter(|(of, _)| of == knob).map(|(_, value)| *value);
+            let least = of_rivals().fold(value / spread, f64::min);
+            let most = of_rivals().fold(value * spread, f64::max);
+            let wide = (value / least).max(most / value) > WIDEST;
             let parameter = Parameter {
                 name: knob.key().into(),
                 value: number(value),
                 number: Some(value),
-                low: determined.then_some((value / spread).max(low)),
-                high: determined.then_some((value * spread).min(high)),
-                status: bound.status,
+                low: determined.then_some(least.max(low)),
+                high: determined.then_some(most.min(high)),
+                status: if wide && determined { Status::Together } else { bound.status },
             };
             out.push((knob.file_key(), parameter));
         }

@@ -8,12 +8,14 @@
 use crate::condition::Condition;
 use crate::observe::{Figure, Observation, RANKS};
 use crate::relevant::relevant;
+use crate::state;
+use card::CardConfig;
 use device::{Device, HostConfig, SECTOR_BYTES};
 use profile::DeviceConfig;
 use results::{IoClass, RunResult};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use target::{Measure, Modelled, Pattern, Progress, RunError, RunSpec, Silent};
+use target::{Measure, Modelled, Progress, RunError, RunSpec, Silent};
 
 /// Sectors of all states that are kept: about ten bytes of memory each.
 const KEPT_SECTORS: u64 = 60 << 20;
@@ -22,11 +24,14 @@ const KEPT_SECTORS: u64 = 60 << 20;
 const REQUESTS: u64 = 4_000;
 const LEAST_REQUESTS: u64 = 800;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
-const WRITTEN_BANDS: u64 = 3;
-/// First guesses do with one in so many.
-const COARSE: u64 = 3;
+const WRITTEN_BANDS: u64 = 4;
+/// Bands and buffers that are written before it: free space and pace have to settle as the load leaves them.
+const WARM_UP_BANDS: u64 = 2;
+const WARM_UP_BUFFERS: u64 = 10;
 /// Writes are measured for so many times as long as reads, at least.
 const WRITES_MORE: u64 = 2;
+/// Standard deviations beyond which residuals grow as their logarithm.
+const FAR: f64 = 10.0;
 /// Most requests of a point.
 const MOST_REQUESTS: u64 = 20_000;
 
@@ -94,8 +99,8 @@ pub(crate) struct Lab<'a> {
     seen: BTreeMap<String, Seen>,
     progress: &'a dyn Progress,
     points: AtomicU64,
-    /// Points are simulated with a quarter of the requests.
-    coarse: bool,
+    /// Points are simulated with one in so many requests.
+    part: u64,
 }
 
 /// Passes on only the wish to stop.
@@ -121,7 +126,7 @@ impl<'a> Lab<'a> {
             seen: BTreeMap::new(),
             progress,
             points: AtomicU64::new(0),
-            coarse: false,
+            part: 1,
         }
     }
 
@@ -130,9 +135,9 @@ impl<'a> Lab<'a> {
         self.points.load(Ordering::Relaxed)
     }
 
-    /// Whether few requests are enough, as for first guesses.
-    pub fn set_coarse(&mut self, coarse: bool) {
-        self.coarse = coarse;
+    /// From now on one in so many requests is enough, for first guesses or differences; answers how many it was before.
+    pub fn with_part(&mut self, part: u64) -> u64 {
+        std::mem::replace(&mut self.part, part)
     }
 
     pub fn progress(&self) -> &'a dyn Progress {
@@ -146,9 +151,9 @@ impl<'a> Lab<'a> {
         for candidate in candidates {
             for &condition in conditions {
                 let candidate = relevant(candidate, condition);
-                let key = format!("{} {candidate:?} {condition:?}", self.coarse);
+                let key = format!("{} {candidate:?} {condition:?}", self.part);
                 if !self.seen.contains_key(&key) && !tasks.iter().any(|task| task.key == key) {
-                    let state = state_key(&candidate.device, condition);
+                    let state = state::state_key(&candidate.device, condition);
                     tasks.push(Task { key: key.clone(), candidate, condition, state });
                 }
                 keys.push(key);
@@ -174,7 +179,9 @@ impl<'a> Lab<'a> {
                 wanted.push(task);
             }
         }
-        let made = review::on_all_cores(&wanted, |task| self.make(&task.candidate.device, task.condition))?;
+        let made = review::on_all_cores(&wanted, |task| {
+            state::make(&task.candidate.device, task.condition, self.seed, &OnlyCancel(self.progress))
+        })?;
         for (task, state) in wanted.into_iter().zip(made) {
             self.kept_sectors += state.capacity_bytes() / SECTOR_BYTES;
             self.order.push_back(task.state.clone());
@@ -192,15 +199,6 @@ impl<'a> Lab<'a> {
         }
     }
 
-    fn make(&self, device: &DeviceConfig, condition: &Condition) -> Result<Modelled, RunError> {
-        let mut state = Modelled::new(device, 1, false, self.seed)?;
-        let user_bytes = device.user_bytes();
-        let in_use = condition.file_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
-        let pattern = if condition.fill > 0.0 { condition.pattern(user_bytes) } else { Pattern::None };
-        target::precondition(&mut state, in_use, pattern, self.seed, &OnlyCancel(self.progress))?;
-        Ok(state)
-    }
-
     fn measure(&self, candidate: &Candidate, condition: &Condition, state: &Modelled) -> Result<Seen, RunError> {
         let device = &candidate.device;
         let load = condition.load(device.user_bytes());
@@ -214,8 +212,7 @@ impl<'a> Lab<'a> {
             }
             _ => {}
         }
-        let all = requests(device, condition);
-        let requests = if self.coarse { (all / COARSE).max(LEAST_REQUESTS) } else { all };
+        let measure = length(device, condition, self.part);
         let mut host = candidate.host;
         host.session_ns += condition.cpu_per_request_ns;
         let spec = RunSpec {
@@ -226,7 +223,7 @@ impl<'a> Lab<'a> {
             load: &load,
             fill: condition.fill,
             seed: self.seed,
-            measure: Measure::Requests(requests),
+            measure,
             fresh: false,
             explain_tail: false,
             histograms: false,
@@ -235,36 +232,29 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// Requests that are enough for a point.
-fn requests(device: &DeviceConfig, condition: &Condition) -> u64 {
+/// Requests that are enough for a point, and those before them until the card is as the load keeps it.
+fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Measure {
     let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(LEAST_REQUESTS, REQUESTS);
     if !condition.mode.writes() {
-        return least;
+        return Measure::Requests((least / part).max(LEAST_REQUESTS));
     }
-    // A stall holds up all that are outstanding, so writes need more of them.
-    let least = WRITES_MORE * least;
-    let band_sectors: u64 = device
-        .cards()
-        .iter()
-        .map(|card| {
-            let g = &card.nand.geometry;
-            u64::from(g.dies()) * u64::from(g.units_per_band()) * u64::from(g.sectors_per_unit())
-        })
-        .sum();
-    let write_share = if condition.mode.reads() { 1.0 / (1.0 + condition.rw_ratio) } else { 1.0 };
-    let per_request = f64::from(condition.block_bytes).max(SECTOR_BYTES as f64) / SECTOR_BYTES as f64;
-    let wanted = (WRITTEN_BANDS * band_sectors) as f64 / (per_request * write_share);
-    (wanted as u64).clamp(least, MOST_REQUESTS)
-}
-
-/// What a state depends on: everything of the card that is not a time.
-fn state_key(device: &DeviceConfig, condition: &Condition) -> String {
     let cards = device.cards();
-    let first = cards.first().map(|card| {
-        let multi_plane = (card.nand.geometry, card.nand.endurance);
-        (multi_plane, card.ftl, card.bands, cards.len())
+    let sum = |of: &dyn Fn(&CardConfig) -> u64| cards.iter().map(of).sum::<u64>();
+    let band_sectors = sum(&|card| {
+        let g = &card.nand.geometry;
+        u64::from(g.dies()) * u64::from(g.units_per_band()) * u64::from(g.sectors_per_unit())
     });
-    format!("{first:?} {} {:?}", device.user_bytes(), condition.state())
+    let buffer_sectors = sum(&|card| u64::from(card.buffer_sectors));
+    let write_share = if condition.mode.reads() { 1.0 / (1.0 + condition.rw_ratio) } else { 1.0 };
+    let per_request = (f64::from(condition.block_bytes) / SECTOR_BYTES as f64).max(1.0) * write_share;
+    let least_before = (WARM_UP_BANDS * band_sectors).max(WARM_UP_BUFFERS * buffer_sectors);
+    // All that is free comes round once.
+    let all = cards.first().map_or(0, |card| u64::from(card.bands)) * band_sectors;
+    let before = (least_before as f64).max(all as f64 * (1.0 - condition.fill));
+    // A stall holds up all that are outstanding, so writes need more requests than reads.
+    let wanted = ((WRITTEN_BANDS * band_sectors) as f64 / per_request) as u64;
+    let requests = wanted.clamp(WRITES_MORE * least, MOST_REQUESTS);
+    Measure::After { warm_up: (before / per_request) as u64 / part, requests: (requests / part).max(LEAST_REQUESTS) }
 }
 
 /// Residuals of what a model did against what was measured, in standard deviations.
@@ -275,8 +265,15 @@ pub(crate) fn residuals(points: &[&Observation], seen: &[Seen]) -> Vec<f64> {
         .flat_map(|(point, seen)| {
             point.measured.iter().map(|measured| {
                 let modelled = seen.value(measured.figure).unwrap_or(1.0);
-                (modelled / measured.value).ln() / measured.noise
+                saturated((modelled / measured.value).ln() / measured.noise)
             })
         })
         .collect()
+}
+
+/// Far off is far off: where a distribution has a cliff, the two sides of it are hundreds of standard deviations apart,
+/// and one figure there must not outweigh all others.
+fn saturated(residual: f64) -> f64 {
+    let far = residual.abs() / FAR;
+    if far > 1.0 { residual.signum() * FAR * (1.0 + far.ln()) } else { residual }
 }

@@ -21,6 +21,13 @@ pub enum Measure {
     Seconds(f64),
     /// Requests of the host (any kind).
     Requests(u64),
+    /// So many requests after so many that are not measured.
+    After {
+        /// Before anything is measured.
+        warm_up: u64,
+        /// Measured.
+        requests: u64,
+    },
     /// Enough for stable figures, and until five rounds are steady (at most 25).
     Auto,
 }
@@ -182,8 +189,10 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
     let mut load = spec.load.build(spec.seed)?;
     let round_requests = match spec.measure {
         Measure::Auto => auto_round_requests(spec.load, &device),
-        Measure::Requests(0) => return Err(RunError::NoMeasure { what: "0 requests" }),
-        Measure::Requests(n) => n.div_ceil(rule.window as u64),
+        Measure::Requests(0) | Measure::After { requests: 0, .. } => {
+            return Err(RunError::NoMeasure { what: "0 requests" });
+        }
+        Measure::Requests(n) | Measure::After { requests: n, .. } => n.div_ceil(rule.window as u64),
         Measure::Seconds(s) if s > 0.0 && s.is_finite() && s < 1e9 => 0,
         Measure::Seconds(_) => return Err(RunError::NoMeasure { what: "seconds must be above 0 and below 10^9" }),
     };
@@ -290,7 +299,10 @@ fn warm_up(
         Measure::Seconds(s) => {
             machine.run_until_or(Stop::At(machine.now() + ((s * 0.1).min(WARM_UP_SECONDS) * 1e9) as u64), &cancelled)
         }
-        _ => machine.run_until_or(Stop::Finished(round_requests.div_ceil(2)), &cancelled),
+        Measure::After { warm_up, .. } => machine.run_until_or(Stop::Finished(warm_up), &cancelled),
+        Measure::Requests(_) | Measure::Auto => {
+            machine.run_until_or(Stop::Finished(round_requests.div_ceil(2)), &cancelled)
+        }
     };
     let fill_caches = cache_filling_requests(spec);
     if reason != StopReason::Reached || machine.finished() >= fill_caches {

@@ -78,7 +78,8 @@ fn main() {
         let took_s = clock.elapsed().as_secs_f64();
         if verbose {
             for p in &fitted.parameters {
-                println!("  {:32} {:>12} {:?}", p.name, p.value, p.status);
+                let is = truth(&card, &p.name).map_or(String::new(), |truth| format!("{truth:.3e}"));
+                println!("  {:32} {:>12} {is:>10} {:?}", p.name, p.value, p.status);
             }
             for p in &fitted.points {
                 let errors: Vec<String> =
