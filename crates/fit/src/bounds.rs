@@ -20,7 +20,7 @@ const SHOWS: f64 = 1.0;
 pub(crate) const WIDEST: f64 = 2.0;
 
 /// Percentiles of one load go up and down together: of all figures of a point so many tell something of their own.
-const FIGURES_APART: f64 = 2.0;
+pub(crate) const FIGURES_APART: f64 = 2.0;
 
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]

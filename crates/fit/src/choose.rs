@@ -10,6 +10,7 @@
 //! counts. A difference of 4 in twice that is considerable, and a parameter more is worth 2 (Akaike's criterion; Burnham and
 //! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
+use crate::bounds::FIGURES_APART;
 use crate::error::FitError;
 use crate::first::{OF_READS, first};
 use crate::observe::{Figure, Observation};
@@ -242,7 +243,14 @@ impl Chooser<'_> {
     fn rivals(&self, space: &Space, tried: Vec<Tried>) -> Vec<Numbers> {
         let (best, others): (Vec<Tried>, Vec<Tried>) = tried.into_iter().partition(|t| t.choices == space.choices);
         let best = best.first().expect("the best was tried");
-        others.into_iter().filter(|other| self.ahead(best, other) <= TOLD).map(|other| other.numbers).collect()
+        let figures: usize = self.points.iter().map(|point| point.measured.len()).sum();
+        let apart = (FIGURES_APART * self.points.len() as f64 / figures as f64).min(1.0);
+        let is_rival = |other: &Tried| {
+            // Which dies share a bus is never told.
+            let bus = other.choices.dies_per_channel != best.choices.dies_per_channel;
+            self.ahead(best, other) * apart <= if bus { FAR } else { TOLD }
+        };
+        others.into_iter().filter(is_rival).map(|other| other.numbers).collect()
     }
 
     fn told(&self, space: &Space, tried: &[Tried]) -> Told {
@@ -262,9 +270,9 @@ impl Chooser<'_> {
         let base = space.base_choices;
         // All loads that are fitted ask for blocks evenly. Greedy, cost-benefit and FIFO then come to the same with large bands:
         // one that fits better does so together with how wide stripes and how large blocks are.
-        let of_even_loads = |told| if told == Status::Determined { Status::Together } else { told };
+        let with_others = |told| if told == Status::Determined { Status::Together } else { told };
         Told {
-            victim: of_even_loads(status(&|t| Choices { victim: now.victim, ..*t }, now.victim == base.victim)),
+            victim: with_others(status(&|t| Choices { victim: now.victim, ..*t }, now.victim == base.victim)),
             path: status(&|t| Choices { through_host: now.through_host, ..*t }, now.through_host == base.through_host),
             suspends: status(&|t| Choices { suspends: now.suspends, ..*t }, now.suspends == base.suspends),
             reads_first: status(
@@ -272,14 +280,15 @@ impl Chooser<'_> {
                 now.reads_first == base.reads_first,
             ),
             // And how large blocks are hangs on how near the other numbers have come.
-            pages_per_block: of_even_loads(status(
+            pages_per_block: with_others(status(
                 &|t| Choices { pages_per_block: now.pages_per_block, ..*t },
                 now.pages_per_block == base.pages_per_block,
             )),
-            dies_per_channel: status(
+            // Read time, bus and link make up for what shares a bus.
+            dies_per_channel: with_others(status(
                 &|t| Choices { dies_per_channel: now.dies_per_channel, ..*t },
                 now.dies_per_channel == base.dies_per_channel,
-            ),
+            )),
             parity_units: status(
                 &|t| Choices { parity_units: now.parity_units, ..*t },
                 now.parity_units == base.parity_units,

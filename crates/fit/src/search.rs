@@ -9,7 +9,7 @@ use crate::observe::{Figure, LEAST_POINTS, Observation, Observed};
 use crate::outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
 use crate::refine::{Problem, State, scatter};
 use crate::simulate::{Lab, Seen};
-use crate::space::{Base, Space};
+use crate::space::{Base, Knob, Space};
 use profile::Host;
 use target::Progress;
 
@@ -167,7 +167,9 @@ impl Parts<'_> {
             let of_rivals = || self.rivals.iter().flatten().filter(|(of, _)| of == knob).map(|(_, value)| *value);
             let least = of_rivals().fold(value / spread, f64::min);
             let most = of_rivals().fold(value * spread, f64::max);
-            let wide = (value / least).max(most / value) > WIDEST;
+            let shares_bus = space.counted && matches!(knob, Knob::Channels | Knob::Bus | Knob::Read);
+            let wide = (value / least).max(most / value) > WIDEST
+                || shares_bus && self.told.dies_per_channel != Status::Determined;
             let parameter = Parameter {
                 name: knob.key().into(),
                 value: number(value),

@@ -16,6 +16,9 @@ const MAX_UNIT_SECTORS: u64 = 64;
 /// Capacity of a card: an exbibyte.
 const MAX_SECTORS: u64 = 1 << 48;
 
+/// Of so many bands of spare space one may be held free beyond what a card's file says.
+const SPARE_BANDS_FOR_ONE: u64 = 16;
+
 /// A flash card at full size.
 #[derive(Clone, Debug)]
 pub(crate) struct Flash {
@@ -51,7 +54,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     if acknowledge_flush_early && power_loss_protection {
         return Err(settings.wrong("card", "acknowledge_flush_early", Problem::NothingToLose));
     }
-    let card = CardConfig {
+    let mut card = CardConfig {
         nand,
         ftl,
         bands: geometry.blocks_per_plane,
@@ -68,6 +71,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         module_timeout_ns: card::MODULE_TIMEOUT_NS,
     };
     check_stripes(settings, &card)?;
+    hold_what_is_under_way(&mut card);
     check_room(settings, &card)?;
     check_limits(settings, &card)?;
     let bytes = card.ftl.user_sectors * SECTOR_BYTES;
@@ -331,6 +335,19 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
         return wrong(Problem::NoSpare { user_bytes, usable_bytes, overhead_bands, bands, bad_blocks: bad_ppm > 0 });
     }
     Ok(())
+}
+
+/// Of the free bands that are held, those in which the buffer and relocation are under way are not there when they are
+/// needed: three times as many are held, or collection overshoots, runs out and stops the host, again and again (with twice
+/// as many, cards of 8 and 16 dies still did). Of cards with few bands only as many as the spare space has room for.
+fn hold_what_is_under_way(card: &mut CardConfig) {
+    let under_way = u64::from(card.buffer_sectors) + u64::from(card.relocation_sectors);
+    let wanted = (3 * under_way).div_ceil(sectors_per_band(card).max(1)) as u32;
+    let used = card.ftl.user_sectors.div_ceil(Capacities::of(card).data_sectors_per_band.max(1));
+    let room = (u64::from(card.bands).saturating_sub(used) / SPARE_BANDS_FOR_ONE) as u32;
+    if let GcMode::Paced { target_free_bands } = &mut card.ftl.gc {
+        *target_free_bands = (*target_free_bands).max(wanted.min(room));
+    }
 }
 
 /// What works in whole stripes must have room for one.

@@ -31,6 +31,30 @@ fn a_tachion_can_be_set_to_stop_the_world() {
 }
 
 #[test]
+fn free_bands_hold_three_times_what_is_under_way() {
+    let target = |settings: &[&str]| {
+        let GcMode::Paced { target_free_bands } = card_with(settings).ftl.gc else { panic!("paced") };
+        target_free_bands
+    };
+    assert_eq!(target(&[]), 4);
+    assert_eq!(target(&["ftl.target_free_bands=6"]), 6);
+    // 8 dies of 128 pages: 1,024 sectors a band, and 2,048 and 4,096 sectors under way.
+    let few = [
+        "geometry.modules=8",
+        "geometry.channels_per_module=1",
+        "geometry.dies_per_channel=1",
+        "ftl.stripe_width=8",
+        "ftl.parity_units=0",
+        "geometry.blocks_per_plane=131072",
+        "buffer.capacitor_joules=100",
+    ];
+    assert_eq!(target(&few), 18);
+    assert_eq!(target(&[&few[..], &["buffer.bytes=1MiB", "relocation.sectors_under_way=512"]].concat()), 4);
+    // With little spare space, as many as it has room for.
+    assert_eq!(target(&[&few[..], &["geometry.blocks_per_plane=96200"]].concat()), 5);
+}
+
+#[test]
 fn numbers_are_set_as_people_type_them() {
     let card = card_with(&[
         "timing.read_ns = 50_000",
