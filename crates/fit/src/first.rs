@@ -66,7 +66,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
     if structures.is_empty() || !lone || of_reads.len() < LEAST_POINTS || of_writes.len() < LEAST_POINTS {
         return Ok(None);
     }
-    let part = lab.with_part(COARSE);
+    lab.set_part(COARSE);
     let mut guesses = read(lab, space, &structures, &of_reads, &of_writes)?;
     let best = guesses.first().map_or(f64::INFINITY, |guess| guess.state.cost);
     let rows = of_reads.iter().map(|p| p.measured.len()).sum();
@@ -85,7 +85,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
         // Parity shows in writes alike, whatever shares a bus.
         parity = found.first().map_or(parity, |best| vec![best.space.choices.parity_units]);
     }
-    lab.with_part(part);
+    lab.set_part(1);
     let Some(Guess { space, state }) = found.into_iter().next() else { return Ok(None) };
     let all = Problem::new(&space, chooser.points);
     Ok(all.states(lab, &[state.values])?.pop().flatten().map(|state| (space, state)))

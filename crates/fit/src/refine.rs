@@ -204,10 +204,10 @@ impl<'a> Problem<'a> {
             .collect();
         let changed: Vec<usize> = (0..here.len()).filter(|&i| self.changes(self.space.knobs[i])).collect();
         let tries: Vec<Vec<f64>> = std::iter::once(&here).chain(changed.iter().map(|&i| &moved[i])).cloned().collect();
-        let before = lab.with_part(1);
-        lab.with_part(before.max(SLOPE_PART));
+        let part = lab.part();
+        lab.set_part(part.max(SLOPE_PART));
         let all = self.states(lab, &tries);
-        lab.with_part(before);
+        lab.set_part(part);
         let mut all = all?.into_iter();
         let from = all.next().flatten().map_or_else(|| at.residuals.clone(), |state| state.residuals);
         let mut states: Vec<Option<State>> = vec![None; here.len()];

@@ -135,9 +135,13 @@ impl<'a> Lab<'a> {
         self.points.load(Ordering::Relaxed)
     }
 
-    /// From now on one in so many requests is enough, for first guesses or differences; answers how many it was before.
-    pub fn with_part(&mut self, part: u64) -> u64 {
-        std::mem::replace(&mut self.part, part)
+    pub fn part(&self) -> u64 {
+        self.part
+    }
+
+    /// From now on one in so many requests is enough, as for first guesses and for differences.
+    pub fn set_part(&mut self, part: u64) {
+        self.part = part;
     }
 
     pub fn progress(&self) -> &'a dyn Progress {
@@ -276,4 +280,67 @@ pub(crate) fn residuals(points: &[&Observation], seen: &[Seen]) -> Vec<f64> {
 fn saturated(residual: f64) -> f64 {
     let far = residual.abs() / FAR;
     if far > 1.0 { residual.signum() * FAR * (1.0 + far.ln()) } else { residual }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::space::{Base, Knob, Space};
+    use load::FileioMode;
+    use profile::Host;
+
+    /// What a review measures: until five rounds are steady.
+    fn steady(candidate: &Candidate, condition: &Condition, state: Modelled) -> Seen {
+        let load = condition.load(candidate.device.user_bytes());
+        let spec = RunSpec {
+            device: &candidate.device,
+            device_json: serde_json::Value::Null,
+            host: &candidate.host,
+            host_json: serde_json::Value::Null,
+            load: &load,
+            fill: condition.fill,
+            seed: 2,
+            measure: Measure::Auto,
+            fresh: false,
+            explain_tail: false,
+            histograms: false,
+        };
+        Seen::of(&target::measure(&spec, state, &Silent).unwrap())
+    }
+
+    #[test]
+    fn a_point_measures_what_a_review_does() {
+        let host = Host::builtin("default").unwrap();
+        for channels in [4.0_f64, 32.0] {
+            let mut space = Space::new(&Base::neutral(None), &host, false, &[]).unwrap();
+            space.knobs = vec![Knob::Channels, Knob::Spare];
+            let candidate = space.candidate(&[channels.ln(), 0.12_f64.ln()]).unwrap();
+            let streams = Condition { own_regions: true, ..Condition::random(FileioMode::SeqRewr, 128 << 10, 16) };
+            let conditions = [
+                Condition::random(FileioMode::RndWr, 16 << 10, 16),
+                Condition::random(FileioMode::RndWr, 4 << 10, 16),
+                Condition::random(FileioMode::RndRw, 16 << 10, 16),
+                Condition::random(FileioMode::RndWr, 16 << 10, 16).at_fill(0.2),
+                streams,
+            ];
+            let conditions: Vec<&Condition> = conditions.iter().collect();
+            let mut lab = Lab::new(1, &Silent);
+            let seen = lab.see(std::slice::from_ref(&candidate), &conditions).unwrap().remove(0);
+            for (condition, seen) in conditions.into_iter().zip(seen) {
+                let mut state = Modelled::new(&candidate.device, 16, false, 2).unwrap();
+                let made = state::make(&candidate.device, condition, 2, &Silent).unwrap();
+                let (Modelled::Card(card), Modelled::Card(from)) = (&mut state, &made) else { panic!("one card") };
+                *card.ftl_mut() = from.ftl().clone();
+                let reviewed = steady(&candidate, condition, state);
+                for (what, figure, bound) in [
+                    ("throughput", Figure::Throughput, 0.06),
+                    ("median", Figure::WriteP50, 0.2),
+                    ("95th percentile", Figure::WriteP95, 0.3),
+                ] {
+                    let off = (seen.value(figure).unwrap() / reviewed.value(figure).unwrap()).ln();
+                    assert!(off.abs() < bound, "{channels} channels, {}: {what} off by {off:.3}", condition.label());
+                }
+            }
+        }
+    }
 }

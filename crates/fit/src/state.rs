@@ -67,3 +67,27 @@ fn stream(ftl: &mut Ftl, bytes: u64, streams: u64, block_bytes: u64) -> Result<(
     ftl.settle_now();
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use load::FileioMode;
+    use profile::Profile;
+    use target::Silent;
+
+    #[test]
+    fn streams_find_the_card_as_they_leave_it() {
+        let device = Profile::builtin("tachion-400").unwrap().lower(1.0 / 256.0).unwrap();
+        for threads in [4, 16, 64] {
+            let condition =
+                Condition { own_regions: true, ..Condition::random(FileioMode::SeqRewr, 128 << 10, threads) };
+            let mut state = make(&device, &condition, 1, &Silent).unwrap();
+            let Modelled::Card(card) = &mut state else { panic!("one card") };
+            let before = card.ftl().counters();
+            stream(card.ftl_mut(), device.user_bytes(), threads.into(), 128 << 10).unwrap();
+            let done = card.ftl().counters().since(&before);
+            // They overwrite all of a band before any of it is collected.
+            assert!(done.relocated_sectors * 50 < done.host_sectors, "{threads}: {done:?}");
+        }
+    }
+}
