@@ -17,8 +17,10 @@ const ROBUST: f64 = 3.0;
 pub(crate) const PRIOR: f64 = 1.5;
 /// Slopes are taken over so much of a logarithm.
 const SLOPE: f64 = 0.2;
-/// And with one request in so many: what a model lacks of its load's steady state is the same on both sides.
+/// And, where there are many figures, with one request in so many: what a model lacks of its load's steady state is the same
+/// on both sides. Few figures are cheap, and hardly more than the parameters.
 const SLOPE_PART: u64 = 2;
+const MANY_FIGURES: usize = 60;
 /// Longest step of a parameter.
 const LONGEST_STEP: f64 = 1.2;
 /// Dampings that are tried at once, and those that are tried when none of them helped.
@@ -205,7 +207,7 @@ impl<'a> Problem<'a> {
         let changed: Vec<usize> = (0..here.len()).filter(|&i| self.changes(self.space.knobs[i])).collect();
         let tries: Vec<Vec<f64>> = std::iter::once(&here).chain(changed.iter().map(|&i| &moved[i])).cloned().collect();
         let part = lab.part();
-        lab.set_part(part.max(SLOPE_PART));
+        lab.set_part(part.max(if at.residuals.len() >= MANY_FIGURES { SLOPE_PART } else { 1 }));
         let all = self.states(lab, &tries);
         lab.set_part(part);
         let mut all = all?.into_iter();
