@@ -34,10 +34,14 @@ pub(crate) fn card(
             continue;
         }
         let parameter = parameters.iter().find(|(file_key, _)| *file_key == Some((table, key))).map(|(_, p)| p);
-        if parameter.is_some_and(|p| p.status == Status::Undetermined) {
+        // Blocks follow from the rest of the geometry even where spare space is the base's.
+        let is_blocks = (table, key) == ("geometry", "blocks_per_plane");
+        let is_undetermined = parameter.is_some_and(|p| p.status == Status::Undetermined);
+        if is_undetermined && !is_blocks {
             undetermined(&mut document, table, key, note.files);
             continue;
         }
+        let parameter = parameter.filter(|_| !is_undetermined);
         set(&mut document, table, key, &value, &source(note.files, parameter));
     }
     let title = format!("fitted to {}", one_line(note.files));

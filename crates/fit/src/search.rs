@@ -156,13 +156,17 @@ impl Parts<'_> {
 
     fn parameters(&self) -> Vec<(Option<(&'static str, &'static str)>, Parameter)> {
         let space = self.space;
+        let base = space.base_values();
         let mut out = Vec::new();
         for (i, knob) in space.knobs.iter().enumerate() {
             let value = space.value(&self.best.values, *knob);
             let bound = self.bounds[i];
             let (low, high) = knob.limits();
             let spread = (2.0 * bound.deviation).exp();
-            let determined = bound.status != Status::Undetermined;
+            // Where all that is undetermined went back to the base at once and that was worse, it stayed as it was.
+            let is_base = value == space.value(&base, *knob);
+            let status = if bound.status == Status::Undetermined && !is_base { Status::Together } else { bound.status };
+            let determined = status != Status::Undetermined;
             // What another choice would make of it is not ruled out.
             let of_rivals = || self.rivals.iter().flatten().filter(|(of, _)| of == knob).map(|(_, value)| *value);
             let least = of_rivals().fold(value / spread, f64::min);
@@ -176,7 +180,7 @@ impl Parts<'_> {
                 number: Some(value),
                 low: determined.then_some(least.max(low)),
                 high: determined.then_some(most.min(high)),
-                status: if wide && determined { Status::Together } else { bound.status },
+                status: if wide && determined { Status::Together } else { status },
             };
             out.push((knob.file_key(), parameter));
         }
