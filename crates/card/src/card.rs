@@ -59,7 +59,7 @@ pub(crate) struct Erasing {
 
 /// Without requests for so long, a card makes room in its SLC cache. Pauses between the requests of a busy host are
 /// shorter.
-const IDLE_NS: u64 = 10_000_000;
+pub const IDLE_NS: u64 = 10_000_000;
 
 /// A card in virtual time.
 #[derive(Clone, Debug)]
@@ -88,6 +88,8 @@ pub struct Card {
     pub(crate) in_flight: u64,
     /// The host has asked for nothing for [`IDLE_NS`].
     pub(crate) long_idle: bool,
+    /// When the next relocation out of the SLC cache may begin, where its rate is limited.
+    pub(crate) fold_due: Time,
     media: MediaCounters,
     pub(crate) activity: Activity,
     /// Since when host writes have been stopped for collection.
@@ -179,6 +181,7 @@ impl Card {
             finished: 0,
             in_flight: 0,
             long_idle: false,
+            fold_due: Time::ZERO,
             media: MediaCounters::default(),
             activity: Activity::default(),
             stopped_since: None,
@@ -557,7 +560,7 @@ impl Card {
         self.die_count + self.requests.len()
     }
 
-    fn idle_slot(&self) -> usize {
+    pub(crate) fn idle_slot(&self) -> usize {
         self.relocation_slot() + 1
     }
 

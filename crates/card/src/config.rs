@@ -61,6 +61,8 @@ pub struct CardConfig {
     pub relocation_sectors: u32,
     /// The way of relocated sectors.
     pub relocation_path: RelocationPath,
+    /// What is folded out of the SLC cache in a second, while the card is idle; `None`: as much as goes.
+    pub fold_bytes_per_s: Option<u64>,
     /// Share of a new card's spare space, in percent, below which health warns.
     pub spare_threshold_percent: u8,
     /// Looks for what fades before it is lost; only cards with contents do.

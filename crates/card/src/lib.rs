@@ -44,7 +44,7 @@ mod store;
 mod tiny;
 mod waiting;
 
-pub use card::{Card, MediaCounters};
+pub use card::{Card, IDLE_NS, MediaCounters};
 pub use config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
 pub use energy::Capacitors;
 pub use health::{CriticalWarning, Health};

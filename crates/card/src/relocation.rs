@@ -2,10 +2,19 @@
 
 use crate::card::Card;
 use crate::dies::Work;
-use device::{Completion, Time};
+use device::{Completion, SECTOR_BYTES, Time};
 use ftl::Relocation;
 use slab::Slab;
 use std::collections::VecDeque;
+
+/// Why sectors are relocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    /// Room is needed, or a band has to be emptied.
+    Collection,
+    /// The host has been idle for a while: the SLC cache is emptied for its next burst.
+    Fold,
+}
 
 /// Relocations of a card. Their number is bounded by `relocation_sectors` of the card.
 #[derive(Clone, Debug)]
@@ -53,11 +62,14 @@ impl Card {
         }
         let idle_sectors = self.ftl.layout().dies * self.ftl.layout().unit_sectors;
         while self.relocations.sectors_in_flight < self.config.relocation_sectors
-            && self.relocation_is_due(idle && self.relocations.sectors_in_flight < idle_sectors)
+            && let Some(due) = self.relocation_due(now, idle && self.relocations.sectors_in_flight < idle_sectors)
         {
             match self.ftl.next_relocation() {
                 Some(relocation) => {
                     let sectors = relocation.sectors();
+                    if due == Due::Fold {
+                        self.pace_fold(now, sectors);
+                    }
                     self.relocations.sectors_in_flight += sectors;
                     let index = self.relocations.reading.insert(relocation) as u32;
                     self.start(now, Work::RelocationRead(index), relocation.unit, relocation.mode, sectors);
@@ -69,8 +81,20 @@ impl Card {
     }
 
     #[inline]
-    fn relocation_is_due(&mut self, idle: bool) -> bool {
-        self.ftl.gc_demand(idle) || (idle && self.long_idle && self.ftl.fold_demand())
+    fn relocation_due(&mut self, now: Time, idle: bool) -> Option<Due> {
+        if self.ftl.gc_demand(idle) {
+            return Some(Due::Collection);
+        }
+        (idle && self.long_idle && now >= self.fold_due && self.ftl.fold_demand()).then_some(Due::Fold)
+    }
+
+    /// The next one out of the SLC cache waits until the rate allows it.
+    fn pace_fold(&mut self, now: Time, sectors: u32) {
+        if let Some(rate) = self.config.fold_bytes_per_s {
+            let ns = u64::from(sectors) * SECTOR_BYTES * 1_000_000_000 / rate.max(1);
+            self.fold_due = self.fold_due.max(now) + ns;
+            self.events.set(self.idle_slot(), self.fold_due);
+        }
     }
 
     /// Sectors to relocate were read from flash.

@@ -68,6 +68,7 @@ pub fn config() -> CardConfig {
         reads_first: true,
         relocation_sectors: 12,
         relocation_path: RelocationPath::Internal,
+        fold_bytes_per_s: None,
         spare_threshold_percent: 10,
         patrol: None,
         module_timeout_ns: MODULE_TIMEOUT_NS,

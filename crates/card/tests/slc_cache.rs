@@ -113,3 +113,24 @@ fn a_full_card_has_no_space_for_a_cache() {
     rig.settle();
     rig.ftl().check().unwrap();
 }
+
+#[test]
+fn folding_keeps_to_its_rate_and_stops_for_the_host() {
+    let config = CardConfig { fold_bytes_per_s: Some(1 << 20), ..card() };
+    let cache = cache_sectors(&config);
+    let mut rig = Rig::with(&config, 32, false);
+    write_range(&mut rig, 0..2 * cache);
+    rig.wait_ns(1_010_000_000);
+    let folded = rig.ftl().counters().relocated_sectors;
+    assert_close("folded in a second", folded as f64 * SECTOR_BYTES as f64, f64::from(1 << 20), 0.1);
+    // Requests with short pauses between them: nothing is folded.
+    for sector in 0..200 {
+        rig.ask(write(2 * cache + sector, 1));
+        rig.wait_ns(100_000);
+    }
+    assert!(rig.ftl().counters().relocated_sectors <= folded + u64::from(config.relocation_sectors));
+    rig.wait_ns(60_000_000_000);
+    assert!(rig.ftl().slc_bands() <= 1, "but for the band that the host writes into");
+    rig.settle();
+    rig.ftl().check().unwrap();
+}

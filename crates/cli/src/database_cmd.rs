@@ -118,6 +118,7 @@ pub fn on(
         preconditioning: Vec::new(),
         sweeps: Vec::new(),
         timeline: None,
+        burst: None,
         sync: done.report.commit.as_ref().map(|commit| commit.verdict.clone()),
         database: Some(done.report.clone()),
         comparisons: Vec::new(),

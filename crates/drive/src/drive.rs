@@ -4,7 +4,7 @@ use crate::engine::{self, Job, Medium, Outcome, Span, Told, WINDOWS};
 use crate::error::DriveError;
 use crate::file::{self, Kind, Opened};
 use crate::sequence::{SEQUENTIAL_BYTES, Sequence};
-use load::{Load, LoadConfig};
+use load::{BurstCurve, Bursts, Load, LoadConfig};
 use results::{Fact, HostInfo, Preconditioning, Purge, RunResult, TargetInfo, TargetKind};
 use std::fs::File;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
-use target::{Ask, Clock, Progress, State, SteadyRule, Target, TargetError, steady_state};
+use target::{Ask, BurstAsk, Clock, Progress, State, SteadyRule, Target, TargetError, steady_state};
 
 /// Version of the result's schema.
 const SCHEMA: u32 = 1;
@@ -249,6 +249,15 @@ impl Drive {
         Ok(outcome)
     }
 
+    fn burst(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, DriveError> {
+        let config = ask.config(self.capacity_bytes, 1.0);
+        progress.begin("bursts", config.bursts.iter().map(|burst| burst.bytes).sum());
+        let load = Bursts::new(config)?;
+        let curves = load.curves();
+        self.run_load(Box::new(load), Span::UntilEnd, ask.block_bytes, Told::Bytes(0), false, progress)?;
+        Ok(curves.get())
+    }
+
     fn measure_load(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, DriveError> {
         let seconds = ask.seconds.filter(|s| *s > 0.0 && *s <= MAX_SECONDS).ok_or(DriveError::Seconds)?;
         let load = ask.load.build(ask.seed)?;
@@ -331,6 +340,10 @@ impl Target for Drive {
 
     fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError> {
         Ok(self.measure_load(ask, progress)?)
+    }
+
+    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        Ok(self.burst(ask, progress)?)
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {

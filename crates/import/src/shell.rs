@@ -53,6 +53,7 @@ pub(crate) fn review(origin: Origin, sweeps: Vec<Sweep>) -> ReviewResult {
         preconditioning: Vec::new(),
         sweeps,
         timeline: None,
+        burst: None,
         sync: None,
         database: None,
         comparisons: Vec::new(),

@@ -1,6 +1,6 @@
 //! What does the host ask?
 //!
-//! Deterministic generators: sysbench fileio, a database's commits beside its reads, SLOB, OLTP; and traces that are
+//! Deterministic generators: sysbench fileio, bursts of sequential writes, a database's commits beside its reads, SLOB, OLTP; and traces that are
 //! replayed. A load is a set of
 //! *processes* (sessions, and the database's background writers); each runs a script of steps, and whoever drives it
 //! (virtual time or a wall clock) tells it when a step is done. A load owns no clock.
@@ -12,6 +12,7 @@
 //! - every process draws from its own random stream, named after its number: another session changes nobody's draws.
 
 mod access;
+mod bursts;
 mod cache;
 mod commit;
 mod config;
@@ -28,6 +29,7 @@ mod testing;
 mod zipf;
 
 pub use access::{Access, BlockSampler};
+pub use bursts::{BurstConfig, BurstCurve, BurstCurves, Bursts, BurstsConfig};
 pub use cache::CacheConfig;
 pub use commit::{LogConfig, LogSync, LogTail};
 pub use config::LoadConfig;

@@ -33,7 +33,7 @@ pub struct Trace {
     pub parked: BTreeSet<ProcessId>,
 }
 
-/// Runs for `warm_ns`, starts measurement, and runs for `measured_ns`.
+/// Runs for `warm_ns`, starts measurement, and runs for `measured_ns` or until all have ended.
 pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64) -> Trace {
     let mut queue: BinaryHeap<Reverse<(Time, u64, ProcessId)>> = BinaryHeap::new();
     let mut order = 0;
@@ -57,7 +57,10 @@ pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64
     let mut measuring = false;
     let mut wake = Vec::new();
     loop {
-        let Reverse((now, _, process)) = queue.pop().expect("processes are parked and nobody is left to wake them");
+        let Some(Reverse((now, _, process))) = queue.pop() else {
+            assert!(trace.parked.is_empty(), "processes are parked and nobody is left to wake them");
+            return trace;
+        };
         if now.0 > warm_ns && !measuring {
             measuring = true;
             load.start_measurement(Time(warm_ns));

@@ -65,6 +65,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         reads_first: settings.flag("card", "reads_first")?,
         relocation_sectors: settings.count32("relocation", "sectors_under_way")?,
         relocation_path: read_relocation_path(settings)?,
+        fold_bytes_per_s: settings.count_if_any("slc_cache", "fold_bytes_per_s"),
         spare_threshold_percent: reliability::spare_threshold_percent(settings),
         capacitors: reliability::read_capacitors(settings)?,
         patrol: reliability::read_patrol(settings)?,

@@ -332,7 +332,10 @@ pub(crate) static CARD: Schema = Schema {
                 counted("sectors_under_way", 1, 1 << 24),
             ],
         },
-        TableSchema { name: "slc_cache", keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8)] },
+        TableSchema {
+            name: "slc_cache",
+            keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8), rate("fold_bytes_per_s")],
+        },
         TableSchema {
             name: "disk",
             keys: &[

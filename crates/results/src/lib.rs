@@ -3,6 +3,7 @@
 //! The result of a run as JSON. Keys of `read`, `write` and `sync` are fio's. Knows nothing of how it was obtained.
 
 mod bend;
+mod burst;
 mod comparison;
 mod database;
 mod histogram;
@@ -15,6 +16,7 @@ mod whatif;
 pub mod words;
 
 pub use bend::bend;
+pub use burst::{Burst, BurstReport, BurstRow, Cliff};
 pub use comparison::{Comparison, ComparisonPoint, Published};
 pub use database::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,

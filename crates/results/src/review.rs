@@ -3,7 +3,7 @@
 //! Real device or model, measured here or imported from another tool: the same structure. What a target can't say is
 //! absent (`null` in JSON), never made up.
 
-use crate::{Comparison, DatabaseReport, IoClass, SeriesRow, SteadyState};
+use crate::{BurstReport, Comparison, DatabaseReport, IoClass, SeriesRow, SteadyState};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -38,6 +38,9 @@ pub struct ReviewResult {
     pub sweeps: Vec<Sweep>,
     /// Random writes second by second.
     pub timeline: Option<Timeline>,
+    /// Sequential writes into an emptied device, and again after pauses.
+    #[serde(default)]
+    pub burst: Option<BurstReport>,
     /// Whether flushes are what they claim to be.
     pub sync: Option<SyncVerdict>,
     /// What a real database made of it, where one was run.

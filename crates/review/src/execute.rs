@@ -1,8 +1,9 @@
 //! Carries out a plan: the same for every target.
 
+use crate::burst::burst_report;
 use crate::parallel;
 use crate::phase::{Phase, SWEEPS};
-use crate::plan::{Group, Plan, PlannedPoint};
+use crate::plan::{Group, Plan, PlannedBurst, PlannedPoint};
 use crate::timeline;
 use crate::verdict;
 use load::LoadConfig;
@@ -89,6 +90,7 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         preconditioning: Vec::new(),
         sweeps: Vec::new(),
         timeline: None,
+        burst: None,
         sync: None,
         database: None,
         comparisons: Vec::new(),
@@ -107,7 +109,23 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         preconditioning: prior.preconditioning,
         sweeps: prior.sweeps,
         timeline: prior.timeline,
+        burst: prior.burst,
         ..fresh
+    }
+}
+
+/// A part of a plan that a copy of a model can do while another does the next.
+enum Job<'a> {
+    Burst(&'a PlannedBurst),
+    Group(&'a Group),
+}
+
+impl Job<'_> {
+    fn expected_s(&self) -> f64 {
+        match self {
+            Job::Burst(burst) => burst.expected_s,
+            Job::Group(group) => group.total_s(),
+        }
     }
 }
 
@@ -128,29 +146,34 @@ impl Work<'_> {
     fn carry_out(&self, target: &mut dyn Target, resumed: bool) -> Result<(), TargetError> {
         match target.fork() {
             Some(_) => {
-                let all: Vec<usize> = (0..self.plan.groups.len()).collect();
+                let groups = self.plan.groups.iter().map(Job::Group);
+                let all: Vec<Job> = self.plan.burst.iter().map(Job::Burst).chain(groups).collect();
                 let forks = Mutex::new(target);
-                parallel::map(&all, |&i| {
-                    let group = &self.plan.groups[i];
-                    if self.has_all(group) {
-                        self.add_done(group.total_s());
+                parallel::map(&all, |job| {
+                    if self.has_it(job) {
+                        self.add_done(job.expected_s());
                         return Ok(());
                     }
                     let mut fork = {
                         let target = forks.lock().expect("no worker panics with the lock");
                         target.fork().expect("it forked before")
                     };
-                    self.group(fork.as_mut(), group, group.state, false)
+                    match job {
+                        Job::Burst(burst) => self.burst(fork.as_mut(), burst),
+                        Job::Group(group) => self.group(fork.as_mut(), group, group.state, false),
+                    }
                 })?;
                 Ok(())
             }
             None => {
-                if self.plan.purges && !resumed {
-                    self.progress.step("empty the device");
-                    let clock = Instant::now();
-                    let purge = target.purge(&Within::of(self, 0.0))?;
-                    self.took("purge", clock);
+                let burst = self.plan.burst.as_ref().filter(|burst| !self.has_it(&Job::Burst(burst)));
+                if self.plan.purges && (!resumed || burst.is_some()) {
+                    let purge = self.purge(target)?;
                     self.with(|result| result.purge = Some(purge));
+                    self.saved();
+                }
+                if let Some(burst) = burst {
+                    self.burst_and_purge(target, burst)?;
                     self.saved();
                 }
                 // After an interruption nobody knows what the device holds.
@@ -170,6 +193,43 @@ impl Work<'_> {
                 Ok(())
             }
         }
+    }
+
+    fn purge(&self, target: &mut dyn Target) -> Result<results::Purge, TargetError> {
+        self.progress.step("empty the device");
+        let clock = Instant::now();
+        let purge = target.purge(&Within::of(self, 0.0))?;
+        self.took("purge", clock);
+        Ok(purge)
+    }
+
+    /// The bursts of a real device, which is empty again afterwards. One that can't be emptied has none: nobody would know
+    /// what its cache held before.
+    fn burst_and_purge(&self, target: &mut dyn Target, burst: &PlannedBurst) -> Result<(), TargetError> {
+        let emptied = self.with(|result| result.purge.as_ref().is_some_and(|purge| purge.discarded_bytes > 0));
+        if emptied {
+            self.burst(target, burst)?;
+            self.purge(target)?;
+            return Ok(());
+        }
+        self.add_done(burst.expected_s);
+        self.with(|result| {
+            let report = result.phases.iter_mut().find(|p| p.name == Phase::Burst.name());
+            let report = report.expect("every phase has its report");
+            report.status = PhaseStatus::Skipped;
+            report.note = "the device could not be emptied".into();
+        });
+        Ok(())
+    }
+
+    fn burst(&self, target: &mut dyn Target, burst: &PlannedBurst) -> Result<(), TargetError> {
+        self.progress.step("bursts");
+        let clock = Instant::now();
+        let curves = target.bursts(&burst.ask, &Within::of(self, burst.expected_s))?;
+        self.took(Phase::Burst.name(), clock);
+        self.with(|result| result.burst = Some(burst_report(&burst.ask, &curves)));
+        self.add_done(burst.expected_s);
+        Ok(())
     }
 
     fn group(
@@ -246,6 +306,13 @@ impl Work<'_> {
             None => result.timeline.as_ref().is_some_and(|t| same(&t.point)),
             Some(spec) => result.sweep(spec.name).is_some_and(|sweep| sweep.points.iter().any(same)),
         })
+    }
+
+    fn has_it(&self, job: &Job) -> bool {
+        match job {
+            Job::Burst(_) => self.with(|result| result.burst.is_some()),
+            Job::Group(group) => self.has_all(group),
+        }
     }
 
     fn has_all(&self, group: &Group) -> bool {
@@ -377,9 +444,13 @@ fn finish(result: &mut ReviewResult, plan: &Plan) {
     let pattern = |p: &Preconditioning| if plan.purges { String::new() } else { p.pattern.clone() };
     result.preconditioning.sort_by(|a, b| a.fill.total_cmp(&b.fill).then_with(|| pattern(a).cmp(&pattern(b))));
     let points_of = |phase: Phase| -> u32 {
-        let timeline = u32::from(phase == Phase::Timeline && result.timeline.is_some());
+        let alone = match phase {
+            Phase::Burst => u32::from(result.burst.is_some()),
+            Phase::Timeline => u32::from(result.timeline.is_some()),
+            _ => 0,
+        };
         let in_sweeps = result.sweeps.iter().filter(|sweep| sweep.phase == phase.name());
-        timeline + in_sweeps.map(|sweep| sweep.points.len() as u32).sum::<u32>()
+        alone + in_sweeps.map(|sweep| sweep.points.len() as u32).sum::<u32>()
     };
     let measured: Vec<(&str, u32)> = Phase::ALL.iter().map(|&phase| (phase.name(), points_of(phase))).collect();
     let (purged, conditioned) = (result.purge.is_some(), !result.preconditioning.is_empty());

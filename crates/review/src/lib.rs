@@ -8,6 +8,7 @@
 //! - the figures of a model's review depend on the card, the host, the scale and the seed, not on how many threads
 //!   worked on it.
 
+mod burst;
 mod execute;
 mod mix_sweep;
 mod overlay;
@@ -22,6 +23,7 @@ mod validate;
 mod verdict;
 mod words;
 
+pub use burst::{burst_ask, burst_report};
 pub use execute::{Review, Start, review};
 pub use mix_sweep::{MixTimes, mix_sweep};
 pub use overlay::lay_over_published;

@@ -8,6 +8,8 @@ use std::str::FromStr;
 /// A phase that can be asked for by name. Identifying, purging and preconditioning always belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Phase {
+    /// Sequential writes into an emptied device, and after pauses.
+    Burst,
     /// Throughput against space in use.
     Fill,
     /// Random writes second by second.
@@ -28,7 +30,8 @@ pub enum Phase {
 
 impl Phase {
     /// All, in the order in which they are measured.
-    pub const ALL: [Phase; 8] = [
+    pub const ALL: [Phase; 9] = [
+        Phase::Burst,
         Phase::Fill,
         Phase::Timeline,
         Phase::Threads,
@@ -42,6 +45,7 @@ impl Phase {
     /// As `--only` takes it.
     pub fn name(self) -> &'static str {
         match self {
+            Phase::Burst => "burst",
             Phase::Fill => "fill",
             Phase::Timeline => "timeline",
             Phase::Threads => "threads",
@@ -56,6 +60,7 @@ impl Phase {
     /// For people.
     pub fn title(self) -> &'static str {
         match self {
+            Phase::Burst => "Bursts into an emptied device",
             Phase::Fill => "Throughput against space in use",
             Phase::Timeline => "Random writes second by second",
             Phase::Threads => "Threads",
@@ -318,7 +323,8 @@ mod tests {
         assert_eq!(names.len(), SWEEPS.len());
         for phase in Phase::ALL {
             assert_eq!(phase.name().parse(), Ok(phase));
-            assert!(phase == Phase::Timeline || SWEEPS.iter().any(|sweep| sweep.phase == phase));
+            let alone = [Phase::Burst, Phase::Timeline].contains(&phase);
+            assert!(alone || SWEEPS.iter().any(|sweep| sweep.phase == phase));
         }
         assert!("thread".parse::<Phase>().unwrap_err().to_string().contains("fill, timeline, threads"));
     }

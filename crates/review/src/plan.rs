@@ -1,9 +1,10 @@
 //! What is to be done, and how long it will take, before anything is done.
 
+use crate::burst::{self, burst_ask};
 use crate::phase::{Asks, Phase, SWEEPS, SweepSpec, TIMELINE_THREADS, file_bytes};
 use load::{Access, FileioConfig, FileioMode, LoadConfig};
 use results::{PhaseReport, PhaseStatus, ReviewOptions};
-use target::{Clock, Effort, Pattern, State, SteadyRule, Target};
+use target::{BurstAsk, Clock, Effort, Pattern, State, SteadyRule, Target};
 
 /// How a review is asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,9 +104,18 @@ pub(crate) struct Group {
     pub expected_s: f64,
 }
 
+/// What is written into the emptied device before anything else; afterwards it is emptied again.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct PlannedBurst {
+    pub ask: BurstAsk,
+    /// Wall-clock seconds.
+    pub expected_s: f64,
+}
+
 /// The plan of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
+    pub(crate) burst: Option<PlannedBurst>,
     pub(crate) groups: Vec<Group>,
     pub(crate) options: Options,
     pub(crate) purges: bool,
@@ -165,6 +175,7 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
     }
     match subject.clock {
         Clock::Virtual => Ok(Plan {
+            burst: planned_burst(subject.clock, options, 0.0),
             groups: model_groups(capacity_bytes, options),
             options: options.clone(),
             purges: false,
@@ -172,13 +183,15 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
         }),
         Clock::Wall => {
             let at = |point_s| real_groups(capacity_bytes, subject.write_bw_bytes, options, point_s);
-            let total = |groups: &[Group]| groups.iter().map(Group::total_s).sum::<f64>();
+            let burst_s =
+                |point_s| planned_burst(subject.clock, options, point_s).map_or(0.0, |burst| burst.expected_s);
+            let total_s = |point_s| at(point_s).iter().map(Group::total_s).sum::<f64>() + burst_s(point_s);
             let point_s = match options.budget_s {
                 None if options.quick => QUICK_POINT_S,
                 None => POINT_S,
                 Some(budget_s) => {
                     // Linear in the length of a point: two plans give it.
-                    let (least_s, more_s) = (total(&at(LEAST_POINT_S)), total(&at(2.0 * LEAST_POINT_S)));
+                    let (least_s, more_s) = (total_s(LEAST_POINT_S), total_s(2.0 * LEAST_POINT_S));
                     if budget_s < least_s {
                         return Err(PlanError::Budget { budget_s, least_s: least_s.ceil() });
                     }
@@ -186,14 +199,14 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
                     (LEAST_POINT_S + (budget_s - least_s) / per_second).min(MOST_POINT_S)
                 }
             };
-            let mut groups = at(point_s);
             // The warm-up of a point does not grow without limit, so the first guess may be a little off.
-            if let Some(budget_s) = options.budget_s {
-                let share = (budget_s / total(&groups)).min(1.0);
-                groups = at((point_s * share).max(LEAST_POINT_S));
-            }
+            let length_s = match options.budget_s {
+                Some(budget_s) => (point_s * (budget_s / total_s(point_s)).min(1.0)).max(LEAST_POINT_S),
+                None => point_s,
+            };
+            let (groups, burst) = (at(length_s), planned_burst(subject.clock, options, length_s));
             let point_s = groups.iter().flat_map(|g| &g.points).find_map(|p| p.sweep.and(p.seconds));
-            Ok(Plan { groups, options: options.clone(), purges: true, point_s })
+            Ok(Plan { burst, groups, options: options.clone(), purges: true, point_s })
         }
     }
 }
@@ -202,6 +215,15 @@ impl Group {
     pub(crate) fn total_s(&self) -> f64 {
         self.expected_s + self.points.iter().map(PlannedPoint::expected_s).sum::<f64>()
     }
+}
+
+fn planned_burst(clock: Clock, options: &Options, point_s: f64) -> Option<PlannedBurst> {
+    let expected_s = match clock {
+        Clock::Virtual => MODEL_TIMELINE_WALL_S,
+        Clock::Wall => burst::expected_s(point_s),
+    };
+    let ask = burst_ask(clock, options.fill, point_s);
+    options.asks_for(Phase::Burst).then_some(PlannedBurst { ask, expected_s })
 }
 
 fn random(file_bytes: u64) -> Pattern {
@@ -323,12 +345,12 @@ fn real_groups(capacity_bytes: u64, write_bw_bytes: f64, options: &Options, poin
 impl Plan {
     /// Points to be measured.
     pub fn points(&self) -> usize {
-        self.groups.iter().map(|group| group.points.len()).sum()
+        self.groups.iter().map(|group| group.points.len()).sum::<usize>() + usize::from(self.burst.is_some())
     }
 
     /// Wall-clock seconds that it is expected to take.
     pub fn expected_s(&self) -> f64 {
-        self.groups.iter().map(Group::total_s).sum()
+        self.groups.iter().map(Group::total_s).sum::<f64>() + self.burst.as_ref().map_or(0.0, |burst| burst.expected_s)
     }
 
     /// What is to be done, for people and for the result: every phase, those that were not asked for too.
@@ -350,7 +372,11 @@ impl Plan {
         phases.push(report("precondition", "Bring it to steady state", PhaseStatus::NotBegun, 0, expected_s, ""));
         for phase in Phase::ALL {
             let points = self.groups.iter().flat_map(|g| &g.points).filter(|point| point.phase() == phase);
-            let (count, expected_s) = points.fold((0, 0.0), |(n, s), point| (n + 1, s + point.expected_s()));
+            let before = match &self.burst {
+                Some(burst) if phase == Phase::Burst => (1, burst.expected_s),
+                _ => (0, 0.0),
+            };
+            let (count, expected_s) = points.fold(before, |(n, s), point| (n + 1, s + point.expected_s()));
             let (status, note) =
                 if count > 0 { (PhaseStatus::NotBegun, "") } else { (PhaseStatus::Skipped, "not asked for") };
             phases.push(report(phase.name(), phase.title(), status, count, expected_s, note));

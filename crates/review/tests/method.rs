@@ -1,5 +1,6 @@
 //! The method on a target that counts what is done to it, and on models.
 
+use load::BurstCurve;
 use profile::{Host, Profile};
 use results::{
     HostInfo, IoClass, LatencyRecorder, PhaseStatus, Preconditioning, Purge, ReviewResult, RunResult, SeriesRow,
@@ -8,7 +9,7 @@ use results::{
 use review::{Options, Phase, Plan, Start, Subject, check_resumable, plan, review};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
-use target::{Ask, Clock, ModelTarget, Progress, Silent, State, Target, TargetError};
+use target::{Ask, BurstAsk, Clock, ModelTarget, Progress, Silent, State, Target, TargetError};
 
 /// What was done to the device, in order.
 type Log = Arc<Mutex<Vec<String>>>;
@@ -122,6 +123,15 @@ impl Target for Fake {
         })
     }
 
+    fn bursts(&mut self, ask: &BurstAsk, _: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        self.step(format!("bursts {}", ask.bursts.len()))?;
+        // Fast for a quarter of each.
+        let curve = |i: u64| {
+            (1..=100_u64).map(move |row| (row << 20, ((i + 1) * (row.min(25) + 4 * row.saturating_sub(25))) << 20))
+        };
+        Ok((0..ask.bursts.len() as u64).map(|i| BurstCurve { rows: curve(i).collect() }).collect())
+    }
+
     fn fork(&self) -> Option<Box<dyn Target>> {
         None
     }
@@ -156,9 +166,11 @@ fn status(result: &ReviewResult, phase: &str) -> PhaseStatus {
 fn a_real_device_is_emptied_first_and_filled_step_by_step() {
     let (done, log) = run(None, &[], None);
     assert!(done.error.is_none() && done.result.partial.is_none());
-    assert_eq!(log[0], "purge");
-    assert!(log[1].starts_with("state 0.20 random 16 KiB x0"), "{log:?}");
-    assert_eq!(log.iter().filter(|l| *l == "purge").count(), 1);
+    assert_eq!(log[..3], ["purge", "bursts 3", "purge"], "bursts are into an emptied device, and leave one");
+    assert!(log[3].starts_with("state 0.20 random 16 KiB x0"), "{log:?}");
+    assert_eq!(log.iter().filter(|l| *l == "purge").count(), 2);
+    let burst = &done.result.burst.as_ref().unwrap().bursts[0];
+    assert_eq!(burst.cliff.map(|cliff| cliff.bytes >> 20), Some(25));
     let full = log.iter().position(|l| l.starts_with("state 1.00 random 16 KiB x2")).unwrap();
     assert_eq!(log[full + 1], "\"rndwr\" 8 free", "the timeline comes first on the fresh steady state");
     assert!(done.result.phases.iter().all(|p| p.status == PhaseStatus::Done), "{:?}", done.result.phases);
@@ -213,6 +225,34 @@ fn a_resumed_review_measures_what_is_missing_and_trusts_no_state() {
         };
         assert_eq!(names(&rest.result), names(&whole.result));
     }
+}
+
+#[test]
+fn bursts_that_were_cut_off_are_written_into_an_emptied_device_again() {
+    let only = [Phase::Burst, Phase::Sync];
+    let (part, first) = run(Some(1), &only, None);
+    assert_eq!(first, ["purge"]);
+    assert!(part.result.burst.is_none());
+    let (rest, second) = run(None, &only, Some(part.result));
+    assert_eq!(second[..3], ["purge", "bursts 3", "purge"]);
+    assert_eq!(status(&rest.result, "burst"), PhaseStatus::Done);
+    // Once they are there, nothing is thrown away for them.
+    let (part, _) = run(Some(4), &only, None);
+    let (rest, second) = run(None, &only, Some(part.result));
+    assert!(!second.iter().any(|l| l == "purge" || l.starts_with("bursts")), "{second:?}");
+    assert!(rest.result.burst.is_some());
+}
+
+#[test]
+fn a_modelled_cache_shows_in_a_burst_as_its_profile_has_it() {
+    let card = model("consumer-qlc-2tb", &[Phase::Burst]);
+    let bursts = card.burst.unwrap().bursts;
+    let cliff = bursts[0].cliff.unwrap();
+    // `cards/consumer-qlc-2tb.toml`: 275 GB.
+    assert!((cliff.bytes as f64 / 275e9 - 1.0).abs() < 0.05, "{cliff:?}");
+    assert!(cliff.before_bw_bytes > 2.0 * cliff.after_bw_bytes, "{cliff:?}");
+    let none = model("tachion-400", &[Phase::Burst]);
+    assert!(none.burst.unwrap().bursts.iter().all(|burst| burst.cliff.is_none()));
 }
 
 #[test]
@@ -313,7 +353,8 @@ fn the_same_plan_runs_on_a_model() {
     let mut result = model("tachion-400", &[]);
     assert!(result.phases.iter().all(|p| p.status == PhaseStatus::Done), "{:?}", result.phases);
     let (_, log) = run(None, &[], None);
-    let points = result.sweeps.iter().map(|s| s.points.len()).sum::<usize>() + 1;
+    // Beside the sweeps there are the timeline and the bursts.
+    let points = result.sweeps.iter().map(|s| s.points.len()).sum::<usize>() + 2;
     assert_eq!(points, log.iter().filter(|l| !l.starts_with("purge") && !l.starts_with("state")).count());
     for topic in ["steady", "full", "stall", "tails", "threads", "redo", "sync", "use"] {
         assert!(result.verdict.iter().any(|claim| claim.topic == topic), "{topic}: {:#?}", result.verdict);

@@ -1,9 +1,12 @@
 //! A modelled card as a target of a review.
 
 use crate::precondition::precondition;
-use crate::{Ask, Clock, Measure, Modelled, Pattern, Progress, RunError, RunSpec, State, Target, TargetError, measure};
-use crate::{SteadyRule, steady_state};
+use crate::{
+    Ask, BurstAsk, Clock, Measure, Modelled, Pattern, Progress, RunError, RunSpec, State, Target, TargetError,
+};
+use crate::{Machine, SteadyRule, Stop, StopReason, measure, steady_state};
 use device::{Device, SECTOR_BYTES};
+use load::{BurstCurve, Bursts};
 use profile::{DeviceConfig, Host, Profile, ProfileError};
 use results::{Fact, HostInfo, Preconditioning, Purge, RunResult, SteadyState, TargetInfo, TargetKind};
 use std::sync::Arc;
@@ -170,6 +173,32 @@ impl Target for ModelTarget {
             histograms: true,
         };
         Ok(measure(&spec, device, progress)?)
+    }
+
+    /// On a card that is a part of the whole the same goes by in the same part of the time: amounts are smaller, and what
+    /// is done to them is as fast.
+    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        let asked = &self.asked;
+        let whole_bytes = asked.info.sold_bytes.unwrap_or(asked.info.capacity_bytes) as f64;
+        let ratio = (asked.device.user_bytes() as f64 / whole_bytes).min(1.0);
+        let mut config = ask.config(asked.device.user_bytes(), ratio);
+        for burst in config.bursts.iter_mut().filter(|burst| burst.idle_ns > 0) {
+            // Before a card takes a pause for one, the same time goes by on a card of any size.
+            burst.idle_ns += (card::IDLE_NS as f64 * (1.0 - ratio)) as u64;
+        }
+        let mut load = Bursts::new(config).map_err(RunError::from)?;
+        let curves = load.curves();
+        let device = Modelled::new(&asked.device, ask.threads, false, asked.seed)?;
+        let mut machine = Machine::new(device, &mut load, asked.host.config(), false);
+        if machine.run_until_or(Stop::Finished(u64::MAX), &|| progress.cancelled()) == StopReason::Cancelled {
+            return Err(TargetError::Cancelled);
+        }
+        let whole = |n: u64| (n as f64 / ratio).round() as u64;
+        let mut curves = curves.get();
+        for (bytes, ns) in curves.iter_mut().flat_map(|curve| &mut curve.rows) {
+            (*bytes, *ns) = (whole(*bytes), whole(*ns));
+        }
+        Ok(curves)
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {

@@ -1,7 +1,7 @@
 //! The one trait of everything that can be reviewed.
 
 use crate::{Pattern, Progress, RunError};
-use load::LoadConfig;
+use load::{BurstConfig, BurstCurve, BurstsConfig, LoadConfig};
 use results::{HostInfo, Preconditioning, Purge, RunResult, TargetInfo};
 
 /// Whose time a target's seconds are.
@@ -47,6 +47,50 @@ pub struct Ask {
     pub seconds: Option<f64>,
     /// Seed of the load's random streams.
     pub seed: u64,
+}
+
+/// Sequential writes as fast as the device takes them, with pauses between.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BurstAsk {
+    /// Bytes of a request.
+    pub block_bytes: u32,
+    /// Threads that share one position.
+    pub threads: u32,
+    /// Share of the capacity that is written to, from its start.
+    pub fill: f64,
+    /// One after the other.
+    pub bursts: Vec<AskedBurst>,
+}
+
+/// One of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AskedBurst {
+    /// Seconds before it in which nothing is asked.
+    pub idle_s: f64,
+    /// Bytes to write, as a share of the capacity.
+    pub share: f64,
+    /// Seconds after which it ends with less.
+    pub limit_s: Option<f64>,
+}
+
+impl BurstAsk {
+    /// The load on a device of so many bytes, whose times are `ratio` of those that were asked for.
+    pub fn config(&self, capacity_bytes: u64, ratio: f64) -> BurstsConfig {
+        let block = u64::from(self.block_bytes);
+        let bytes = |share: f64| ((capacity_bytes as f64 * share) as u64 / block).max(1) * block;
+        let ns = |seconds: f64| (seconds * ratio * 1e9) as u64;
+        let burst = |asked: &AskedBurst| BurstConfig {
+            idle_ns: ns(asked.idle_s),
+            bytes: bytes(asked.share),
+            limit_ns: asked.limit_s.map_or(u64::MAX, ns),
+        };
+        BurstsConfig {
+            block_bytes: self.block_bytes,
+            threads: self.threads,
+            file_bytes: bytes(self.fill).min(capacity_bytes),
+            bursts: self.bursts.iter().map(burst).collect(),
+        }
+    }
 }
 
 /// Why a target could not do what it was asked.
@@ -97,6 +141,10 @@ pub trait Target: Send {
 
     /// Measures one load. `series`, `steady_state` and the histograms of `read`, `write` and `sync` are filled in.
     fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError>;
+
+    /// Writes bursts into the device as it is after [`Target::purge`]. Amounts and times of the answer are those of the
+    /// whole device, where a model is smaller.
+    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError>;
 
     /// Another one like it that can be measured at the same time without disturbing it; `None`: there is only one.
     fn fork(&self) -> Option<Box<dyn Target>>;

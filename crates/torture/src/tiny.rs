@@ -113,6 +113,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
         reads_first: true,
         relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,
+        fold_bytes_per_s: None,
         spare_threshold_percent: 10,
         capacitors: Some(CAPACITORS),
         patrol: (kind == Kind::Fading).then_some(PATROL),

@@ -64,6 +64,7 @@ pub fn small() -> CardConfig {
         reads_first: true,
         relocation_sectors: 48,
         relocation_path: RelocationPath::Internal,
+        fold_bytes_per_s: None,
         spare_threshold_percent: 10,
         capacitors: None,
         patrol: None,

@@ -116,6 +116,7 @@ pub fn review() -> ReviewResult {
                 points: vec![point(1.0), point(2.0)],
             })
             .to_vec(),
+        burst: None,
         timeline: Some(Timeline {
             title: "Timeline".into(),
             point: point(0.0),

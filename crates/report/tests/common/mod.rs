@@ -228,6 +228,7 @@ pub fn full(name: &str, speed: f64) -> ReviewResult {
         purge: Some(Purge { what: "discarded the device".into(), discarded_bytes: 400_000_000_000, took_s: 41.0 }),
         preconditioning: [0.1, 0.5, 1.0].map(|fill| precondition(fill, fill < 1.0 || speed >= 1.0)).to_vec(),
         sweeps,
+        burst: None,
         timeline: Some(Timeline {
             title: "16 KiB random writes, 8 threads, 100 % in use, 200 s".into(),
             point: Point {
