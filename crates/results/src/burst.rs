@@ -57,7 +57,7 @@ pub struct BurstRow {
 /// Where throughput fell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cliff {
-    /// Bytes written until then.
+    /// Bytes written fast until then.
     pub bytes: u64,
     /// Bytes a second before.
     pub before_bw_bytes: f64,

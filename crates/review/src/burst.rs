@@ -9,14 +9,16 @@ use target::{AskedBurst, BurstAsk, Clock};
 const BLOCK_BYTES: u32 = 128 << 10;
 const THREADS: u32 = 16;
 /// Shares of the device in use that the bursts write: the first goes well beyond any cache.
-const SHARES: [f64; 3] = [0.5, 0.25, 0.25];
+const SHARES: [f64; 3] = [0.5, 0.125, 0.25];
 /// Pauses before the bursts of a model, and those of a real device in points' lengths.
-const MODEL_PAUSES_S: [f64; 3] = [0.0, 10.0, 60.0];
+const MODEL_PAUSES_S: [f64; 3] = [0.0, 60.0, 600.0];
 const PAUSE_POINTS: [f64; 3] = [0.0, 1.0 / 3.0, 2.0];
 /// A burst of a real device ends after so many points' lengths.
 const LIMIT_POINTS: [f64; 3] = [5.0, 2.0, 2.0];
 /// Least rows on either side of a cliff: a write buffer's worth is none.
 const LEAST_ROWS: usize = 4;
+/// It begins within the first part of a burst.
+const LATEST_BEGIN: usize = 4;
 /// Throughput after a cliff over that before, at most.
 const CLIFF_SHARE: f64 = 0.75;
 /// Two levels must explain so much of what the logarithms of the rows' throughputs vary by.
@@ -72,44 +74,75 @@ fn burst(idle_s: f64, curve: &BurstCurve) -> Burst {
     Burst { idle_s, bytes: last.0, seconds: last.1 as f64 / 1e9, cliff: cliff(&rows), rows }
 }
 
-/// Two levels, the first higher, that explain the rows best; `None` where one does nearly as well.
+/// Sums of the logarithms from the left: they give the spread about the mean between any two rows.
+struct Spreads(Vec<(f64, f64)>);
+
+impl Spreads {
+    fn of(logs: &[f64]) -> Spreads {
+        let sums = logs.iter().scan((0.0, 0.0), |sum, log| {
+            *sum = (sum.0 + log, sum.1 + log * log);
+            Some(*sum)
+        });
+        Spreads(std::iter::once((0.0, 0.0)).chain(sums).collect())
+    }
+
+    fn between(&self, from: usize, to: usize) -> f64 {
+        let (sum, squares) = (self.0[to].0 - self.0[from].0, self.0[to].1 - self.0[from].1);
+        if to > from { squares - sum * sum / (to - from) as f64 } else { 0.0 }
+    }
+
+    /// Of rows that there are.
+    fn mean(&self, from: usize, to: usize) -> f64 {
+        (self.0[to].0 - self.0[from].0) / (to - from) as f64
+    }
+}
+
+/// Where throughput falls for good: a higher level that ends, and a lower one, explain the rows; `None` where one level does
+/// nearly as well. After a pause what was begun before it may go on first, slowly, and is taken for rows of the lower one.
 fn cliff(rows: &[BurstRow]) -> Option<Cliff> {
     let logs: Vec<f64> = rows.iter().map(|row| row.bw_bytes.ln()).collect();
     let n = logs.len();
     if n < 2 * LEAST_ROWS || logs.iter().any(|log| !log.is_finite()) {
         return None;
     }
-    // Sums from the left give the spread about the mean on both sides of every place.
-    let sums: Vec<(f64, f64)> = std::iter::once((0.0, 0.0))
-        .chain(logs.iter().scan((0.0, 0.0), |sum, log| {
-            *sum = (sum.0 + log, sum.1 + log * log);
-            Some(*sum)
-        }))
-        .collect();
-    let spread = |from: usize, to: usize| {
-        let (sum, squares) = (sums[to].0 - sums[from].0, sums[to].1 - sums[from].1);
-        squares - sum * sum / (to - from) as f64
-    };
-    let at = (LEAST_ROWS..=n - LEAST_ROWS)
-        .min_by(|a, b| (spread(0, *a) + spread(*a, n)).total_cmp(&(spread(0, *b) + spread(*b, n))))?;
-    let median = |rows: &[BurstRow]| {
-        let mut all: Vec<f64> = rows.iter().map(|row| row.bw_bytes).collect();
-        all.sort_by(f64::total_cmp);
-        all[all.len() / 2]
-    };
-    let (before, after) = (median(&rows[..at]), median(&rows[at..]));
-    let explained = 1.0 - (spread(0, at) + spread(at, n)) / spread(0, n).max(f64::MIN_POSITIVE);
+    let spreads = Spreads::of(&logs);
+    let mut best: Option<(f64, usize, usize)> = None;
+    for begin in 0..n / LATEST_BEGIN {
+        for end in begin + LEAST_ROWS..=n - LEAST_ROWS {
+            if begin > 0 && spreads.mean(0, begin) > spreads.mean(begin, end) + CLIFF_SHARE.ln() {
+                continue;
+            }
+            let left = spreads.between(0, begin) + spreads.between(begin, end) + spreads.between(end, n);
+            if best.is_none_or(|(least, ..)| left < least) {
+                best = Some((left, begin, end));
+            }
+        }
+    }
+    let (left, begin, end) = best?;
+    let (before, after) = (median(&rows[begin..end]), median(&rows[end..]));
+    let explained = 1.0 - left / spreads.between(0, n).max(f64::MIN_POSITIVE);
     if after > CLIFF_SHARE * before || explained < EXPLAINED {
         return None;
     }
-    // The row in between is of both: the time that all rows took says how much of it.
+    // Rows at the edges are of both levels: the time that all of them took says how much of each.
     let row_bytes = |i: usize| (rows[i].bytes - if i == 0 { 0 } else { rows[i - 1].bytes }) as f64;
-    let near = at.saturating_sub(2)..(at + 2).min(n);
-    let seconds: f64 = near.clone().map(|i| row_bytes(i) / rows[i].bw_bytes).sum();
-    let bytes: f64 = near.clone().map(row_bytes).sum();
-    let fast = ((seconds - bytes / after) / (1.0 / before - 1.0 / after)).clamp(0.0, bytes);
-    let first = if near.start == 0 { 0.0 } else { rows[near.start - 1].bytes as f64 };
-    Some(Cliff { bytes: (first + fast) as u64, before_bw_bytes: before, after_bw_bytes: after })
+    let fast_among = |range: std::ops::Range<usize>, slow: f64| {
+        let bytes: f64 = range.clone().map(row_bytes).sum();
+        let seconds: f64 = range.map(|i| row_bytes(i) / rows[i].bw_bytes).sum();
+        ((seconds - bytes / slow) / (1.0 / before - 1.0 / slow)).clamp(0.0, bytes)
+    };
+    let (edge, tail) = (if begin == 0 { 0 } else { begin + 1 }, end - 1);
+    let mut bytes = (edge..tail).map(row_bytes).sum::<f64>() + fast_among(tail..(end + 2).min(n), after);
+    if begin > 0 {
+        bytes += fast_among(begin.saturating_sub(1)..begin + 1, median(&rows[..begin]));
+    }
+    Some(Cliff { bytes: bytes as u64, before_bw_bytes: before, after_bw_bytes: after })
+}
+
+fn median(rows: &[BurstRow]) -> f64 {
+    let mut all: Vec<f64> = rows.iter().map(|row| row.bw_bytes).collect();
+    all.sort_by(f64::total_cmp);
+    all[all.len() / 2]
 }
 
 #[cfg(test)]
@@ -138,6 +171,18 @@ mod tests {
             assert!(off_rows.abs() < 0.5, "{fast_bytes} {noise}: {found:?}");
             assert!((found.before_bw_bytes / 2e9 - 1.0).abs() < 1.2 * noise + 0.01, "{found:?}");
             assert!((found.after_bw_bytes / 0.4e9 - 1.0).abs() < 1.2 * noise + 0.01, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn what_goes_on_slowly_after_a_pause_is_not_counted_as_fast() {
+        for (slow_rows, fast_bytes) in [(3_u64, 20_000_000_u64), (20, 60_500_000)] {
+            let slow_ns = 1_000_000 * slow_rows * 10 / 4;
+            let fast = curve(fast_bytes, 200 - slow_rows, 0.02).rows.into_iter();
+            let slow = (1..=slow_rows).map(|i| (i * 1_000_000, slow_ns / slow_rows * i));
+            let rows = slow.chain(fast.map(|(bytes, ns)| (bytes + slow_rows * 1_000_000, ns + slow_ns))).collect();
+            let found = burst(60.0, &BurstCurve { rows }).cliff.unwrap();
+            assert!((found.bytes as f64 - fast_bytes as f64).abs() < 0.6e6, "{slow_rows} {fast_bytes}: {found:?}");
         }
     }
 

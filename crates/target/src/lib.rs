@@ -7,6 +7,7 @@
 //! - requests generated = finished + in flight, checked whenever a run pauses;
 //! - a device that has work in flight and no event to come has lost a request: the run panics instead of hanging.
 
+mod bursts;
 mod machine;
 mod model;
 mod modelled;
@@ -20,6 +21,7 @@ mod striped;
 mod tail;
 mod target;
 
+pub use bursts::BurstDevice;
 pub use machine::{Machine, Stop, StopReason};
 pub use model::ModelTarget;
 pub use modelled::Modelled;

@@ -4,9 +4,9 @@ use crate::precondition::precondition;
 use crate::{
     Ask, BurstAsk, Clock, Measure, Modelled, Pattern, Progress, RunError, RunSpec, State, Target, TargetError,
 };
-use crate::{Machine, SteadyRule, Stop, StopReason, measure, steady_state};
+use crate::{BurstDevice, SteadyRule, measure, steady_state};
 use device::{Device, SECTOR_BYTES};
-use load::{BurstCurve, Bursts};
+use load::BurstCurve;
 use profile::{DeviceConfig, Host, Profile, ProfileError};
 use results::{Fact, HostInfo, Preconditioning, Purge, RunResult, SteadyState, TargetInfo, TargetKind};
 use std::sync::Arc;
@@ -27,6 +27,7 @@ struct Asked {
     info: TargetInfo,
     host: Host,
     device: DeviceConfig,
+    burst_device: BurstDevice,
     seed: u64,
     write_bw_bytes: f64,
 }
@@ -39,6 +40,7 @@ impl ModelTarget {
             info: info(profile, &device, scale)?,
             host: host.clone(),
             seed,
+            burst_device: BurstDevice::new(profile, scale)?,
             write_bw_bytes: profile.figures()?.map_or(1e8, |figures| figures.data_program_bytes_per_s),
             device,
         };
@@ -175,30 +177,9 @@ impl Target for ModelTarget {
         Ok(measure(&spec, device, progress)?)
     }
 
-    /// On a card that is a part of the whole the same goes by in the same part of the time: amounts are smaller, and what
-    /// is done to them is as fast.
     fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
         let asked = &self.asked;
-        let whole_bytes = asked.info.sold_bytes.unwrap_or(asked.info.capacity_bytes) as f64;
-        let ratio = (asked.device.user_bytes() as f64 / whole_bytes).min(1.0);
-        let mut config = ask.config(asked.device.user_bytes(), ratio);
-        for burst in config.bursts.iter_mut().filter(|burst| burst.idle_ns > 0) {
-            // Before a card takes a pause for one, the same time goes by on a card of any size.
-            burst.idle_ns += (card::IDLE_NS as f64 * (1.0 - ratio)) as u64;
-        }
-        let mut load = Bursts::new(config).map_err(RunError::from)?;
-        let curves = load.curves();
-        let device = Modelled::new(&asked.device, ask.threads, false, asked.seed)?;
-        let mut machine = Machine::new(device, &mut load, asked.host.config(), false);
-        if machine.run_until_or(Stop::Finished(u64::MAX), &|| progress.cancelled()) == StopReason::Cancelled {
-            return Err(TargetError::Cancelled);
-        }
-        let whole = |n: u64| (n as f64 / ratio).round() as u64;
-        let mut curves = curves.get();
-        for (bytes, ns) in curves.iter_mut().flat_map(|curve| &mut curve.rows) {
-            (*bytes, *ns) = (whole(*bytes), whole(*ns));
-        }
-        Ok(curves)
+        Ok(asked.burst_device.bursts(ask, asked.host.config(), asked.seed, progress)?)
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {
