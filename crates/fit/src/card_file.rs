@@ -4,7 +4,7 @@ use crate::error::FitError;
 use crate::outcome::{Parameter, Status};
 use crate::space::{Base, Space};
 use profile::{Host, Profile};
-use toml_edit::{DocumentMut, InlineTable, Item, Value};
+use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
 /// What stands in a file beside a number.
 pub(crate) struct Note<'a> {
@@ -28,9 +28,7 @@ pub(crate) fn card(
     for (key, value) in space.settings(values)? {
         let (table, key) = key.split_once('.').expect("settings are table.key");
         if value == "none" {
-            if let Some(table) = document.get_mut(table).and_then(Item::as_table_like_mut) {
-                table.remove(key);
-            }
+            take_away(&mut document, table, key);
             continue;
         }
         let parameter = parameters.iter().find(|(file_key, _)| *file_key == Some((table, key))).map(|(_, p)| p);
@@ -38,7 +36,7 @@ pub(crate) fn card(
         let is_blocks = (table, key) == ("geometry", "blocks_per_plane");
         let is_undetermined = parameter.is_some_and(|p| p.status == Status::Undetermined);
         if is_undetermined && !is_blocks {
-            undetermined(&mut document, table, key, note.files);
+            undetermined(&mut document, (table, key), &value, note.files);
             continue;
         }
         let parameter = parameter.filter(|_| !is_undetermined);
@@ -107,8 +105,13 @@ fn source(files: &str, parameter: Option<&Parameter>) -> String {
     }
 }
 
-fn undetermined(document: &mut DocumentMut, table: &str, key: &str, files: &str) {
-    let Some(item) = document.get_mut(table).and_then(|t| t.get_mut(key)) else { return };
+/// What the results say nothing of: the base's, or a guess where it has none.
+fn undetermined(document: &mut DocumentMut, (table, key): (&str, &str), guess: &str, files: &str) {
+    let keys = document.get_mut(table).and_then(Item::as_table_like_mut);
+    let Some(item) = keys.and_then(|keys| keys.get_mut(key)).filter(|item| !item.is_none()) else {
+        let source = format!("undetermined by {}", one_line(files));
+        return put(document, table, key, sourced(value_of(guess), "assumed", &source));
+    };
     let old = item.get("source").and_then(Item::as_str).unwrap_or("as the base has it").to_string();
     let old_value = item.get("value").and_then(Item::as_value).or(item.as_value()).cloned();
     let Some(value) = old_value else { return };
@@ -117,11 +120,30 @@ fn undetermined(document: &mut DocumentMut, table: &str, key: &str, files: &str)
 }
 
 fn set(document: &mut DocumentMut, table: &str, key: &str, text: &str, source: &str) {
-    let value = match text {
+    put(document, table, key, sourced(value_of(text), "derived", source));
+}
+
+fn value_of(text: &str) -> Value {
+    match text {
         "true" | "false" => Value::from(text == "true"),
         text => text.parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
-    };
-    document[table][key] = sourced(value, "derived", source);
+    }
+}
+
+fn put(document: &mut DocumentMut, table: &str, key: &str, item: Item) {
+    if document.get(table).is_none() {
+        document.insert(table, Item::Table(Table::new()));
+    }
+    document[table][key] = item;
+}
+
+/// A table that lost its last key is as if it were not there.
+fn take_away(document: &mut DocumentMut, table: &str, key: &str) {
+    let Some(keys) = document.get_mut(table).and_then(Item::as_table_like_mut) else { return };
+    keys.remove(key);
+    if keys.is_empty() {
+        document.remove(table);
+    }
 }
 
 fn sourced(mut value: Value, basis: &str, source: &str) -> Item {

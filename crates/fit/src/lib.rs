@@ -10,6 +10,9 @@
 //! - a figure that is undetermined never changes.
 
 mod bounds;
+mod burst;
+mod cache;
+mod cache_settings;
 mod card_file;
 mod choose;
 mod condition;
@@ -28,6 +31,7 @@ mod start;
 mod state;
 mod tables;
 
+pub use burst::Bursts;
 pub use condition::Condition;
 pub use error::{FitError, Missing, TableProblem};
 pub use observe::{Assumed, Figure, Input, LEAST_POINTS, Measured, Observation, Observed, observe};

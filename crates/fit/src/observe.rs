@@ -1,5 +1,6 @@
 //! From results to figures that a model can be held against: what was asked, what came out, how far that can be trusted.
 
+use crate::burst::Bursts;
 use crate::condition::Condition;
 use crate::error::{FitError, Missing};
 use load::{FileioConfig, FileioMode};
@@ -184,6 +185,8 @@ pub struct Observed {
     pub user_bytes: Option<u64>,
     /// What the device is called.
     pub title: Option<String>,
+    /// Bursts, where a review has some.
+    pub bursts: Option<Bursts>,
 }
 
 /// What a person says about files that do not say it themselves.
@@ -226,6 +229,7 @@ pub fn observe(inputs: &[Input], assumed: &Assumed) -> Result<Observed, FitError
             of_sweep(input, sweep, assumed, &mut observed);
         }
     }
+    observed.bursts = Bursts::of(inputs);
     merge(&mut observed)?;
     thin(&mut observed);
     if observed.points.len() < LEAST_POINTS {

@@ -1,6 +1,7 @@
 //! The whole way from figures to a card.
 
 use crate::bounds::{Bound, WIDEST, bounds};
+use crate::cache::{FittedCache, first_guess, fit_cache};
 use crate::card_file::{self, Note, number};
 use crate::choose::{Chooser, Chosen, Numbers, Told};
 use crate::cross::predictions;
@@ -61,7 +62,10 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     let owned: Vec<Observation> = kept.iter().map(|&p| p.clone()).collect();
     let mut lab = Lab::new(options.seed, progress);
     let chooser = Chooser { points: &kept, owned: &owned, fit_host: options.fit_host };
-    let space = Space::new(&base, &options.host, options.fit_host, &owned)?;
+    let mut space = Space::new(&base, &options.host, options.fit_host, &owned)?;
+    if let Some(bursts) = &observed.bursts {
+        space.cache = first_guess(bursts);
+    }
     progress.begin("fit", chooser.expected_points(&space));
     let Chosen { space, best, told, rivals } = chooser.best(&mut lab, space)?;
     progress.step("bounds");
@@ -81,7 +85,21 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
         Some(predictions(&problem, &best, &found.columns, &mut lab)?)
     };
     let predicted = predicted.unwrap_or_default();
-    let parts = Parts { space: &space, best: &best, bounds: &found.bounds, told: &told, rivals: &rivals, misfit };
+    progress.step("bursts");
+    let cache = match &observed.bursts {
+        Some(bursts) => Some(fit_cache(&space, &best.values, bursts, options.seed, progress)?),
+        None => None,
+    };
+    let space = cache.as_ref().map_or(space.clone(), |cache| cache.space.clone());
+    let parts = Parts {
+        space: &space,
+        cache: cache.as_ref(),
+        best: &best,
+        bounds: &found.bounds,
+        told: &told,
+        rivals: &rivals,
+        misfit,
+    };
     let points = parts.points(observed, &is_held, &best.seen, &predicted, options.hold_out.is_some());
     hand_over(observed, options, &base, &parts, points, lab.points())
 }
@@ -104,6 +122,7 @@ fn with_base_values(lab: &mut Lab, problem: &Problem, best: State, bounds: &[Bou
 
 struct Parts<'a> {
     space: &'a Space,
+    cache: Option<&'a FittedCache>,
     best: &'a State,
     bounds: &'a [Bound],
     told: &'a Told,
@@ -151,6 +170,7 @@ impl Parts<'_> {
                 figures: figures.collect(),
             });
         }
+        out.extend(self.cache.iter().flat_map(|cache| cache.points.iter().cloned()));
         out
     }
 
@@ -184,6 +204,7 @@ impl Parts<'_> {
             };
             out.push((knob.file_key(), parameter));
         }
+        out.extend(self.cache.iter().flat_map(|cache| cache.parameters.iter().cloned()));
         let choice = |name: &str, value: &str, status: Status| Parameter {
             name: name.into(),
             value: value.into(),
@@ -217,6 +238,7 @@ impl Parts<'_> {
     /// What is to be said beside what the points said.
     fn notes(&self, observed: &Observed) -> Vec<String> {
         let mut notes = observed.notes.clone();
+        notes.extend(self.cache.and_then(|cache| cache.note.clone()));
         if self.misfit > MISFIT {
             notes.push(format!(
                 "the best card is {:.1} times as far from the figures as their noise: no number is called determined",

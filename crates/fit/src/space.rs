@@ -3,6 +3,7 @@
 //! Parameters are logarithms: times and rates differ by factors. Whole numbers and spare space are rounded (`realised`):
 //! spare space to steps of 2.5 %, so that states of flash management can be used again.
 
+use crate::cache_settings::CacheTimes;
 use crate::error::FitError;
 use crate::observe::Observation;
 use crate::simulate::Candidate;
@@ -161,6 +162,29 @@ pub(crate) struct Choices {
 
 pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
 
+/// What is known of a cache of cells with one bit each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CacheChoice {
+    /// Nothing: it is the base's.
+    AsBase,
+    /// There is none.
+    Without,
+    With(Cache),
+}
+
+/// A cache as it shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cache {
+    /// What it holds.
+    pub bytes: f64,
+    /// How fast it takes that.
+    pub bytes_per_s: f64,
+    /// How long its cells are programmed; `None`: as the rate says.
+    pub program_ns: Option<f64>,
+    /// `None`: as fast as goes.
+    pub fold_bytes_per_s: Option<f64>,
+}
+
 /// The parameters of one fit.
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
@@ -175,6 +199,7 @@ pub(crate) struct Space {
     pub choices: Choices,
     /// Of the base.
     pub base_choices: Choices,
+    pub cache: CacheChoice,
 }
 
 impl Space {
@@ -210,6 +235,7 @@ impl Space {
             knobs: Vec::new(),
             choices,
             base_choices: choices,
+            cache: CacheChoice::AsBase,
         };
         space.knobs = space.useful(points, fit_host);
         Ok(space)
@@ -250,6 +276,11 @@ impl Space {
         let mut space = Space { choices, ..self.clone() };
         space.knobs = space.useful(points, fit_host);
         space
+    }
+
+    /// The same parameters with another cache.
+    pub fn with_cache(&self, cache: CacheChoice) -> Space {
+        Space { cache, ..self.clone() }
     }
 
     /// Blocks of half and of twice the pages, where the geometry is free. 99th percentiles tell them: they meet erases or
@@ -353,6 +384,26 @@ impl Space {
     /// Share of programs that hold data and no parity.
     pub fn data_share(&self) -> f64 {
         1.0 - f64::from(self.choices.parity_units) / f64::from(self.card.ftl.stripe_width)
+    }
+
+    /// The base's file.
+    pub fn base_profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    /// The base's cache of faster cells.
+    pub fn base_cache(&self) -> Option<ftl::SlcCache> {
+        self.card.ftl.slc_cache
+    }
+
+    pub fn base_slc_times(&self) -> CacheTimes {
+        let slc = &self.card.nand.timing.slc;
+        CacheTimes { read_ns: slc.read_ns as f64, erase_ns: slc.erase_ns as f64 }
+    }
+
+    /// Bytes that the host can address.
+    pub fn user_bytes(&self) -> f64 {
+        self.user_sectors * SECTOR_BYTES
     }
 
     pub fn host(&self) -> &HostConfig {
@@ -466,6 +517,7 @@ impl Space {
             let blocks = bands.ceil() as u64 + u64::from(c.overhead_bands);
             out.push(("geometry.blocks_per_plane".into(), blocks.to_string()));
         }
+        self.cache_settings(values, &mut out)?;
         Ok(out)
     }
 

@@ -37,6 +37,8 @@ fn figure(name: &str, value: f64) -> String {
         duration(value)
     } else if name.ends_with("bytes_per_s") {
         format!("{} MB/s", mb_per_s(value))
+    } else if name == "SLC cache, bytes" {
+        format!("{:.1} GB", value / 1e9)
     } else if name == "buffer.bytes" {
         format!("{:.1} MiB", value / f64::from(1 << 20))
     } else if name.contains("spare") {
@@ -78,6 +80,9 @@ type Show = fn(f64) -> String;
 fn figure_words(figure: &FittedFigure) -> (&'static str, Show) {
     match figure.figure {
         "bytes_per_s" => ("MB/s", mb_per_s),
+        "fast_bytes" => ("fast", |bytes| format!("{:.1} GB", bytes / 1e9)),
+        "fast_bytes_per_s" => ("fast MB/s", mb_per_s),
+        "slow_bytes_per_s" => ("slow MB/s", mb_per_s),
         "read_mean_ns" => ("read mean", duration),
         "read_p05_ns" => ("read p5", duration),
         "read_p25_ns" => ("read p25", duration),
