@@ -289,10 +289,11 @@ impl Chooser<'_> {
                 &|t| Choices { dies_per_channel: now.dies_per_channel, ..*t },
                 now.dies_per_channel == base.dies_per_channel,
             )),
-            parity_units: status(
+            // A unit of parity in sixteen is a program that takes a sixteenth longer, nearly.
+            parity_units: with_others(status(
                 &|t| Choices { parity_units: now.parity_units, ..*t },
                 now.parity_units == base.parity_units,
-            ),
+            )),
         }
     }
 

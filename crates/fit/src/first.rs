@@ -38,7 +38,7 @@ const SMOOTH_STEPS: usize = 4;
 const WRITE_STEPS: usize = 2;
 /// A structure that explains reads so much worse than the best is not tried with writes.
 const WORSE: f64 = 30.0;
-/// Structures that are tried with writes.
+/// Numbers of dies that are tried with writes.
 const WITH_WRITES: usize = 3;
 /// Share of a lone write that is the link's latency, about; the rest is its command and the transfer.
 const LATENCY_SHARE: f64 = 0.5;
@@ -47,6 +47,13 @@ const LATENCY_SHARE: f64 = 0.5;
 struct Guess {
     space: Space,
     state: State,
+}
+
+impl Guess {
+    fn dies(&self) -> u32 {
+        let channels = self.space.value(&self.state.values, Knob::Channels);
+        (channels * f64::from(self.space.choices.dies_per_channel)).round() as u32
+    }
 }
 
 /// The best structure with numbers that come near; `None` where the geometry is given or the points are too few.
@@ -71,20 +78,24 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
     let best = guesses.first().map_or(f64::INFINITY, |guess| guess.state.cost);
     let rows = of_reads.iter().map(|p| p.measured.len()).sum();
     guesses.retain(|guess| difference(guess.state.cost, best, rows) < WORSE);
+    // Which dies share a bus is tried again later; how many there are is not.
+    let mut counts: Vec<u32> = Vec::new();
+    guesses.retain(|guess| {
+        let dies = guess.dies();
+        let is_first = !counts.contains(&dies);
+        counts.push(dies);
+        is_first
+    });
     guesses.truncate(WITH_WRITES);
     let both: Vec<&Observation> = of_reads.iter().chain(&of_writes).copied().collect();
     let mut found: Vec<Guess> = Vec::new();
-    let mut parity = vec![0, 1];
     for guess in guesses {
-        for &units in &parity {
-            if let Some(next) = write(lab, &guess, units, &of_writes, &both)? {
-                found.push(next);
-            }
+        // With a wrong number of dies the wrong parity may suit better.
+        for units in [0, 1] {
+            found.extend(write(lab, &guess, units, &of_writes, &both)?);
         }
-        found.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
-        // Parity shows in writes alike, whatever shares a bus.
-        parity = found.first().map_or(parity, |best| vec![best.space.choices.parity_units]);
     }
+    found.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
     lab.set_part(1);
     let Some(Guess { space, state }) = found.into_iter().next() else { return Ok(None) };
     let all = Problem::new(&space, chooser.points);
