@@ -37,7 +37,8 @@ pub(crate) fn card(
         // Blocks follow from the rest of the geometry even where spare space is the base's.
         let is_blocks = (table, key) == ("geometry", "blocks_per_plane");
         let is_undetermined = parameter.is_some_and(|p| p.status == Status::Undetermined);
-        if is_undetermined && !is_blocks {
+        let is_there = document.get(table).and_then(|t| t.get(key)).is_some();
+        if is_undetermined && !is_blocks && is_there {
             undetermined(&mut document, table, key, note.files);
             continue;
         }
@@ -98,7 +99,11 @@ fn source(files: &str, parameter: Option<&Parameter>) -> String {
         (Some(low), Some(high)) => format!(", {}..{}", number(low), number(high)),
         _ => String::new(),
     };
-    let of = if parameter.name == "effective spare factor" { " for the spare factor" } else { "" };
+    let of = match parameter.name.as_str() {
+        "effective spare factor" => " for the spare factor",
+        "bytes cleaned at once" => " for the bytes",
+        _ => "",
+    };
     match parameter.status {
         Status::AtLeast => format!("fitted to {files}{bounds}{of}: more would not show"),
         Status::AtMost => format!("fitted to {files}{bounds}{of}: less would not show"),

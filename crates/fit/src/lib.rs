@@ -14,6 +14,7 @@ mod card_file;
 mod choose;
 mod condition;
 mod cross;
+mod cycles;
 mod error;
 mod first;
 mod linear;
@@ -26,6 +27,7 @@ mod simulate;
 mod space;
 mod start;
 mod state;
+mod stops;
 mod tables;
 
 pub use condition::Condition;

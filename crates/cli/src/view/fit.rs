@@ -37,7 +37,7 @@ fn figure(name: &str, value: f64) -> String {
         duration(value)
     } else if name.ends_with("bytes_per_s") {
         format!("{} MB/s", mb_per_s(value))
-    } else if name == "buffer.bytes" {
+    } else if name == "buffer.bytes" || name.starts_with("bytes ") {
         format!("{:.1} MiB", value / f64::from(1 << 20))
     } else if name.contains("spare") {
         format!("{:.1} %", value * 100.0)
@@ -95,7 +95,8 @@ fn figure_words(figure: &FittedFigure) -> (&'static str, Show) {
         "write_p90_ns" => ("write p90", duration),
         "write_p95_ns" => ("write p95", duration),
         "write_p99_ns" => ("write p99", duration),
-        _ => ("write p99.9", duration),
+        "write_p999_ns" => ("write p99.9", duration),
+        _ => ("longest write", duration),
     }
 }
 
