@@ -48,6 +48,9 @@ pub(crate) fn bounds(problem: &Problem, lab: &mut Lab, at: &State) -> Result<Bou
             if space.knobs[i] == Knob::Channels {
                 values[i] = space.other_channels(here[i], up, FACTOR);
             }
+            if space.knobs[i] == Knob::CleanedAtOnce {
+                values[i] = space.other_cleaned(&here, up, FACTOR);
+            }
             space.clamp(&mut values);
             values
         })

@@ -96,7 +96,11 @@ fn source(files: &str, parameter: Option<&Parameter>) -> String {
         (Some(low), Some(high)) => format!(", {}..{}", number(low), number(high)),
         _ => String::new(),
     };
-    let of = if parameter.name == "effective spare factor" { " for the spare factor" } else { "" };
+    let of = match parameter.name.as_str() {
+        "effective spare factor" => " for the spare factor",
+        "bytes cleaned at once" => " for the bytes",
+        _ => "",
+    };
     match parameter.status {
         Status::AtLeast => format!("fitted to {files}{bounds}{of}: more would not show"),
         Status::AtMost => format!("fitted to {files}{bounds}{of}: less would not show"),

@@ -66,6 +66,7 @@ pub(crate) struct Told {
     pub pages_per_block: Status,
     pub dies_per_channel: Status,
     pub parity_units: Status,
+    pub stops_the_world: Status,
 }
 
 /// A combination of choices, with the numbers that suit it best.
@@ -135,7 +136,9 @@ impl Chooser<'_> {
                     continue;
                 }
                 let other = space.with(choices, self.owned, self.fit_host);
-                let state = if choices.through_host == space.choices.through_host {
+                let same_way = choices.through_host == space.choices.through_host
+                    && choices.stops_the_world == space.choices.stops_the_world;
+                let state = if same_way {
                     self.carried_on(lab, (&space, &best, &slopes), &other)?
                 } else {
                     self.begun_anew(lab, (&space, &best), &other)?
@@ -207,7 +210,7 @@ impl Chooser<'_> {
         Ok(Some(problem.chord(lab, state, slopes, CHOICE_STEPS)?))
     }
 
-    /// Another way of relocation changes what all numbers of writing mean.
+    /// Another way of relocation, or writes that stop for it, change what all numbers of writing mean.
     fn begun_anew(
         &self,
         lab: &mut Lab,
@@ -294,6 +297,10 @@ impl Chooser<'_> {
                 &|t| Choices { parity_units: now.parity_units, ..*t },
                 now.parity_units == base.parity_units,
             )),
+            stops_the_world: status(
+                &|t| Choices { stops_the_world: now.stops_the_world, ..*t },
+                now.stops_the_world == base.stops_the_world,
+            ),
         }
     }
 
@@ -314,6 +321,9 @@ impl Chooser<'_> {
         if random_writes {
             out.extend(space.other_parity().map(|parity_units| Choices { parity_units, ..now }));
             out.push(Choices { through_host: !now.through_host, ..now });
+            if space.may_stop(self.owned) {
+                out.push(Choices { stops_the_world: !now.stops_the_world, ..now });
+            }
             out.extend(space.other_pages().into_iter().map(|pages_per_block| Choices { pages_per_block, ..now }));
             // A choice among a few at random is greedy, nearly: where all else is open too, it is one too many.
             let victims = VICTIMS.into_iter().filter(|v| *v != now.victim && !(space.counted && *v == "random-d"));

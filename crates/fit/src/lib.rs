@@ -17,6 +17,7 @@ mod card_file;
 mod choose;
 mod condition;
 mod cross;
+mod cycles;
 mod error;
 mod first;
 mod linear;
@@ -29,6 +30,7 @@ mod simulate;
 mod space;
 mod start;
 mod state;
+mod stops;
 mod tables;
 
 pub use burst::Bursts;

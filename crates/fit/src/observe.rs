@@ -3,6 +3,7 @@
 use crate::burst::Bursts;
 use crate::condition::Condition;
 use crate::error::{FitError, Missing};
+use crate::stops;
 use load::{FileioConfig, FileioMode};
 use results::{Axis, IoClass, Point, ReviewResult, Sweep, TargetKind};
 use review::Circumstances;
@@ -76,6 +77,8 @@ pub enum Figure {
     WriteP99,
     /// 99.9th percentile of writes.
     WriteP999,
+    /// The longest write, where writes wait for stalls.
+    WriteLongest,
 }
 
 /// Percentiles of latency that are fitted.
@@ -124,6 +127,7 @@ impl Figure {
             Figure::WriteP95 => "write_p95_ns",
             Figure::WriteP99 => "write_p99_ns",
             Figure::WriteP999 => "write_p999_ns",
+            Figure::WriteLongest => "write_longest_ns",
         }
     }
 
@@ -231,6 +235,7 @@ pub fn observe(inputs: &[Input], assumed: &Assumed) -> Result<Observed, FitError
     }
     observed.bursts = Bursts::of(inputs);
     merge(&mut observed)?;
+    stops::forget_what_is_rare(&mut observed.points);
     thin(&mut observed);
     if observed.points.len() < LEAST_POINTS {
         let files = inputs.iter().map(|i| i.file.as_str()).collect::<Vec<_>>().join(", ");
@@ -370,6 +375,7 @@ fn measured(point: &Point) -> Vec<Measured> {
     let burst = if point.write.total_ios > 0 { point.load["threads"].as_f64().unwrap_or(1.0) } else { 1.0 };
     of_class(&point.read, Figure::ReadMean, READS, burst, &mut out);
     of_class(&point.write, Figure::WriteMean, WRITES, burst, &mut out);
+    out.extend(stops::longest(&point.write));
     out
 }
 

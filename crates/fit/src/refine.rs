@@ -195,11 +195,11 @@ impl<'a> Problem<'a> {
                 let mut values = here.clone();
                 // Times up, rates down: there a change shows. And by one at least where there are only whole numbers.
                 let up = values[i] < (low.ln() + high.ln()) / 2.0;
-                let whole = self.space.knobs[i] == Knob::Channels;
-                values[i] = match (whole, up) {
-                    (true, up) => self.space.other_channels(values[i], up, SLOPE.exp()),
-                    (false, true) => values[i] + SLOPE,
-                    (false, false) => values[i] - SLOPE,
+                values[i] = match (self.space.knobs[i], up) {
+                    (Knob::Channels, up) => self.space.other_channels(values[i], up, SLOPE.exp()),
+                    (Knob::CleanedAtOnce, _) => self.space.other_cleaned(&values, true, SLOPE.exp()),
+                    (_, true) => values[i] + SLOPE,
+                    (_, false) => values[i] - SLOPE,
                 };
                 values
             })

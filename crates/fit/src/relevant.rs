@@ -17,6 +17,9 @@ pub(crate) fn relevant(candidate: &Candidate, condition: &Condition) -> Candidat
         (false, true) => without_reads,
         _ => return same,
     };
+    if !condition.mode.writes() {
+        same.stretch = 1.0;
+    }
     match &mut same.device {
         DeviceConfig::Card(card) => fix(card),
         DeviceConfig::Striped { cards, .. } => cards.iter_mut().for_each(fix),

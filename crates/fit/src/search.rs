@@ -218,6 +218,8 @@ impl Parts<'_> {
         let path = if now.through_host { "host" } else { "internal" };
         out.push((Some(("ftl", "victim")), choice("ftl.victim", now.victim, told.victim)));
         out.push((Some(("relocation", "path")), choice("relocation.path", path, told.path)));
+        let gc = if now.stops_the_world { "stop-the-world" } else { "paced" };
+        out.push((Some(("ftl", "gc")), choice("ftl.gc", gc, told.stops_the_world)));
         out.push((None, choice("suspends programs and erases", yes(now.suspends), told.suspends)));
         out.push((Some(("card", "reads_first")), choice("card.reads_first", yes(now.reads_first), told.reads_first)));
         for (table, key, name, whole, status) in [

@@ -6,13 +6,15 @@
 //! candidates there, so that no point is simulated twice.
 
 use crate::condition::Condition;
+use crate::cycles;
 use crate::observe::{Figure, Observation, RANKS};
 use crate::relevant::relevant;
 use crate::state;
+use crate::stops;
 use card::CardConfig;
 use device::{Device, HostConfig, SECTOR_BYTES};
 use profile::DeviceConfig;
-use results::{IoClass, RunResult};
+use results::IoClass;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use target::{Measure, Modelled, Progress, RunError, RunSpec, Silent};
@@ -40,6 +42,8 @@ const MOST_REQUESTS: u64 = 20_000;
 pub(crate) struct Candidate {
     pub device: DeviceConfig,
     pub host: HostConfig,
+    /// Collection that stops the host cleans so many times as much at once as it does in the model.
+    pub stretch: f64,
 }
 
 /// What a model did at one condition.
@@ -51,18 +55,20 @@ pub struct Seen {
     write_mean_ns: f64,
     read_ns: [f64; RANKS.len()],
     write_ns: [f64; RANKS.len()],
+    write_longest_ns: f64,
 }
 
 impl Seen {
-    fn of(result: &RunResult) -> Seen {
+    pub(crate) fn of(read: &IoClass, write: &IoClass, stretch: f64) -> Seen {
         let mean = |class: &IoClass| if class.total_ios == 0 { 0.0 } else { class.lat_ns.mean };
         let times = |class: &IoClass| RANKS.map(|rank| class.lat_ns.at(rank) as f64);
         Seen {
-            bytes_per_s: result.read.bw_bytes + result.write.bw_bytes,
-            read_mean_ns: mean(&result.read),
-            write_mean_ns: mean(&result.write),
-            read_ns: times(&result.read),
-            write_ns: times(&result.write),
+            bytes_per_s: read.bw_bytes + write.bw_bytes,
+            read_mean_ns: mean(read),
+            write_mean_ns: mean(write),
+            read_ns: times(read),
+            write_ns: stops::stretched(write, stretch, times(write)),
+            write_longest_ns: write.lat_ns.max as f64 * stretch,
         }
     }
 
@@ -72,6 +78,7 @@ impl Seen {
             Figure::Throughput => self.bytes_per_s,
             Figure::ReadMean => self.read_mean_ns,
             Figure::WriteMean => self.write_mean_ns,
+            Figure::WriteLongest => self.write_longest_ns,
             figure => match (figure.rank_of_reads(), figure.rank_of_writes()) {
                 (Some(rank), _) => self.read_ns[rank],
                 (None, Some(rank)) => self.write_ns[rank],
@@ -216,9 +223,16 @@ impl<'a> Lab<'a> {
             }
             _ => {}
         }
-        let measure = length(device, condition, self.part);
+        let length = length(device, condition, self.part);
         let mut host = candidate.host;
         host.session_ns += condition.cpu_per_request_ns;
+        let only_cancel = OnlyCancel(self.progress);
+        if let Some(length) = length.in_cycles(device) {
+            let cycles = cycles::measure(modelled, &load, host, self.seed, &length, &only_cancel)?;
+            // What is under way when enough is clean makes all stalls longer by as much.
+            let stretch = (candidate.stretch + cycles.longer - 1.0) / cycles.longer;
+            return Ok(Seen::of(&cycles.read, &cycles.write, stretch));
+        }
         let spec = RunSpec {
             device,
             device_json: serde_json::Value::Null,
@@ -227,20 +241,44 @@ impl<'a> Lab<'a> {
             load: &load,
             fill: condition.fill,
             seed: self.seed,
-            measure,
+            measure: length.measure(),
             fresh: false,
             explain_tail: false,
-            histograms: false,
+            histograms: candidate.stretch > 1.0,
         };
-        Ok(Seen::of(&target::measure(&spec, modelled, &OnlyCancel(self.progress))?))
+        let result = target::measure(&spec, modelled, &only_cancel)?;
+        Ok(Seen::of(&result.read, &result.write, candidate.stretch))
+    }
+}
+
+/// How long a point is measured.
+struct Length {
+    /// Requests before it, of loads that write.
+    warm_up: Option<u64>,
+    requests: u64,
+    /// Sectors that a request writes.
+    per_request: f64,
+}
+
+impl Length {
+    fn measure(&self) -> Measure {
+        match self.warm_up {
+            Some(warm_up) => Measure::After { warm_up, requests: self.requests },
+            None => Measure::Requests(self.requests),
+        }
+    }
+
+    /// Where the card stops the world while it is measured: whole cycles need fewer.
+    fn in_cycles(&self, device: &DeviceConfig) -> Option<cycles::Length> {
+        cycles::Length::of(device, self.warm_up?, self.requests.min(REQUESTS), self.per_request)
     }
 }
 
 /// Requests that are enough for a point, and those before them until the card is as the load keeps it.
-fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Measure {
+fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Length {
     let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(LEAST_REQUESTS, REQUESTS);
     if !condition.mode.writes() {
-        return Measure::Requests((least / part).max(LEAST_REQUESTS));
+        return Length { warm_up: None, requests: (least / part).max(LEAST_REQUESTS), per_request: 0.0 };
     }
     let cards = device.cards();
     let sum = |of: &dyn Fn(&CardConfig) -> u64| cards.iter().map(of).sum::<u64>();
@@ -258,7 +296,11 @@ fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Measure {
     // A stall holds up all that are outstanding, so writes need more requests than reads.
     let wanted = ((WRITTEN_BANDS * band_sectors) as f64 / per_request) as u64;
     let requests = wanted.clamp(WRITES_MORE * least, MOST_REQUESTS);
-    Measure::After { warm_up: (before / per_request) as u64 / part, requests: (requests / part).max(LEAST_REQUESTS) }
+    Length {
+        warm_up: Some((before / per_request) as u64 / part),
+        requests: (requests / part).max(LEAST_REQUESTS),
+        per_request,
+    }
 }
 
 /// Residuals of what a model did against what was measured, in standard deviations.
@@ -305,7 +347,8 @@ mod tests {
             explain_tail: false,
             histograms: false,
         };
-        Seen::of(&target::measure(&spec, state, &Silent).unwrap())
+        let result = target::measure(&spec, state, &Silent).unwrap();
+        Seen::of(&result.read, &result.write, candidate.stretch)
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::cache_settings::CacheTimes;
 use crate::error::FitError;
 use crate::observe::Observation;
 use crate::simulate::Candidate;
+use crate::stops;
 use card::{CardConfig, RelocationPath};
 use device::HostConfig;
 use profile::{Host, Profile, ProfileError};
@@ -88,6 +89,7 @@ pub(crate) enum Knob {
     Spare,
     Buffer,
     RelocationSector,
+    CleanedAtOnce,
     HostCpu,
     HostContention,
 }
@@ -110,6 +112,7 @@ impl Knob {
             Knob::Spare => "effective spare factor",
             Knob::Buffer => "buffer.bytes",
             Knob::RelocationSector => "relocation.sector_ns",
+            Knob::CleanedAtOnce => "bytes cleaned at once",
             Knob::HostCpu => "host CPU time, times",
             Knob::HostContention => "host.contention",
         }
@@ -119,6 +122,7 @@ impl Knob {
     pub fn file_key(self) -> Option<(&'static str, &'static str)> {
         match self {
             Knob::Spare => Some(("geometry", "blocks_per_plane")),
+            Knob::CleanedAtOnce => Some(("ftl", "stop_free_bands")),
             Knob::HostCpu | Knob::HostContention => None,
             knob => knob.key().split_once('.'),
         }
@@ -139,6 +143,7 @@ impl Knob {
             Knob::Spare => (0.02, 0.85),
             Knob::Buffer => (256.0 * 1024.0, 64.0 * 1024.0 * 1024.0),
             Knob::RelocationSector => (100.0, 1e6),
+            Knob::CleanedAtOnce => (1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0 * 1024.0),
             Knob::HostCpu => (0.1, 20.0),
             Knob::HostContention => (0.001, 0.9),
         }
@@ -158,6 +163,8 @@ pub(crate) struct Choices {
     pub dies_per_channel: u32,
     /// Pages of each stripe that hold no data.
     pub parity_units: u32,
+    /// Whether writes stop while collection works.
+    pub stops_the_world: bool,
 }
 
 pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
@@ -189,7 +196,7 @@ pub(crate) struct Cache {
 #[derive(Clone, Debug)]
 pub(crate) struct Space {
     profile: Profile,
-    card: CardConfig,
+    pub card: CardConfig,
     user_sectors: f64,
     host: HostConfig,
     neutral: bool,
@@ -200,6 +207,8 @@ pub(crate) struct Space {
     /// Of the base.
     pub base_choices: Choices,
     pub cache: CacheChoice,
+    /// How much is cleaned at once, before anything is fitted.
+    pub cleaned_bytes: f64,
 }
 
 impl Space {
@@ -224,6 +233,7 @@ impl Space {
             pages_per_block: card.nand.geometry.pages_per_block,
             dies_per_channel: card.nand.geometry.dies_per_channel,
             parity_units: card.ftl.parity_units,
+            stops_the_world: matches!(card.ftl.gc, ftl::GcMode::StopTheWorld { .. }),
         };
         let mut space = Space {
             user_sectors: figures.capacities.user_bytes as f64 / SECTOR_BYTES,
@@ -233,10 +243,12 @@ impl Space {
             neutral: base.neutral,
             counted: false,
             knobs: Vec::new(),
-            choices,
+            choices: Choices { stops_the_world: choices.stops_the_world || stops::show(points), ..choices },
             base_choices: choices,
             cache: CacheChoice::AsBase,
+            cleaned_bytes: stops::cleaned_bytes(points),
         };
+        space.cleaned_bytes = space.base_cleaned_bytes().unwrap_or(space.cleaned_bytes);
         space.knobs = space.useful(points, fit_host);
         Ok(space)
     }
@@ -265,6 +277,7 @@ impl Space {
             (Knob::Spare, random_writes),
             (Knob::Buffer, tails && writes && self.neutral),
             (Knob::RelocationSector, random_writes && self.choices.through_host),
+            (Knob::CleanedAtOnce, random_writes && self.choices.stops_the_world),
             (Knob::HostCpu, fit_host),
             (Knob::HostContention, fit_host),
         ];
@@ -351,6 +364,7 @@ impl Space {
                 RelocationPath::Host { sector_ns } => sector_ns as f64,
                 RelocationPath::Internal => 5_000.0,
             },
+            Knob::CleanedAtOnce => self.cleaned_bytes,
             Knob::HostCpu => 1.0,
             Knob::HostContention => self.host.contention,
         }
@@ -410,6 +424,12 @@ impl Space {
         &self.host
     }
 
+    /// Whether the base's file says how many bands paced collection holds free.
+    pub fn says_target_free_bands(&self) -> bool {
+        let mut paced = self.profile.clone();
+        paced.set("ftl.gc=paced").and_then(|()| paced.figures()).is_ok()
+    }
+
     /// Keeps values within their limits.
     pub fn clamp(&self, values: &mut [f64]) {
         for (value, knob) in values.iter_mut().zip(&self.knobs) {
@@ -421,12 +441,17 @@ impl Space {
     /// What values become in a card: whole numbers, steps of spare space.
     pub fn realised(&self, values: &[f64]) -> Vec<f64> {
         let round = |(value, knob): (&f64, &Knob)| match knob {
-            Knob::Channels if self.neutral => self.even_channels(value.exp()).ln(),
-            Knob::Channels => value.exp().round().max(1.0).ln(),
+            Knob::Channels => self.whole_channels(value.exp()).ln(),
             Knob::Spare => (value / SPARE_STEP).round() * SPARE_STEP,
+            Knob::CleanedAtOnce => self.realised_cleaned(values),
             _ => *value,
         };
         values.iter().zip(&self.knobs).map(round).collect()
+    }
+
+    /// Whole channels.
+    pub fn whole_channels(&self, channels: f64) -> f64 {
+        if self.neutral { self.even_channels(channels) } else { channels.round().max(1.0) }
     }
 
     /// Channels of a neutral card, so that its stripes are as wide as those of cards that are: a full buffer gives room back
@@ -442,7 +467,7 @@ impl Space {
 
     /// The next logarithm of a number of channels that makes another card.
     pub fn other_channels(&self, value: f64, up: bool, factor: f64) -> f64 {
-        let round = |n: f64| if self.neutral { self.even_channels(n) } else { n.round().max(1.0) };
+        let round = |n: f64| self.whole_channels(n);
         let now = round(value.exp());
         let wanted = round(if up { now * factor } else { now / factor });
         if wanted != now {
@@ -466,7 +491,7 @@ impl Space {
         for knob in &self.knobs {
             let value = self.value(values, *knob);
             match knob {
-                Knob::Spare | Knob::HostCpu | Knob::HostContention => {}
+                Knob::Spare | Knob::CleanedAtOnce | Knob::HostCpu | Knob::HostContention => {}
                 Knob::Buffer => {
                     let sectors = (value / SECTOR_BYTES).round() as u64;
                     set("buffer.bytes", (sectors * device::SECTOR_BYTES).to_string());
@@ -504,6 +529,7 @@ impl Space {
         if now.reads_first != was.reads_first {
             set("card.reads_first", now.reads_first.to_string());
         }
+        out.extend(self.collection_settings(values));
         // Blocks follow from spare space and from how much a band of this geometry holds.
         if self.knobs.contains(&Knob::Spare) || self.knobs.contains(&Knob::Channels) {
             let mut profile = self.profile.clone();
@@ -532,11 +558,12 @@ impl Space {
 
     /// The card at some values as it is modelled, and the host in front of it.
     pub fn candidate(&self, values: &[f64]) -> Result<Candidate, ProfileError> {
-        let profile = self.profile(values)?;
+        let (values, stretch) = self.modelled_cleaned(values);
+        let profile = self.profile(&values)?;
         let c = profile.figures()?.expect("flash has figures").capacities;
         let wanted = MODEL_BANDS.max(MODEL_SECTORS / c.data_sectors_per_band as f64);
         let device = profile.lower((wanted / f64::from(c.bands)).min(1.0))?;
-        Ok(Candidate { device, host: self.host_at(values) })
+        Ok(Candidate { device, host: self.host_at(&values), stretch })
     }
 
     /// The host at some values.

@@ -39,7 +39,7 @@ fn figure(name: &str, value: f64) -> String {
         format!("{} MB/s", mb_per_s(value))
     } else if name == "SLC cache, bytes" {
         format!("{:.1} GB", value / 1e9)
-    } else if name == "buffer.bytes" {
+    } else if name == "buffer.bytes" || name.starts_with("bytes ") {
         format!("{:.1} MiB", value / f64::from(1 << 20))
     } else if name.contains("spare") {
         format!("{:.1} %", value * 100.0)
@@ -100,7 +100,8 @@ fn figure_words(figure: &FittedFigure) -> (&'static str, Show) {
         "write_p90_ns" => ("write p90", duration),
         "write_p95_ns" => ("write p95", duration),
         "write_p99_ns" => ("write p99", duration),
-        _ => ("write p99.9", duration),
+        "write_p999_ns" => ("write p99.9", duration),
+        _ => ("longest write", duration),
     }
 }
 

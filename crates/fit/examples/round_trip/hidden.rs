@@ -10,6 +10,7 @@ use target::{Measure, ModelTarget, Silent};
 const THROUGHPUT_NOISE: f64 = 0.025;
 const LATENCY_NOISE: f64 = 0.05;
 const SCALE: f64 = 1.0 / 256.0;
+const START_FREE_BANDS: u32 = 4;
 pub const USER_BYTES: u64 = 400_000_000_000;
 
 /// Between two values, evenly in logarithms.
@@ -71,6 +72,27 @@ pub fn hidden(rng: &mut Rng) -> (Profile, String) {
         time(230.0, 1e3)
     );
     (card, words)
+}
+
+/// The same card with writes that stop while collection cleans: bursts of 32 MiB to 1 GiB, a band at least.
+pub fn stopping(card: &Profile, rng: &mut Rng) -> (Profile, String) {
+    let c = card.figures().expect("a valid card").expect("flash").capacities;
+    let wanted = between(rng, 32.0 * 1024.0 * 1024.0, 1024.0 * 1024.0 * 1024.0);
+    let bands = (wanted / (c.data_sectors_per_band as f64 * 4096.0)).round().max(1.0) as u32;
+    let mut card = card.clone();
+    let data_bands = c.bands - c.overhead_bands;
+    for setting in [
+        format!("ftl.start_free_bands={START_FREE_BANDS}"),
+        format!("ftl.stop_free_bands={}", START_FREE_BANDS + bands),
+        "ftl.gc=stop-the-world".into(),
+    ] {
+        card.set(&setting).expect("a valid setting");
+    }
+    // What is swung about counts as spare space: as much is left as there was.
+    let overhead = card.figures().expect("a valid card").expect("flash").capacities.overhead_bands;
+    card.set(&format!("geometry.blocks_per_plane={}", data_bands + overhead)).expect("a valid setting");
+    let bytes = f64::from(bands) * c.data_sectors_per_band as f64 * 4096.0;
+    (card, format!("{bands} bands ({:.0} MiB) at once", bytes / f64::from(1 << 20)))
 }
 
 /// A review of it, as noisy as reviews are.

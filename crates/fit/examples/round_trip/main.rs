@@ -1,5 +1,6 @@
 //! Hidden cards, reviewed in the model with noise added, and fitted: how well do their twins predict what was not
 //! measured? `cargo run --release -p fit --example round_trip -- 20` (cards; a second number is the first card's).
+//! With `--stops` their writes stop while collection cleans.
 //! With `conditioning` nothing is fitted: how far the hidden cards' own 99th percentiles move when a number is a little off.
 
 mod conditioning;
@@ -7,7 +8,7 @@ mod hidden;
 
 use device::Rng;
 use fit::{Assumed, Errors, Input, Options, Status, distance, fit, observe};
-use hidden::{UNSEEN, hidden, measured, reviewed};
+use hidden::{UNSEEN, hidden, measured, reviewed, stopping};
 use profile::{Host, Profile};
 use results::RunResult;
 use std::time::Instant;
@@ -38,6 +39,13 @@ fn truth(card: &Profile, name: &str) -> Option<f64> {
         "buffer.bytes" => f64::from(hidden.buffer_sectors) * 4096.0,
         "geometry.pages_per_block" => f64::from(hidden.nand.geometry.pages_per_block),
         "geometry.dies_per_channel" => f64::from(hidden.nand.geometry.dies_per_channel),
+        "bytes cleaned at once" => match hidden.ftl.gc {
+            ftl::GcMode::StopTheWorld { start_free_bands, stop_free_bands } => {
+                let band_sectors = card.figures().expect("a valid card")?.capacities.data_sectors_per_band;
+                f64::from(stop_free_bands - start_free_bands) * band_sectors as f64 * 4096.0
+            }
+            ftl::GcMode::Paced { .. } => return None,
+        },
         "ftl.parity_units" => f64::from(hidden.ftl.parity_units),
         _ => return None,
     })
@@ -63,13 +71,19 @@ fn main() {
         return conditioning::print(first, cards);
     }
     let verbose = std::env::args().any(|word| word == "-v");
+    let stops = std::env::args().any(|word| word == "--stops");
     let host = Host::builtin("default").expect("a built-in host");
     let (mut all_throughput, mut all_tails, mut all_floor) = (Vec::new(), Vec::new(), Vec::new());
     let (mut told, mut told_wrong) = (0, 0);
+    let mut stops_wrong = 0;
     let (mut said, mut said_wrong) = (0, 0);
     for number in first..first + cards {
         let mut rng = Rng::stream(number, "round trip");
-        let (card, words) = hidden(&mut rng);
+        let (mut card, mut words) = hidden(&mut rng);
+        if stops {
+            let (stopping, how) = stopping(&card, &mut rng);
+            (card, words) = (stopping, format!("{words}, {how}"));
+        }
         let result = reviewed(&card, &host, &mut rng);
         let input = Input { file: format!("hidden-{number}"), result, circumstances: None };
         let observed = observe(&[input], &Assumed::default()).expect("a review has enough points");
@@ -116,6 +130,8 @@ fn main() {
         all_floor.extend_from_slice(&floor);
         let (t, p, f) = (Errors::of(throughput), Errors::of(tails), Errors::of(floor));
         let victim = fitted.parameters.iter().find(|p| p.name == "ftl.victim").expect("each fit has one");
+        let gc = fitted.parameters.iter().find(|p| p.name == "ftl.gc").expect("each fit has one");
+        stops_wrong += u32::from((gc.value == "stop-the-world") != stops);
         let is_told = victim.status == Status::Determined;
         told += u32::from(is_told);
         told_wrong += u32::from(is_told && !words.contains(&victim.value));
@@ -130,7 +146,7 @@ fn main() {
         said_wrong += wrong.len();
         println!(
             "{number:3}: throughput {:4.1} {:4.1}, p99 {:4.1} {:4.1} (itself {:.1} {:.1}) %, {took_s:.0} s, {} points, \
-             cross-validated {:.1} %, victim {} {}; {words}",
+             cross-validated {:.1} %, victim {} {}, {} {}; {words}",
             t.median * 100.0,
             t.p95 * 100.0,
             p.median * 100.0,
@@ -140,7 +156,9 @@ fn main() {
             fitted.simulated_points,
             fitted.left_out_throughput.median * 100.0,
             victim.value,
-            victim.status.words()
+            victim.status.words(),
+            gc.value,
+            gc.status.words()
         );
         println!(
             "     {} of {says} parameters said to be told are not what they are: {}",
@@ -150,6 +168,7 @@ fn main() {
     }
     println!("parameters said to be told: {said}, {said_wrong} of them not within their bounds");
     println!("victim policy called determined: {told} of {cards}, {told_wrong} of them wrongly");
+    println!("paced or not found wrongly: {stops_wrong} of {cards}");
     let all = [
         ("throughput", Errors::of(all_throughput)),
         ("p99", Errors::of(all_tails)),
