@@ -92,7 +92,9 @@ pub enum Problem {
         place: String,
     },
     /// A burst that can't be one.
-    #[error("burst {number} is none (rows of rising bytes, each with its throughput, up to the burst's own): write it again, it is broken")]
+    #[error(
+        "burst {number} is none (rows of rising bytes, each with its throughput, up to the burst's own): write it again, it is broken"
+    )]
     BadBurst {
         /// Which, from 1.
         number: usize,

@@ -112,6 +112,7 @@ impl Unit {
             },
             Unit::Bytes => {
                 let (scale, unit) = match value {
+                    0.0 => (1.0, "B"),
                     ..999.5e3 => (1e3, "kB"),
                     ..999.5e6 => (1e6, "MB"),
                     ..999.5e9 => (1e9, "GB"),

@@ -30,7 +30,8 @@ fn is_burst(burst: &Burst) -> bool {
     let positive = |value: f64| value.is_finite() && value > 0.0;
     let time = |value: f64| value.is_finite() && value >= 0.0;
     let mut last = 0;
-    let rises = burst.rows.iter().all(|row| row.bytes > std::mem::replace(&mut last, row.bytes) && positive(row.bw_bytes));
+    let rises =
+        burst.rows.iter().all(|row| row.bytes > std::mem::replace(&mut last, row.bytes) && positive(row.bw_bytes));
     let falls = burst.cliff.is_none_or(|cliff| {
         cliff.bytes <= burst.bytes
             && positive(cliff.before_bw_bytes)

@@ -7,7 +7,8 @@ use crate::unit::{Unit, capacity};
 use results::{Burst, BurstReport, BurstRow};
 use std::borrow::Cow;
 
-const WRITTEN: XAxis = XAxis { label: Cow::Borrowed("Written"), suffix: "written", unit: Unit::Bytes, scale: Scale::Linear };
+const WRITTEN: XAxis =
+    XAxis { label: Cow::Borrowed("Written"), suffix: "written", unit: Unit::Bytes, scale: Scale::Linear };
 /// Bursts of a device that are shown: as many as there are colours.
 const BURSTS: usize = 6;
 /// Steps of the axis at most: as fine as what a review writes down of a burst that is half as long as the longest.
@@ -19,12 +20,17 @@ pub fn section(devices: &Devices) -> Option<Section> {
     let mut bursts = Vec::new();
     for (i, report) in devices.iter().filter_map(|(i, _, result)| Some((i, result.burst.as_ref()?))) {
         let shown: Vec<&Burst> = report.bursts.iter().filter(|burst| burst.bytes > 0).take(BURSTS).collect();
-        section.note(devices.labelled(i, &clip(&report.title, 300)));
+        // Devices that were asked the same are told so once.
+        let title = clip(&report.title, 300);
+        let same = devices.iter().all(|(_, _, other)| other.burst.as_ref().is_none_or(|b| b.title == report.title));
+        section.note(if same || title.is_empty() { title } else { devices.labelled(i, &title) });
         if report.bursts.len() > BURSTS {
             let text = format!("Of {} bursts, {} are shown.", report.bursts.len(), shown.len());
             section.note(devices.labelled(i, &text));
         }
-        section.note(devices.labelled(i, what_is_to_see(report)));
+        if !shown.is_empty() {
+            section.note(devices.labelled(i, what_is_to_see(report)));
+        }
         bursts.extend(shown.into_iter().map(|burst| Shown { device: i, report, burst, curve: Curve::of(burst) }));
     }
     section.plots.extend(plot(devices, &bursts));
@@ -50,9 +56,6 @@ impl Shown<'_> {
 }
 
 fn what_is_to_see(report: &BurstReport) -> &'static str {
-    if report.bursts.iter().all(|burst| burst.bytes == 0) {
-        return "";
-    }
     if report.bursts.iter().any(|burst| burst.cliff.is_some()) {
         return "Throughput falls and stays low: until there, data went into a cache of faster cells. What goes fast after \
                 a pause is what the device emptied of it while nothing was asked.";
@@ -188,7 +191,8 @@ mod tests {
 
     #[test]
     fn rows_that_no_burst_has_are_left_out() {
-        let nan = Curve::of(&burst(&[(10, f64::NAN), (20, -1.0), (30, 3.0), (30, 3.0), (20, 1.0), (40, 1e300), (50, 0.0)]));
+        let nan =
+            Curve::of(&burst(&[(10, f64::NAN), (20, -1.0), (30, 3.0), (30, 3.0), (20, 1.0), (40, 1e300), (50, 0.0)]));
         assert_eq!(nan.0, [(30.0, 10.0), (40.0, 10.0)]);
         assert_eq!(Curve::of(&burst(&[])).at_steps(&[1.0]), [None]);
         assert_eq!(steps([Curve::of(&burst(&[]))].iter()), Vec::<f64>::new());

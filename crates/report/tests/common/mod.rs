@@ -7,9 +7,10 @@ mod chromium;
 mod database;
 
 use results::{
-    Axis, Burst, BurstReport, BurstRow, Claim, Cliff, Comparison, ComparisonPoint, Fact, HostInfo, IoClass, LatencyRecorder, PhaseReport, PhaseStatus,
-    Point, Preconditioning, Price, Published, Purge, ReviewOptions, ReviewResult, SeriesRow, Stall, SteadyState, Sweep,
-    SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline, Tone,
+    Axis, Burst, BurstReport, BurstRow, Claim, Cliff, Comparison, ComparisonPoint, Fact, HostInfo, IoClass,
+    LatencyRecorder, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Published, Purge, ReviewOptions,
+    ReviewResult, SeriesRow, Stall, SteadyState, Sweep, SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline,
+    Tone,
 };
 use serde_json::json;
 

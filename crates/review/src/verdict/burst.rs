@@ -148,8 +148,7 @@ mod tests {
     #[test]
     fn a_cache_that_the_first_burst_does_not_fill_is_told_by_the_next() {
         let (tone, text) = said(vec![burst(0.0, GB, 100, 1.0), burst(10.0, 5 * GB, 40, 2e8)]).unwrap();
-        let expected =
-            "Writes 2,000 MB/s for all of the first 100 GB; after 10 s of rest 200 GB go fast, what comes then 200 MB/s.";
+        let expected = "Writes 2,000 MB/s for all of the first 100 GB; after 10 s of rest 200 GB go fast, what comes then 200 MB/s.";
         assert_eq!((tone, text.as_str()), (Tone::Warning, expected));
     }
 
