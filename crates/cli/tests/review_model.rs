@@ -175,7 +175,7 @@ fn options_take_effect() {
     assert_eq!(sweeps(&quick).len(), 2);
     let skipped: Vec<&Value> =
         quick["phases"].as_array().unwrap().iter().filter(|phase| phase["status"] == "skipped").collect();
-    assert_eq!(skipped.len(), 6);
+    assert_eq!(skipped.len(), 7);
     let whole = ["review", "tachion-400", "--scale", "1/256", "--only", "sync,redo", "--json"];
     let whole: Value = serde_json::from_str(&success(&run_in(dir.path(), &whole))).unwrap();
     assert!(points(&whole).len() > points(&quick).len());

@@ -91,6 +91,14 @@ pub enum Problem {
         /// The sweep's or the timeline's name.
         place: String,
     },
+    /// A burst that can't be one.
+    #[error(
+        "burst {number} is none (rows of rising bytes, each with its throughput, up to the burst's own): write it again, it is broken"
+    )]
+    BadBurst {
+        /// Which, from 1.
+        number: usize,
+    },
     /// fio ran nothing, or its server did.
     #[error("fio's JSON without jobs: of fio --client, import what each machine wrote itself")]
     NoJobs,

@@ -62,6 +62,40 @@ fn a_histogram_that_is_none_is_refused() {
 }
 
 #[test]
+fn a_burst_that_is_none_is_refused() {
+    let good = serde_json::to_value(full::review()).unwrap();
+    let broken = [
+        ("/burst/bursts/0/rows/0/bytes", json!(400)),
+        ("/burst/bursts/0/rows/1/bytes", json!(100)),
+        ("/burst/bursts/0/rows/1/bw_bytes", json!(-1.0)),
+        ("/burst/bursts/0/rows/1/bw_bytes", json!(0.0)),
+        ("/burst/bursts/0/bytes", json!(199)),
+        ("/burst/bursts/0/idle_s", json!(-1.0)),
+        ("/burst/bursts/0/seconds", json!(-1.0)),
+        ("/burst/bursts/0/cliff/bytes", json!(400)),
+        ("/burst/bursts/0/cliff/before_bw_bytes", json!(0.5)),
+        ("/burst/bursts/0/cliff/after_bw_bytes", json!(0.0)),
+    ];
+    for (place, value) in broken {
+        let mut review = good.clone();
+        *review.pointer_mut(place).unwrap() = value;
+        let message = refused(&review.to_string());
+        assert!(message.starts_with("f.json: burst 1 is none"), "{place}: {message}");
+    }
+    // JSON has no word for it: what a program made of it is no number.
+    let mut review = good;
+    review["burst"]["bursts"][0]["rows"][0]["bw_bytes"] = Value::Null;
+    assert!(refused(&review.to_string()).contains("invalid type: null, expected f64"));
+}
+
+#[test]
+fn a_review_from_before_there_were_bursts_is_read() {
+    let mut review = serde_json::to_value(full::review()).unwrap();
+    review.as_object_mut().unwrap().remove("burst");
+    assert_eq!(parse("f.json", review.to_string().as_bytes()).unwrap().burst, None);
+}
+
+#[test]
 fn a_run_becomes_a_sweep_of_one_point() {
     let review = read(path("flashrig-run.json")).unwrap();
     let [sweep] = &review.sweeps[..] else { panic!() };

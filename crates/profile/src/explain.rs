@@ -188,6 +188,11 @@ fn geometry(page: &mut Page, flash: &Flash) {
                 decimal_bytes(bytes)
             ),
         );
+        let rate = match flash.card.fold_bytes_per_s {
+            None => "as fast as the flash goes".to_string(),
+            Some(rate) => format!("at {}", mb_per_s(rate as f64)),
+        };
+        page.row("", &format!("folded into native cells {rate} while the host is idle"));
     }
     let suspend = match timing.suspend_ns {
         None => "programs and erases can't be suspended".to_string(),

@@ -6,6 +6,7 @@ const CSV_UNITS = {
   nanoseconds: ["µs", 1e-3],
   percent: ["%", 1],
   block_bytes: ["bytes", 1],
+  bytes: ["bytes", 1],
   seconds: ["s", 1],
   count: ["", 1],
   ratio: ["", 1],

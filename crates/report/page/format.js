@@ -48,6 +48,12 @@ function parts(unit, value) {
       if (value < 1024) return [trimmed(value, 0), "B"];
       if (value < 1048576) return [trimmed(value / 1024, 1), "KiB"];
       return [trimmed(value / 1048576, 1), "MiB"];
+    case "bytes":
+      if (value === 0) return ["0", "B"];
+      if (value < 999.5e3) return [threeDigits(value / 1e3), "kB"];
+      if (value < 999.5e6) return [threeDigits(value / 1e6), "MB"];
+      if (value < 999.5e9) return [threeDigits(value / 1e9), "GB"];
+      return [threeDigits(value / 1e12), "TB"];
     case "seconds":
       return [trimmed(value, value < 10 ? 2 : 1), "s"];
     case "count":

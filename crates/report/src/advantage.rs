@@ -8,7 +8,7 @@ use crate::devices::{Devices, positive};
 use crate::figures::{FULL, THREADS, best_iops, kept, price_per_gb, worst_response_ns};
 use crate::sections::x_axis;
 use crate::unit::Unit;
-use results::{Axis, IoClass, Point, ReviewResult};
+use results::{Axis, IoClass, Pace, Point, ReviewResult};
 
 /// Which direction is good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,6 +258,26 @@ fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
         let values = points.iter().zip(results).map(|(point, r)| point.and_then(|_| worst_response_ns(r))).collect();
         let label = format!("longest response{state}");
         push("Random writes over time", label, RowUnit::Known(Unit::Nanoseconds), Better::Lower, values);
+    }
+    let burst = |r: &&ReviewResult| {
+        let report = r.burst.as_ref().filter(|report| report.first().is_some())?;
+        Some(Point { load: report.load.clone(), fill: r.options.fill, ..Point::default() })
+    };
+    let bursts: Vec<Option<Point>> = results.iter().map(burst).collect();
+    for (state, points) in groups(&bursts.iter().map(Option::as_ref).collect::<Vec<_>>(), Axis::Threads) {
+        let paces: Vec<Option<Pace>> = points
+            .iter()
+            .zip(results)
+            .map(|(point, r)| point.and(r.burst.as_ref()).and_then(|report| Some(report.pace(report.first()?))))
+            .collect();
+        let mut bandwidth = |label: &str, of: fn(&Pace) -> Option<f64>| {
+            let values = paces.iter().map(|pace| pace.as_ref().and_then(of).and_then(positive)).collect();
+            let (group, unit) = ("Burst into an emptied device", RowUnit::Known(Unit::BytesPerSecond));
+            push(group, format!("{label}{state}"), unit, Better::Higher, values);
+        };
+        bandwidth("at first", |pace| pace.fast_bw_bytes);
+        // What never falls is at its end as fast as at first.
+        bandwidth("in the end", |pace| pace.slow_bw_bytes.or(pace.fast_bw_bytes));
     }
     let mut currencies: Vec<&str> = results.iter().filter_map(|r| Some(r.price.as_ref()?.currency.as_str())).collect();
     currencies.sort_unstable();

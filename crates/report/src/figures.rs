@@ -3,7 +3,7 @@
 use crate::anchor;
 use crate::devices::{at, positive};
 use crate::ratios::ratios;
-use crate::unit::{THIN, Unit, three_digits};
+use crate::unit::{THIN, Unit, capacity, three_digits};
 use results::{Point, ReviewResult, Sweep};
 
 /// One of them.
@@ -23,7 +23,7 @@ pub const THREADS: f64 = 16.0;
 /// From here on a device counts as full, percent in use.
 pub const FULL: f64 = 98.0;
 
-/// What there is of: random reads and writes, p99, loss when full, worst stall, price.
+/// What there is of: random reads and writes, p99, loss when full, worst stall, how much is written fast, price.
 pub fn figures(result: &ReviewResult) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (name, label) in [("threads-rndrd", "Random reads"), ("threads-rndwr", "Random writes")] {
@@ -57,6 +57,17 @@ pub fn figures(result: &ReviewResult) -> Vec<Figure> {
             value: Unit::Nanoseconds.show(worst),
             detail: format!("{stalls}; slowest {} of mean", Unit::Percent.show(timeline.slowest_second * 100.0)),
             chart: anchor::chart("timeline"),
+        })
+    }));
+    figures.extend(result.burst.as_ref().and_then(|report| {
+        let first = report.pace(report.first()?);
+        let (fast, slow) = (positive(first.fast_bw_bytes?)?, positive(first.slow_bw_bytes?)?);
+        let [fast, slow] = [fast, slow].map(|bw| Unit::BytesPerSecond.show(bw));
+        Some(Figure {
+            label: "Written fast into an emptied device".into(),
+            value: capacity(first.fast_bytes),
+            detail: format!("{fast} until then, {slow} from then on"),
+            chart: anchor::chart("burst"),
         })
     }));
     if let (Some(price), Some(per_gb)) = (&result.price, price_per_gb(result)) {

@@ -23,6 +23,8 @@ pub enum Unit {
     Ratio,
     /// Bytes of a request, in powers of two.
     BlockBytes,
+    /// An amount of bytes as devices are sold, in powers of ten.
+    Bytes,
     /// Seconds.
     Seconds,
 }
@@ -108,6 +110,16 @@ impl Unit {
                 ..1_048_576.0 => (trimmed(value / 1024.0, 1), "KiB"),
                 _ => (trimmed(value / 1_048_576.0, 1), "MiB"),
             },
+            Unit::Bytes => {
+                let (scale, unit) = match value {
+                    0.0 => (1.0, "B"),
+                    ..999.5e3 => (1e3, "kB"),
+                    ..999.5e6 => (1e6, "MB"),
+                    ..999.5e9 => (1e9, "GB"),
+                    _ => (1e12, "TB"),
+                };
+                (three_digits(value / scale), unit)
+            }
             Unit::Seconds => (trimmed(value, if value < 10.0 { 2 } else { 1 }), "s"),
         }
     }
@@ -128,7 +140,7 @@ impl Unit {
             Unit::Nanoseconds => "µs",
             Unit::Percent => "%",
             Unit::Count | Unit::Ratio => "",
-            Unit::BlockBytes => "bytes",
+            Unit::BlockBytes | Unit::Bytes => "bytes",
             Unit::Seconds => "s",
         }
     }
@@ -136,14 +148,7 @@ impl Unit {
 
 /// A capacity as it is sold: powers of ten.
 pub fn capacity(bytes: u64) -> String {
-    let bytes = bytes as f64;
-    let (scale, unit) = match bytes {
-        ..1e6 => (1e3, "kB"),
-        ..1e9 => (1e6, "MB"),
-        ..1e12 => (1e9, "GB"),
-        _ => (1e12, "TB"),
-    };
-    format!("{}{THIN}{unit}", three_digits(bytes / scale))
+    Unit::Bytes.show(bytes as f64)
 }
 
 /// A wall-clock duration.
@@ -178,6 +183,8 @@ mod tests {
         assert_eq!(plain(Unit::Ratio, 0.0), "0");
         assert_eq!(plain(Unit::Ratio, 0.012345), "0.0123");
         assert_eq!(plain(Unit::Ratio, f64::NAN), "–");
+        assert_eq!(plain(Unit::Bytes, 999_499_999_999.0), "999 GB");
+        assert_eq!(plain(Unit::Bytes, 999_500_000_000.0), "1.00 TB");
         assert_eq!(capacity(400_000_000_000).replace(THIN, " "), "400 GB");
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{full, imported};
+use common::{CACHE, full, imported};
 use report::Unit;
 use report::advantage::{AdvantageRow, AdvantageTable, Better, RowUnit, table};
 use results::ReviewResult;
@@ -85,6 +85,7 @@ fn prices_in_other_currencies_are_not_compared() {
 fn a_device_without_any_sweep_has_dashes() {
     let mut empty = full("b", 1.0);
     (empty.sweeps, empty.timeline, empty.price, empty.database) = (Vec::new(), None, None, None);
+    empty.burst = None;
     let table = compare(&[full("a", 1.0), empty]);
     assert!(!table.rows.is_empty());
     assert!(table.rows.iter().all(|row| row.show(1) == "–" && row.show_advantage(1) == "–"));
@@ -101,4 +102,21 @@ fn databases_are_compared_at_each_number_of_sessions_and_at_their_peaks() {
     let p99 = row(&table, "PostgreSQL 80/20", "16 sessions, p99 of selects");
     assert_eq!((p99.key, p99.better), (false, Better::Lower));
     assert!(p99.advantage(1).unwrap() > 45.0, "{p99:?}");
+}
+
+#[test]
+fn bursts_are_compared_by_how_they_begin_and_how_they_end() {
+    let mut even = full("b", 0.5);
+    even.burst.as_mut().unwrap().bursts.iter_mut().for_each(|burst| burst.cliff = None);
+    let mean = even.burst.as_ref().unwrap().bursts[0].bw_bytes();
+    let table = compare(&[full("a", 1.0), even]);
+    let [first, last] = ["at first", "in the end"].map(|label| row(&table, "Burst into an emptied device", label));
+    assert_eq!((first.key, first.better, &first.values), (true, Better::Higher, &vec![Some(CACHE.1), Some(mean)]));
+    assert_eq!(last.values, [Some(CACHE.2), Some(mean)]);
+    let mut other = full("b", 1.0);
+    other.options.fill = 0.5;
+    let table = compare(&[full("a", 1.0), other]);
+    for row in table.rows.iter().filter(|r| r.group == "Burst into an emptied device") {
+        assert_eq!(row.values.iter().flatten().count(), 1, "{row:?}");
+    }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{HOSTILE, absurd, full, hostile, imported, partial};
+use common::{CACHE, HOSTILE, absurd, full, hostile, imported, partial};
 use report::{MAX_PAGE_BYTES, compare_page, review_page};
 use results::ReviewResult;
 use sha2::{Digest, Sha256};
@@ -248,4 +248,49 @@ fn a_database_has_a_chapter_with_its_charts_and_tables() {
     let tps = both.as_array().unwrap().iter().find(|c| c["title"] == "Transactions a second").unwrap();
     let names: Vec<_> = tps["views"][0]["series"].as_array().unwrap().iter().map(|s| s["name"].clone()).collect();
     assert_eq!(names, ["a: live", "a: model", "b: live", "b: model"]);
+}
+
+#[test]
+fn bursts_are_drawn_over_one_axis_and_told_in_a_table() {
+    let result = full("NW-400", 1.0);
+    let page = review_page(&result);
+    let charts = data(&page, "charts").unwrap();
+    let plot = |charts: &serde_json::Value| {
+        charts.as_array().unwrap().iter().find(|c| c["id"] == "plot-burst").unwrap().clone()
+    };
+    let names = |plot: &serde_json::Value| -> Vec<String> {
+        let series = plot["views"][0]["series"].as_array().unwrap();
+        series.iter().map(|s| s["name"].as_str().unwrap().replace('\u{202f}', " ")).collect()
+    };
+    let alone = plot(&charts);
+    assert_eq!(names(&alone), ["Into the emptied device", "After 10 s of rest", "After 60 s of rest"]);
+    let xs = alone["xs"].as_array().unwrap();
+    assert_eq!((xs.len(), xs.last().unwrap().as_f64().unwrap()), (512, 256.0 * 781_250_000.0));
+    // Just before the cache is full, and just after.
+    let at = |bytes: f64| (bytes / xs[0].as_f64().unwrap()) as usize;
+    let first = |i: usize| alone["views"][0]["series"][0]["values"][i].as_f64().unwrap();
+    assert!(first(at(40e9)) > 0.9 * CACHE.1 && first(at(44e9)) < 1.1 * CACHE.2);
+    let text = markup(&page).replace('\u{202f}', " ").replace(" class=\"\"", "");
+    assert!(text.contains("How fast is a burst, and for how long?") && text.contains("id=\"chart-burst\""));
+    for row in [
+        ["emptied", "200 GB", "42.0 GB", "1 900 MB/s", "240 MB/s"],
+        ["10 s", "100 GB", "781 MB", "1 860 MB/s", "240 MB/s"],
+        ["60 s", "100 GB", "8.10 GB", "1 900 MB/s", "240 MB/s"],
+    ] {
+        let cells: String = row[1..].iter().map(|cell| format!("<td>{cell}</td>")).collect();
+        assert!(text.contains(&format!("{}</th>{cells}", row[0])), "{row:?}");
+    }
+    assert!(text.contains("Written fast into an emptied device") && text.contains("240 MB/s from then on"));
+
+    // Several devices: their first bursts, and all in the table.
+    let both = compare_page(&[full("a", 1.0), full("b", 0.5), imported()]);
+    assert_eq!(names(&plot(&data(&both, "charts").unwrap())), ["a", "b"]);
+    let rows = markup(&both).replace('\u{202f}', " ").matches(">100 GB</td>").count();
+    assert!(rows >= 4, "{rows}");
+
+    let mut even = full("even", 1.0);
+    even.burst.as_mut().unwrap().bursts.iter_mut().for_each(|burst| burst.cliff = None);
+    let page = review_page(&even);
+    assert!(page.contains("no cache comes to its end") && !page.contains("Written fast into an emptied device"));
+    assert!(!review_page(&partial()).contains("plot-burst"));
 }

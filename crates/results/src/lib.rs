@@ -16,7 +16,7 @@ mod whatif;
 pub mod words;
 
 pub use bend::bend;
-pub use burst::{Burst, BurstReport, BurstRow, Cliff};
+pub use burst::{Burst, BurstReport, BurstRow, Cliff, Pace};
 pub use comparison::{Comparison, ComparisonPoint, Published};
 pub use database::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,

@@ -385,12 +385,12 @@ pub enum Tone {
 /// A sentence of the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What it is about: `steady`, `full`, `stall`, `use`, `sync`, `host`, `price` …
+    /// What it is about: `steady`, `full`, `burst`, `stall`, `use`, `sync`, `host`, `price` …
     pub topic: String,
     /// How good news it is.
     pub tone: Tone,
     /// The sentence, figures included.
     pub text: String,
-    /// The sweep that shows it (`fill`, `threads-rndrd` …, or `timeline`, `sync`, `price`); empty: none.
+    /// The sweep that shows it (`fill`, `threads-rndrd` …, or `burst`, `timeline`, `sync`, `price`); empty: none.
     pub chart: String,
 }

@@ -46,6 +46,23 @@ pub fn duration(ns: f64) -> String {
     format!("{} {unit}", three_digits(ns / divisor))
 }
 
+/// Seconds of a pause, without decimals that say nothing: `60 s`, `1.67 s`.
+pub fn pause(seconds: f64) -> String {
+    format!("{} s", (seconds * 100.0).round() / 100.0)
+}
+
+/// An amount of bytes, decimal, in three digits: `12.0 GB`, `1.20 TB`.
+pub fn amount(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    let (divisor, unit) = match bytes {
+        n if n < 999.5e3 => (1e3, "kB"),
+        n if n < 999.5e6 => (1e6, "MB"),
+        n if n < 999.5e9 => (1e9, "GB"),
+        _ => (1e12, "TB"),
+    };
+    format!("{} {unit}", three_digits(bytes / divisor))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,6 +107,27 @@ mod tests {
             (5_000e9, "5,000 s"),
         ] {
             assert_eq!(duration(ns), text, "{ns}");
+        }
+    }
+
+    #[test]
+    fn a_pause_has_only_decimals_that_count() {
+        for (seconds, text) in [(60.0, "60 s"), (5.0 / 3.0, "1.67 s"), (0.5, "0.5 s")] {
+            assert_eq!(pause(seconds), text);
+        }
+    }
+
+    #[test]
+    fn an_amount_has_three_digits_and_the_unit_that_suits_it() {
+        for (bytes, text) in [
+            (0, "0 kB"),
+            (131_072, "131 kB"),
+            (999_499_999, "999 MB"),
+            (999_500_000, "1.00 GB"),
+            (12_000_000_000, "12.0 GB"),
+            (1_024_000_000_000, "1.02 TB"),
+        ] {
+            assert_eq!(amount(bytes), text, "{bytes}");
         }
     }
 }

@@ -12,7 +12,7 @@ pub struct ReviewArgs {
     /// A card, its TOML file, a block device, a file (new ones need --size); with --database a directory
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: String,
-    /// Only these phases: fill, timeline, threads, blocks, mix, rate, sync, redo
+    /// Only these phases: burst, fill, timeline, threads, blocks, mix, rate, sync, redo
     #[arg(long, value_name = "PHASES", value_delimiter = ',')]
     pub only: Vec<Phase>,
     /// Fewer and shorter points

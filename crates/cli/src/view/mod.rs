@@ -1,6 +1,7 @@
 //! How a result looks on a terminal: at most 80 columns, no colour, one subject a block.
 
 mod advantage;
+mod burst;
 mod comparison;
 mod control;
 mod database;

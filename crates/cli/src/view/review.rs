@@ -30,11 +30,13 @@ pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     }
     blocks.extend(marks(result));
     blocks.extend(result.timeline.as_ref().map(timeline));
+    blocks.extend(result.burst.as_ref().map(super::burst::block));
     blocks.extend(result.database.iter().flat_map(super::database::blocks));
     blocks.extend(result.comparisons.iter().map(comparison::table));
-    let points =
-        result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>() + usize::from(result.timeline.is_some());
-    let points = points + result.database.as_ref().map_or(0, super::database::points);
+    let points = result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>()
+        + usize::from(result.timeline.is_some())
+        + usize::from(result.burst.is_some())
+        + result.database.as_ref().map_or(0, super::database::points);
     let mut end = format!("speed:  {} in {}\n", counted(points as u64, "point"), seconds(result.wall_seconds));
     if let Some(files) = files {
         let words = format!("{} (figures: {})", files.html.display(), files.json.display());

@@ -116,7 +116,17 @@ pub fn review() -> ReviewResult {
                 points: vec![point(1.0), point(2.0)],
             })
             .to_vec(),
-        burst: None,
+        burst: Some(BurstReport {
+            title: "Bursts".into(),
+            load: json!({ "kind": "bursts" }),
+            bursts: vec![Burst {
+                idle_s: 10.0,
+                bytes: 200,
+                seconds: 150.0,
+                rows: vec![BurstRow { bytes: 100, bw_bytes: 2.0 }, BurstRow { bytes: 200, bw_bytes: 1.0 }],
+                cliff: Some(Cliff { bytes: 100, before_bw_bytes: 2.0, after_bw_bytes: 1.0 }),
+            }],
+        }),
         timeline: Some(Timeline {
             title: "Timeline".into(),
             point: point(0.0),

@@ -1,5 +1,6 @@
 //! What there is to see, question by question.
 
+mod burst;
 mod database;
 mod distribution;
 mod fill;
@@ -86,6 +87,7 @@ pub fn questions(devices: &Devices, curves: usize) -> Vec<Question> {
         ("How long do responses take?", vec![distribution::section(devices, curves)]),
         ("What happens when it fills up?", vec![fill::section(devices)]),
         ("Does it stall?", vec![timeline::section(devices)]),
+        ("How fast is a burst, and for how long?", vec![burst::section(devices)]),
         ("Which block size and which mix?", {
             let mut sections = named(&BLOCKS);
             sections.push(sweep::section(devices, "mix", "Reads among writes"));

@@ -7,9 +7,10 @@ mod chromium;
 mod database;
 
 use results::{
-    Axis, Claim, Comparison, ComparisonPoint, Fact, HostInfo, IoClass, LatencyRecorder, PhaseReport, PhaseStatus,
-    Point, Preconditioning, Price, Published, Purge, ReviewOptions, ReviewResult, SeriesRow, Stall, SteadyState, Sweep,
-    SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline, Tone,
+    Axis, Burst, BurstReport, BurstRow, Claim, Cliff, Comparison, ComparisonPoint, Fact, HostInfo, IoClass,
+    LatencyRecorder, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Published, Purge, ReviewOptions,
+    ReviewResult, SeriesRow, Stall, SteadyState, Sweep, SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline,
+    Tone,
 };
 use serde_json::json;
 
@@ -57,6 +58,40 @@ fn rows(seconds: usize, bw: f64, stalls: bool) -> Vec<SeriesRow> {
         }
     };
     (0..seconds).map(row).collect()
+}
+
+/// Bytes that the cache of the device takes, and bytes a second before and after it is full.
+pub const CACHE: (u64, f64, f64) = (42_000_000_000, 1.9e9, 2.4e8);
+
+/// Into an emptied device with a cache, and again after two pauses: the first brings back little, the second more.
+fn bursts(speed: f64) -> BurstReport {
+    let (cache_bytes, fast, slow) = (CACHE.0, CACHE.1 * speed, CACHE.2 * speed);
+    let burst = |idle_s: f64, row_bytes: u64, fast_bytes: u64| {
+        let (mut rows, mut seconds) = (Vec::new(), 0.0);
+        for i in 1..=256 {
+            let wave = 1.0 + 0.03 * (i as f64 * 0.9).sin();
+            let quick = fast_bytes.clamp((i - 1) * row_bytes, i * row_bytes) - (i - 1) * row_bytes;
+            let took = (quick as f64 / fast + (row_bytes - quick) as f64 / slow) * wave;
+            rows.push(BurstRow { bytes: i * row_bytes, bw_bytes: row_bytes as f64 / took });
+            seconds += took;
+        }
+        // Fewer than four fast rows are not told from chance.
+        let cliff = (fast_bytes >= 4 * row_bytes).then_some(Cliff {
+            bytes: fast_bytes,
+            before_bw_bytes: fast,
+            after_bw_bytes: slow,
+        });
+        Burst { idle_s, bytes: 256 * row_bytes, seconds, rows, cliff }
+    };
+    BurstReport {
+        title: "128 KiB sequential writes, 16 threads at one position, into an emptied device and after pauses".into(),
+        load: json!({"kind": "bursts", "block_bytes": 131_072, "threads": 16, "fill": 1.0}),
+        bursts: vec![
+            burst(0.0, 781_250_000, cache_bytes),
+            burst(10.0, 390_625_000, 781_250_000),
+            burst(60.0, 390_625_000, 8_100_000_000),
+        ],
+    }
 }
 
 fn sweep(name: &str, phase: &str, axis: Axis, points: Vec<Point>) -> Sweep {
@@ -228,7 +263,7 @@ pub fn full(name: &str, speed: f64) -> ReviewResult {
         purge: Some(Purge { what: "discarded the device".into(), discarded_bytes: 400_000_000_000, took_s: 41.0 }),
         preconditioning: [0.1, 0.5, 1.0].map(|fill| precondition(fill, fill < 1.0 || speed >= 1.0)).to_vec(),
         sweeps,
-        burst: None,
+        burst: Some(bursts(speed)),
         timeline: Some(Timeline {
             title: "16 KiB random writes, 8 threads, 100 % in use, 200 s".into(),
             point: Point {
@@ -327,6 +362,7 @@ pub fn partial() -> ReviewResult {
     result.sweeps.truncate(1);
     result.sweeps[0].points.truncate(3);
     result.timeline = None;
+    result.burst = None;
     result.sync = None;
     result.price = None;
     result.comparisons.clear();
@@ -363,6 +399,7 @@ pub fn imported() -> ReviewResult {
     result.options.point_s = None;
     result.options.budget_s = None;
     result.timeline = None;
+    result.burst = None;
     result.sync = None;
     result.price = None;
     result.purge = None;
@@ -395,6 +432,7 @@ pub fn hostile() -> ReviewResult {
     result.purge = Some(Purge { what: text(), discarded_bytes: 1, took_s: 1.0 });
     result.sync = Some(SyncVerdict { judgement: SyncJudgement::Unknown, text: text() });
     result.timeline.as_mut().unwrap().title = text();
+    result.burst.as_mut().unwrap().title = text();
     database::hostile(result.database.as_mut().unwrap(), HOSTILE);
     for phase in &mut result.phases {
         (phase.name, phase.title, phase.note) = (text(), text(), text());
@@ -428,6 +466,17 @@ pub fn absurd() -> ReviewResult {
     }
     result.timeline.as_mut().unwrap().point.series = rows(86_400, 3e8, true);
     result.sweeps[5].points.clear();
+    let report = result.burst.as_mut().unwrap();
+    let rows = &mut report.bursts[1].rows;
+    for (i, value) in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e300].into_iter().enumerate() {
+        rows[i * 7].bw_bytes = value;
+        rows[i * 9].bytes = u64::MAX / (i as u64 + 1);
+    }
+    report.bursts[2].rows.clear();
+    (report.bursts[2].idle_s, report.bursts[2].seconds) = (f64::NAN, -1.0);
+    let long = (1..100_000).map(|i| BurstRow { bytes: i * 1_000_000, bw_bytes: 1e9 }).collect();
+    report.bursts[0] = Burst { bytes: 99_999_000_000, rows: long, cliff: Some(Cliff::default()), ..Burst::default() };
+    report.bursts.extend(vec![report.bursts[1].clone(); 200]);
     database::absurd(result.database.as_mut().unwrap());
     result
 }

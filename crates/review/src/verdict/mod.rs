@@ -4,6 +4,7 @@
 //! measured is left out. Bounds of "good" and "bad" stand here as constants: a reader may disagree with them, the
 //! figures stay.
 
+mod burst;
 mod sync;
 
 use crate::words::{axis_value, mb_s};
@@ -31,11 +32,18 @@ const SLOW_COMMIT_NS: f64 = 5e6;
 
 /// All claims, the most important first.
 pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
-    let mut claims: Vec<Claim> =
-        [steady(result), full(result), stall(result), tails(result), scaling(result), log(result)]
-            .into_iter()
-            .flatten()
-            .collect();
+    let mut claims: Vec<Claim> = [
+        steady(result),
+        full(result),
+        stall(result),
+        tails(result),
+        burst::burst(result),
+        scaling(result),
+        log(result),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     claims.extend(result.sync.as_ref().map(|verdict| {
         let tone = match verdict.judgement {
             SyncJudgement::Plausible | SyncJudgement::NothingToFlush => Tone::Good,
