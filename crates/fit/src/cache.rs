@@ -6,7 +6,7 @@
 
 use crate::burst::{Bursts, Fast, Refilled};
 use crate::cache_settings::CacheTimes;
-use crate::card_file::number;
+use crate::card_file::{Filed, number};
 use crate::error::FitError;
 use crate::outcome::{FittedFigure, FittedPoint, Parameter, Status};
 use crate::space::{Cache, CacheChoice, Space};
@@ -34,7 +34,7 @@ const NONE: f64 = 0.02;
 /// A cache, how well it is known, and measured against fitted.
 pub(crate) struct FittedCache {
     pub space: Space,
-    pub parameters: Vec<(Option<(&'static str, &'static str)>, Parameter)>,
+    pub parameters: Vec<Filed>,
     pub points: Vec<FittedPoint>,
     pub note: Option<String>,
 }
@@ -176,7 +176,7 @@ impl Fitter<'_> {
         cache: &Cache,
         seen: &Shown,
         partial: Option<(usize, Refilled)>,
-    ) -> Result<Vec<(Option<(&'static str, &'static str)>, Parameter)>, FitError> {
+    ) -> Result<Vec<Filed>, FitError> {
         let parameter = |name: &str, value: f64, noise: Option<f64>, status: Status| Parameter {
             name: name.into(),
             value: number(value),

@@ -6,6 +6,9 @@ use crate::space::{Base, Space};
 use profile::{Host, Profile};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 
+/// A parameter, and where it stands in the card's file: table and key.
+pub(crate) type Filed = (Option<(&'static str, &'static str)>, Parameter);
+
 /// What stands in a file beside a number.
 pub(crate) struct Note<'a> {
     /// Files that were fitted to.
@@ -17,12 +20,7 @@ pub(crate) struct Note<'a> {
 }
 
 /// The card's file. What it holds is checked by reading it again.
-pub(crate) fn card(
-    note: &Note,
-    space: &Space,
-    values: &[f64],
-    parameters: &[(Option<(&'static str, &'static str)>, Parameter)],
-) -> Result<String, FitError> {
+pub(crate) fn card(note: &Note, space: &Space, values: &[f64], parameters: &[Filed]) -> Result<String, FitError> {
     let text = if note.base.neutral { without_head(&note.base.text) } else { &note.base.text };
     let mut document: DocumentMut = text.parse().expect("the base was read before");
     for (key, value) in space.settings(values)? {

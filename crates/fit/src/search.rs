@@ -2,7 +2,7 @@
 
 use crate::bounds::{Bound, WIDEST, bounds};
 use crate::cache::{FittedCache, first_guess, fit_cache};
-use crate::card_file::{self, Note, number};
+use crate::card_file::{self, Filed, Note, number};
 use crate::choose::{Chooser, Chosen, Numbers, Told};
 use crate::cross::predictions;
 use crate::error::FitError;
@@ -174,7 +174,7 @@ impl Parts<'_> {
         out
     }
 
-    fn parameters(&self) -> Vec<(Option<(&'static str, &'static str)>, Parameter)> {
+    fn parameters(&self) -> Vec<Filed> {
         let space = self.space;
         let base = space.base_values();
         let mut out = Vec::new();

@@ -21,7 +21,7 @@ impl BurstDevice {
     /// At this scale or a larger one.
     pub fn new(profile: &Profile, scale: f64) -> Result<BurstDevice, ProfileError> {
         let whole = profile.lower(1.0)?;
-        let caches = whole.cards().into_iter().filter_map(|card| card.ftl.slc_cache);
+        let caches = whole.cards().iter().filter_map(|card| card.ftl.slc_cache);
         let least = caches.map(|cache| CACHE_BANDS / f64::from(cache.bands)).fold(0.0, f64::max);
         let device = profile.lower(scale.max(least).min(1.0))?;
         let ratio = (device.user_bytes() as f64 / whole.user_bytes() as f64).min(1.0);
