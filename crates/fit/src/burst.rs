@@ -58,14 +58,7 @@ impl Bursts {
         });
         let refilled = report.bursts[1..].iter().filter(|burst| burst.bytes > 0).map(|burst| Refilled {
             idle_s: burst.idle_s,
-            bytes: match (burst.cliff, cache) {
-                (Some(cliff), _) => cliff.bytes as f64,
-                // One level throughout: which?
-                (None, Some(fast)) if burst.bw_bytes() > (fast.before_bw_bytes * fast.after_bw_bytes).sqrt() => {
-                    burst.bytes as f64
-                }
-                (None, _) => 0.0,
-            },
+            bytes: report.pace(burst).fast_bytes as f64,
             row_bytes: row_bytes(burst),
         });
         let sound = |fast: &Fast| {

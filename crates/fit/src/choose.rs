@@ -105,18 +105,22 @@ impl Chooser<'_> {
         lab.progress().step("first guesses");
         // Where the base itself is no card, its own error says why.
         space.candidate(&space.base_values())?;
-        let (mut space, state) = match first(lab, self, &space)? {
-            Some(found) => found,
-            None => {
-                let first = Problem::new(&space, self.points);
-                let all = starts(&space, self.points);
-                let state = follow(&first, lab, all, FOLLOWED, FIRST_STEPS)?.expect("the base is among the starts");
-                (space, state)
-            }
-        };
+        let mut begun = first(lab, self, &space)?;
+        if begun.is_empty() {
+            let first = Problem::new(&space, self.points);
+            let all = starts(&space, self.points);
+            let state = follow(&first, lab, all, FOLLOWED, FIRST_STEPS)?.expect("the base is among the starts");
+            begun.push((space, state));
+        }
         // To the end first: another choice must not win because it was refined for longer.
         lab.progress().step("refine");
-        let mut best = Problem::new(&space, self.points).refine(lab, state, STEPS)?;
+        let mut refined = Vec::new();
+        for (space, state) in begun {
+            let state = Problem::new(&space, self.points).refine(lab, state, STEPS)?;
+            refined.push((space, state));
+        }
+        let best = refined.into_iter().min_by(|a, b| a.1.cost.total_cmp(&b.1.cost));
+        let (mut space, mut best) = best.expect("there is one at least");
         let mut tried = vec![Tried::of(&space, &best, best.cost)];
         loop {
             lab.progress().step("other flash management");

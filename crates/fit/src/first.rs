@@ -32,7 +32,9 @@ const ERASES_NS: [f64; 3] = [0.9e6, 2e6, 4e6];
 /// Programs of flash that there is, from fast SLC to slow QLC.
 const PROGRAMS_NS: std::ops::RangeInclusive<f64> = 120e3..=3e6;
 /// Structures that are followed, more and more closely.
-const FOLLOWED: [(usize, usize); 2] = [(12, 2), (6, 4)];
+const FOLLOWED: [(usize, usize); 2] = [(16, 3), (10, 6)];
+/// Steps of a structure that begins where another ended.
+const SEEDED_STEPS: usize = 8;
 /// Steps with what of writes is smooth, and with all of it.
 const SMOOTH_STEPS: usize = 4;
 const WRITE_STEPS: usize = 2;
@@ -40,8 +42,11 @@ const WRITE_STEPS: usize = 2;
 const WORSE: f64 = 30.0;
 /// Numbers of dies that are tried with writes.
 const WITH_WRITES: usize = 3;
-/// Share of a lone write that is the link's latency, about; the rest is its command and the transfer.
-const LATENCY_SHARE: f64 = 0.5;
+/// Numbers of dies that are refined with everything, where few requests leave them so near to each other.
+const KEPT: usize = 2;
+const NEARLY: f64 = 200.0;
+/// Shares of a lone write that are the link's latency, to begin with; the rest is its command and the transfer.
+const LATENCY_SHARES: [f64; 2] = [0.3, 0.6];
 
 /// A structure, and the numbers that suit it so far.
 struct Guess {
@@ -56,8 +61,9 @@ impl Guess {
     }
 }
 
-/// The best structure with numbers that come near; `None` where the geometry is given or the points are too few.
-pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<Option<(Space, State)>, FitError> {
+/// The best structure with numbers that come near, and the best with another number of dies where that explains the loads
+/// nearly as well; none where the geometry is given or the points are too few.
+pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<Vec<(Space, State)>, FitError> {
     let percentiles = |p: &&&Observation| p.measured.len() > 3;
     let reads = |p: &&&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
     let writes = |p: &&&Observation| p.condition.mode.writes() && !p.condition.mode.reads();
@@ -71,7 +77,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
     }
     let lone = of_reads.iter().any(|p| p.condition.outstanding() == 1);
     if structures.is_empty() || !lone || of_reads.len() < LEAST_POINTS || of_writes.len() < LEAST_POINTS {
-        return Ok(None);
+        return Ok(Vec::new());
     }
     lab.set_part(COARSE);
     let mut guesses = read(lab, space, &structures, &of_reads, &of_writes)?;
@@ -97,9 +103,22 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<O
     }
     found.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
     lab.set_part(1);
-    let Some(Guess { space, state }) = found.into_iter().next() else { return Ok(None) };
-    let all = Problem::new(&space, chooser.points);
-    Ok(all.states(lab, &[state.values])?.pop().flatten().map(|state| (space, state)))
+    let figures = both.iter().map(|p| p.measured.len()).sum();
+    let mut kept: Vec<Guess> = Vec::new();
+    for guess in found {
+        let is_other = kept.iter().all(|kept| kept.dies() != guess.dies());
+        let is_near = kept.iter().all(|kept| difference(guess.state.cost, kept.state.cost, figures) < NEARLY);
+        if is_other && is_near && kept.len() < KEPT {
+            kept.push(guess);
+        }
+    }
+    let mut out = Vec::new();
+    for Guess { space, state } in kept {
+        let all = Problem::new(&space, chooser.points);
+        let state = all.states(lab, &[state.values])?.pop().flatten();
+        out.extend(state.map(|state| (space, state)));
+    }
+    Ok(out)
 }
 
 /// Structures with the numbers of reading that suit them, the best first.
@@ -115,8 +134,8 @@ fn read(
     for &(dies, each) in structures {
         let space = space.structured(each, 0);
         let ceilings = LINKS.iter().flat_map(|link| BUSES.map(|bus| (*link, bus)));
-        let starts: Vec<Vec<f64>> =
-            ceilings.map(|ceilings| start(&space, dies / each, ceilings, points, writes)).collect();
+        let all = ceilings.flat_map(|(link, bus)| LATENCY_SHARES.map(|latency| (link, bus, latency)));
+        let starts: Vec<Vec<f64>> = all.map(|begin| start(&space, dies / each, begin, points, writes)).collect();
         let states = Problem::new(&space, &few).only(OF_READS).states(lab, &starts)?;
         if let Some(state) = states.into_iter().flatten().min_by(|a, b| a.cost.total_cmp(&b.cost)) {
             guesses.push(Guess { space, state });
@@ -133,8 +152,61 @@ fn read(
             }
         }
     }
+    guesses.extend(seeded(lab, structures, &guesses, points)?);
     guesses.sort_by(|a, b| a.state.cost.total_cmp(&b.state.cost));
     Ok(guesses)
+}
+
+/// Half and twice the dies of each number that came near, begun where that one ended: numbers of reading that lead nowhere
+/// from one start lead on from another.
+fn seeded(
+    lab: &mut Lab,
+    structures: &[(u32, u32)],
+    guesses: &[Guess],
+    points: &[&Observation],
+) -> Result<Vec<Guess>, FitError> {
+    let best = guesses.iter().map(|guess| guess.state.cost).fold(f64::INFINITY, f64::min);
+    let rows = points.iter().map(|p| p.measured.len()).sum();
+    let mut counts: Vec<u32> = Vec::new();
+    let mut out = Vec::new();
+    for seed in guesses.iter().filter(|guess| difference(guess.state.cost, best, rows) < WORSE) {
+        if counts.contains(&seed.dies()) {
+            continue;
+        }
+        counts.push(seed.dies());
+        for dies in [seed.dies() / 2, seed.dies() * 2] {
+            let mut nearest: Option<Guess> = None;
+            for &(_, each) in structures.iter().filter(|(count, _)| *count == dies) {
+                let space = seed.space.structured(each, 0);
+                let problem = Problem::new(&space, points).only(OF_READS);
+                let Some(state) = problem.states(lab, &[carried(seed, &space, dies)])?.pop().flatten() else {
+                    continue;
+                };
+                if nearest.as_ref().is_none_or(|nearest| state.cost < nearest.state.cost) {
+                    nearest = Some(Guess { space, state });
+                }
+            }
+            let Some(Guess { space, state }) = nearest else { continue };
+            let state = Problem::new(&space, points).only(OF_READS).refine(lab, state, SEEDED_STEPS)?;
+            out.push(Guess { space, state });
+        }
+    }
+    Ok(out)
+}
+
+/// A guess's numbers with other dies: as many bytes a second over all buses, and a lone read that takes as long.
+fn carried(seed: &Guess, space: &Space, dies: u32) -> Vec<f64> {
+    let of = |knob| seed.space.value(&seed.state.values, knob);
+    let channels = f64::from(dies / space.choices.dies_per_channel);
+    let bus = of(Knob::Bus) * of(Knob::Channels) / channels;
+    let transfer_ns = |bus: f64| space.page_bytes() * 1e9 / bus;
+    let read_ns = of(Knob::Read) + transfer_ns(of(Knob::Bus)) - transfer_ns(bus);
+    let mut values = seed.state.values.clone();
+    set(space, &mut values, Knob::Channels, channels);
+    set(space, &mut values, Knob::Bus, bus);
+    set(space, &mut values, Knob::Read, read_ns.max(0.2 * of(Knob::Read)));
+    space.clamp(&mut values);
+    values
 }
 
 /// A structure with parity or without, and the numbers of writing that suit it. Its cost is that of reads and writes.
@@ -199,7 +271,7 @@ fn telling<'a>(points: &[&'a Observation]) -> Vec<&'a Observation> {
 fn start(
     space: &Space,
     channels: u32,
-    (link, bus): (f64, f64),
+    (link, bus, latency): (f64, f64, f64),
     reads: &[&Observation],
     writes: &[&Observation],
 ) -> Vec<f64> {
@@ -213,7 +285,7 @@ fn start(
     let read_ns = read.map_or(50e3, |(ns, _)| ns) - host_ns;
     let block_bytes = read.map_or(4096.0, |(_, bytes)| bytes);
     // Latency falls to both alike.
-    let latency_ns = write.map_or(0.2 * read_ns, |(ns, _)| LATENCY_SHARE * (ns - host_ns)).min(0.4 * read_ns);
+    let latency_ns = write.map_or(0.2 * read_ns, |(ns, _)| latency * (ns - host_ns)).min(0.4 * read_ns);
     let link = link * most(reads);
     let command_ns = 1_500.0;
     let transfer_ns = space.page_bytes() * 1e9 / bus;

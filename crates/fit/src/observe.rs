@@ -372,11 +372,25 @@ fn measured(point: &Point) -> Vec<Measured> {
     let noise = THROUGHPUT_NOISE.hypot(seen);
     out.push(Measured { figure: Figure::Throughput, value: bw, noise });
     // A stall holds up all requests that are outstanding: so many of the slow ones are one event.
-    let burst = if point.write.total_ios > 0 { point.load["threads"].as_f64().unwrap_or(1.0) } else { 1.0 };
-    of_class(&point.read, Figure::ReadMean, READS, burst, &mut out);
-    of_class(&point.write, Figure::WriteMean, WRITES, burst, &mut out);
+    let threads = point.load["threads"].as_f64().unwrap_or(1.0).max(1.0);
+    let at_once = |class: &IoClass| {
+        let streams = point.load["own_regions"] == Value::Bool(true) && threads > 1.0;
+        match (streams, point.write.total_ios > 0) {
+            // Where streams meet each other is decided once for each.
+            (true, _) => independent(class) / threads,
+            (false, true) => threads,
+            (false, false) => 1.0,
+        }
+    };
+    of_class(&point.read, Figure::ReadMean, READS, at_once(&point.read), &mut out);
+    of_class(&point.write, Figure::WriteMean, WRITES, at_once(&point.write), &mut out);
     out.extend(stops::longest(&point.write));
     out
+}
+
+/// Requests that ranks are known by: no more than a model has.
+fn independent(class: &IoClass) -> f64 {
+    MODEL_REQUESTS.min(class.total_ios as f64)
 }
 
 /// Percentiles of a class. Where latency is steep against rank, as where one request in a hundred waits for an erase, the
@@ -402,8 +416,7 @@ fn of_class(class: &IoClass, mean: Figure, figures: [Figure; 8], burst: f64, out
         }
         let neighbours = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|n| known.get(n));
         let slope = neighbours.map(|&(n, ns)| ((ns / value).ln() / (odds(n) - odds(i))).abs()).fold(0.0, f64::max);
-        let requests = MODEL_REQUESTS.min(class.total_ios as f64);
-        let rank_noise = RANK_NOISE.hypot((burst / (requests * share)).sqrt());
+        let rank_noise = RANK_NOISE.hypot((burst / (independent(class) * share)).sqrt());
         let own = if figures[i].is_tail() { TAIL_NOISE } else { MIDDLE_NOISE };
         out.push(Measured { figure: figures[i], value, noise: own.hypot(slope * rank_noise) });
     }
