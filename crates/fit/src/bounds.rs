@@ -7,6 +7,7 @@
 
 use crate::error::FitError;
 use crate::linear::normal_equations;
+use crate::observe::{Figure, Measured, Observation};
 use crate::outcome::Status;
 use crate::refine::{PRIOR, Problem, State, weights};
 use crate::simulate::Lab;
@@ -22,6 +23,10 @@ pub(crate) const WIDEST: f64 = 2.0;
 /// Percentiles of one load go up and down together: of all figures of a point so many tell something of their own.
 pub(crate) const FIGURES_APART: f64 = 2.0;
 
+/// A ceiling is met where throughput of so many requests at once moves by so many times its noise.
+const BUSY: u32 = 8;
+const MEETS: f64 = 3.0;
+
 /// What is known of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
@@ -34,6 +39,21 @@ pub(crate) struct Bound {
 pub(crate) struct Bounds {
     pub bounds: Vec<Bound>,
     pub columns: Vec<Vec<f64>>,
+}
+
+/// For each parameter whether the throughput of a busy load depends on it. What shows in the latency of lone requests alone
+/// is a part of a sum, whose other parts make up for it.
+pub(crate) fn meet_ceilings(points: &[&Observation], columns: &[Vec<f64>]) -> Vec<bool> {
+    let rows = points.iter().flat_map(|point| point.measured.iter().map(move |measured| (point, measured)));
+    let busy = |(point, measured): (&&Observation, &Measured)| {
+        measured.figure == Figure::Throughput && point.condition.outstanding() >= BUSY
+    };
+    let busy: Vec<bool> = rows.map(busy).collect();
+    let meets = |column: &Vec<f64>| {
+        let moved = column.iter().zip(&busy).filter(|(_, busy)| **busy).map(|(slope, _)| slope.abs() * FACTOR.ln());
+        moved.fold(0.0, f64::max) > MEETS
+    };
+    columns.iter().map(meets).collect()
 }
 
 pub(crate) fn bounds(problem: &Problem, lab: &mut Lab, at: &State) -> Result<Bounds, FitError> {

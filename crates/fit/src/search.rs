@@ -1,6 +1,6 @@
 //! The whole way from figures to a card.
 
-use crate::bounds::{Bound, WIDEST, bounds};
+use crate::bounds::{Bound, WIDEST, bounds, meet_ceilings};
 use crate::cache::{FittedCache, first_guess, fit_cache};
 use crate::card_file::{self, Filed, Note, number};
 use crate::choose::{Chooser, Chosen, Numbers, Told};
@@ -74,6 +74,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     let best = problem.polish(&mut lab, best)?;
     let found = bounds(&problem, &mut lab, &best)?;
     let best = with_base_values(&mut lab, &problem, best, &found.bounds)?;
+    let ceilings = meet_ceilings(&kept, &found.columns);
     progress.step("predict what was left out");
     let predicted = if options.hold_out.is_some() {
         Problem::new(&space, &held)
@@ -94,6 +95,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     let parts = Parts {
         space: &space,
         cache: cache.as_ref(),
+        ceilings: &ceilings,
         best: &best,
         bounds: &found.bounds,
         told: &told,
@@ -123,6 +125,8 @@ fn with_base_values(lab: &mut Lab, problem: &Problem, best: State, bounds: &[Bou
 struct Parts<'a> {
     space: &'a Space,
     cache: Option<&'a FittedCache>,
+    /// Whether throughput of busy loads depends on each parameter.
+    ceilings: &'a [bool],
     best: &'a State,
     bounds: &'a [Bound],
     told: &'a Told,
@@ -193,7 +197,8 @@ impl Parts<'_> {
             let most = of_rivals().fold(value * spread, f64::max);
             let shares_bus = space.counted && matches!(knob, Knob::Channels | Knob::Bus | Knob::Read);
             let wide = (value / least).max(most / value) > WIDEST
-                || shares_bus && self.told.dies_per_channel != Status::Determined;
+                || shares_bus && self.told.dies_per_channel != Status::Determined
+                || self.is_of_a_sum(*knob);
             let parameter = Parameter {
                 name: knob.key().into(),
                 value: number(value),
@@ -235,6 +240,19 @@ impl Parts<'_> {
             told.for_each(|(_, parameter)| parameter.status = Status::Together);
         }
         out
+    }
+
+    /// Whether only a sum is known that the parameter is a part of: a lone write is latency, command and transfer, and which
+    /// is which shows where commands or transfers are as many as there can be. And how much is cleaned at once is known no
+    /// better than models are like a whole card, of which it is a smaller part.
+    fn is_of_a_sum(&self, knob: Knob) -> bool {
+        let meets = |of: Knob| self.space.knobs.iter().zip(self.ceilings).any(|(knob, meets)| *knob == of && *meets);
+        match knob {
+            Knob::WriteLink | Knob::WriteCommand => !meets(knob),
+            Knob::Latency => self.space.knobs.contains(&Knob::WriteCommand) && !meets(Knob::WriteCommand),
+            Knob::CleanedAtOnce => true,
+            _ => false,
+        }
     }
 
     /// What is to be said beside what the points said.
