@@ -8,7 +8,7 @@
 //! durable when they are written.
 //!
 //! A card that lies about flushes keeps what was programmed in the volatile cache for as long as it can, which is what such
-//! drives lie for: up to half of the buffer (`acknowledge_flush_early`).
+//! drives lie for: up to half of the buffer (`acknowledge_flush_early`), or until the rebuild of a module waits for it.
 //!
 //! Media that are slow themselves sync while others are asked; what is written meanwhile waits for the next sync.
 //!
@@ -39,7 +39,14 @@ impl Card {
     fn sync_or_wait(&mut self, now: Time, done: &mut Vec<Completion>) {
         if !self.may_wait_for_more() {
             self.sync_unsynced(now, done);
-        } else if !self.config.acknowledge_flush_early && self.events.time(self.sync_slot()) == Time::NEVER {
+        } else if !self.config.acknowledge_flush_early || self.rebuild_waits() {
+            self.sync_soon(now);
+        }
+    }
+
+    /// What is written and not durable will be, without anybody's doing.
+    pub(crate) fn sync_soon(&mut self, now: Time) {
+        if !self.unsynced.is_empty() && self.events.time(self.sync_slot()) == Time::NEVER {
             self.events.set(self.sync_slot(), now + SYNCED_WITHIN_NS);
         }
     }

@@ -245,7 +245,8 @@ impl Card {
                 if self.lets_another_make_room() {
                     continue;
                 }
-                return;
+                // What it waits for may be in a cache that is written by itself only when it is full, and the host at rest.
+                return self.sync_soon(now);
             }
             let logical = rebuild.logical;
             if planted(Canary::RebuildDoneEarly) {
@@ -255,6 +256,11 @@ impl Card {
             self.module_is_complete(now, logical);
             self.next_rebuild();
         }
+    }
+
+    /// There is a rebuild, and nothing of it is under way.
+    pub(crate) fn rebuild_waits(&self) -> bool {
+        self.rebuild.as_ref().is_some_and(|rebuild| rebuild.at.is_none())
     }
 
     /// Nothing can be done for the block yet: the erase of its band may have begun without this module, or is to come.

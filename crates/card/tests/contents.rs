@@ -5,7 +5,7 @@ mod common;
 use card::{Card, CardConfig, OpenError, SectorData, shape};
 use common::{PAYLOAD, SECTOR, stripe_data_sectors, with_contents};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
-use format::{CardId, Role, Spare};
+use format::{CardId, Role, SlotState, Spare};
 use ftl::recover::AssembleError;
 use media::{BlockAt, CacheLoss, CutOutcome, Fault, Flash, Media, Physics, SectorState, Unit, UnitAt};
 use std::collections::BTreeMap;
@@ -310,6 +310,32 @@ fn a_card_that_lies_keeps_all_when_it_is_shut_down() {
             let written = SectorData::Data(payload(lba, version).into());
             assert_eq!(host.read(lba), if version > 0 { written } else { SectorData::Zero }, "LBA {lba} of {writes}");
         }
+    }
+}
+
+#[test]
+fn a_module_of_a_card_that_lies_is_rebuilt_though_the_host_rests() {
+    // Much fits into the volatile cache before it is written for want of room.
+    let mut config = CardConfig { buffer_sectors: 480, bands: 120, ..lying() };
+    config.nand.geometry.blocks_per_plane = 120;
+    for seed in 0..50 {
+        let mut host = Host::new(config);
+        let mut rng = Rng::stream(seed, "host");
+        let mut write = |host: &mut Host, times: u64| {
+            for version in 1..=times {
+                host.write(rng.below(60) as u32, version);
+                host.flush();
+            }
+        };
+        write(&mut host, 200 + seed % 7);
+        let slot = (seed % 3) as u32;
+        let module = host.card.media_contents_mut().unwrap().pull(slot).unwrap();
+        host.card.module_went(host.now, slot, &mut host.done);
+        write(&mut host, 100 + seed % 5);
+        assert!(host.card.insert_module(host.now, slot, module, &mut host.done).is_ok());
+        host.rest();
+        assert_eq!(host.card.module_state(slot), Some(SlotState::Active), "seed {seed}");
+        assert_eq!(host.card.rebuild_progress(), None);
     }
 }
 
