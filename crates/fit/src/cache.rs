@@ -86,7 +86,7 @@ struct Fitter<'a> {
 
 impl Fitter<'_> {
     fn fit(&self) -> Result<FittedCache, FitError> {
-        let mut cache = self.first()?;
+        let mut cache = self.first();
         let mut seen = self.see(&cache)?;
         let partial = self.partial();
         // A card that folds as fast as it can may be slower than what was measured: then there is no limit to find.
@@ -117,10 +117,10 @@ impl Fitter<'_> {
     }
 
     /// As the rates say it must be.
-    fn first(&self) -> Result<Cache, FitError> {
+    fn first(&self) -> Cache {
         let CacheChoice::With(mut cache) = first_guess(self.bursts) else { unreachable!("a cache shows") };
-        cache.program_ns = Some(self.with(&cache).slc_program_ns(self.values, &cache));
-        Ok(cache)
+        cache.program_ns = Some(self.space.slc_program_ns(self.values, &cache));
+        cache
     }
 
     /// The same bursts on a model, no longer than they have to be.
