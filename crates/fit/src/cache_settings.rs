@@ -31,8 +31,7 @@ impl Space {
     /// How long a unit is programmed where dies take so many bytes a second.
     pub fn slc_program_ns(&self, values: &[f64], cache: &Cache) -> f64 {
         let transfer_ns = self.page_bytes() * 1e9 / self.value(values, Knob::Bus);
-        let dies = self.value(values, Knob::Channels) * self.dies_per_channel_row();
-        let unit_ns = dies * self.unit_bytes() * self.data_share() * 1e9 / cache.bytes_per_s;
+        let unit_ns = self.programmed_at_once(self.dies(values)) * 1e9 / cache.bytes_per_s;
         let native_ns = self.value(values, Knob::Program);
         (unit_ns - transfer_ns).clamp(LEAST_PROGRAM * native_ns, native_ns)
     }

@@ -18,7 +18,7 @@ use crate::outcome::Status;
 use crate::refine::{Problem, State};
 use crate::simulate::Lab;
 use crate::space::{Choices, Knob, Space, VICTIMS};
-use crate::start::starts;
+use crate::start::{over_other_buses, starts};
 
 /// Steps from each of the best starts, steps to the end, and steps after another choice.
 const FIRST_STEPS: usize = 4;
@@ -253,11 +253,23 @@ impl Chooser<'_> {
         let figures: usize = self.points.iter().map(|point| point.measured.len()).sum();
         let apart = (FIGURES_APART * self.points.len() as f64 / figures as f64).min(1.0);
         let is_rival = |other: &Tried| {
-            // Which dies share a bus is never told.
-            let bus = other.choices.dies_per_channel != best.choices.dies_per_channel;
-            self.ahead(best, other) * apart <= if bus { FAR } else { TOLD }
+            // Which dies share a bus is never told, and neither is parity.
+            let is_never_told = other.choices.dies_per_channel != best.choices.dies_per_channel
+                || other.choices.parity_units != best.choices.parity_units;
+            self.ahead(best, other) * apart <= if is_never_told { FAR } else { TOLD }
         };
-        others.into_iter().filter(is_rival).map(|other| other.numbers).collect()
+        let same_rate = self.with_other_parity(space, best);
+        others.into_iter().filter(is_rival).map(|other| other.numbers).chain(same_rate).collect()
+    }
+
+    /// Programs that are as many bytes a second of data with parity as without, and the other way round: what a combination
+    /// that was refined in a few steps only may not have come to.
+    fn with_other_parity(&self, space: &Space, best: &Tried) -> Option<Numbers> {
+        let other =
+            space.with(Choices { parity_units: space.other_parity()?, ..best.choices }, self.owned, self.fit_host);
+        let of = |knob| best.numbers.iter().find(|(k, _)| *k == knob).map(|(_, value)| *value);
+        let dies = of(Knob::Channels)? * space.dies_per_channel_row();
+        Some(vec![(Knob::Program, of(Knob::Program)? * other.data_share(dies) / space.data_share(dies))])
     }
 
     fn told(&self, space: &Space, tried: &[Tried]) -> Told {
@@ -369,19 +381,17 @@ fn follow(
 /// Values of the parameters that both have; the base's for the others.
 fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
     let base = to.base_values();
-    // As many bytes a second over all buses, and a lone read that takes as long.
     let buses = to.dies_per_channel_row() / from.dies_per_channel_row();
-    let transfer_ns = |bus: f64| from.page_bytes() * 1e9 / bus;
-    let bus = from.value(values, Knob::Bus);
-    let longer_ns = transfer_ns(bus) - transfer_ns(bus * buses);
+    let (bus, read_ns) = over_other_buses(from, values, buses);
+    let dies = from.dies(values);
     let value = |(i, knob): (usize, &Knob)| {
         let Some(at) = from.knobs.iter().position(|k| k == knob) else { return base[i] };
         match knob {
             // As many dies, and as many bytes a second that they program.
             Knob::Channels => values[at] + (from.dies_per_channel_row() / to.dies_per_channel_row()).ln(),
-            Knob::Bus => values[at] + buses.ln(),
-            Knob::Read => (values[at].exp() + longer_ns).max(0.2 * values[at].exp()).ln(),
-            Knob::Program => values[at] + (to.data_share() / from.data_share()).ln(),
+            Knob::Bus => bus.ln(),
+            Knob::Read => read_ns.ln(),
+            Knob::Program => values[at] + (to.data_share(dies) / from.data_share(dies)).ln(),
             _ => values[at],
         }
     };

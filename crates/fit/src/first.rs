@@ -11,7 +11,7 @@ use crate::observe::{Figure, Observation};
 use crate::refine::{Problem, State};
 use crate::simulate::Lab;
 use crate::space::{Knob, Space};
-use crate::start::{fill_curve, lone_ns};
+use crate::start::{fill_curve, lone_ns, over_other_buses};
 
 /// Points of one kind that are needed: with fewer, nothing is told apart.
 const LEAST_POINTS: usize = 4;
@@ -194,17 +194,15 @@ fn seeded(
     Ok(out)
 }
 
-/// A guess's numbers with other dies: as many bytes a second over all buses, and a lone read that takes as long.
+/// A guess's numbers with other dies.
 fn carried(seed: &Guess, space: &Space, dies: u32) -> Vec<f64> {
-    let of = |knob| seed.space.value(&seed.state.values, knob);
     let channels = f64::from(dies / space.choices.dies_per_channel);
-    let bus = of(Knob::Bus) * of(Knob::Channels) / channels;
-    let transfer_ns = |bus: f64| space.page_bytes() * 1e9 / bus;
-    let read_ns = of(Knob::Read) + transfer_ns(of(Knob::Bus)) - transfer_ns(bus);
+    let buses = seed.space.value(&seed.state.values, Knob::Channels) / channels;
+    let (bus, read_ns) = over_other_buses(&seed.space, &seed.state.values, buses);
     let mut values = seed.state.values.clone();
     set(space, &mut values, Knob::Channels, channels);
     set(space, &mut values, Knob::Bus, bus);
-    set(space, &mut values, Knob::Read, read_ns.max(0.2 * of(Knob::Read)));
+    set(space, &mut values, Knob::Read, read_ns);
     space.clamp(&mut values);
     values
 }
@@ -220,8 +218,7 @@ fn write(
     let space = guess.space.structured(guess.space.choices.dies_per_channel, parity_units);
     let mut values = guess.state.values.clone();
     if let Some(fill) = fill_curve(&space, points) {
-        let dies = space.value(&values, Knob::Channels) * space.dies_per_channel_row();
-        let program_ns = dies * space.unit_bytes() * space.data_share() * 1e9 / fill.write_bytes_per_s;
+        let program_ns = space.programmed_at_once(space.dies(&values)) * 1e9 / fill.write_bytes_per_s;
         set(&space, &mut values, Knob::Program, program_ns);
     }
     // Tails are cliffs from afar: throughput and medians lead to where tails say something.

@@ -395,9 +395,25 @@ impl Space {
         f64::from(self.card.nand.geometry.sectors_per_unit()) * SECTOR_BYTES
     }
 
-    /// Share of programs that hold data and no parity.
-    pub fn data_share(&self) -> f64 {
-        1.0 - f64::from(self.choices.parity_units) / f64::from(self.card.ftl.stripe_width)
+    /// Dies of all cards together.
+    pub fn dies(&self, values: &[f64]) -> f64 {
+        self.value(values, Knob::Channels) * self.dies_per_channel_row()
+    }
+
+    /// Share of programs that hold data and no parity, on so many dies.
+    pub fn data_share(&self, dies: f64) -> f64 {
+        let width = if self.has_own_stripes() { stripe_width(dies.round() as u32) } else { self.card.ftl.stripe_width };
+        1.0 - f64::from(self.choices.parity_units) / f64::from(width)
+    }
+
+    /// Bytes of data that so many dies program at once.
+    pub fn programmed_at_once(&self, dies: f64) -> f64 {
+        dies * self.unit_bytes() * self.data_share(dies)
+    }
+
+    /// Stripes are as wide as the number of dies has it, not as the base's are.
+    fn has_own_stripes(&self) -> bool {
+        self.neutral && self.knobs.contains(&Knob::Channels)
     }
 
     /// The base's file.
@@ -500,7 +516,7 @@ impl Space {
                 knob => set(knob.key(), format!("{}", value.round() as u64)),
             }
         }
-        if self.neutral && self.knobs.contains(&Knob::Channels) {
+        if self.has_own_stripes() {
             let dies = self.value(values, Knob::Channels).round() as u32 * self.choices.dies_per_channel;
             set("ftl.stripe_width", stripe_width(dies).to_string());
         }
@@ -603,6 +619,8 @@ mod tests {
                 let profile = space.profile(&values).unwrap();
                 let card = profile.lower(1e-9).unwrap().cards()[0];
                 assert_eq!((card.nand.geometry.dies(), card.ftl.parity_units), (dies, parity));
+                let data = 1.0 - f64::from(parity) / f64::from(card.ftl.stripe_width);
+                assert_eq!(space.data_share(space.dies(&values)), data, "{dies} {each} {parity}");
                 let spare = profile.figures().unwrap().unwrap().capacities.effective_spare_factor;
                 assert!((spare / 0.2 - 1.0).abs() < 0.03, "{dies} {each} {parity}: {spare}");
             }

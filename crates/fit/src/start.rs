@@ -72,8 +72,8 @@ fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
     let most = curve.iter().fold(0.0_f64, |most, (_, bw)| most.max(*bw));
     let fullest = curve.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
     let Some((fill, bw)) = fullest.filter(|_| space.choices.through_host && most > 0.0) else { return Vec::new() };
-    let channels = space.base_value(Knob::Channels);
-    let program_ns = channels * space.dies_per_channel_row() * space.unit_bytes() * space.data_share() * 1e9 / most;
+    let dies = space.base_value(Knob::Channels) * space.dies_per_channel_row();
+    let program_ns = space.programmed_at_once(dies) * 1e9 / most;
     HOST_PATH_SPARES
         .map(|spare| {
             let relocated = (write_amplification((1.0 - spare) * fill) - 1.0).max(1e-3);
@@ -173,7 +173,7 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
         Knob::Program if by_command => {
             let channels =
                 if space.knobs.contains(&Knob::Channels) { channels } else { space.base_value(Knob::Channels) };
-            channels * row * space.unit_bytes() * space.data_share() * 1e9 / (most_written * ROOM)
+            space.programmed_at_once(channels * row) * 1e9 / (most_written * ROOM)
         }
         Knob::Latency => link_ns,
         Knob::Read => read_ns,
@@ -184,7 +184,7 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
             let channels =
                 if space.knobs.contains(&Knob::Channels) { channels } else { space.base_value(Knob::Channels) };
             let rate = fill.map_or(most_written * 1.5, |fill| fill.write_bytes_per_s);
-            channels * row * space.unit_bytes() * space.data_share() * 1e9 / rate
+            space.programmed_at_once(channels * row) * 1e9 / rate
         }
         Knob::RelocationSector => {
             let fill = fill?;
@@ -203,6 +203,15 @@ pub(crate) fn lone_ns(points: &[&Observation], figures: [Figure; 3]) -> Option<(
         Some((ns, f64::from(p.condition.block_bytes)))
     });
     known.min_by(|a, b| a.0.total_cmp(&b.0))
+}
+
+/// Bytes a second of a bus, and the time of a read, where there are so many times fewer buses: as many bytes a second over all
+/// of them, and a lone read that takes as long.
+pub(crate) fn over_other_buses(space: &Space, values: &[f64], fewer: f64) -> (f64, f64) {
+    let transfer_ns = |bus: f64| space.page_bytes() * 1e9 / bus;
+    let (bus, read_ns) = (space.value(values, Knob::Bus), space.value(values, Knob::Read));
+    let saved_ns = transfer_ns(bus) - transfer_ns(bus * fewer);
+    (bus * fewer, (read_ns + saved_ns).max(0.2 * read_ns))
 }
 
 /// Write amplification of uniform random writes to a share `used` of the data capacity, for large bands.

@@ -115,7 +115,7 @@ impl Space {
         let at = self.knobs.iter().position(|knob| *knob == Knob::Channels);
         let channels = at.map_or_else(|| self.base_value(Knob::Channels), |at| self.whole_channels(values[at].exp()));
         let dies = channels * self.dies_per_channel_row();
-        dies * f64::from(geometry.units_per_band()) * longer * self.unit_bytes() * self.data_share()
+        f64::from(geometry.units_per_band()) * longer * self.programmed_at_once(dies)
     }
 
     /// What the base cleans at once, where it stops the world.
