@@ -12,7 +12,7 @@
 
 use crate::bounds::FIGURES_APART;
 use crate::error::FitError;
-use crate::first::{OF_READS, first};
+use crate::first::{self, OF_READS, first};
 use crate::observe::{Figure, Observation};
 use crate::outcome::Status;
 use crate::refine::{Problem, State};
@@ -96,9 +96,15 @@ impl Chooser<'_> {
     pub fn expected_points(&self, space: &Space) -> u64 {
         let each = space.knobs.len() + 3;
         // About every second step takes slopes anew, and loads that a parameter can't matter to are not simulated.
-        let steps = (FOLLOWED * FIRST_STEPS + STEPS) / 3;
-        let alternatives = 8 * self.alternatives(&space.choices, space).len();
-        ((steps * each + alternatives + space.knobs.len() + 12) * self.points.len()) as u64
+        let alternatives = self.alternatives(&space.choices, space).len();
+        let first = first::expected_points(self, space);
+        let states = if first > 0 {
+            // Two numbers of dies are refined, and choices change once or twice.
+            4 * STEPS / 4 * each + 3 * 4 * alternatives
+        } else {
+            (FOLLOWED * FIRST_STEPS + STEPS) / 3 * each + 8 * alternatives
+        };
+        first + ((states + space.knobs.len() + 12) * self.points.len()) as u64
     }
 
     pub fn best(&self, lab: &mut Lab, space: Space) -> Result<Chosen, FitError> {

@@ -61,14 +61,36 @@ impl Guess {
     }
 }
 
+/// Points that first guesses simulate, about; 0 where there will be none.
+pub(crate) fn expected_points(chooser: &Chooser, space: &Space) -> u64 {
+    let (reads, writes) = of_reads_and_writes(chooser);
+    let structures = space.structures().len();
+    if structures == 0 || reads.len() < LEAST_POINTS || writes.len() < LEAST_POINTS {
+        return 0;
+    }
+    // About every second step takes slopes anew.
+    let steps = |steps: usize, knobs: &[Knob]| steps * (knobs.len() + 2) * 2 / 3;
+    let starts = structures * LINKS.len() * BUSES.len() * LATENCY_SHARES.len();
+    let [(kept, few_steps), (followed, all_steps)] = FOLLOWED;
+    let of_reads = (starts + kept * steps(few_steps, OF_READS)) * telling(&reads).len()
+        + followed * steps(all_steps, OF_READS) * reads.len();
+    let of_writes = WITH_WRITES * 2 * (ERASES_NS.len() + steps(SMOOTH_STEPS + WRITE_STEPS, OF_WRITES)) * writes.len();
+    (of_reads + of_writes) as u64
+}
+
+/// Points that only read, and points that only write, with percentiles.
+fn of_reads_and_writes<'a>(chooser: &Chooser<'a>) -> (Vec<&'a Observation>, Vec<&'a Observation>) {
+    let percentiles = |p: &&Observation| p.measured.len() > 3;
+    let reads = |p: &&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
+    let writes = |p: &&Observation| p.condition.mode.writes() && !p.condition.mode.reads();
+    let all = || chooser.points.iter().copied().filter(percentiles);
+    (all().filter(reads).collect(), all().filter(writes).collect())
+}
+
 /// The best structure with numbers that come near, and the best with another number of dies where that explains the loads
 /// nearly as well; none where the geometry is given or the points are too few.
 pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<Vec<(Space, State)>, FitError> {
-    let percentiles = |p: &&&Observation| p.measured.len() > 3;
-    let reads = |p: &&&Observation| p.condition.mode.reads() && !p.condition.mode.writes();
-    let writes = |p: &&&Observation| p.condition.mode.writes() && !p.condition.mode.reads();
-    let of_reads: Vec<&Observation> = chooser.points.iter().filter(percentiles).filter(reads).copied().collect();
-    let of_writes: Vec<&Observation> = chooser.points.iter().filter(percentiles).filter(writes).copied().collect();
+    let (of_reads, of_writes) = of_reads_and_writes(chooser);
     let mut structures = space.structures();
     if let Some(fill) = fill_curve(space, &of_writes) {
         // What is written a second is known, so dies are as many as there are programs under way.
