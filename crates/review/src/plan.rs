@@ -369,7 +369,12 @@ impl Plan {
             phases.push(report("purge", "Empty the device", PhaseStatus::NotBegun, 0, 0.0, ""));
         }
         let expected_s = self.groups.iter().map(|group| group.expected_s).sum();
-        phases.push(report("precondition", "Bring it to steady state", PhaseStatus::NotBegun, 0, expected_s, ""));
+        let (status, note) = if self.groups.is_empty() {
+            (PhaseStatus::Skipped, "nothing that was asked for needs it")
+        } else {
+            (PhaseStatus::NotBegun, "")
+        };
+        phases.push(report("precondition", "Bring it to steady state", status, 0, expected_s, note));
         for phase in Phase::ALL {
             let points = self.groups.iter().flat_map(|g| &g.points).filter(|point| point.phase() == phase);
             let before = match &self.burst {
@@ -479,6 +484,10 @@ mod tests {
             let wanted = ["purge", "precondition", "fill", "sync"].contains(&report.name.as_str());
             assert_eq!(report.status == PhaseStatus::Skipped, !wanted, "{}", report.name);
         }
+        let bursts = super::plan(&disk(8 << 30), &Options { only: vec![Phase::Burst], ..options }).unwrap();
+        let skipped = |report: &PhaseReport| report.status == PhaseStatus::Skipped;
+        let left: Vec<_> = bursts.phases().into_iter().filter(|report| !skipped(report)).map(|r| r.name).collect();
+        assert_eq!(left, ["purge", "burst"], "an emptied device is in no steady state");
     }
 
     #[test]

@@ -50,7 +50,8 @@ fn conditions(result: &ReviewResult) -> String {
     }
     if !options.only.is_empty() {
         let only: Vec<String> = options.only.iter().take(20).map(|phase| clip(phase, 40)).collect();
-        said.push(format!("only the phases {}", only.join(", ")));
+        let phases = if only.len() == 1 { "phase" } else { "phases" };
+        said.push(format!("only the {phases} {}", only.join(", ")));
     }
     if said.is_empty() {
         return "Nothing more is known of the conditions.".into();
