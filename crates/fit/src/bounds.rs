@@ -6,12 +6,12 @@
 //! fit is worse than the noise. Slopes are taken over the same wide changes.
 
 use crate::error::FitError;
+use crate::knob::Knob;
 use crate::linear::normal_equations;
 use crate::observe::{Figure, Measured, Observation};
 use crate::outcome::Status;
 use crate::refine::{PRIOR, Problem, State, weights};
 use crate::simulate::Lab;
-use crate::space::Knob;
 
 /// The change that has to show.
 const FACTOR: f64 = 1.5;

@@ -6,10 +6,11 @@
 
 use crate::burst::{Bursts, Fast, Refilled};
 use crate::cache_settings::CacheTimes;
+use crate::cache_settings::{Cache, CacheChoice};
 use crate::card_file::{Filed, number};
 use crate::error::FitError;
 use crate::outcome::{FittedFigure, FittedPoint, Parameter, Status};
-use crate::space::{Cache, CacheChoice, Space};
+use crate::space::Space;
 use target::{BurstDevice, Progress};
 
 /// Share of the device that is modelled, where its cache needs no more.
@@ -292,7 +293,7 @@ impl Shown {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Base;
+    use crate::base::Base;
     use profile::Host;
     use review::burst_ask;
     use target::Clock;

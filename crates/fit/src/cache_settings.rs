@@ -1,12 +1,36 @@
 //! A cache of faster cells as settings of a card's file.
 
-use crate::space::{Cache, CacheChoice, Knob, Space};
+use crate::knob::Knob;
+use crate::space::Space;
 use profile::ProfileError;
 
 /// Bits of a cell where the base has no cache: most drives with one have three.
 const BITS_PER_CELL: u32 = 3;
 /// Cells with one bit take this part of the others' time at least.
 const LEAST_PROGRAM: f64 = 0.01;
+
+/// What is known of a cache of cells with one bit each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum CacheChoice {
+    /// Nothing: it is the base's.
+    AsBase,
+    /// There is none.
+    Without,
+    With(Cache),
+}
+
+/// A cache as it shows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Cache {
+    /// What it holds.
+    pub bytes: f64,
+    /// How fast it takes that.
+    pub bytes_per_s: f64,
+    /// How long its cells are programmed; `None`: as the rate says.
+    pub program_ns: Option<f64>,
+    /// `None`: as fast as goes.
+    pub fold_bytes_per_s: Option<f64>,
+}
 
 /// What nothing tells of a cache's cells.
 pub(crate) struct CacheTimes {
@@ -15,6 +39,13 @@ pub(crate) struct CacheTimes {
 }
 
 impl Space {
+    /// The same parameters with another cache.
+    pub fn with_cache(&self, cache: CacheChoice) -> Space {
+        let mut space = self.clone();
+        space.cache = cache;
+        space
+    }
+
     /// As the base has them, or as the other cells.
     pub fn slc_times(&self, values: &[f64]) -> CacheTimes {
         match self.base_cache() {

@@ -1,8 +1,9 @@
 //! The fitted card as a file: the base's, with what was fitted in its place and a source that says so.
 
+use crate::base::Base;
 use crate::error::FitError;
 use crate::outcome::{Parameter, Status};
-use crate::space::{Base, Space};
+use crate::space::Space;
 use profile::{Host, Profile};
 use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 

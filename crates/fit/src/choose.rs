@@ -11,13 +11,15 @@
 //! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
 use crate::bounds::FIGURES_APART;
+use crate::choices::{Choices, VICTIMS};
 use crate::error::FitError;
 use crate::first::{self, OF_READS, first};
+use crate::knob::Knob;
 use crate::observe::{Figure, Observation};
 use crate::outcome::Status;
 use crate::refine::{Problem, State};
 use crate::simulate::Lab;
-use crate::space::{Choices, Knob, Space, VICTIMS};
+use crate::space::Space;
 use crate::start::{over_other_buses, starts};
 
 /// Steps from each of the best starts, steps to the end, and steps after another choice.

@@ -7,10 +7,11 @@
 
 use crate::choose::{Chooser, difference};
 use crate::error::FitError;
+use crate::knob::Knob;
 use crate::observe::{Figure, Observation};
 use crate::refine::{Problem, State};
 use crate::simulate::Lab;
-use crate::space::{Knob, Space};
+use crate::space::Space;
 use crate::start::{fill_curve, lone_ns, over_other_buses};
 
 /// Points of one kind that are needed: with fewer, nothing is told apart.

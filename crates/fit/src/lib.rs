@@ -9,17 +9,20 @@
 //! - nothing is fitted to points that are held out;
 //! - a figure that is undetermined never changes.
 
+mod base;
 mod bounds;
 mod burst;
 mod cache;
 mod cache_settings;
 mod card_file;
+mod choices;
 mod choose;
 mod condition;
 mod cross;
 mod cycles;
 mod error;
 mod first;
+mod knob;
 mod linear;
 mod observe;
 mod outcome;
@@ -33,6 +36,7 @@ mod state;
 mod stops;
 mod tables;
 
+pub use base::Base;
 pub use burst::Bursts;
 pub use condition::Condition;
 pub use error::{FitError, Missing, TableProblem};
@@ -40,5 +44,5 @@ pub use observe::{Assumed, Figure, Input, LEAST_POINTS, Measured, Observation, O
 pub use outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
 pub use search::{Options, fit};
 pub use simulate::Seen;
-pub use space::Base;
+
 pub use tables::{is_table, read_table};

@@ -6,10 +6,11 @@
 
 use crate::condition::Condition;
 use crate::error::FitError;
+use crate::knob::Knob;
 use crate::linear::{Matrix, normal_equations};
 use crate::observe::Observation;
 use crate::simulate::{Lab, Seen, residuals};
-use crate::space::{Knob, Space};
+use crate::space::Space;
 
 /// Residuals beyond so many standard deviations count less.
 const ROBUST: f64 = 3.0;

@@ -1,16 +1,18 @@
 //! The whole way from figures to a card.
 
+use crate::base::Base;
 use crate::bounds::{Bound, WIDEST, bounds, meet_ceilings};
 use crate::cache::{FittedCache, first_guess, fit_cache};
 use crate::card_file::{self, Filed, Note, number};
 use crate::choose::{Chooser, Chosen, Numbers, Told};
 use crate::cross::predictions;
 use crate::error::FitError;
+use crate::knob::Knob;
 use crate::observe::{Figure, LEAST_POINTS, Observation, Observed};
 use crate::outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
 use crate::refine::{Problem, State, scatter};
 use crate::simulate::{Lab, Seen};
-use crate::space::{Base, Knob, Space};
+use crate::space::Space;
 use profile::Host;
 use target::Progress;
 

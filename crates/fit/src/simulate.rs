@@ -327,7 +327,9 @@ fn saturated(residual: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::{Base, Knob, Space};
+    use crate::base::Base;
+    use crate::knob::Knob;
+    use crate::space::Space;
     use load::FileioMode;
     use profile::Host;
 

@@ -3,8 +3,11 @@
 //! Parameters are logarithms: times and rates differ by factors. Whole numbers and spare space are rounded (`realised`):
 //! spare space to steps of 2.5 %, so that states of flash management can be used again.
 
-use crate::cache_settings::CacheTimes;
+use crate::base::Base;
+use crate::cache_settings::{CacheChoice, CacheTimes};
+use crate::choices::Choices;
 use crate::error::FitError;
+use crate::knob::Knob;
 use crate::observe::Observation;
 use crate::simulate::Candidate;
 use crate::stops;
@@ -12,7 +15,6 @@ use card::{CardConfig, RelocationPath};
 use device::HostConfig;
 use profile::{Host, Profile, ProfileError};
 
-const NEUTRAL: &str = include_str!("neutral.toml");
 /// Bands of a card in the model, at least; small spare space needs more, and profiles see to that.
 const MODEL_BANDS: f64 = 36.0;
 /// Sectors of a card in the model, at least: many times what its buffer and relocation hold.
@@ -20,177 +22,8 @@ const MODEL_SECTORS: f64 = 200_000.0;
 /// Blocks of a plane while nothing is known of the spare space: more than any card has.
 const PLENTY_OF_BLOCKS: u32 = 1 << 22;
 const SECTOR_BYTES: f64 = device::SECTOR_BYTES as f64;
-/// Pages of the neutral card's blocks, and how few and how many are tried.
-const NEUTRAL_PAGES: u64 = 128;
-const PAGES: std::ops::RangeInclusive<u32> = 32..=256;
-/// Dies that share the bus of a neutral card's channel, and how many dies there may be.
-const DIES_PER_CHANNEL: [u32; 4] = [1, 2, 4, 8];
-const DIES: std::ops::RangeInclusive<u32> = 4..=256;
 /// Steps of the logarithm of spare space.
 const SPARE_STEP: f64 = 0.025;
-
-/// A card's file that a fit begins with.
-#[derive(Clone, Debug)]
-pub struct Base {
-    /// What it is called.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-    /// No card in particular: geometry may be changed freely.
-    pub neutral: bool,
-}
-
-impl Base {
-    /// Of which nothing is known but its size.
-    pub fn neutral(user_bytes: Option<u64>) -> Base {
-        let mut text = NEUTRAL.to_string();
-        if let Some(bytes) = user_bytes.map(|bytes| bytes / 4096 * 4096).filter(|&bytes| bytes > 0) {
-            let source = "basis = \"assumed\", source = \"no result says how large the device is\"";
-            let known = "basis = \"derived\", source = \"of the device that was measured\"";
-            text = text.replace("400_000_000_000", &bytes.to_string()).replace(source, known);
-            // Small devices keep enough bands for spare space to be told in small steps.
-            let mut pages = NEUTRAL_PAGES;
-            while pages > 16 && bytes / (64 * pages * 4096) < 512 {
-                pages /= 2;
-            }
-            text = text.replace(
-                &format!("pages_per_block = {{ value = {NEUTRAL_PAGES}"),
-                &format!("pages_per_block = {{ value = {pages}"),
-            );
-        }
-        Base { name: "neutral".into(), text, neutral: true }
-    }
-
-    /// A built-in card, or a file that was read.
-    pub fn card(name: &str, text: &str) -> Base {
-        Base { name: name.to_string(), text: text.to_string(), neutral: false }
-    }
-
-    /// The card.
-    pub(crate) fn profile(&self) -> Result<Profile, ProfileError> {
-        Profile::parse(&self.text, &format!("{}.toml", self.name))
-    }
-}
-
-/// A number that is fitted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Knob {
-    ReadLink,
-    WriteLink,
-    ReadCommand,
-    WriteCommand,
-    Latency,
-    Read,
-    Program,
-    Erase,
-    Bus,
-    Suspend,
-    Channels,
-    Spare,
-    Buffer,
-    RelocationSector,
-    CleanedAtOnce,
-    HostCpu,
-    HostContention,
-}
-
-impl Knob {
-    /// As tables and JSON call it: the key in the card's file.
-    pub fn key(self) -> &'static str {
-        match self {
-            Knob::ReadLink => "link.read_bytes_per_s",
-            Knob::WriteLink => "link.write_bytes_per_s",
-            Knob::ReadCommand => "link.read_command_ns",
-            Knob::WriteCommand => "link.write_command_ns",
-            Knob::Latency => "link.latency_ns",
-            Knob::Read => "timing.read_ns",
-            Knob::Program => "timing.program_ns",
-            Knob::Erase => "timing.erase_ns",
-            Knob::Bus => "timing.bus_bytes_per_s",
-            Knob::Suspend => "timing.suspend_ns",
-            Knob::Channels => "geometry.channels_per_module",
-            Knob::Spare => "effective spare factor",
-            Knob::Buffer => "buffer.bytes",
-            Knob::RelocationSector => "relocation.sector_ns",
-            Knob::CleanedAtOnce => "bytes cleaned at once",
-            Knob::HostCpu => "host CPU time, times",
-            Knob::HostContention => "host.contention",
-        }
-    }
-
-    /// The key that stands in the card's file for it.
-    pub fn file_key(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Knob::Spare => Some(("geometry", "blocks_per_plane")),
-            Knob::CleanedAtOnce => Some(("ftl", "stop_free_bands")),
-            Knob::HostCpu | Knob::HostContention => None,
-            knob => knob.key().split_once('.'),
-        }
-    }
-
-    /// Least and most.
-    pub fn limits(self) -> (f64, f64) {
-        match self {
-            Knob::ReadLink | Knob::WriteLink => (10e6, 100e9),
-            Knob::ReadCommand | Knob::WriteCommand => (50.0, 500e3),
-            Knob::Latency => (200.0, 20e6),
-            Knob::Read => (1e3, 5e6),
-            Knob::Program => (5e3, 50e6),
-            Knob::Erase => (100e3, 100e6),
-            Knob::Bus => (10e6, 10e9),
-            Knob::Suspend => (500.0, 2e6),
-            Knob::Channels => (1.0, 256.0),
-            Knob::Spare => (0.02, 0.85),
-            Knob::Buffer => (256.0 * 1024.0, 64.0 * 1024.0 * 1024.0),
-            Knob::RelocationSector => (100.0, 1e6),
-            Knob::CleanedAtOnce => (1024.0 * 1024.0, 16.0 * 1024.0 * 1024.0 * 1024.0),
-            Knob::HostCpu => (0.1, 20.0),
-            Knob::HostContention => (0.001, 0.9),
-        }
-    }
-}
-
-/// What is not a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Choices {
-    pub victim: &'static str,
-    pub through_host: bool,
-    pub suspends: bool,
-    pub reads_first: bool,
-    /// How often a block is erased: once in so many programs.
-    pub pages_per_block: u32,
-    /// How many dies share a bus.
-    pub dies_per_channel: u32,
-    /// Pages of each stripe that hold no data.
-    pub parity_units: u32,
-    /// Whether writes stop while collection works.
-    pub stops_the_world: bool,
-}
-
-pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
-
-/// What is known of a cache of cells with one bit each.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CacheChoice {
-    /// Nothing: it is the base's.
-    AsBase,
-    /// There is none.
-    Without,
-    With(Cache),
-}
-
-/// A cache as it shows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Cache {
-    /// What it holds.
-    pub bytes: f64,
-    /// How fast it takes that.
-    pub bytes_per_s: f64,
-    /// How long its cells are programmed; `None`: as the rate says.
-    pub program_ns: Option<f64>,
-    /// `None`: as fast as goes.
-    pub fold_bytes_per_s: Option<f64>,
-}
 
 /// The parameters of one fit.
 #[derive(Clone, Debug)]
@@ -199,7 +32,8 @@ pub(crate) struct Space {
     pub card: CardConfig,
     user_sectors: f64,
     host: HostConfig,
-    neutral: bool,
+    /// No card in particular: geometry may be changed freely.
+    pub neutral: bool,
     /// The number of channels was chosen among all that there may be, and is no longer refined.
     pub counted: bool,
     pub knobs: Vec<Knob>,
@@ -254,7 +88,7 @@ impl Space {
     }
 
     /// Parameters that the points can say anything of.
-    fn useful(&self, points: &[Observation], fit_host: bool) -> Vec<Knob> {
+    pub fn useful(&self, points: &[Observation], fit_host: bool) -> Vec<Knob> {
         let any = |test: &dyn Fn(&Observation) -> bool| points.iter().any(test);
         let reads = any(&|p| p.condition.mode.reads());
         let writes = any(&|p| p.condition.mode.writes());
@@ -282,54 +116,6 @@ impl Space {
             (Knob::HostContention, fit_host),
         ];
         wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(knob, _)| knob).collect()
-    }
-
-    /// The same parameters with another choice; what only one of them has comes or goes.
-    pub fn with(&self, choices: Choices, points: &[Observation], fit_host: bool) -> Space {
-        let mut space = Space { choices, ..self.clone() };
-        space.knobs = space.useful(points, fit_host);
-        space
-    }
-
-    /// The same parameters with another cache.
-    pub fn with_cache(&self, cache: CacheChoice) -> Space {
-        Space { cache, ..self.clone() }
-    }
-
-    /// Blocks of half and of twice the pages, where the geometry is free. 99th percentiles tell them: they meet erases or
-    /// not.
-    pub fn other_pages(&self) -> Vec<u32> {
-        let now = self.choices.pages_per_block;
-        let other = [now / 2, now * 2].into_iter().filter(|pages| PAGES.contains(pages));
-        if self.neutral && self.knobs.contains(&Knob::Erase) { other.collect() } else { Vec::new() }
-    }
-
-    /// Half and twice as many dies behind a bus, where the geometry is free: ceilings of the buses tell them.
-    pub fn other_dies_per_channel(&self) -> Vec<u32> {
-        let now = self.choices.dies_per_channel;
-        let other = DIES_PER_CHANNEL.into_iter().filter(|dies| dies / now == 2 || now / dies == 2);
-        if self.counted { other.collect() } else { Vec::new() }
-    }
-
-    /// With parity or without, where the geometry is free.
-    pub fn other_parity(&self) -> Option<u32> {
-        self.counted.then(|| 1 - self.choices.parity_units.min(1))
-    }
-
-    /// Numbers of dies, and how many of them share a bus: powers of two, as packages and boards have them. Empty where the
-    /// geometry is the base's.
-    pub fn structures(&self) -> Vec<(u32, u32)> {
-        if !self.neutral || !self.knobs.contains(&Knob::Channels) {
-            return Vec::new();
-        }
-        let dies = (0..16).map(|power| 1 << power).filter(|dies| DIES.contains(dies));
-        dies.flat_map(|dies| DIES_PER_CHANNEL.map(|each| (dies, each))).filter(|(dies, each)| each < dies).collect()
-    }
-
-    /// The same parameters with this many dies behind a bus; channels are not refined in it.
-    pub fn structured(&self, dies_per_channel: u32, parity_units: u32) -> Space {
-        let choices = Choices { dies_per_channel, parity_units, ..self.choices };
-        Space { choices, counted: true, ..self.clone() }
     }
 
     /// What the base says, as logarithms within the limits.

@@ -8,8 +8,9 @@
 //!   all policies that choose among enough bands come close to A = 1 / (1 - X), u f = (X - 1) / ln X (Desnoyers, "Analytic
 //!   models of SSD write performance", ACM TOS 10(2), 2014, there for FIFO/LRU; greedy's limit for large blocks is the same).
 
+use crate::knob::Knob;
 use crate::observe::{Figure, Observation};
-use crate::space::{Knob, Space};
+use crate::space::Space;
 
 /// How far a part that is not the limit lies above it.
 const ROOM: f64 = 2.5;

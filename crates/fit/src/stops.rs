@@ -7,8 +7,9 @@
 //!
 //! A burst is thought of in bytes, for dies and pages change what a band holds.
 
+use crate::knob::Knob;
 use crate::observe::{Figure, Measured, Observation, RANKS};
-use crate::space::{Knob, Space};
+use crate::space::Space;
 use card::CardConfig;
 use ftl::GcMode;
 use results::IoClass;
@@ -217,9 +218,10 @@ pub(crate) fn stretched(class: &IoClass, stretch: f64, times: [f64; RANKS.len()]
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::Base;
+    use crate::choices::Choices;
     use crate::condition::Condition;
     use crate::simulate::{Candidate, Lab, Seen};
-    use crate::space::{Base, Choices};
     use load::FileioMode;
     use profile::{Host, Profile};
     use target::Silent;
