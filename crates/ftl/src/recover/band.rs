@@ -184,6 +184,14 @@ impl BandScan {
         found.is_complete = self.is_complete(reader);
         let doubts = self.resolve(reader, band, opening)?;
         if doubts.is_empty() {
+            // Here everything is always read. A band that is full, with its summary, has nothing to be put right.
+            if found.is_complete && reader.media.is_volatile() {
+                match self.read_summary(reader, band, false)? {
+                    SummaryRead::Newer(later) => return Ok(Err(later)),
+                    SummaryRead::Done => found.has_summary = true,
+                    SummaryRead::Missing => {}
+                }
+            }
             return Ok(Ok(Scanned::All(found, None)));
         }
         let known = match self.read_summary(reader, band, false)? {
