@@ -230,6 +230,7 @@ fn facts(on: &OnMedia) -> CardFacts {
 
 fn bands<M: Media>(media: &mut M, on: &OnMedia) -> Result<Bands, FsckError> {
     let mut bands = Bands { total: on.bands(), ..Bands::default() };
+    let uses_summaries = !media.is_volatile();
     for band in (0..on.bands()).map(BandId) {
         let opened = match on.band(media, band)? {
             BandKnown::Free => {
@@ -246,7 +247,8 @@ fn bands<M: Media>(media: &mut M, on: &OnMedia) -> Result<Bands, FsckError> {
             }
             BandKnown::Opened(opened) => opened,
         };
-        *(if opened.has_summary && opened.is_complete { &mut bands.by_summary } else { &mut bands.scanned }) += 1;
+        let by_summary = uses_summaries && opened.has_summary && opened.is_complete;
+        *(if by_summary { &mut bands.by_summary } else { &mut bands.scanned }) += 1;
         bands.slc += u32::from(opened.opening.slc);
         match opened.opening.stream {
             0 => bands.of_host += 1,

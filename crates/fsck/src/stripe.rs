@@ -179,6 +179,12 @@ impl Stripe {
         self.cell(unit, sector).why.is_none() || matches!(self.rebuilt(sector), Some(Ok(_)))
     }
 
+    /// Where a member does not hold what belongs there, it is erased.
+    pub fn lacks_only_what_is_erased(&self) -> bool {
+        self.places()
+            .all(|(unit, sector)| matches!(self.cell(unit, sector).state(), CellState::Good | CellState::Erased))
+    }
+
     pub fn state(&self) -> StripeState {
         let (mut answered, mut written) = (false, false);
         for (unit, sector) in self.places() {

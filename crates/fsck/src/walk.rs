@@ -27,6 +27,8 @@ pub struct Stripes {
     pub inconsistent: u64,
     /// More is lost than parity stands for.
     pub beyond_redundancy: u64,
+    /// None of these: nothing in them counts any more, and a module that was rebuilt has its units of them erased.
+    pub stale: u64,
     /// The worst of them by name: those that are not whole or degraded, band and stripe; the first
     /// [`Stripes::MOST_NAMED`] of them.
     pub named: Vec<(u32, u32, StripeState)>,
@@ -68,16 +70,25 @@ pub(crate) fn walk<M: Media>(
 ) -> Result<(Stripes, Vec<LostSector>), FsckError> {
     let mut counts = Stripes::default();
     let (mut bands, mut unreadable, mut lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    let is_wanted =
-        |has_summary: bool, is_complete: bool| everything || on.found.is_err() || !(has_summary && is_complete);
+    // What a volatile medium holds, a start reads without a look at summaries.
+    let everything = everything || on.found.is_err() || media.is_volatile();
+    let is_wanted = |has_summary: bool, is_complete: bool| everything || !(has_summary && is_complete);
+    let current = current(on);
     on.walk(
         media,
         |opened| is_wanted(opened.has_summary, opened.is_complete),
         |opened, stripe| {
             bands.insert(opened.band.0);
             let state = stripe.state();
+            let start = on.layout.stripe_start(stripe.id);
+            let counts_here = current.as_ref().is_none_or(|current| {
+                let from = current.partition_point(|ppa| *ppa < start);
+                current.get(from).is_some_and(|ppa| *ppa < start + on.layout.stripe_sectors)
+            });
+            let is_stale = opened.has_summary && !counts_here && stripe.lacks_only_what_is_erased();
             *match state {
                 StripeState::Unwritten => return,
+                StripeState::Torn | StripeState::BeyondRedundancy if is_stale => &mut counts.stale,
                 StripeState::Whole => &mut counts.whole,
                 StripeState::Degraded => &mut counts.degraded,
                 StripeState::Torn => &mut counts.torn,
@@ -85,10 +96,9 @@ pub(crate) fn walk<M: Media>(
                 StripeState::BeyondRedundancy => &mut counts.beyond_redundancy,
             } += 1;
             counts.written += 1;
-            if state > StripeState::Degraded && counts.named.len() < Stripes::MOST_NAMED {
+            if state > StripeState::Degraded && !is_stale && counts.named.len() < Stripes::MOST_NAMED {
                 counts.named.push((stripe.id.band.0, stripe.id.index, state));
             }
-            let start = on.layout.stripe_start(stripe.id);
             for (unit, sector) in stripe.places() {
                 let cell = stripe.cell(unit, sector);
                 let ppa = start + unit * on.layout.unit_sectors + sector;
@@ -128,6 +138,14 @@ pub(crate) fn walk<M: Media>(
         errors.push(LostSector { lba, band, stripe, unit: at.unit, sector: at.sector, was_lost_before });
     }
     Ok((counts, errors))
+}
+
+/// Where the newest versions of all that the card holds lie, ascending; `None` where that is not known.
+fn current(on: &OnMedia) -> Option<Vec<u32>> {
+    let found = on.found.as_ref().ok()?;
+    let mut current: Vec<u32> = found.map.iter().copied().filter(|ppa| *ppa != u32::MAX).collect();
+    current.sort_unstable();
+    Some(current)
 }
 
 /// The word for what was found in a place.

@@ -108,8 +108,8 @@ impl Ftl {
         self.bands.units_in_use(band, group, &self.layout)
     }
 
-    /// The stripe has to be there: a sector of it is valid, or was when the rebuild began, or it tells what others hold. Without a summary each stripe
-    /// tells that of itself.
+    /// The stripe has to be there: a sector of it is valid, or was when the rebuild began, or it tells what others hold.
+    /// Without a summary each stripe tells that of itself.
     pub fn stripe_is_needed(&self, stripe: StripeId) -> bool {
         let (_, data_stripes) = self.band_stripes(stripe.band);
         let of_band = self.bands.get(stripe.band);

@@ -6,7 +6,7 @@ pub mod exercise;
 use device::{Rng, Time};
 use fsck::{Examined, StripeState};
 use media::{BlockAt, Fault, Flash, Physics, UnitAt};
-use sim::{Bench, Bounds, CutOutcome, HostConfig, Subject, player};
+use sim::{Bench, Bounds, CutOutcome, HostConfig, Subject, What, player};
 use std::path::Path;
 use torture::{CardUnderTest, Kind, tiny};
 
@@ -52,6 +52,18 @@ pub fn used(kind: Kind, seed: u64) -> CardUnderTest {
         bench.recover(None, &mut rng).unwrap();
         rest(&mut bench);
     }
+    bench.subject
+}
+
+/// A card that collected, and got a blank module at work, which was filled.
+pub fn rebuilt(seed: u64) -> CardUnderTest {
+    let mut bench = bench(Kind::Unprotected);
+    play(&mut bench, 300, seed);
+    bench.subject.pull(1).unwrap();
+    play(&mut bench, 20, seed + 1);
+    bench.subject.insert(1, What::Blank).unwrap();
+    play(&mut bench, 20, seed + 2);
+    rest(&mut bench);
     bench.subject
 }
 
