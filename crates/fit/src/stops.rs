@@ -21,9 +21,10 @@ const AT_RANKS: [f64; 2] = [95.0, 99.0];
 /// then, as with 10 % of spare space, comes to 0.3 with many threads.
 const SHARE_OF_SLOWEST: f64 = 0.35;
 /// Loads of random writes that show it, at least, and of all of them one in so many: the longest of one load may have
-/// waited for something that has nothing to do with flash.
+/// waited for something that has nothing to do with flash, and collection that is paced is overrun under some where there
+/// is little spare space (7 and 6 of 17 with 8 and 9 %; on cards that stop the world it is 13 to 15).
 const LEAST_LOADS: usize = 2;
-const ONE_IN: usize = 4;
+const ONE_IN: usize = 2;
 /// Noise of a longest write where that is a stall: one standard deviation, in logarithms. Stalls differ by what their
 /// victims hold, and by how full the buffer is when they begin.
 const LONGEST_NOISE: f64 = 0.1;
@@ -296,6 +297,26 @@ mod tests {
         space.choices.stops_the_world = false;
         space.knobs = vec![Knob::Spare];
         assert!(matches!(gc(&space), GcMode::Paced { .. }));
+    }
+
+    #[test]
+    fn stalls_under_less_than_half_of_the_loads_are_those_of_a_paced_card_with_little_spare_space() {
+        let shows = |stalled: usize| {
+            let point = |i: usize| {
+                let longest = Measured { figure: Figure::WriteLongest, value: 50e6, noise: LONGEST_NOISE };
+                Observation {
+                    file: "review".into(),
+                    sweep: "writes".into(),
+                    condition: Condition::random(FileioMode::RndWr, 16 << 10, 16),
+                    measured: if i < stalled { vec![longest] } else { Vec::new() },
+                }
+            };
+            let mut points: Vec<Observation> = (0..17).map(point).collect();
+            forget_what_is_rare(&mut points);
+            show(&points)
+        };
+        assert!(!shows(7), "8 % of spare space, paced");
+        assert!(shows(13), "writes stop");
     }
 
     #[test]
