@@ -170,7 +170,7 @@ fn stripes(found: &Stripes) -> String {
         (found.torn, "torn"),
         (found.inconsistent, "inconsistent"),
         (found.beyond_redundancy, "beyond redundancy"),
-        (found.stale, "stale, with erased members"),
+        (found.stale, "stale with erased members"),
     ];
     let kinds = kinds.into_iter().filter(|(count, _)| *count > 0);
     let kinds: Vec<String> = kinds.map(|(count, what)| format!("{} {what}", grouped(count))).collect();
