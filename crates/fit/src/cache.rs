@@ -5,8 +5,7 @@
 //! corrections are enough.
 
 use crate::burst::{Bursts, Fast, Refilled};
-use crate::cache_settings::CacheTimes;
-use crate::cache_settings::{Cache, CacheChoice};
+use crate::cache_settings::{Cache, CacheChoice, CacheTimes};
 use crate::card_file::{Filed, number};
 use crate::error::FitError;
 use crate::outcome::{FittedFigure, FittedPoint, Parameter, Status};

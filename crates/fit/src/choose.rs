@@ -102,7 +102,7 @@ impl Chooser<'_> {
         let first = first::expected_points(self, space);
         let states = if first > 0 {
             // Two numbers of dies are refined, and choices change once or twice.
-            4 * STEPS / 4 * each + 3 * 4 * alternatives
+            STEPS * each + 12 * alternatives
         } else {
             (FOLLOWED * FIRST_STEPS + STEPS) / 3 * each + 8 * alternatives
         };

@@ -1,5 +1,6 @@
 //! A card's media, and what recovery finds on them.
 
+use crate::checkpoints::STREAM as CHECKPOINTS;
 use crate::error::FsckError;
 use crate::modules::Modules;
 use crate::stripe::{Stripe, units};
@@ -137,6 +138,14 @@ impl OnMedia {
             (StripeId { band: opened.band, index }, members)
         });
         stripes.filter(|(id, members)| split_units(id.index, *members, &self.layout).data != 0)
+    }
+
+    /// A rebuild restores the stripe only if something in it counts: it holds data, and a summary tells what.
+    pub fn may_be_left_out(&self, opened: &Opened, id: StripeId) -> bool {
+        let stripes = self.stripes(opened.opening.slc);
+        opened.has_summary
+            && opened.opening.stream != CHECKPOINTS
+            && id.index < self.layout.data_stripes(stripes, |group| opened.members[group as usize])
     }
 
     /// What a band is: what the scan found, or, when the card refuses to start, what its spare areas say.

@@ -81,14 +81,19 @@ pub(crate) fn walk<M: Media>(
             bands.insert(opened.band.0);
             let state = stripe.state();
             let start = on.layout.stripe_start(stripe.id);
-            let counts_here = current.as_ref().is_none_or(|current| {
-                let from = current.partition_point(|ppa| *ppa < start);
-                current.get(from).is_some_and(|ppa| *ppa < start + on.layout.stripe_sectors)
-            });
-            let is_stale = opened.has_summary && !counts_here && stripe.lacks_only_what_is_erased();
+            let counts_here = || {
+                current.as_ref().is_none_or(|current| {
+                    let from = current.partition_point(|ppa| *ppa < start);
+                    current.get(from).is_some_and(|ppa| *ppa < start + on.layout.stripe_sectors)
+                })
+            };
+            let is_stale = matches!(state, StripeState::Torn | StripeState::BeyondRedundancy)
+                && on.may_be_left_out(opened, stripe.id)
+                && stripe.lacks_only_what_is_erased()
+                && !counts_here();
             *match state {
                 StripeState::Unwritten => return,
-                StripeState::Torn | StripeState::BeyondRedundancy if is_stale => &mut counts.stale,
+                _ if is_stale => &mut counts.stale,
                 StripeState::Whole => &mut counts.whole,
                 StripeState::Degraded => &mut counts.degraded,
                 StripeState::Torn => &mut counts.torn,
