@@ -5,7 +5,7 @@ mod common;
 use common::{SECTORS, cut, fresh, load, lose_two_units, rebuilt, unit_at, used};
 use device::Rng;
 use fsck::{CellState, Examined, FsckError, ModuleState, ReadsAs, RebuildState, Source, StripeState, VerdictState};
-use media::{Fault, Flash};
+use media::{BlockAt, Fault, Flash, Media};
 use sim::{CutOutcome, Subject};
 use std::fs;
 use torture::{CardUnderTest, Kind};
@@ -98,7 +98,7 @@ fn a_missing_module_degrades_the_card_and_costs_no_sector() {
 fn what_a_rebuild_left_out_because_nothing_in_it_counts_is_no_damage() {
     let mut stale = 0;
     for seed in 0..30 {
-        let report = examined(&rebuilt(seed)).report(true, READ_NS).unwrap();
+        let report = examined(&rebuilt(seed, seed % 2 == 0)).report(true, READ_NS).unwrap();
         let stripes = report.stripes.unwrap();
         assert_eq!((stripes.torn, stripes.beyond_redundancy), (0, 0), "{seed}: {stripes:?}");
         assert_eq!(report.verdict.state, VerdictState::Clean, "{seed}: {:?}", report.verdict);
@@ -106,6 +106,25 @@ fn what_a_rebuild_left_out_because_nothing_in_it_counts_is_no_damage() {
         stale += stripes.stale;
     }
     assert!(stale > 0, "no rebuild left anything out: nothing is shown");
+}
+
+#[test]
+fn a_summary_that_lacks_a_member_is_damage_though_nothing_in_it_counts() {
+    let mut found = 0;
+    for seed in 0..10 {
+        // Of a volatile medium everything is read, and the rest tells that there is a summary.
+        let mut flash = rebuilt(seed, true).flash().clone();
+        flash.power_on();
+        let mut card = Examined::new(flash.clone()).unwrap();
+        let Some(band) = (0..20).find(|band| card.band(*band).unwrap().has_summary == Some(true)) else { continue };
+        flash.erase(BlockAt { module: 2, die: 0, block: band }).unwrap();
+        let stripes = Examined::new(flash).unwrap().report(true, READ_NS).unwrap().stripes.unwrap();
+        let last =
+            stripes.named.iter().filter(|(of, ..)| *of == band).map(|(_, stripe, state)| (*stripe, *state)).max();
+        assert_eq!(last, Some((5, StripeState::Torn)), "{seed}: {stripes:?}");
+        found += 1;
+    }
+    assert!(found > 0, "no band has a summary: nothing is shown");
 }
 
 #[test]

@@ -56,8 +56,9 @@ pub fn used(kind: Kind, seed: u64) -> CardUnderTest {
 }
 
 /// A card that collected, and got a blank module at work, which was filled.
-pub fn rebuilt(seed: u64) -> CardUnderTest {
-    let mut bench = bench(Kind::Unprotected);
+pub fn rebuilt(seed: u64, volatile_cache: bool) -> CardUnderTest {
+    let physics = Physics { volatile_cache, ..Physics::IDEAL };
+    let mut bench = Bench::new(CardUnderTest::new(tiny(Kind::Unprotected), physics, 1), Bounds::default());
     play(&mut bench, 300, seed);
     bench.subject.pull(1).unwrap();
     play(&mut bench, 20, seed + 1);
