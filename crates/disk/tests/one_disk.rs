@@ -1,4 +1,4 @@
-//! What one disk does.
+//! Behaviour of one disk.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What RAID levels and the controller's cache do.
+//! Behaviour of RAID levels and of the controller's cache.
 
 mod common;
 
