@@ -18,7 +18,7 @@
 
 use card::CardConfig;
 use ftl::{FtlConfig, GcMode, SlcCache};
-use nand::{Endurance, Geometry, NandConfig};
+use media::nand::{Endurance, Geometry, NandConfig};
 
 /// How small it is to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 //! on together, lie together. A block here is a die's share of a band: one erase block of each plane, which are
 //! programmed and erased together or in turn and go bad together.
 
-use crate::NandConfig;
+use crate::nand::NandConfig;
 use device::Rng;
 
 const BAD: u32 = u32::MAX;
@@ -191,7 +191,7 @@ impl Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Endurance, Geometry, OpTiming, Timing};
+    use crate::nand::{Endurance, Geometry, OpTiming, Timing};
 
     fn config() -> NandConfig {
         let times = OpTiming { read_ns: 25_000, program_ns: 250_000, erase_ns: 1_500_000 };
