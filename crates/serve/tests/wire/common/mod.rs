@@ -4,8 +4,8 @@
 pub mod client;
 pub mod server;
 
+use serve::wire::{BlockSizes, Export, Exports, Features};
 use std::sync::Arc;
-use wire::{BlockSizes, Export, Exports, Features};
 
 /// Bytes from hex digits; blanks are for the eye.
 pub fn hex(digits: &str) -> Vec<u8> {

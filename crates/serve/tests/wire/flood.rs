@@ -1,15 +1,13 @@
 //! Hundreds of thousands of random and damaged messages. What is expected is counted by a reader of its own, which knows
 //! of the protocol only how long messages are.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     DISC, EXPORT_NAME, GO, INFO, LIST, LIST_META, SET_META, STARTTLS, STRUCTURED, WRITE, answered_cookies, hello, info,
     option, queries, request, simple, structured, to_be_answered, write,
 };
-use common::server::{Event, Server};
-use common::{Dice, exports};
-use wire::{Close, Tls};
+use super::common::server::{Event, Server};
+use super::common::{Dice, exports};
+use serve::wire::{Close, Tls};
 
 /// Requests in all streams of the test of requests.
 const REQUESTS: usize = 1_000_000;
@@ -115,7 +113,7 @@ fn each_of_very_many_options_has_one_final_reply() {
                 break;
             }
             if whole {
-                let replies = common::client::option_replies(&server.out[before..]);
+                let replies = super::common::client::option_replies(&server.out[before..]);
                 let finals = replies.iter().filter(|reply| reply.1 == 1 || reply.1 >> 31 == 1).count();
                 assert_eq!((finals, replies.last().map(|reply| reply.1 == 1 || reply.1 >> 31 == 1)), (1, Some(true)));
                 encrypted += server.events.len() - events;

@@ -1,11 +1,11 @@
 //! One connection, from the greeting to its end.
 
-use crate::close::Close;
-use crate::exports::Exports;
-use crate::extents::Extent;
-use crate::handshake::{Handshake, Tls, put_greeting};
-use crate::request::{Errno, Request, Terms};
-use crate::transmission::Transmission;
+use crate::wire::close::Close;
+use crate::wire::exports::Exports;
+use crate::wire::extents::Extent;
+use crate::wire::handshake::{Handshake, Tls, put_greeting};
+use crate::wire::request::{Errno, Request, Terms};
+use crate::wire::transmission::Transmission;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,10 +1,12 @@
 //! Answers: chunks, extents, the account of what is in flight, and the end.
 
-mod common;
-
-use common::client::{BLOCK_STATUS, DF, DISC, EIO, FLUSH, READ, REQ_ONE, WRITE, request, simple, structured, write};
-use common::{exports, hex};
-use wire::{Close, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, Request, Step, Tls};
+use super::common::client::{
+    BLOCK_STATUS, DF, DISC, EIO, FLUSH, READ, REQ_ONE, WRITE, request, simple, structured, write,
+};
+use super::common::{exports, hex};
+use serve::wire::{
+    Close, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, Request, Step, Tls,
+};
 
 /// A connection in the transmission phase.
 fn connection(handshake: &[u8]) -> Connection {

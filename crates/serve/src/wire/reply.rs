@@ -1,9 +1,9 @@
 //! The bytes of replies in the transmission phase.
 
-use crate::bytes::{put_u16, put_u32, put_u64, short};
-use crate::limits::MAX_STRING_BYTES;
-use crate::numbers::{REPLY_TYPE_ERROR, REPLY_TYPE_ERROR_OFFSET, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC};
-use crate::request::Errno;
+use crate::wire::bytes::{put_u16, put_u32, put_u64, short};
+use crate::wire::limits::MAX_STRING_BYTES;
+use crate::wire::numbers::{REPLY_TYPE_ERROR, REPLY_TYPE_ERROR_OFFSET, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC};
+use crate::wire::request::Errno;
 
 /// 16 bytes.
 pub fn put_simple(cookie: u64, errno: u32, out: &mut Vec<u8>) {

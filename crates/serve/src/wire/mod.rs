@@ -1,13 +1,13 @@
 //! What does an NBD client say, and what is the right answer?
 //!
 //! The server's side of the Network Block Device protocol as a state machine without sockets, threads or clocks: fixed
-//! newstyle handshake, simple and structured replies, `base:allocation`. "The document" in this crate is `doc/proto.md`
+//! newstyle handshake, simple and structured replies, `base:allocation`. "The document" in this module is `doc/proto.md`
 //! of the NetworkBlockDevice/nbd project. A [`Connection`] is handed received bytes and says what to do next ([`Step`]);
 //! what it answers itself it appends to the caller's output. Whoever owns it moves the bytes.
 //!
 //! # The way of data
 //!
-//! No payload passes through this crate. A read's answer is a head of 16 or 28 bytes ([`Connection::answer_read`]); the
+//! No payload passes through this module. A read's answer is a head of 16 or 28 bytes ([`Connection::answer_read`]); the
 //! data follow from wherever they lie. A write's payload is a range of the receive buffer as far as it is there
 //! ([`Step::Write`]); the caller reads the rest to wherever it wants it and says so ([`Connection::payload_received`]).
 //!
@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use wire::{BlockSizes, Close, Command, Connection, Errno, Export, Exports, Features, Step, Tls};
+//! use serve::wire::{BlockSizes, Close, Command, Connection, Errno, Export, Exports, Features, Step, Tls};
 //!
 //! let export = Export {
 //!     name: "card".into(),
@@ -61,11 +61,13 @@
 //!     begin += consumed;
 //! };
 //! assert_eq!((reason, &card[7..10]), (Close::Disconnected, &b"abc"[..]));
-//! # Ok::<(), wire::ExportsError>(())
+//! # Ok::<(), serve::wire::ExportsError>(())
 //! ```
 //!
 //! # Invariants
 //!
+//! - Nothing here imports anything of the crate around it, and what a [`Request`] holds is private to this module: whoever
+//!   drives a connection can neither make one nor copy one.
 //! - Nothing that a client sends panics, and nothing is allocated for it but output: at most [`MAX_REPLY_BYTES`] a call.
 //!   Limits are checked before the bytes that they limit are waited for. All of them stand in `limits.rs`.
 //! - The same bytes give the same output and steps, however they are cut into pieces. The one exception is meant:

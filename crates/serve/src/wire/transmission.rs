@@ -1,17 +1,17 @@
 //! The transmission phase: requests in, replies out, and the account of what is in flight.
 
-use crate::bytes::{Fields, put_u32, put_u64};
-use crate::close::Close;
-use crate::connection::Step;
-use crate::extents::{Extent, put_descriptors};
-use crate::limits::{MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, MAX_SKIPPED_PAYLOAD_BYTES};
-use crate::meta::ALLOCATION_ID;
-use crate::numbers::{
+use crate::wire::bytes::{Fields, put_u32, put_u64};
+use crate::wire::close::Close;
+use crate::wire::connection::Step;
+use crate::wire::extents::{Extent, put_descriptors};
+use crate::wire::limits::{MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, MAX_SKIPPED_PAYLOAD_BYTES};
+use crate::wire::meta::ALLOCATION_ID;
+use crate::wire::numbers::{
     CMD_DISC, CMD_FLAG_DF, CMD_FLAG_REQ_ONE, CMD_WRITE, REPLY_FLAG_DONE, REPLY_TYPE_BLOCK_STATUS,
     REPLY_TYPE_OFFSET_DATA, REPLY_TYPE_OFFSET_HOLE, REQUEST_BYTES, REQUEST_MAGIC,
 };
-use crate::reply::{put_chunk, put_error, put_simple};
-use crate::request::{Asked, Command, Errno, Refusal, Request, Terms};
+use crate::wire::reply::{put_chunk, put_error, put_simple};
+use crate::wire::request::{Asked, Command, Errno, Refusal, Request, Terms};
 
 const DONE: u16 = REPLY_FLAG_DONE;
 

@@ -1,7 +1,7 @@
 //! What is allocated and what is zero, as a client is told of it.
 
-use crate::limits::MAX_EXTENTS;
-use crate::numbers::{STATE_HOLE, STATE_ZERO};
+use crate::wire::limits::MAX_EXTENTS;
+use crate::wire::numbers::{STATE_HOLE, STATE_ZERO};
 
 /// A run of bytes that stand the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

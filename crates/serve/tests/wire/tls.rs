@@ -1,14 +1,12 @@
 //! TLS: when it is had, and that nothing gets around it.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     ABORT, ACK, BLOCK_STATUS, EINVAL, EXPORT_NAME, FIXED, GO, INFO, INVALID, LIST, LIST_META, POLICY, READ, SET_META,
     STARTTLS, STRUCTURED, TLS_REQD, TOO_BIG, flags, go, hello, info, option, option_header, queries, request,
 };
-use common::server::{Event, Server};
-use common::{exports, hex};
-use wire::{Close, Connection, Step, Tls};
+use super::common::server::{Event, Server};
+use super::common::{exports, hex};
+use serve::wire::{Close, Connection, Step, Tls};
 
 fn starttls() -> Vec<u8> {
     option(STARTTLS, &[])
@@ -108,8 +106,8 @@ fn what_was_negotiated_in_plaintext_is_forgotten() {
     assert!(server.option_replies().iter().any(|reply| (reply.0, reply.1) == (SET_META, INVALID)));
     let replies = server.replies();
     assert!(!server.connection.is_structured());
-    assert_eq!(replies[0], common::client::Reply::Simple { cookie: 1, errno: 0 });
-    assert_eq!(replies[1], common::client::Reply::Simple { cookie: 2, errno: EINVAL });
+    assert_eq!(replies[0], super::common::client::Reply::Simple { cookie: 1, errno: 0 });
+    assert_eq!(replies[1], super::common::client::Reply::Simple { cookie: 2, errno: EINVAL });
     // The selection alone is forgotten too.
     let mut server = Server::told(
         Tls::Offered,

@@ -1,16 +1,16 @@
 //! The handshake: client flags, then options one by one, until one of them chooses an export.
 
-use crate::bytes::{Fields, put_u16, put_u64};
-use crate::close::Close;
-use crate::connection::Step;
-use crate::exports::Exports;
-use crate::limits::{MAX_OPTION_BYTES, MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_STRING_BYTES};
-use crate::numbers::{
+use crate::wire::bytes::{Fields, put_u16, put_u64};
+use crate::wire::close::Close;
+use crate::wire::connection::Step;
+use crate::wire::exports::Exports;
+use crate::wire::limits::{MAX_OPTION_BYTES, MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_STRING_BYTES};
+use crate::wire::numbers::{
     FLAG_FIXED_NEWSTYLE, FLAG_NO_ZEROES, MAGIC, OPT_ABORT, OPT_EXPORT_NAME, OPT_GO, OPT_INFO, OPT_LIST,
     OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT, OPT_STARTTLS, OPT_STRUCTURED_REPLY, OPTION_HEADER_BYTES, OPTION_MAGIC,
     REP_ACK, REP_ERR_INVALID, REP_ERR_POLICY, REP_ERR_SHUTDOWN, REP_ERR_TLS_REQD, REP_ERR_TOO_BIG, REP_ERR_UNSUP,
 };
-use crate::options::{Refused, put_reply};
+use crate::wire::options::{Refused, put_reply};
 
 /// Whether connections are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! Metadata contexts: listed, selected, and for which export.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     ACK, BLOCK_STATUS, EINVAL, EXPORT_NAME, INVALID, LIST_META, REP_META, SET_META, STRUCTURED, TOO_BIG, UNKNOWN, go,
     hello, option, option_replies, queries, request, string,
 };
-use common::hex;
-use common::server::{Event, Server};
-use wire::{Command, MAX_META_QUERIES, Tls};
+use super::common::hex;
+use super::common::server::{Event, Server};
+use serve::wire::{Command, MAX_META_QUERIES, Tls};
 
 fn answer(bytes: &[u8]) -> Vec<u8> {
     Server::told(Tls::Off, &[hello(), bytes.to_vec()].concat()).out[18..].to_vec()

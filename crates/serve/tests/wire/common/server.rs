@@ -1,10 +1,10 @@
 //! A server that does what [`Step`] says, byte by byte if need be, and answers in an order that only requests decide.
 
-use std::sync::Arc;
-use wire::{
+use serve::wire::{
     Close, Command, Connection, Errno, Exports, Extent, MAX_IN_FLIGHT, MAX_REPLY_BYTES, MIN_RECEIVE_BYTES, Request,
     Step, Tls,
 };
+use std::sync::Arc;
 
 /// What the server was told, whatever the pieces in which it came.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! Options that are looked at, and their answers.
 
-use crate::bytes::{Fields, put_u16, put_u32, put_u64, short};
-use crate::close::Close;
-use crate::connection::Step;
-use crate::exports::{Export, Exports};
-use crate::handshake::Handshake;
-use crate::limits::MAX_STRING_BYTES;
-use crate::numbers::{
+use crate::wire::bytes::{Fields, put_u16, put_u32, put_u64, short};
+use crate::wire::close::Close;
+use crate::wire::connection::Step;
+use crate::wire::exports::{Export, Exports};
+use crate::wire::handshake::Handshake;
+use crate::wire::limits::MAX_STRING_BYTES;
+use crate::wire::numbers::{
     INFO_BLOCK_SIZE, INFO_DESCRIPTION, INFO_EXPORT, INFO_NAME, OPT_EXPORT_NAME, OPT_GO, OPT_INFO, OPT_LIST,
     OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT, OPT_STRUCTURED_REPLY, OPTION_REPLY_MAGIC, REP_ACK, REP_ERR_INVALID,
     REP_ERR_TOO_BIG, REP_ERR_UNKNOWN, REP_INFO, REP_SERVER,

@@ -1,6 +1,6 @@
 //! Why a connection ends, in one line of plain words for a log.
 
-use crate::limits::{MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_SKIPPED_PAYLOAD_BYTES, MAX_STRING_BYTES};
+use crate::wire::limits::{MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_SKIPPED_PAYLOAD_BYTES, MAX_STRING_BYTES};
 use thiserror::Error;
 
 /// Why a connection ends.

@@ -1,16 +1,14 @@
 //! However a stream is cut into pieces, it gives the same output and the same events.
 
-mod common;
-
-use common::Dice;
-use common::client::{
+use super::common::Dice;
+use super::common::client::{
     ABORT, BLOCK_STATUS, CACHE, DISC, EXPORT_NAME, FIXED, FLUSH, GO, INFO, LIST, LIST_META, NO_ZEROES, READ, SET_META,
     STARTTLS, STRUCTURED, TRIM, WRITE_ZEROES, flags, info, option, queries, request, write,
 };
-use common::exports;
-use common::server::Server;
+use super::common::exports;
+use super::common::server::Server;
 use proptest::prelude::*;
-use wire::Tls;
+use serve::wire::Tls;
 
 fn name() -> impl Strategy<Value = &'static [u8]> {
     prop_oneof![

@@ -1,7 +1,7 @@
 //! The table of exports that a server offers, checked once so that nothing it says contradicts the document.
 
-use crate::limits::{MAX_EXPORTS, MAX_REQUEST_BYTES, MAX_STRING_BYTES};
-use crate::numbers::{
+use crate::wire::limits::{MAX_EXPORTS, MAX_REQUEST_BYTES, MAX_STRING_BYTES};
+use crate::wire::numbers::{
     FLAG_CAN_MULTI_CONN, FLAG_HAS_FLAGS, FLAG_READ_ONLY, FLAG_SEND_CACHE, FLAG_SEND_DF, FLAG_SEND_FAST_ZERO,
     FLAG_SEND_FLUSH, FLAG_SEND_FUA, FLAG_SEND_TRIM, FLAG_SEND_WRITE_ZEROES,
 };
@@ -18,7 +18,7 @@ pub struct Features {
     pub trim: bool,
     /// `NBD_CMD_WRITE_ZEROES`.
     pub write_zeroes: bool,
-    /// `NBD_CMD_FLAG_FAST_ZERO`: write-zeroes that fail with [`Errno::NotSupported`](crate::Errno) rather than be slow.
+    /// `NBD_CMD_FLAG_FAST_ZERO`: write-zeroes that fail with [`Errno::NotSupported`](crate::wire::Errno) rather than be slow.
     pub fast_zero: bool,
     /// `NBD_CMD_CACHE`.
     pub cache: bool,
@@ -79,7 +79,7 @@ pub struct Export {
 
 impl Export {
     /// `NBD_FLAG_…`. What only writes make use of is not offered where nothing can be written.
-    pub(crate) fn transmission_flags(&self, structured: bool) -> u16 {
+    pub(in crate::wire) fn transmission_flags(&self, structured: bool) -> u16 {
         let can = self.features;
         let writes = !self.read_only;
         let flags = [
@@ -197,14 +197,14 @@ impl Exports {
         Ok(Self(exports))
     }
 
-    /// All of them, in the order in which they were given: [`Step::Ready`](crate::Step) counts in it.
+    /// All of them, in the order in which they were given: [`Step::Ready`](crate::wire::Step) counts in it.
     #[must_use]
     pub fn all(&self) -> &[Export] {
         &self.0
     }
 
     /// The place of the export that a client means.
-    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+    pub(in crate::wire) fn find(&self, name: &str) -> Option<usize> {
         let found = self.0.iter().position(|export| export.name == name);
         if name.is_empty() { found.or(Some(0)) } else { found }
     }

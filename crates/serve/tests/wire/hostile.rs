@@ -1,15 +1,13 @@
 //! What no honest client sends: each is answered or ends the connection, and nothing is kept of it.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     ABORT, BLOCK_STATUS, EINVAL, ENOSPC, EXPORT_NAME, GO, INFO, INVALID, LIST, READ, SET_META, STARTTLS, STRUCTURED,
     TOO_BIG, TRIM, UNSUP, WRITE, flags, go, hello, info, option, option_header, queries, request, simple, string,
     structured, write,
 };
-use common::hex;
-use common::server::Server;
-use wire::{Close, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_STRING_BYTES, Tls};
+use super::common::hex;
+use super::common::server::Server;
+use serve::wire::{Close, MAX_OPTION_BYTES, MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_STRING_BYTES, Tls};
 
 /// How a server stands after hostile bytes.
 #[derive(Debug, PartialEq)]
@@ -261,7 +259,7 @@ fn nothing_is_heard_behind_the_end() {
     let sent = server.out.len();
     for _ in 0..2 {
         let step = server.connection.parse(&simple("card"), &mut server.out);
-        assert_eq!(step, (0, wire::Step::Close(Close::ClientFlags(7))));
+        assert_eq!(step, (0, serve::wire::Step::Close(Close::ClientFlags(7))));
     }
     assert_eq!(server.out.len(), sent);
 }

@@ -1,14 +1,12 @@
 //! Each option and its answer, byte by byte.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     ABORT, ACK, EXPORT_NAME, EXTENDED, FIXED, GO, INFO, INVALID, LIST, NO_ZEROES, REP_INFO, REP_SERVER, SHUTDOWN,
     STRUCTURED, UNKNOWN, UNSUP, flags, go, hello, info, option, option_replies, string,
 };
-use common::server::{Event, Server};
-use common::{SIZE, exports, hex};
-use wire::{Close, Connection, Tls};
+use super::common::server::{Event, Server};
+use super::common::{SIZE, exports, hex};
+use serve::wire::{Close, Connection, Tls};
 
 /// What is sent behind the greeting when a client says hello and then `bytes`.
 fn answer(bytes: &[u8]) -> Vec<u8> {
@@ -183,7 +181,7 @@ fn a_new_table_counts_for_who_chooses_from_it() {
     larger[0].size_bytes = 2 * SIZE;
     let mut server = Server::new(exports(), Tls::Off);
     server.feed(&hello());
-    server.connection.renew(std::sync::Arc::new(wire::Exports::new(larger).unwrap()));
+    server.connection.renew(std::sync::Arc::new(serve::wire::Exports::new(larger).unwrap()));
     server.feed(&go("card"));
     assert_eq!(server.option_replies()[0].2[2..10], (2 * SIZE).to_be_bytes());
 }

@@ -1,15 +1,13 @@
 //! Each command: what is carried out, what is refused and with which error.
 
-mod common;
-
-use common::client::{
+use super::common::client::{
     BLOCK_STATUS, CACHE, DF, EINVAL, ENOSPC, EPERM, ESHUTDOWN, FAST_ZERO, FLUSH, FUA, NO_HOLE, READ, REQ_ONE, RESIZE,
     Reply, TRIM, WRITE, WRITE_ZEROES, request, simple, structured, write,
 };
-use common::server::{Event, Server};
-use common::{SIZE, exports, hex};
+use super::common::server::{Event, Server};
+use super::common::{SIZE, exports, hex};
+use serve::wire::{Command, Exports, Tls};
 use std::sync::Arc;
-use wire::{Command, Exports, Tls};
 
 /// What a server that is in the transmission phase sends in answer to `bytes`, and what it was asked.
 fn answer(handshake: &[u8], bytes: &[u8]) -> (Vec<u8>, Vec<Event>) {

@@ -1,8 +1,8 @@
 //! What a request asks for, and whether it may.
 
-use crate::exports::Export;
-use crate::limits::MAX_IN_FLIGHT;
-use crate::numbers::{
+use crate::wire::exports::Export;
+use crate::wire::limits::MAX_IN_FLIGHT;
+use crate::wire::numbers::{
     CMD_BLOCK_STATUS, CMD_CACHE, CMD_FLAG_DF, CMD_FLAG_FAST_ZERO, CMD_FLAG_FUA, CMD_FLAG_NO_HOLE, CMD_FLAG_REQ_ONE,
     CMD_FLUSH, CMD_READ, CMD_TRIM, CMD_WRITE, CMD_WRITE_ZEROES, FLAG_SEND_CACHE, FLAG_SEND_DF, FLAG_SEND_FAST_ZERO,
     FLAG_SEND_FLUSH, FLAG_SEND_FUA, FLAG_SEND_TRIM, FLAG_SEND_WRITE_ZEROES,
@@ -64,28 +64,28 @@ pub enum Command {
 
 impl Command {
     /// Whether data go over the wire.
-    pub(crate) fn has_data(self) -> bool {
+    pub(in crate::wire) fn has_data(self) -> bool {
         matches!(self, Self::Read | Self::Write { .. })
     }
 }
 
-/// A request that is to be carried out, and answered exactly once: the methods of [`Connection`](crate::Connection)
+/// A request that is to be carried out, and answered exactly once: the methods of [`Connection`](crate::wire::Connection)
 /// that answer take it back. It lies within the export, on multiples of the minimum block size, and is not empty unless
 /// it is a flush.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "each request is to be answered"]
 pub struct Request {
-    pub(crate) slot: u8,
-    pub(crate) command: Command,
+    pub(in crate::wire) slot: u8,
+    pub(in crate::wire) command: Command,
     /// The answer may consist of several chunks or descriptors.
-    pub(crate) parts: bool,
+    pub(in crate::wire) parts: bool,
     /// `DONE` was sent.
-    pub(crate) done: bool,
-    pub(crate) length: u32,
-    pub(crate) cookie: u64,
-    pub(crate) offset: u64,
+    pub(in crate::wire) done: bool,
+    pub(in crate::wire) length: u32,
+    pub(in crate::wire) cookie: u64,
+    pub(in crate::wire) offset: u64,
     /// Bytes of a read that chunks have told of.
-    pub(crate) told: u32,
+    pub(in crate::wire) told: u32,
 }
 
 impl Request {

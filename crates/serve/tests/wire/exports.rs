@@ -1,9 +1,9 @@
 //! Tables of exports that contradict the document are not offered.
 
-mod common;
-
-use common::card;
-use wire::{BlockSizes, Export, Exports, ExportsError, Features, MAX_EXPORTS, MAX_REQUEST_BYTES, MAX_STRING_BYTES};
+use super::common::card;
+use serve::wire::{
+    BlockSizes, Export, Exports, ExportsError, Features, MAX_EXPORTS, MAX_REQUEST_BYTES, MAX_STRING_BYTES,
+};
 
 fn one(change: impl FnOnce(&mut Export)) -> Result<Exports, ExportsError> {
     let mut export = card();

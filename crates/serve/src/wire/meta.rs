@@ -1,11 +1,11 @@
 //! Metadata contexts: there is one, `base:allocation`.
 
-use crate::bytes::Fields;
-use crate::exports::Exports;
-use crate::handshake::Handshake;
-use crate::limits::MAX_META_QUERIES;
-use crate::numbers::{OPT_SET_META_CONTEXT, REP_ERR_INVALID, REP_ERR_TOO_BIG, REP_META_CONTEXT};
-use crate::options::{Refused, find, put_reply, string};
+use crate::wire::bytes::Fields;
+use crate::wire::exports::Exports;
+use crate::wire::handshake::Handshake;
+use crate::wire::limits::MAX_META_QUERIES;
+use crate::wire::numbers::{OPT_SET_META_CONTEXT, REP_ERR_INVALID, REP_ERR_TOO_BIG, REP_META_CONTEXT};
+use crate::wire::options::{Refused, find, put_reply, string};
 
 /// How replies to block status requests name the context. In listings it is 0.
 pub const ALLOCATION_ID: u32 = 1;
