@@ -145,7 +145,7 @@ pub enum Failure {
     },
     /// A card that can't be mounted.
     #[error(transparent)]
-    Fuse(#[from] fuse::FuseError),
+    Fuse(#[from] attach::fuse::FuseError),
     /// Keys and certificates.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),

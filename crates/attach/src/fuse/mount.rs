@@ -1,8 +1,8 @@
 //! Mounting and unmounting.
 
-use crate::answers::Answers;
-use crate::disk::Disk;
-use crate::{FILE, FuseError, KIND};
+use crate::fuse::answers::Answers;
+use crate::fuse::disk::Disk;
+use crate::fuse::{FILE, FuseError, KIND};
 use fuser::{BackgroundSession, Config, MountOption, Session, SessionACL};
 use live::Live;
 use rustix::io::Errno;

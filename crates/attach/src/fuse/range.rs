@@ -10,7 +10,7 @@ const WRITE_BYTES: u64 = 4 << 20;
 
 /// What is left to be done of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Range {
+pub(in crate::fuse) struct Range {
     offset_bytes: u64,
     end_bytes: u64,
     allocate: bool,

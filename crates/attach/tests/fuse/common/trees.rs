@@ -1,6 +1,6 @@
 //! File systems, and trees of files with the checksums of what they hold.
 
-use super::common::{Loop, is_mounted, run, run_ok};
+use super::{Loop, is_mounted, run, run_ok};
 use device::Rng;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;

@@ -1,11 +1,9 @@
 //! The file against a plain copy, its ends and holes, and how it comes and goes. Needs root and /dev/fuse; says so
 //! otherwise.
 
-mod common;
-
-use common::{Card, Loop, MIB, is_mounted, run};
+use super::common::{Card, Loop, MIB, is_mounted, run};
+use attach::fuse::{FuseError, Options};
 use device::Rng;
-use fuse::{FuseError, Options};
 use live::{Action, Timing};
 use rustix::fs::{FallocateFlags, SeekFrom, fallocate, seek};
 use std::fs::File;
@@ -173,7 +171,7 @@ fn what_is_in_use_stays_mounted_until_it_is_dropped() {
     let error = mounted.unmount().unwrap_err();
     assert!(matches!(error, FuseError::Busy { .. }), "{error}");
     assert!(is_mounted(card.folder.path()));
-    let again = fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default());
+    let again = attach::fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default());
     assert!(matches!(again, Err(FuseError::Taken { .. })));
 
     // Who still uses it gets errors, and nothing hangs.
@@ -184,7 +182,7 @@ fn what_is_in_use_stays_mounted_until_it_is_dropped() {
     drop(device);
 
     // The card is as it was, and can be mounted again.
-    let mut mounted = fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default()).unwrap();
+    let mut mounted = attach::fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default()).unwrap();
     open(&card).write_all_at(&[3; 4096], 0).unwrap();
     mounted.unmount().unwrap();
     assert!(!is_mounted(card.folder.path()));
@@ -194,13 +192,13 @@ fn what_is_in_use_stays_mounted_until_it_is_dropped() {
 fn what_is_unmounted_by_others_is_noticed_and_nothing_else_is_unmounted() {
     let Some(mut card) = Card::new(SIZE, Timing::None) else { return };
     let first = card.mounted.take().unwrap();
-    common::run_ok("umount", &[card.folder.path().to_str().unwrap()]);
+    super::common::run_ok("umount", &[card.folder.path().to_str().unwrap()]);
     let began = Instant::now();
     while !first.is_gone() {
         assert!(began.elapsed() < Duration::from_secs(10));
         std::thread::sleep(Duration::from_millis(1));
     }
-    let second = fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default()).unwrap();
+    let second = attach::fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default()).unwrap();
     drop(first);
     assert!(is_mounted(card.folder.path()));
     open(&card).write_all_at(&[3; 4096], 0).unwrap();
@@ -213,7 +211,7 @@ fn a_card_that_is_mounted_read_only_takes_no_writes() {
     let Some(mut card) = Card::new(SIZE, Timing::None) else { return };
     drop(card.mounted.take());
     let options = Options { read_only: true, ..Options::default() };
-    let _mounted = fuse::mount(Arc::clone(&card.live), card.folder.path(), &options).unwrap();
+    let _mounted = attach::fuse::mount(Arc::clone(&card.live), card.folder.path(), &options).unwrap();
     let error = File::options().write(true).open(card.file()).unwrap_err();
     assert_eq!(errno(error), 30, "EROFS");
     is_as(&File::open(card.file()).unwrap(), &[0; 4096], 0);
@@ -226,11 +224,11 @@ fn what_can_not_be_a_mount_point_is_refused() {
     let file = card.folder.path().join("file");
     File::create(&file).unwrap();
     for path in [file.as_path(), &card.folder.path().join("missing")] {
-        let refused = fuse::mount(Arc::clone(&card.live), path, &Options::default());
+        let refused = attach::fuse::mount(Arc::clone(&card.live), path, &Options::default());
         assert!(matches!(refused, Err(FuseError::Mountpoint { .. })), "{}", path.display());
     }
     assert!(matches!(
-        fuse::mount(Arc::clone(&card.live), "/proc".as_ref(), &Options::default()),
+        attach::fuse::mount(Arc::clone(&card.live), "/proc".as_ref(), &Options::default()),
         Err(FuseError::Taken { .. })
     ));
 }

@@ -1,9 +1,9 @@
 //! The file system: a directory with one file, and what the kernel may ask of both.
 
-use crate::FILE;
-use crate::answers::Answers;
-use crate::lane::{Lane, Pending};
-use crate::range::Range;
+use crate::fuse::FILE;
+use crate::fuse::answers::Answers;
+use crate::fuse::lane::{Lane, Pending};
+use crate::fuse::range::Range;
 use device::SECTOR_BYTES;
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo, InitFlags,
@@ -36,7 +36,7 @@ thread_local! {
 }
 
 /// See the module.
-pub(crate) struct Disk {
+pub(in crate::fuse) struct Disk {
     pub answers: Answers,
     /// Not to keep a card alive that its owner has given up.
     pub live: Weak<Live>,

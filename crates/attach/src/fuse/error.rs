@@ -59,7 +59,7 @@ pub enum FuseError {
 }
 
 /// What the kernel is told.
-pub(crate) fn errno(error: AskError) -> Errno {
+pub(in crate::fuse) fn errno(error: AskError) -> Errno {
     match error {
         AskError::OutOfRange => Errno::EINVAL,
         AskError::ReadOnly => Errno::EROFS,

@@ -1,14 +1,14 @@
 //! A way to the card, and the requests of the kernel that went this way and have no answer yet.
 
-use crate::error::errno;
-use crate::range::Range;
+use crate::fuse::error::errno;
+use crate::fuse::range::Range;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
 use live::{Ask, AskError, Done, Op, Port, ReadData};
 use parking_lot::Mutex;
 use slab::Slab;
 
 /// A request of the kernel that waits for the card.
-pub(crate) enum Pending {
+pub(in crate::fuse) enum Pending {
     Read(ReplyData),
     Write(ReplyWrite, u32),
     Flush(ReplyEmpty),
@@ -20,7 +20,7 @@ pub(crate) enum Pending {
 type Answered = (Pending, Result<ReadData, AskError>);
 
 /// See the module. Each thread that reads from the kernel has its own; the thread of answers comes to all.
-pub(crate) struct Lane(Mutex<Inner>);
+pub(in crate::fuse) struct Lane(Mutex<Inner>);
 
 struct Inner {
     port: Port,

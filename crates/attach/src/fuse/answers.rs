@@ -1,6 +1,6 @@
 //! The thread that replies to what the card answers later.
 
-use crate::lane::Lane;
+use crate::fuse::lane::Lane;
 use live::{Bell, Live};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ impl Bell for LaneBell {
 }
 
 /// All lanes, and their thread, which ends when this is dropped.
-pub(crate) struct Answers {
+pub(in crate::fuse) struct Answers {
     pub lanes: Arc<[Lane]>,
     rung: Arc<Rung>,
     thread: Option<JoinHandle<()>>,

@@ -1,15 +1,11 @@
 //! File systems on a loop device on a mounted card. Needs root, /dev/fuse and mkfs; says so otherwise.
 
-mod common;
-#[path = "common/trees.rs"]
-mod trees;
-
-use common::{Card, Loop, MIB, run_ok};
+use super::common::trees::{Mount, has, is_as, write_tree};
+use super::common::{Card, Loop, MIB, run_ok};
 use live::{Action, Timing};
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use trees::{Mount, has, is_as, write_tree};
 
 /// The smallest that mkfs.xfs makes is 300 MiB.
 const SIZE: u64 = 384 * MIB;

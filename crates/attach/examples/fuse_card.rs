@@ -16,8 +16,11 @@ fn main() {
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
     let live = Arc::new(Live::format(flash, start).unwrap());
-    let options = fuse::Options { threads: number(3).map(|threads| threads as usize), ..fuse::Options::default() };
-    let mounted = match fuse::mount(Arc::clone(&live), Path::new(&args[1]), &options) {
+    let options = attach::fuse::Options {
+        threads: number(3).map(|threads| threads as usize),
+        ..attach::fuse::Options::default()
+    };
+    let mounted = match attach::fuse::mount(Arc::clone(&live), Path::new(&args[1]), &options) {
         Ok(mounted) => mounted,
         Err(error) => {
             eprintln!("fuse_card: {error}");

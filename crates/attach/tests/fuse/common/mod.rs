@@ -1,7 +1,9 @@
 //! Cards that are mounted, loop devices and file systems on them, all gone when a test is over, however it ends.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use fuse::{Mounted, Options};
+pub mod trees;
+
+use attach::fuse::{Mounted, Options};
 use live::{Live, Start, Timing};
 use media::{Flash, Physics};
 use std::fs;
@@ -59,12 +61,12 @@ impl Card {
         let live = Arc::new(Live::format(flash, start).unwrap());
         let folder = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(2), ..Options::default() };
-        let mounted = fuse::mount(Arc::clone(&live), folder.path(), &options).unwrap();
+        let mounted = attach::fuse::mount(Arc::clone(&live), folder.path(), &options).unwrap();
         Some(Card { mounted: Some(mounted), live, folder, _alone: alone })
     }
 
     pub fn file(&self) -> PathBuf {
-        self.folder.path().join(fuse::FILE)
+        self.folder.path().join(attach::fuse::FILE)
     }
 }
 
