@@ -63,3 +63,40 @@ fn imports_run_downward_in_the_diagram() {
         }
     }
 }
+
+/// Folders within a crate that are as separate as a crate: they import nothing of what is around them.
+const SEALED: [&str; 4] = ["attach/src/fuse", "media/src/nand", "serve/src/wire", "torture/src/sim"];
+
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else {
+            let text = fs::read_to_string(&path).unwrap();
+            found.push((path, text));
+        }
+    }
+    found
+}
+
+#[test]
+fn sealed_folders_import_nothing_of_the_crate_around_them() {
+    for folder in SEALED {
+        let own = format!("{}::", folder.rsplit('/').next().unwrap());
+        for (path, text) in sources(&root().join("crates").join(folder)) {
+            let outside = text.split("crate::").skip(1).find(|path| !path.starts_with(&own));
+            let outside = outside.and_then(|path| path.lines().next());
+            assert!(outside.is_none(), "{}: crate::{}", path.display(), outside.unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_protocol_is_parsed_without_input_and_output() {
+    for (path, text) in sources(&root().join("crates/serve/src/wire")) {
+        for other in ["std::fs", "std::io", "std::net", "std::os", "std::thread", "std::time", "live::", "rustix::"] {
+            assert!(!text.contains(other), "{}: {other}", path.display());
+        }
+    }
+}

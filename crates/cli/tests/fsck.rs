@@ -7,10 +7,10 @@ mod on_media;
 use common::{run_in, succeed};
 use on_media::{cut, fresh, lose_two_units, used};
 use serde_json::Value;
-use sim::CutOutcome;
 use std::fs;
 use std::path::{Path, PathBuf};
 use torture::Kind;
+use torture::sim::CutOutcome;
 
 const SCHEMA: &str = include_str!("../../../docs/fsck-result.schema.json");
 
