@@ -228,7 +228,7 @@ CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --release --locked --package fit --example round_trip -- $(CARDS)
+	cargo run --release --locked --package study --example round_trip -- $(CARDS)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

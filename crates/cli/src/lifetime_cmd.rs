@@ -7,8 +7,6 @@ use crate::opening::open;
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
 use crate::view;
-use lifetime::miniature::Size;
-use lifetime::{LifetimeError, Wearing};
 use load::{Access, FileioConfig, LoadConfig};
 use profile::Profile;
 use results::{LifetimeCase, LifetimeResult, WhatifAnswer};
@@ -16,8 +14,10 @@ use serde_json::json;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use study::lifetime::miniature::Size;
+use study::lifetime::{LifetimeError, Wearing};
+use study::whatif::{Axis, Question};
 use target::{Measure, Progress};
-use whatif::{Axis, Question};
 
 /// Most reserves: each is a column.
 const MOST_RESERVES: usize = 5;
@@ -76,7 +76,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         let watch = Watch::new();
         let cases = live_all(&wearings, bytes_per_day, device.years, &watch)?;
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let answers = if watch.cancelled() { None } else { Some(whatif::grid(&question, threads, &watch)?) };
+        let answers = if watch.cancelled() { None } else { Some(study::whatif::grid(&question, threads, &watch)?) };
         (cases, answers, watch.stopped())
     };
     let iops = answers.iter().flat_map(|answers| &answers.points);
@@ -138,7 +138,7 @@ fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Re
                 loop {
                     let i = next.fetch_add(1, Ordering::Relaxed);
                     let Some(wearing) = wearings.get(i) else { return };
-                    let life = lifetime::lifetime(wearing, per_day, years, &OneOfMany { watch, done: &done, i });
+                    let life = study::lifetime::lifetime(wearing, per_day, years, &OneOfMany { watch, done: &done, i });
                     lives.lock().expect("no worker panics with the lock")[i] = Some(life);
                 }
             });

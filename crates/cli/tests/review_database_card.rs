@@ -33,7 +33,7 @@ const CRASH: [&str; 9] =
 
 /// The work directory of a review that runs as process `pid`.
 fn work_of(pid: u32) -> PathBuf {
-    Path::new(mounted::WORK_DIR).join(format!("database-{pid}-0"))
+    Path::new(database::mounted::WORK_DIR).join(format!("database-{pid}-0"))
 }
 
 /// What is left of a review: mounts, loop devices, processes, its directory, its socket's.
