@@ -164,7 +164,7 @@ summary:
 # Writes what the commands print now into README.md.
 .PHONY: readme
 readme: release
-	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
+	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it readme::
 
 .PHONY: soak
 soak: release
