@@ -17,7 +17,7 @@ use profile::DeviceConfig;
 use results::IoClass;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
-use target::{Measure, Modelled, Progress, RunError, RunSpec, Silent};
+use target::{Measure, Modelled, OnlyCancel, Progress, RunError, RunSpec};
 
 /// Sectors of all states that are kept: about ten bytes of memory each.
 const KEPT_SECTORS: u64 = 60 << 20;
@@ -108,19 +108,6 @@ pub(crate) struct Lab<'a> {
     points: AtomicU64,
     /// Points are simulated with one in so many requests.
     part: u64,
-}
-
-/// Passes on only the wish to stop.
-struct OnlyCancel<'a>(&'a dyn Progress);
-
-impl Progress for OnlyCancel<'_> {
-    fn begin(&self, phase: &str, total: u64) {
-        Silent.begin(phase, total);
-    }
-    fn at(&self, _: u64) {}
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
 }
 
 impl<'a> Lab<'a> {
@@ -332,6 +319,7 @@ mod tests {
     use crate::fit::space::Space;
     use load::FileioMode;
     use profile::Host;
+    use target::Silent;
 
     /// What a review measures: until five rounds are steady.
     fn steady(candidate: &Candidate, condition: &Condition, state: Modelled) -> Seen {

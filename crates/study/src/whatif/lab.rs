@@ -10,7 +10,7 @@ use results::{WhatifAnswer, WhatifPoint};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use target::{Modelled, Progress, RunError, RunSpec, measure, prepare};
+use target::{Modelled, OnlyCancel, Progress, RunError, RunSpec, measure, prepare};
 
 /// Points in their order, as many as were finished.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,15 +229,4 @@ fn words(point: &Point) -> String {
     let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let words: Vec<String> = point.at.iter().map(|(key, v)| format!("{key} {}", value(v))).collect();
     words.join(", ")
-}
-
-/// Passes on only the wish to stop: several points are under way at once.
-struct OnlyCancel<'a>(&'a dyn Progress);
-
-impl Progress for OnlyCancel<'_> {
-    fn begin(&self, _: &str, _: u64) {}
-    fn at(&self, _: u64) {}
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
 }
