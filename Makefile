@@ -164,7 +164,7 @@ summary:
 # Writes what the commands print now into README.md.
 .PHONY: readme
 readme: release
-	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
+	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it readme::
 
 .PHONY: soak
 soak: release
@@ -228,7 +228,7 @@ CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --release --locked --package fit --example round_trip -- $(CARDS)
+	cargo run --release --locked --package study --example round_trip -- $(CARDS)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

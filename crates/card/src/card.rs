@@ -254,7 +254,14 @@ impl Card {
     }
 
     /// Queues an operation on a die.
-    pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: ftl::UnitAddress,
+        mode: media::nand::CellMode,
+        sectors: u32,
+    ) {
         if self.store.is_some() {
             self.set_pace(unit.die);
         }

@@ -6,7 +6,7 @@ use card::{Card, CardConfig, RelocationPath};
 use common::{Rig, SECTOR, band_data_sectors, small, stripe_data_sectors};
 use device::{Op, Request, Rng, SECTOR_BYTES};
 use ftl::{GcMode, Lba, SlcCache, VictimPolicy};
-use nand::OpTiming;
+use media::nand::OpTiming;
 use std::collections::BTreeMap;
 
 /// Largest request of the mixes.

@@ -1,15 +1,15 @@
 //! The card as a subject of lives.
 
+use crate::sim::{
+    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
+    RecoveryReport, Refusal, Sector, Stamp, Subject, What,
+};
 use crate::tiny::PAYLOAD_BYTES;
 use card::{Card, CardConfig, OpenError, SectorData, shape};
 use device::{Completion, Device, Op, Request, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
 use media::{Flash, Media, MediaError, Module, Physics};
-use sim::{
-    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
-    RecoveryReport, Refusal, Sector, Stamp, Subject, What,
-};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -156,7 +156,8 @@ impl CardUnderTest {
             let (_, host_op) = self.waiting.pop_front().expect("looked at");
             let Some(card) = &mut self.card else { return };
             let id32 = RequestId(id as u32);
-            let bytes = |lba: sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
+            let bytes =
+                |lba: crate::sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
             let request = match host_op {
                 HostOp::Write { lba, stamps, fua } => {
                     let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
@@ -201,9 +202,9 @@ impl CardUnderTest {
     }
 }
 
-fn op_error(error: card::RequestError) -> sim::OpError {
+fn op_error(error: card::RequestError) -> crate::sim::OpError {
     match error {
-        card::RequestError::ReadOnly => sim::OpError::ReadOnly,
+        card::RequestError::ReadOnly => crate::sim::OpError::ReadOnly,
         card::RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
     }
 }

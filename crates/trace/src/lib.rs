@@ -2,7 +2,8 @@
 //!
 //! Block traces, as other people recorded and published them: read line by line, plain or compressed, as [`Record`]s of
 //! rising time. Each format is one file, which holds the lines of that format and nothing else; what all formats share
-//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`.
+//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`. [`record`] makes such a trace of
+//! a device of this machine.
 //!
 //! Invariants:
 //! - no bytes make a parser panic;
@@ -22,6 +23,7 @@ mod format;
 mod lines;
 mod msr;
 mod reader;
+pub mod record;
 mod systor;
 mod volumes;
 mod writer;

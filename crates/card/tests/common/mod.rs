@@ -4,7 +4,7 @@
 use card::{Card, CardConfig, LinkConfig, RelocationPath};
 use device::{Completion, Device, Op, Parts, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Bytes of a sector, as requests count them.
 pub const SECTOR: u32 = SECTOR_BYTES as u32;
