@@ -65,11 +65,6 @@ impl<'a> Modules<'a> {
         self.all[module].file
     }
 
-    /// The inline module of this name.
-    pub fn child(&self, module: usize, name: &str) -> Option<usize> {
-        self.all[module].children.get(name).copied()
-    }
-
     fn add(
         &mut self,
         owner: &'a Crate,
