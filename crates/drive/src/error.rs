@@ -4,7 +4,7 @@
 
 use crate::payload::Fault;
 use crate::size;
-use device::Op;
+use device::Operation;
 use std::io;
 use std::path::{Path, PathBuf};
 use target::TargetError;
@@ -146,7 +146,7 @@ pub enum DriveError {
         /// Path.
         path: PathBuf,
         /// What was asked.
-        op: Op,
+        op: Operation,
         /// First byte.
         offset_bytes: u64,
         /// Length.
@@ -160,7 +160,7 @@ pub enum DriveError {
         /// Path.
         path: PathBuf,
         /// What was asked.
-        op: Op,
+        op: Operation,
         /// First byte.
         offset_bytes: u64,
         /// Length.
@@ -219,12 +219,12 @@ impl From<DriveError> for TargetError {
     }
 }
 
-fn word(op: Op) -> &'static str {
+fn word(op: Operation) -> &'static str {
     match op {
-        Op::Read => "a read",
-        Op::Write => "a write",
-        Op::Flush => "a flush",
-        Op::Trim => "a discard",
+        Operation::Read => "a read",
+        Operation::Write => "a write",
+        Operation::Flush => "a flush",
+        Operation::Trim => "a discard",
     }
 }
 
