@@ -9,7 +9,7 @@
 //! - Nothing that was there before is touched: everything lies in one new directory, which goes when the run ends, however
 //!   it ends; no process outlives the run.
 //! - The server runs without privileges, listens on a unix socket in a private directory and nowhere else.
-//! - What was measured until a failure or Ctrl-C is kept: [`Reviewed::ended`] says why it ended.
+//! - Figures that were measured until a failure or Ctrl-C are kept: [`Reviewed::ended`] says why it ended.
 
 mod account;
 mod activity;

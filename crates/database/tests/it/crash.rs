@@ -133,7 +133,7 @@ fn a_device_that_forgets_what_it_acknowledged_is_caught() {
     assert!(done.ended.is_none(), "{:?}", done.ended);
     let crash = done.report.crash.unwrap();
     assert!(!crash.passed && crash.cycles[0].lost > 0, "{crash:#?}");
-    // What it came back to was whole: only the newest is missing.
+    // The state to which it came back was whole: only the newest is missing.
     assert_eq!((crash.cycles[0].torn, crash.cycles[0].stale_rows), (0, 0), "{crash:#?}");
     let said = format!("lost {} acknowledged transactions", crash.cycles[0].lost);
     assert!(crash.verdict.contains(&said), "{}", crash.verdict);

@@ -14,7 +14,7 @@ fn run(ground: &Ground, request: &database::Request) -> database::Reviewed {
     done
 }
 
-/// How many of them the page cache answers depends on how fast the machine reads again what was forgotten a moment ago:
+/// The page cache's share of the answers depends on how fast the machine reads again what was forgotten a moment ago:
 /// it is counted, and told where it matters.
 fn reads_come_from_the_device_or_it_is_told(report: &DatabaseReport, activities: &[&DatabaseActivity]) {
     let told = |word: &str| report.notes.iter().any(|note| note.contains(word));

@@ -1,4 +1,4 @@
-//! What every array keeps, whatever is asked of it.
+//! The contract that every array keeps, whatever the host asks.
 
 use crate::common::{Run, closed_loop, disk_15k, plain, random_reads};
 use device::{ByteRange, Device, Operation, Parts, Request, RequestId, Rng, Time};
@@ -33,7 +33,7 @@ fn random_load(config: ArrayConfig, depth: u32, count: u64, explain: bool, seed:
     let run = closed_loop(&mut array, depth, count, || any_request(&mut rng, capacity_bytes));
     assert_eq!((run.requests, array.in_flight()), (count, 0));
     assert_eq!((array.counters().submitted, array.counters().finished), (count, count));
-    // What the caches still hold goes to the disks, and then all is quiet.
+    // The caches' remaining contents go to the disks, and then all is quiet.
     let mut done = Vec::new();
     for _ in 0..1_000_000 {
         if array.next_event() == Time::NEVER {

@@ -1,4 +1,4 @@
-//! What one disk does.
+//! Behaviour of one disk.
 
 use crate::common::{closed_loop, disk_15k, plain, random_reads, random_writes};
 use device::{Cause, Completion, Device, Request, RequestId, Time};

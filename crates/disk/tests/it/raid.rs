@@ -1,4 +1,4 @@
-//! What RAID levels and the controller's cache do.
+//! Behaviour of RAID levels and of the controller's cache.
 
 use crate::common::{closed_loop, disk_15k, plain, random_offsets, random_reads, random_writes};
 use device::{Cause, Device, Request, RequestId, Rng, Time};

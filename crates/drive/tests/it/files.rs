@@ -156,7 +156,7 @@ fn overwriting_goes_in_rounds_of_the_pattern() {
     let prepared = drive.bring_to(&State { fill: 0.5, pattern: random, effort }, &Silent).unwrap();
     assert!((5..=6).contains(&prepared.steady.rounds.len()) && prepared.overwritten_bytes > 0);
     assert_eq!((prepared.pattern.as_str(), prepared.metric.as_str()), ("random 16 KiB", "bytes a second"));
-    // What lies beyond the part in use was left alone.
+    // Data beyond the part in use was left alone.
     assert_eq!(drive.verify(0..8 * MIB, &Silent).unwrap(), 8 * MIB);
     assert!(drive.verify(8 * MIB..9 * MIB, &Silent).is_err());
     let effort = Effort { sequential_passes: 0, round_s: 60.0, max_rounds: 5 };

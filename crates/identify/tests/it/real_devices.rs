@@ -46,7 +46,7 @@ fn a_permit_keeps_others_from_the_device_until_it_is_gone() {
     let Some(device) = LoopDevice::new(16 * MIB) else { return };
     let identity = block_device(device.path()).unwrap();
     let permit = may_be_overwritten(&identity).unwrap();
-    // What is written through the permit is a file system: whoever could mount it now would.
+    // The permit's holder writes a file system: whoever could mount it now would.
     let image = device.image("other.img", 16 * MIB);
     run_ok("mkfs.ext4", &["-q", "-F", image.to_str().unwrap()]);
     permit.file().write_all_at(&fs::read(&image).unwrap(), 0).unwrap();
@@ -61,7 +61,8 @@ fn a_permit_keeps_others_from_the_device_until_it_is_gone() {
     assert!(reasons(device.path()).iter().any(|reason| reason.contains(" is mounted at ")));
 }
 
-/// What is left of them when children of other tests have become what they are to be: until then they have our files.
+/// Returns the reasons that remain when children of other tests have become what they are to be: until then they have
+/// our files.
 fn reasons_in_the_end(path: &Path) -> Vec<String> {
     for _ in 0..100 {
         if reasons(path).is_empty() {

@@ -1,5 +1,5 @@
-//! What fio 3.33 wrote here is read with the figures that stand in it. How the fixtures were made stands in
-//! `fixtures/README.md`.
+//! Files that fio 3.33 wrote here are read with the figures that stand in them. `fixtures/README.md` says how the
+//! fixtures were made.
 
 use import::{Problem, parse, read};
 use results::{Axis, LatencySummary, Point, ReviewResult, Sweep, TargetKind};

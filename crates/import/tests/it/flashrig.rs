@@ -1,4 +1,4 @@
-//! What Flashrig wrote is read as it was; what it will write, and what others wrote, is refused with a remedy.
+//! Files of Flashrig are read as they were written; files of later versions and of others are refused with a remedy.
 
 use import::{parse, read};
 use results::TargetKind;

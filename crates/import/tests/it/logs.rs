@@ -1,4 +1,4 @@
-//! What sysbench and pgbench printed here, and sysbench 0.4.12 elsewhere, is read with its figures.
+//! Output of sysbench and pgbench from here, and of sysbench 0.4.12 from elsewhere, is read with its figures.
 
 use import::{Problem, parse, parse_all, read, read_all};
 use results::{Axis, ReviewResult};
@@ -142,7 +142,7 @@ fn seconds_without_a_transaction_have_their_row() {
 fn intervals_of_pgbenchs_threads_are_added() {
     let review = read_all(&[path("pgbench_log.interval"), path("pgbench_log.interval.1")]).unwrap();
     let point = &review.sweeps[0].points[0];
-    // Of the first second pgbench ran a part; four clients had a transaction under way all the time.
+    // pgbench ran a part of the first second; four clients had a transaction under way all the time.
     assert_eq!((point.x, point.seconds, point.write.total_ios), (4.0, 2.0, 714 + 548 + 719 + 533));
     assert_eq!((point.write.lat_ns.min, point.write.lat_ns.max), (246_000, 34_278_000));
     assert!(

@@ -17,7 +17,7 @@ fn every_built_in_card_lowers_at_common_scales() {
     }
 }
 
-/// What flash management and the disks check when they are made.
+/// Flash management and the disks check their configuration when they are made.
 #[test]
 fn the_models_accept_every_built_in_card() {
     for profile in cards() {

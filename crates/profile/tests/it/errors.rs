@@ -1,4 +1,4 @@
-//! What a person sees when a file or a setting is wrong: one line, with the place and the nearest valid name.
+//! Messages for a wrong file or setting: one line, with the place and the nearest valid name.
 
 use profile::{Host, Profile};
 

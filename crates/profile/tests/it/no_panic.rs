@@ -32,10 +32,10 @@ fn exercise(text: &str, scale: f64) {
     }
 }
 
-/// What lowers satisfies the checks of the models.
+/// A profile that lowers satisfies the checks of the models.
 fn models_accept(device: &DeviceConfig, text: &str) {
     if let DeviceConfig::Disks(array) = device {
-        // How many blocks a track has is for the disk to judge.
+        // The disk judges how many blocks a track has.
         match disk::Array::new(*array, 1, false, 1) {
             Ok(_) | Err(disk::DiskError::TrackSize { .. }) => {}
             Err(e) => panic!("{e}: {text}"),

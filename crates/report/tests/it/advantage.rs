@@ -1,4 +1,4 @@
-//! What is compared, and what never is.
+//! Rules of the comparison: some figures are compared, some never are.
 
 use crate::common::{CACHE, full, imported};
 use report::Unit;

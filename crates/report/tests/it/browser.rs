@@ -1,4 +1,4 @@
-//! What a person can do with the page, in headless Chromium.
+//! A person's actions on the page, in headless Chromium.
 
 use crate::common::browser::Page;
 use crate::common::{absurd, full, hostile, imported, partial};
@@ -11,7 +11,7 @@ fn whole_page() -> Page {
     Page::open(&review_page(&full("NW-400", 1.0)), 1280, false)
 }
 
-/// Of the first chart.
+/// Evaluates an expression on the first chart.
 fn figure(page: &Page, expression: &str) -> Value {
     page.eval(&format!("(f => {expression})(document.querySelector({FIRST:?}).figure)"))
 }

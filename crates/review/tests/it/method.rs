@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use target::{Ask, BurstAsk, Clock, ModelTarget, Progress, Silent, State, Target, TargetError};
 
-/// What was done to the device, in order.
+/// Actions on the device, in order.
 type Log = Arc<Mutex<Vec<String>>>;
 
 /// A drive that exists only in this test. It fails after so many steps.

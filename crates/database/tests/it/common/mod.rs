@@ -1,4 +1,4 @@
-//! What tests with a real PostgreSQL share.
+//! Helpers of the tests with a real PostgreSQL.
 
 use database::{Binaries, CrashConfig, DatabaseError, MixConfig, Part, Request, Sizes, SlobConfig, processes_in};
 use std::fs;

@@ -26,7 +26,7 @@ pub fn plain(disk: DiskConfig, disks: u32, level: RaidLevel) -> ArrayConfig {
     ArrayConfig { disk, disks, level, chunk_bytes: 64 << 10, controller_cache_bytes: 0, controller_ns: 20_000 }
 }
 
-/// What a run measured.
+/// Measurements of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     pub completions: Vec<(Time, Completion)>,

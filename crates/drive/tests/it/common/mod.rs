@@ -1,4 +1,5 @@
-//! Files on a disk, loop devices, file systems on them. What was made is unmade, after a panic too.
+//! Files on a disk, loop devices, file systems on them. Files and devices that tests make are unmade, after a panic
+//! too.
 
 use drive::{Drive, DriveOptions};
 use load::{FileioConfig, FileioMode, LoadConfig};

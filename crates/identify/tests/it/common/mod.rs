@@ -21,7 +21,7 @@ pub fn quiet() -> std::sync::MutexGuard<'static, ()> {
     QUIET.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Whether it went well, and what was said.
+/// Returns whether it went well, and what was said.
 pub fn run(tool: &str, arguments: &[&str]) -> (bool, String) {
     let output = Command::new(tool).args(arguments).output().unwrap_or_else(|error| panic!("{tool}: {error}"));
     let said = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();

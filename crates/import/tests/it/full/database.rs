@@ -1,4 +1,4 @@
-//! What a database made of a device, with every key and every list filled.
+//! A database's figures on a device, with every key and every list filled.
 
 use results::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,

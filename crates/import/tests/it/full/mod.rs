@@ -44,7 +44,7 @@ fn fact() -> Fact {
     Fact { key: "model".into(), label: "Model".into(), value: "a model".into() }
 }
 
-/// The review.
+/// A review with every key and every list filled.
 pub fn review() -> ReviewResult {
     let figure = ComparisonPoint::new("p", "MiB/s", Published::Figure { value: 100.0, bound: 0.1 }, 101.0);
     let at_least = ComparisonPoint::new("p", "MiB/s", Published::AtLeast { value: 100.0 }, 101.0);

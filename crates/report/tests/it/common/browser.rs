@@ -20,7 +20,7 @@ pub struct Page {
     _turn: MutexGuard<'static, ()>,
 }
 
-/// What a page must not do.
+/// Events that a page must not cause.
 #[derive(Default)]
 struct Happened {
     complaints: Vec<String>,
@@ -112,7 +112,7 @@ impl Page {
         );
     }
 
-    /// Of the viewport, CSS pixels.
+    /// Sets the width of the viewport in CSS pixels.
     pub fn width(&self, width: u32) {
         let mobile = width < 500;
         self.call(
@@ -121,7 +121,7 @@ impl Page {
         );
     }
 
-    /// What the system prefers.
+    /// Sets the system's preference.
     pub fn dark(&self, dark: bool) {
         let value = if dark { "dark" } else { "light" };
         self.call(

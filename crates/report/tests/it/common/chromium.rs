@@ -32,7 +32,7 @@ pub struct Chromium {
     from: Receiver<Value>,
     session: String,
     asked: u64,
-    /// What the tab said without being asked, oldest first.
+    /// Events that the tab sent unasked, oldest first.
     pub events: Vec<Value>,
 }
 

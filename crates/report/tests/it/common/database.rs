@@ -1,4 +1,4 @@
-//! What a database made of a device: plausible, hostile, absurd.
+//! Databases' figures on a device: plausible, hostile, absurd.
 
 use results::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,

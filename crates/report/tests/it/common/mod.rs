@@ -371,7 +371,7 @@ pub fn partial() -> ReviewResult {
     result
 }
 
-/// What another tool wrote down: throughput, some percentiles, no distribution, a sweep of its own over queue depths.
+/// Returns another tool's result: throughput, some percentiles, no distribution, a sweep of its own over queue depths.
 pub fn imported() -> ReviewResult {
     let mut result = full("imported", 1.0);
     let point = |x: f64| {
@@ -409,7 +409,7 @@ pub fn imported() -> ReviewResult {
     result
 }
 
-/// What must never leave its place in the page.
+/// Text that must never leave its place in the page.
 pub const HOSTILE: &str = "\",</script><script>window.hacked=1</script><img src=http://evil.example/x onerror=\"window.hacked=1\">'\"`&amp;\u{2028}=1+1,\r\n";
 
 /// Hostile text wherever a file has text.
