@@ -40,6 +40,7 @@ FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
 	@echo 'make test                format, lints, tests, published tables, fuzzing'
+	@echo 'make same-figures        a hundred commands: their figures are what they were'
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
 	@echo 'make bench-serve         served cards against other NBD servers'
@@ -154,6 +155,12 @@ same-in-debug-and-release: release
 		cmp $(BUILD)/same-debug.json $(BUILD)/same-release.json; \
 	done
 	@echo 'debug and release builds give the same JSON'
+
+# Exit code 1 when a command that is the same as before has other figures: benches/same-figures.sh.
+.PHONY: same-figures
+same-figures: release
+	rm -rf $(BUILD)/same-figures
+	benches/same-figures.sh $(FLASHRIG) $(BUILD)/same-figures benches/figures.sha256
 
 .PHONY: summary
 summary:

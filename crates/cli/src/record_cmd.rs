@@ -7,8 +7,7 @@ use crate::output::{pretty, print};
 use crate::table::wrap;
 use crate::units::{counted, duration};
 use crate::view;
-use device::Op;
-
+use device::Operation;
 use serde_json::json;
 use std::process::ExitCode;
 use trace::record::System;
@@ -57,10 +56,10 @@ fn count(args: &RecordArgs) -> Result<[u64; 4], Failure> {
         match feed.next_batch() {
             Ok(Some(batch)) => batch.records.iter().for_each(|record| {
                 counts[match record.op {
-                    Op::Read => 0,
-                    Op::Write => 1,
-                    Op::Trim => 2,
-                    Op::Flush => 3,
+                    Operation::Read => 0,
+                    Operation::Write => 1,
+                    Operation::Trim => 2,
+                    Operation::Flush => 3,
                 }] += 1;
             }),
             Ok(None) => return Ok(counts),

@@ -6,7 +6,7 @@ use crate::sim::{
 };
 use crate::tiny::PAYLOAD_BYTES;
 use card::{Card, CardConfig, OpenError, SectorData, shape};
-use device::{Completion, Device, Op, Request, RequestId, SECTOR_BYTES, Time};
+use device::{Completion, Device, Operation, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
 use media::{Flash, Media, MediaError, Module, Physics};
@@ -163,15 +163,15 @@ impl CardUnderTest {
                     let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
                     card.set_write(id32, &payloads);
                     let (offset_bytes, len_bytes) = bytes(lba, stamps.len() as u32);
-                    Request { op: Op::Write, fua, offset_bytes, len_bytes }
+                    Request { fua, ..Request::write(offset_bytes, len_bytes) }
                 }
                 HostOp::Trim { lba, count } => {
                     let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request { op: Op::Trim, fua: false, offset_bytes, len_bytes }
+                    Request::trim(offset_bytes, len_bytes)
                 }
                 HostOp::WriteZeroes { lba, count, fua } => {
                     let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request { op: Op::Trim, fua, offset_bytes, len_bytes }
+                    Request { fua, ..Request::trim(offset_bytes, len_bytes) }
                 }
                 HostOp::Flush => Request::flush(),
                 HostOp::Read { lba, count } => {
@@ -179,7 +179,7 @@ impl CardUnderTest {
                     Request::read(offset_bytes, len_bytes)
                 }
             };
-            self.outstanding[id] = Some(Outstanding { op, is_read: request.op == Op::Read });
+            self.outstanding[id] = Some(Outstanding { op, is_read: request.operation == Operation::Read });
             card.submit(self.now, id32, request, &mut self.completions);
         }
     }
@@ -189,7 +189,7 @@ impl CardUnderTest {
             let slot = &mut self.outstanding[completion.id.0 as usize];
             let Outstanding { op, is_read } = slot.take().expect("it was asked for");
             let card = self.card.as_mut().expect("it answered");
-            let outcome = if let Some(error) = card.take_error(completion.id) {
+            let outcome = if let Err(error) = completion.result {
                 self.refused += 1;
                 Outcome::Failed(op_error(error))
             } else if is_read {
@@ -202,10 +202,10 @@ impl CardUnderTest {
     }
 }
 
-fn op_error(error: card::RequestError) -> crate::sim::OpError {
+fn op_error(error: RequestError) -> crate::sim::OpError {
     match error {
-        card::RequestError::ReadOnly => crate::sim::OpError::ReadOnly,
-        card::RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
+        RequestError::ReadOnly => crate::sim::OpError::ReadOnly,
+        RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
     }
 }
 

@@ -37,7 +37,7 @@ pub use reader::{LineCounts, Options, Reader};
 pub use volumes::VOLUMES_LIMIT;
 pub use writer::{NotInFormat, Writer};
 
-use device::Op;
+use device::Operation;
 
 /// Most records of a batch.
 pub const BATCH_RECORDS: usize = 4096;
@@ -53,7 +53,7 @@ pub struct Record {
     /// When it was asked, since the first request of the trace.
     pub at_ns: u64,
     /// What was asked.
-    pub op: Op,
+    pub op: Operation,
     /// The write had to be durable before it was acknowledged.
     pub fua: bool,
     /// First byte, on the volume that was recorded.

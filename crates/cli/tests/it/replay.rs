@@ -1,7 +1,7 @@
 //! `flashrig run --trace`: recorded requests on a modelled card.
 
 use crate::common::{command, json, run, succeed};
-use device::Op;
+use device::Operation;
 use flate2::write::GzEncoder;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -15,11 +15,16 @@ const SCHEMA: &str = include_str!("../../../../docs/run-result.schema.json");
 /// A request each `gap_us`, in turn a read, a write, and where the format has them a trim and a flush.
 fn requests(format: Format, count: u64, gap_us: u64) -> Vec<Record> {
     let plain = matches!(format, Format::Msr | Format::Systor | Format::Alibaba);
-    let ops = if plain { &[Op::Read, Op::Write][..] } else { &[Op::Read, Op::Write, Op::Trim, Op::Flush] };
+    let ops = if plain {
+        &[Operation::Read, Operation::Write][..]
+    } else {
+        &[Operation::Read, Operation::Write, Operation::Trim, Operation::Flush]
+    };
     (0..count)
         .map(|i| {
             let op = ops[i as usize % ops.len()];
-            let (offset_bytes, len_bytes) = if op == Op::Flush { (0, 0) } else { (i * 7919 % 4096 * 4096, 4096) };
+            let (offset_bytes, len_bytes) =
+                if op == Operation::Flush { (0, 0) } else { (i * 7919 % 4096 * 4096, 4096) };
             Record { at_ns: i * gap_us * 1000, op, fua: false, offset_bytes, len_bytes }
         })
         .collect()

@@ -1,7 +1,7 @@
 //! The contract that every array keeps, whatever the host asks.
 
 use crate::common::{Run, closed_loop, disk_15k, plain, random_reads};
-use device::{Device, Op, Parts, Request, RequestId, Rng, Time};
+use device::{ByteRange, Device, Operation, Parts, Request, RequestId, Rng, Time};
 use disk::{Array, ArrayConfig, DiskConfig, DiskError, RaidLevel};
 
 const LEVELS: [(RaidLevel, u32); 4] =
@@ -16,12 +16,14 @@ fn any_request(rng: &mut Rng, capacity_bytes: u64) -> Request {
     };
     let offset_blocks = rng.below(capacity_bytes / 512 - blocks + 1);
     let op = match rng.below(40) {
-        0 => Op::Flush,
-        1 => Op::Trim,
-        2..20 => Op::Read,
-        _ => Op::Write,
+        0 => Operation::Flush,
+        1 => Operation::Trim,
+        2..20 => Operation::Read,
+        _ => Operation::Write,
     };
-    Request { op, fua: rng.below(8) == 0, offset_bytes: offset_blocks * 512, len_bytes: blocks as u32 * 512 }
+    let fua = rng.below(8) == 0;
+    let range = ByteRange { offset_bytes: offset_blocks * 512, len_bytes: blocks as u32 * 512 };
+    Request { operation: op, range, fua, data: () }
 }
 
 fn random_load(config: ArrayConfig, depth: u32, count: u64, explain: bool, seed: u64) -> Run {

@@ -54,7 +54,7 @@ fn a_failing_device_ends_the_run_with_its_error() {
         let error = drive.measure(&ask(fileio(FileioMode::RndRd, 16 * MIB), 30.0), &Silent).err();
         backing.set_len(16 * MIB).unwrap();
         match drive_error(error.expect("a failing device")) {
-            DriveError::Request { op: device::Op::Read, offset_bytes, len_bytes: 4096, source, path } => {
+            DriveError::Request { op: device::Operation::Read, offset_bytes, len_bytes: 4096, source, path } => {
                 assert!(offset_bytes >= 8 * MIB - 4096);
                 assert_eq!((source.raw_os_error(), path), (Some(5), device.device.clone()));
             }
@@ -77,7 +77,7 @@ fn a_file_system_that_fills_up_is_told_before_and_in_the_middle() {
     std::fs::File::create_new(&path).unwrap().set_len(64 * MIB).unwrap();
     let mut drive = Drive::open_file(&path, info(), HostInfo::default(), DriveOptions::default()).unwrap();
     let error = drive_error(drive.bring_to(&filled(1.0, 1), &Silent).unwrap_err());
-    let DriveError::Request { op: device::Op::Write, ref source, .. } = error else { panic!("{error}") };
+    let DriveError::Request { op: device::Operation::Write, ref source, .. } = error else { panic!("{error}") };
     assert_eq!(source.raw_os_error(), Some(28));
     assert!(error.to_string().ends_with("free some space, or give a smaller --size"), "{error}");
 }

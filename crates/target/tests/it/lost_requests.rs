@@ -23,6 +23,8 @@ struct Loser {
 }
 
 impl Device for Loser {
+    type Data = ();
+
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         self.submitted += 1;
         match self.loses {

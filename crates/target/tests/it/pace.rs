@@ -74,6 +74,8 @@ fn at_a_rate_beyond_the_device_latency_grows_until_requests_are_given_up() {
 struct Stalling(FixedDelay);
 
 impl Device for Stalling {
+    type Data = ();
+
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         let stalls = (Time(SECOND / 2)..Time(SECOND * 6 / 10)).contains(&now);
         self.0.submit(if stalls { Time(SECOND * 6 / 10) } else { now }, id, request, done);

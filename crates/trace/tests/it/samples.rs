@@ -1,6 +1,6 @@
 //! Lines as they stand in the public traces and in what the tools print.
 
-use device::Op;
+use device::Operation;
 use trace::{Format, LineCounts, Options, Problem, Reader, Record, TraceError};
 
 const MSR: &str = "\
@@ -86,23 +86,23 @@ fn records(text: &str, format: Format) -> Vec<Record> {
     records
 }
 
-fn record(at_ns: u64, op: Op, offset_bytes: u64, len_bytes: u64) -> Record {
+fn record(at_ns: u64, op: Operation, offset_bytes: u64, len_bytes: u64) -> Record {
     Record { at_ns, op, fua: false, offset_bytes, len_bytes }
 }
 
 #[test]
 fn msr_cambridge_is_read() {
     let expected = [
-        record(0, Op::Read, 7_014_609_920, 24_576),
-        record(1_332_052_600, Op::Write, 1_317_441_536, 8192),
-        record(2_332_061_600, Op::Write, 2_436_440_064, 4096),
+        record(0, Operation::Read, 7_014_609_920, 24_576),
+        record(1_332_052_600, Operation::Write, 1_317_441_536, 8192),
+        record(2_332_061_600, Operation::Write, 2_436_440_064, 4096),
     ];
     assert_eq!(records(MSR, Format::Msr), expected);
 }
 
 #[test]
 fn systor_17_is_read_and_lines_without_a_type_ask_nothing() {
-    let expected = [record(0, Op::Read, 899_056_122_368, 131_072), record(100_000, Op::Write, 4096, 512)];
+    let expected = [record(0, Operation::Read, 899_056_122_368, 131_072), record(100_000, Operation::Write, 4096, 512)];
     assert_eq!(records(SYSTOR, Format::Systor), expected);
     let (_, _, counts) = read(SYSTOR, Options::default()).unwrap();
     assert_eq!(counts, LineCounts { lines: 4, other: 2, volumes: 2, ..LineCounts::default() });
@@ -110,7 +110,8 @@ fn systor_17_is_read_and_lines_without_a_type_ask_nothing() {
 
 #[test]
 fn alibaba_is_read() {
-    let expected = [record(0, Op::Read, 126_703_644_672, 4096), record(1000, Op::Write, 8_792_731_648, 16_384)];
+    let expected =
+        [record(0, Operation::Read, 126_703_644_672, 4096), record(1000, Operation::Write, 8_792_731_648, 16_384)];
     assert_eq!(records(ALIBABA, Format::Alibaba), expected);
 }
 
@@ -118,14 +119,14 @@ fn alibaba_is_read() {
 fn of_blkparse_what_was_issued_is_read() {
     let at = |ns: u64| ns - 9_507_758;
     let expected = [
-        record(0, Op::Write, 223_490 * 512, 56 * 512),
-        record(at(10_000_000), Op::Flush, 0, 0),
-        record(at(10_100_000), Op::Flush, 0, 0),
-        Record { fua: true, ..record(at(10_100_000), Op::Write, 2048 * 512, 16 * 512) },
-        Record { fua: true, ..record(at(10_200_000), Op::Write, 4096 * 512, 8 * 512) },
-        record(at(10_300_000), Op::Trim, 1_000_000 * 512, 2048 * 512),
-        record(at(10_400_000), Op::Read, 0, 8 * 512),
-        record(at(10_600_000), Op::Flush, 0, 0),
+        record(0, Operation::Write, 223_490 * 512, 56 * 512),
+        record(at(10_000_000), Operation::Flush, 0, 0),
+        record(at(10_100_000), Operation::Flush, 0, 0),
+        Record { fua: true, ..record(at(10_100_000), Operation::Write, 2048 * 512, 16 * 512) },
+        Record { fua: true, ..record(at(10_200_000), Operation::Write, 4096 * 512, 8 * 512) },
+        record(at(10_300_000), Operation::Trim, 1_000_000 * 512, 2048 * 512),
+        record(at(10_400_000), Operation::Read, 0, 8 * 512),
+        record(at(10_600_000), Operation::Flush, 0, 0),
     ];
     assert_eq!(records(BLKPARSE, Format::Blkparse), expected);
 }
@@ -140,15 +141,18 @@ fn a_device_that_issues_nothing_is_told() {
 #[test]
 fn fio_iologs_are_read() {
     let expected = [
-        record(0, Op::Read, 61_440, 4096),
-        record(306_000, Op::Write, 774_144, 4096),
-        record(39_461_000, Op::Flush, 0, 0),
-        record(39_834_000, Op::Trim, 8192, 1 << 20),
-        record(39_934_000, Op::Flush, 0, 0),
+        record(0, Operation::Read, 61_440, 4096),
+        record(306_000, Operation::Write, 774_144, 4096),
+        record(39_461_000, Operation::Flush, 0, 0),
+        record(39_834_000, Operation::Trim, 8192, 1 << 20),
+        record(39_934_000, Operation::Flush, 0, 0),
     ];
     assert_eq!(records(FIO_V3, Format::FioV3), expected);
-    let expected =
-        [record(0, Op::Write, 0, 4096), record(500_000, Op::Read, 4096, 512), record(1_500_000, Op::Flush, 0, 0)];
+    let expected = [
+        record(0, Operation::Write, 0, 4096),
+        record(500_000, Operation::Read, 4096, 512),
+        record(1_500_000, Operation::Flush, 0, 0),
+    ];
     assert_eq!(records(FIO_V2, Format::FioV2), expected);
 }
 

@@ -1,6 +1,6 @@
 //! What is written in a format is read back as the same records, plain or compressed, in one go or in batches.
 
-use device::Op;
+use device::Operation;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
@@ -11,14 +11,14 @@ use trace::{Compression, Feed, Format, Options, Reader, Record, Writer};
 fn record(format: Format) -> impl Strategy<Value = Record> {
     let plain = matches!(format, Format::Msr | Format::Systor | Format::Alibaba);
     let sectors = format == Format::Blkparse;
-    let op = prop_oneof![Just(Op::Read), Just(Op::Write), Just(Op::Trim), Just(Op::Flush)];
+    let op = prop_oneof![Just(Operation::Read), Just(Operation::Write), Just(Operation::Trim), Just(Operation::Flush)];
     let wait_us = prop_oneof![3 => Just(0_u64), 3 => 1..100_000_u64, 1 => 0..10_000_000_000_u64];
     (wait_us, op, any::<bool>(), 0..1_u64 << 54, 1..1_u64 << 32).prop_map(move |(wait_us, op, fua, offset, len)| {
-        let op = if plain && matches!(op, Op::Trim | Op::Flush) { Op::Write } else { op };
+        let op = if plain && matches!(op, Operation::Trim | Operation::Flush) { Operation::Write } else { op };
         let unit = if sectors { 512 } else { 1 };
         let (offset_bytes, len_bytes) =
-            if op == Op::Flush { (0, 0) } else { (offset / unit * unit, (len / unit * unit).max(unit)) };
-        Record { at_ns: wait_us * 1000, op, fua: sectors && fua && op == Op::Write, offset_bytes, len_bytes }
+            if op == Operation::Flush { (0, 0) } else { (offset / unit * unit, (len / unit * unit).max(unit)) };
+        Record { at_ns: wait_us * 1000, op, fua: sectors && fua && op == Operation::Write, offset_bytes, len_bytes }
     })
 }
 
@@ -102,7 +102,7 @@ proptest! {
 #[test]
 fn a_feed_hands_out_the_whole_trace_and_says_how_far_it_is() {
     let records: Vec<Record> = (0..100_000)
-        .map(|i| Record { at_ns: i * 100, op: Op::Read, fua: false, offset_bytes: i * 4096, len_bytes: 4096 })
+        .map(|i| Record { at_ns: i * 100, op: Operation::Read, fua: false, offset_bytes: i * 4096, len_bytes: 4096 })
         .collect();
     let text = write(Format::Msr, &records);
     let size_bytes = text.len() as u64;
@@ -128,7 +128,7 @@ fn a_feed_hands_out_what_stands_before_a_broken_line_and_then_the_error() {
 #[test]
 fn a_feed_that_nobody_reads_to_its_end_ends() {
     let records: Vec<Record> = (0..1_000_000)
-        .map(|i| Record { at_ns: i * 1000, op: Op::Write, fua: false, offset_bytes: i * 4096, len_bytes: 4096 })
+        .map(|i| Record { at_ns: i * 1000, op: Operation::Write, fua: false, offset_bytes: i * 4096, len_bytes: 4096 })
         .collect();
     let text = write(Format::Alibaba, &records);
     let mut feed = Feed::new("f", Cursor::new(text), 0, Options::default()).unwrap();

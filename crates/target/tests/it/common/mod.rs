@@ -24,6 +24,8 @@ impl FixedDelay {
 }
 
 impl Device for FixedDelay {
+    type Data = ();
+
     fn submit(&mut self, now: Time, id: RequestId, _: Request, _: &mut Vec<Completion>) {
         self.pending.push_back((now + self.delay_ns, id));
     }
@@ -35,7 +37,7 @@ impl Device for FixedDelay {
     fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
         while self.pending.front().is_some_and(|&(time, _)| time <= now) {
             let (_, id) = self.pending.pop_front().unwrap();
-            done.push(Completion { id, parts: Parts::default() });
+            done.push(Completion { id, result: Ok(()), data: (), parts: Parts::default() });
         }
     }
 
