@@ -24,6 +24,7 @@ mod lines;
 mod msr;
 mod reader;
 pub mod record;
+mod said;
 mod systor;
 mod volumes;
 mod writer;

@@ -5,8 +5,9 @@
 
 use crate::compression::{Compression, unpacked};
 use crate::error::{Bad, Problem, TraceError};
-use crate::format::{Format, Line, Said};
+use crate::format::Format;
 use crate::lines::{Lines, Next};
+use crate::said::{Line, Said};
 use crate::volumes::Volumes;
 use crate::{Record, SPAN_LIMIT_NS};
 use device::Operation;
