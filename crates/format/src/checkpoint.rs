@@ -140,11 +140,11 @@ pub struct Checkpoint {
 
 /// Why a checkpoint can't be read. Offsets are in bytes from the beginning of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum CheckpointError {
     /// The stream ends too early.
     #[error("checkpoint: {found} bytes of {needed}")]
     Size {
-        /// Bytes there are.
         found: u64,
         /// Bytes of the head, or of the whole where the head could be read.
         needed: u64,
@@ -152,41 +152,31 @@ pub enum CheckpointError {
     /// It begins with other bytes.
     #[error("checkpoint: magic \"{}\" at offset 0 instead of \"FRIGCKPT\"", .found.escape_ascii())]
     Magic {
-        /// The first bytes.
         found: [u8; 8],
     },
     /// The head is damaged.
     #[error("checkpoint: checksum {found:#010x} of the head at offset {CHECKED_BYTES} instead of {computed:#010x}")]
     Checksum {
-        /// The checksum that lies there.
         found: u32,
-        /// The checksum of what lies there.
         computed: u32,
     },
     /// The body is damaged, or its parts are not all of this checkpoint.
     #[error("checkpoint: checksum {computed:#010x} of the body instead of {found:#010x}")]
     BodyChecksum {
-        /// The checksum that the head states.
         found: u32,
-        /// The checksum of the body.
         computed: u32,
     },
     /// It was written in a newer version of the format.
     #[error("checkpoint: format version {found}, supported up to {supported}")]
     NewerVersion {
-        /// The version.
         found: u16,
-        /// The highest version that is read.
         supported: u16,
     },
     /// A field has a value that it can't have.
     #[error("checkpoint: {field} at offset {offset} is {value}")]
     Field {
-        /// Its name.
         field: &'static str,
-        /// Where it begins.
         offset: u64,
-        /// What it holds.
         value: u64,
     },
 }

@@ -305,11 +305,11 @@ pub struct ModuleHeader {
 
 /// Why a module's header can't be read. Offsets are in bytes from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum HeaderError {
     /// There are more or fewer bytes than a header has.
     #[error("module header: {found} bytes instead of {HEADER_BYTES}")]
     Size {
-        /// Bytes there are.
         found: usize,
     },
     /// Nothing was written: all bits are 0, or all are 1.
@@ -318,41 +318,31 @@ pub enum HeaderError {
     /// It is something else's.
     #[error("module header: magic \"{}\" at offset 0 instead of \"FLASHRIG\"", .found.escape_ascii())]
     Magic {
-        /// The first bytes.
         found: [u8; 8],
     },
     /// It is damaged.
     #[error("module header: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
     Checksum {
-        /// The checksum that lies there.
         found: u32,
-        /// The checksum of what lies there.
         computed: u32,
     },
     /// It was written in a newer version of the format.
     #[error("module header: format version {found}, supported up to {supported}")]
     NewerVersion {
-        /// The version.
         found: u16,
-        /// The highest version that is read.
         supported: u16,
     },
     /// It was written in a version of the format that is not read any more.
     #[error("module header: format version {found}, supported from {supported} on")]
     OlderVersion {
-        /// The version.
         found: u16,
-        /// The lowest version that is read.
         supported: u16,
     },
     /// A field has a value that it can't have.
     #[error("module header: {field} at offset {offset} is {value}")]
     Field {
-        /// Its name.
         field: &'static str,
-        /// Where it begins.
         offset: usize,
-        /// What it holds.
         value: u64,
     },
 }

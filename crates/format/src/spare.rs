@@ -141,43 +141,35 @@ pub struct Spare {
 
 /// Why a spare area can't be read. Offsets are in bytes from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SpareError {
     /// There are more or fewer bytes than a spare area has.
     #[error("spare area: {found} bytes instead of {SPARE_BYTES}")]
     Size {
-        /// Bytes there are.
         found: usize,
     },
     /// It begins with another byte.
     #[error("spare area: magic {found:#04x} at offset 0 instead of {MAGIC:#04x}")]
     Magic {
-        /// The byte.
         found: u8,
     },
     /// It is damaged.
     #[error("spare area: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
     Checksum {
-        /// The checksum that lies there.
         found: u32,
-        /// The checksum of what lies there.
         computed: u32,
     },
     /// It was written in a newer version of the format.
     #[error("spare area: format version {found}, supported up to {supported}")]
     NewerVersion {
-        /// The version.
         found: u16,
-        /// The highest version that is read.
         supported: u16,
     },
     /// A field has a value that it can't have.
     #[error("spare area: {field} at offset {offset} is {value}")]
     Field {
-        /// Its name.
         field: &'static str,
-        /// Where it begins.
         offset: usize,
-        /// What it holds.
         value: u64,
     },
 }
