@@ -36,12 +36,13 @@ impl Ftl {
         if !self.stale_bands_wait() {
             return false;
         }
-        // Stale bands wait for open stripes, and no more writes can come to fill these.
+        // Stale bands wait for open stripes, and no more writes can fill these.
         self.settle_now();
         true
     }
 
-    /// Programs what is open, with padding, and erases what waits for it. Nothing is under way afterwards.
+    /// Programs the open stripes, with padding, and does the erases that wait for them. Nothing is in flight
+    /// afterwards.
     pub fn settle_now(&mut self) {
         self.seal_early(StreamId::Relocation);
         self.seal_early(StreamId::Host);

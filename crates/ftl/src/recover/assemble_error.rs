@@ -19,7 +19,7 @@ pub enum AssembleError {
     Foreign {
         slot: u32,
         found: CardId,
-        /// The card that is asked for, or that most modules belong to.
+        /// The card that is expected, or that most modules belong to.
         card: CardId,
     },
     /// Two slots hold the same module, and nothing tells which of them counts.
@@ -37,7 +37,7 @@ pub enum AssembleError {
         slot: u32,
         field: &'static str,
         found: u64,
-        /// What the newest header or the medium says.
+        /// The value in the newest header, or that of the medium.
         expected: u64,
     },
     /// A counter has no numbers left.

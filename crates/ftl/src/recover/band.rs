@@ -41,7 +41,7 @@ pub(super) struct BandScan {
     pub dropped_sectors: u64,
 }
 
-/// How scanning a band ended.
+/// The outcome of scanning a band.
 pub(super) enum Scanned {
     Free,
     Dirty,

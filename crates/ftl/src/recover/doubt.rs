@@ -204,7 +204,7 @@ mod tests {
             let lost = Lost { unreadable, ..Lost::default() };
             assert_eq!(explains(doubt(0, lost), &[]), beside <= 1, "{unreadable:04b}");
             assert_eq!(explains(doubt(0, lost), &[shows]), beside <= 2, "{unreadable:04b}");
-            // What lies elsewhere, or is of another opening, is no latent error.
+            // A sector that lies elsewhere, or is of another opening, is no latent error.
             let lost = Lost { misplaced: unreadable, ..Lost::default() };
             assert_eq!(explains(doubt(0, lost), &[shows]), unreadable.count_ones() <= 1, "{unreadable:04b}");
         }

@@ -96,7 +96,8 @@ pub struct Rescued {
 /// A card as it was found on its media.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Where the newest version of each LBA lies, and behind them that of each segment of holes; [`u32::MAX`]: nowhere.
+    /// The address of the newest version of each LBA, and behind them that of each list of holes; [`u32::MAX`] for
+    /// none.
     pub map: Vec<u32>,
     /// All bands of the card, by number.
     pub bands: Vec<FoundBand>,

@@ -17,7 +17,7 @@ use media::Media;
 /// come first.
 const MAX_RESCUED_SECTORS: usize = 16_384;
 
-/// How reading a sector that the map points to failed.
+/// The failure of a read of a sector that the map points to.
 enum Failure {
     Sector,
     Scan(ScanError),

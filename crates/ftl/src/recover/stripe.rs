@@ -75,7 +75,7 @@ impl Lost {
     }
 }
 
-/// How reading a stripe ended.
+/// The outcome of reading a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StripeRead {
     /// All members were read.

@@ -49,7 +49,7 @@ impl<'a> Division<'a> {
     }
 }
 
-/// How reading a summary ended.
+/// The outcome of reading a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SummaryRead {
     /// The summary was read completely.
