@@ -8,7 +8,7 @@ use crate::ftl::Ftl;
 use crate::layout::{BandId, NONE, Ppa};
 use crate::recover::{Found, FoundState};
 use crate::stream::StreamId;
-use nand::NandConfig;
+use media::nand::NandConfig;
 
 /// The state of a block on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

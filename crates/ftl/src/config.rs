@@ -3,7 +3,7 @@
 use crate::error::FtlError;
 use crate::layout::Layout;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
-use nand::Geometry;
+use media::nand::Geometry;
 
 /// The policy by which garbage collection chooses the next victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

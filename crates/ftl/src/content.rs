@@ -7,7 +7,7 @@ use crate::layout::{BandId, Lba, NONE, Ppa, StripeId};
 use crate::opening::Opening;
 use crate::rebuild_snapshot::RebuildSnapshot;
 use crate::stream::StreamId;
-use nand::CellMode;
+use media::nand::CellMode;
 
 impl Ftl {
     /// The number of LBAs whose holes one sector describes.

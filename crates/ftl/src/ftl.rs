@@ -13,7 +13,7 @@ use crate::stripe_units::StripeUnits;
 use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
-use nand::{Blocks, CellMode, NandConfig};
+use media::nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
 
 /// Flash management of one card.

@@ -8,7 +8,7 @@ use crate::gc_state::{MAX_VICTIMS, Relocation, StaleBand, Victim};
 use crate::layout::{BandId, Lba, NONE, Ppa};
 use crate::prefetch::prefetch;
 use crate::stream::StreamId;
-use nand::CellMode;
+use media::nand::CellMode;
 
 impl Ftl {
     /// The free space above the reserve, in bands, counted smoothly: free and stale bands, room in the open ones, and

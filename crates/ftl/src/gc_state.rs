@@ -3,7 +3,7 @@
 use crate::config::FtlConfig;
 use crate::layout::{BandId, Ppa, UnitAddress};
 use crate::pacing::Pacing;
-use nand::CellMode;
+use media::nand::CellMode;
 use std::collections::VecDeque;
 
 /// One read of a victim: the valid sectors of one program unit.

@@ -10,7 +10,7 @@
 //! number of modules. Consecutive stripes of a band lie on consecutive groups of dies; after the last group the next
 //! row of pages begins. So every die's share of a band is written front to back.
 
-use nand::Geometry;
+use media::nand::Geometry;
 
 /// No address: an unmapped LBA, or a physical address that holds no host data.
 pub(crate) const NONE: u32 = u32::MAX;

@@ -4,7 +4,7 @@ use crate::bands::{BandState, Bands};
 use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId};
 use crate::stripe_units::{StripeUnits, split_units};
-use nand::CellMode;
+use media::nand::CellMode;
 use std::collections::VecDeque;
 
 /// The source of sectors. Host and relocated sectors go to different bands, so that hot and cold data are apart.
