@@ -1,4 +1,4 @@
-//! What a result says adds up.
+//! A result's accounts add up.
 
 mod common;
 
