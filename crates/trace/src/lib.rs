@@ -52,12 +52,12 @@ pub const SPAN_LIMIT_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 pub struct Record {
     /// When it was asked, since the first request of the trace.
     pub at_ns: u64,
-    /// What was asked.
+    /// Kind of the request.
     pub op: Operation,
     /// The write had to be durable before it was acknowledged.
     pub fua: bool,
     /// First byte, on the volume that was recorded.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length of the request in bytes.
     pub len_bytes: u64,
 }
