@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// `losetup --find` opens all devices for a moment, and whoever has one open uses it: one test at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-/// Where the process that serves mounts its card.
+/// Variable that names the directory on which the serving process mounts its card.
 const SERVES_AT: &str = "FLASHRIG_TEST_SERVES_AT";
 
 #[test]

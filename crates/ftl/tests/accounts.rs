@@ -211,7 +211,7 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     ftl.forget_needed();
     assert!(ftl.needed_is_known());
     assert!(needed(&ftl).into_iter().eq(2..stripes));
-    // Of a band without a summary all is needed: nobody knows what it held.
+    // Of a band without a summary all is rebuild_snapshot: nobody knows what it held.
     let open = ftl.open_band_of(StreamId::Host).unwrap();
     assert!(!ftl.has_summary(open));
     assert!((0..stripes).all(|index| ftl.stripe_is_needed(StripeId { band: open, index })));

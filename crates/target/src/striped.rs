@@ -22,7 +22,7 @@ impl Striped {
         Striped { cards, stripe_bytes, pieces_left: vec![0; max_requests as usize], in_flight: 0, scratch: Vec::new() }
     }
 
-    /// The cards.
+    /// Returns the cards over which it stripes.
     pub fn cards(&self) -> &[Card] {
         &self.cards
     }

@@ -22,6 +22,7 @@ mod fio;
 mod format;
 mod lines;
 mod msr;
+mod quoted;
 mod reader;
 pub mod record;
 mod said;
@@ -34,6 +35,7 @@ pub use error::{Problem, TraceError};
 pub use feed::{Batch, Feed};
 pub use format::Format;
 pub use lines::LINE_BYTES_LIMIT;
+pub use quoted::Quoted;
 pub use reader::{LineCounts, Options, Reader};
 pub use volumes::VOLUMES_LIMIT;
 pub use writer::{NotInFormat, Writer};
@@ -53,12 +55,12 @@ pub const SPAN_LIMIT_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 pub struct Record {
     /// When it was asked, since the first request of the trace.
     pub at_ns: u64,
-    /// What was asked.
+    /// Kind of the request.
     pub op: Operation,
     /// The write had to be durable before it was acknowledged.
     pub fua: bool,
     /// First byte, on the volume that was recorded.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length of the request in bytes.
     pub len_bytes: u64,
 }

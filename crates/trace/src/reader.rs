@@ -7,13 +7,14 @@ use crate::compression::{Compression, unpacked};
 use crate::error::{Bad, Problem, TraceError};
 use crate::format::Format;
 use crate::lines::{Lines, Next};
+use crate::quoted::Quoted;
 use crate::said::{Line, Said};
 use crate::volumes::Volumes;
 use crate::{Record, SPAN_LIMIT_NS};
 use device::Operation;
 use std::io::{self, BufRead, Read};
 
-/// How a trace is read.
+/// Options of reading a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Its format; `None`: as its content says.
@@ -24,10 +25,10 @@ pub struct Options {
     pub volume: Option<String>,
 }
 
-/// What became of the lines so far.
+/// Counts of the lines so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// All lines.
+    /// Number of all lines.
     pub lines: u64,
     /// Lines that ask nothing: headers, other events, files that are opened.
     pub other: u64,
@@ -68,8 +69,7 @@ struct Clock {
 impl<'a> Reader<'a> {
     /// Begins to read a stream; `file` is what messages call it.
     pub fn new(file: &str, source: impl BufRead + Send + 'a, options: Options) -> Result<Reader<'a>, TraceError> {
-        let error =
-            |problem| TraceError { file: file.to_owned(), line: None, column: None, problem: Box::new(problem) };
+        let error = |problem| TraceError { file: file.into(), line: None, column: None, problem: Box::new(problem) };
         let (compression, source) = unpacked(source).map_err(|source| error(Problem::Unreadable { source }))?;
         let mut lines = Lines::new(source);
         let head = lines.head().map_err(|source| error(unreadable(compression, source)))?;
@@ -93,29 +93,29 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Its format.
+    /// Returns the trace's format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How it is compressed.
+    /// Returns the trace's compression.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// What became of the lines so far.
+    /// Returns the counts of the lines so far.
     pub fn counts(&self) -> LineCounts {
         LineCounts { lines: self.lines.number(), volumes: self.volumes.count(), ..self.counts }
     }
 
-    /// Appends the next requests, until there are at least `enough` in `out` (one line may hold two); returns whether more
-    /// may follow. What was appended before an error counts.
+    /// Appends the next requests, until there are at least `enough` in `out` (one line may hold two); returns whether
+    /// more may follow. Records that were appended before an error count.
     pub fn read(&mut self, enough: usize, out: &mut Vec<Record>) -> Result<bool, TraceError> {
         while !self.over && out.len() < enough {
             self.read_line(out)?;
         }
         if self.over && self.requests == 0 {
-            let volume = self.volume.clone();
+            let volume = self.volume.clone().map(Quoted::from);
             let no_issues = self.format == Format::Blkparse && self.counts.other > 0 && self.counts.other_volumes == 0;
             return Err(self.error(None, if no_issues { Problem::NoIssues } else { Problem::Empty { volume } }));
         }
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
             Err(source) => {
                 let problem = Box::new(unreadable(self.compression, source));
                 let line = Some(self.lines.number() + 1);
-                return Err(TraceError { file: self.file.clone(), line, column: None, problem });
+                return Err(TraceError { file: self.file.clone().into(), line, column: None, problem });
             }
             Ok(Next::End) => {
                 self.over = true;
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
     /// A problem of the line that was read last; of the file where there is no column.
     fn error(&self, column: Option<usize>, problem: Problem) -> TraceError {
         TraceError {
-            file: self.file.clone(),
+            file: self.file.clone().into(),
             line: column.map(|_| self.lines.number()),
             column,
             problem: Box::new(problem),

@@ -4,10 +4,9 @@ use crate::error::Bad;
 use crate::field::Field;
 use device::Operation;
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Line<'a> {
-    /// A request.
     Request(Said<'a>),
     /// A flush, and then a request.
     Flushed(Said<'a>),
@@ -34,7 +33,7 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// What a line says of offset and length, both in bytes; the rest is yet to be said.
+    /// Parses a line's offset and length, both in bytes; the rest is yet to be said.
     pub fn at(offset: Field<'_>, length: Field<'_>) -> Result<Said<'a>, Bad> {
         Ok(Said {
             stamp: None,

@@ -1,4 +1,4 @@
-//! What a result says adds up.
+//! A result's accounts add up.
 
 use crate::common::{SECOND, Setup, assert_near, closed, device, reads};
 use device::HostConfig;

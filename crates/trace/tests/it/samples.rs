@@ -48,7 +48,7 @@ Events (8,0): 99 entries
 Skips: 0 forward (0 -   0.0%)
 ";
 
-/// What fio 3.33 wrote (`--write_iolog`), with a trim put in.
+/// An iolog of fio 3.33 (`--write_iolog`), with a trim put in.
 const FIO_V3: &str = "\
 fio version 3 iolog
 23 /tmp/f add

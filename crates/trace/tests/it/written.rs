@@ -1,4 +1,4 @@
-//! What is written in a format is read back as the same records, plain or compressed, in one go or in batches.
+//! Records that are written in a format are read back as the same, plain or compressed, in one go or in batches.
 
 use device::Operation;
 use flate2::write::GzEncoder;

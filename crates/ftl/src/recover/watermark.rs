@@ -1,34 +1,34 @@
-//! What the headers say of what was durable when they were written.
+//! The durable watermark in the module headers: what was durable when they were written.
 
-use super::check::Opening;
 use super::found::{FoundBand, FoundState, SEQUENCE_EPOCH_BITS};
 use crate::layout::{BandId, StripeId};
+use crate::opening::Opening;
 use format::{BandSet, Durable, ModuleHeader};
 
-/// What the newest header says of that. The default says nothing.
+/// The durable watermark of the newest header. The default one covers nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Noted {
-    /// Of the host's stream and that of relocation.
+pub struct DurableWatermark {
+    /// How far the host's stream and the relocation stream were durable.
     durable: [Durable; 2],
-    /// Bands of which something durable lies on the media.
+    /// Bands that hold something durable.
     holds: BandSet,
-    /// No band that held sectors was being erased, or was to be, and none was since.
+    /// No band that held sectors was being erased, or waited for its erase, and none was erased since.
     pub(super) no_erases: bool,
 }
 
-impl Noted {
-    /// By the newest header.
-    pub fn of(header: &ModuleHeader) -> Noted {
-        Noted::new(header.durable, header.holds.clone(), header.no_erases)
+impl DurableWatermark {
+    /// The watermark in the newest header.
+    pub fn of(header: &ModuleHeader) -> DurableWatermark {
+        DurableWatermark::new(header.durable, header.holds.clone(), header.no_erases)
     }
 
-    /// The host's stream and that of relocation were durable so far, these bands hold something of it, and maybe nothing
-    /// was erased since.
-    pub fn new(durable: [Durable; 2], holds: BandSet, no_erases: bool) -> Noted {
-        Noted { durable, holds, no_erases }
+    /// A watermark: how far the host's stream and the relocation stream were durable, the bands that hold something
+    /// durable, and whether nothing was erased since.
+    pub fn new(durable: [Durable; 2], holds: BandSet, no_erases: bool) -> DurableWatermark {
+        DurableWatermark { durable, holds, no_erases }
     }
 
-    /// The stripe was durable when the header was written.
+    /// Whether the stripe was durable when the header was written.
     pub(super) fn was_durable(&self, opening: &Opening, stripe: u32) -> bool {
         let epoch = |sequence: u64| sequence >> SEQUENCE_EPOCH_BITS;
         self.durable.get(usize::from(opening.stream)).is_some_and(|durable| {
@@ -37,12 +37,12 @@ impl Noted {
         })
     }
 
-    /// The band held something durable when the header was written, and was not being erased.
+    /// Whether the band held something durable when the header was written, and was not being erased.
     pub(super) fn holds(&self, band: BandId) -> bool {
         self.holds.contains(band.0)
     }
 
-    /// By bands that were opened, the last stripe that was durable when the header was written.
+    /// The last stripe of each stream that was durable when the header was written, in bands that were found.
     pub(super) fn last_stripes<'a>(&'a self, bands: &'a [FoundBand]) -> impl Iterator<Item = StripeId> + 'a {
         self.durable.iter().filter(|durable| durable.band_sequence != 0).filter_map(|durable| {
             let band = bands.iter().position(|band| band.sequence == durable.band_sequence)? as u32;
@@ -50,7 +50,7 @@ impl Noted {
         })
     }
 
-    /// A band that holds something, and nothing was found.
+    /// A band that held something durable, and in which nothing was found.
     pub(super) fn missing(&self, bands: &[FoundBand]) -> Option<u32> {
         let found = (0..).zip(bands);
         found
