@@ -1,6 +1,6 @@
 //! `flashrig fsck` on cards whose state is known. `UPDATE_GOLDEN=1` writes the expected texts anew; read what changed.
 
-#[path = "../../../fsck/tests/common/mod.rs"]
+#[path = "../../../fsck/tests/it/common/mod.rs"]
 mod on_media;
 
 use crate::common::{run_in, succeed};
