@@ -76,26 +76,28 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
+    pub const NONE: Pieces = Pieces { whole: None, edges: [None, None], zeroes: (0, 0), trim: (0, 0) };
+
+    /// Of a request that ends within what a device can have.
     pub fn of(request: &Request) -> Pieces {
-        let nothing = Pieces { whole: None, edges: [None, None], zeroes: (0, 0), trim: (0, 0) };
         let Request { operation, offset_bytes, len_bytes, .. } = *request;
-        let end = offset_bytes.saturating_add(u64::from(len_bytes));
+        let end = offset_bytes + u64::from(len_bytes);
         match operation {
             Op::Flush => {
                 let flush = Piece { operation, offset_bytes: 0, len_bytes: 0, source: Source::Nothing };
-                Pieces { whole: Some(flush), ..nothing }
+                Pieces { whole: Some(flush), ..Pieces::NONE }
             }
             Op::Read | Op::Write => {
                 let source = if operation == Op::Write { Source::Client } else { Source::Nothing };
-                Pieces { whole: Some(Piece { operation, offset_bytes, len_bytes, source }), ..nothing }
+                Pieces { whole: Some(Piece { operation, offset_bytes, len_bytes, source }), ..Pieces::NONE }
             }
-            Op::Trim if request.keeps_room => Pieces { zeroes: (offset_bytes, end), ..nothing },
+            Op::Trim if request.keeps_room => Pieces { zeroes: (offset_bytes, end), ..Pieces::NONE },
             Op::Trim => {
                 let first_whole = offset_bytes.next_multiple_of(SECTOR_BYTES).min(end);
                 let end_whole = (end - end % SECTOR_BYTES).max(first_whole);
                 let edge = |from, to| (request.reads_zero && from < to).then(|| Piece::zeroes(from, to));
                 let edges = [edge(offset_bytes, first_whole), edge(end_whole, end)];
-                Pieces { edges, trim: (first_whole, end_whole), ..nothing }
+                Pieces { edges, trim: (first_whole, end_whole), ..Pieces::NONE }
             }
         }
     }

@@ -195,7 +195,7 @@ impl<D: Default> Session<D> {
             offset_bytes,
             len_bytes,
             submitted: now,
-            pieces: Pieces::of(request),
+            pieces: if refusal.is_none() { Pieces::of(request) } else { Pieces::NONE },
             in_flight: 0,
             result: refusal.map_or(Ok(()), Err),
             data,
