@@ -1,5 +1,6 @@
 //! What is attached, by record and by what the kernel says.
 
+use crate::fuse;
 use crate::record::{Kind, Record, Records};
 use crate::source::{cards, is_dead};
 use identify::Device;

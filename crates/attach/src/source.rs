@@ -1,5 +1,6 @@
 //! What a person names to be attached.
 
+use crate::fuse;
 use identify::MountPoint;
 use rustix::io::Errno;
 use std::fs;

@@ -5,7 +5,7 @@ use crate::reply::{ReadData, Reply};
 use crate::state::{Bytes, Powered, State};
 use crate::timing::{Timing, without_timing};
 use card::{Card, CardConfig, OpenError};
-use device::{Completion, Device, Op, Time};
+use device::{Completion, Device, Operation, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
@@ -233,10 +233,10 @@ impl Engine {
     /// Hands out replies.
     fn deliver(&mut self, client: Option<ClientId>, replies: &mut Vec<Reply>) {
         for reply in self.replies.drain(..) {
-            let session::Reply { client: to, tag, operation, offset_bytes, len_bytes, result, data, .. } = reply;
+            let session::Reply { client: to, tag, operation, range, result, data, .. } = reply;
             let result = result.map(|()| match operation {
-                Op::Read => ReadData::new(data.sectors, offset_bytes, len_bytes),
-                Op::Write | Op::Flush | Op::Trim => ReadData::default(),
+                Operation::Read => ReadData::new(data.sectors, range),
+                Operation::Write | Operation::Flush | Operation::Trim => ReadData::default(),
             });
             let reply = Reply { tag, result };
             if client == Some(to) {

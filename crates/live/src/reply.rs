@@ -1,7 +1,7 @@
 //! Replies of a live card, and the bytes that reads bring.
 
 use card::SectorData;
-use device::SECTOR_BYTES;
+use device::{ByteRange, SECTOR_BYTES};
 use session::ReplyError;
 
 /// The reply to a request.
@@ -26,8 +26,8 @@ static ZEROES: [u8; SECTOR_BYTES as usize] = [0; SECTOR_BYTES as usize];
 
 impl ReadData {
     /// The bytes of a range, in the sectors that hold it.
-    pub(crate) fn new(sectors: Vec<SectorData>, offset_bytes: u64, len_bytes: u32) -> ReadData {
-        ReadData { sectors, before: (offset_bytes % SECTOR_BYTES) as usize, len: len_bytes as usize }
+    pub(crate) fn new(sectors: Vec<SectorData>, range: ByteRange) -> ReadData {
+        ReadData { sectors, before: (range.offset_bytes % SECTOR_BYTES) as usize, len: range.len_bytes as usize }
     }
 
     /// How many there are.

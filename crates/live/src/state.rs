@@ -4,9 +4,9 @@ use crate::disks::Disks;
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
 use card::{Card, SectorData};
-use device::{Device, Op, Request, RequestId, Time};
+use device::{Completion, Device, Operation, Request, RequestId, Time};
 use media::Medium;
-use session::{Backend, Completion, Condition, DeviceError, Finished, MAX_IN_FLIGHT};
+use session::{Backend, Condition, Finished, MAX_IN_FLIGHT};
 use std::time::Instant;
 
 /// The card, or what is left of it without power; or disks.
@@ -40,7 +40,7 @@ pub(crate) struct Powered {
     pub wall_ns: u64,
     /// What is in flight, by id.
     requests: Vec<Option<Request>>,
-    done: Vec<device::Completion>,
+    done: Vec<Completion>,
 }
 
 impl Powered {
@@ -66,7 +66,7 @@ impl Powered {
     pub fn with_card<T>(
         &mut self,
         completions: &mut Vec<Completion<Bytes>>,
-        work: impl FnOnce(&mut Card, &mut Vec<device::Completion>) -> T,
+        work: impl FnOnce(&mut Card, &mut Vec<Completion>) -> T,
     ) -> Option<T> {
         let State::On(card) = &mut self.state else { return None };
         let answer = work(card, &mut self.done);
@@ -82,28 +82,18 @@ impl Powered {
 
     /// Hands out what the device has completed.
     fn complete(&mut self, completions: &mut Vec<Completion<Bytes>>) {
-        for device::Completion { id, .. } in self.done.drain(..) {
+        for Completion { id, result, parts, .. } in self.done.drain(..) {
             let Some(request) = self.requests[id.0 as usize].take() else { continue };
-            let (mut result, mut sectors) = (Ok(()), Vec::new());
-            match &mut self.state {
-                State::On(card) => {
-                    result = card.take_error(id).map_or(Ok(()), |error| {
-                        Err(match error {
-                            card::RequestError::ReadOnly => DeviceError::ReadOnly,
-                            card::RequestError::EdgeUnreadable => DeviceError::EdgeUnreadable,
-                        })
-                    });
-                    if request.op == Op::Read && result.is_ok() {
-                        sectors = card.take_read(id);
-                    }
+            let is_read = request.operation == Operation::Read && result.is_ok();
+            let sectors = match &mut self.state {
+                State::On(card) if is_read => card.take_read(id),
+                State::Disks(disks) if is_read => {
+                    disks.read(request.range.offset_bytes, request.range.len_bytes.into())
                 }
-                State::Disks(disks) if request.op == Op::Read => {
-                    sectors = disks.read(request.offset_bytes, request.len_bytes.into());
-                }
-                State::Disks(_) => {}
+                State::On(_) | State::Disks(_) => Vec::new(),
                 State::Off(_) | State::Gone => unreachable!("it has just completed something"),
-            }
-            completions.push(Completion { id, result, data: Bytes { sectors, ..Bytes::default() } });
+            };
+            completions.push(Completion { id, result, data: Bytes { sectors, ..Bytes::default() }, parts });
         }
     }
 }
@@ -138,27 +128,22 @@ impl Backend for Powered {
         data.sectors.iter().position(|sector| *sector == SectorData::Unreadable).map(|at| at as u64)
     }
 
-    fn submit(
-        &mut self,
-        now: Time,
-        id: RequestId,
-        request: Request,
-        data: Bytes,
-        completions: &mut Vec<Completion<Bytes>>,
-    ) {
+    fn submit(&mut self, now: Time, id: RequestId, request: Request<Bytes>, completions: &mut Vec<Completion<Bytes>>) {
+        let Request { operation, range, fua, data } = request;
+        let request = Request { operation, range, fua, data: () };
         self.requests[id.0 as usize] = Some(request);
         match &mut self.state {
             State::On(card) => {
-                if request.op == Op::Write {
+                if operation == Operation::Write {
                     card.set_write_within(id, data.before, &data.write);
                 }
                 card.submit(now, id, request, &mut self.done);
             }
             State::Disks(disks) => {
-                match request.op {
-                    Op::Write => disks.write(request.offset_bytes, &data.write),
-                    Op::Trim => disks.discard(request.offset_bytes, request.len_bytes.into()),
-                    Op::Read | Op::Flush => {}
+                match operation {
+                    Operation::Write => disks.write(range.offset_bytes, &data.write),
+                    Operation::Trim => disks.discard(range.offset_bytes, range.len_bytes.into()),
+                    Operation::Read | Operation::Flush => {}
                 }
                 disks.submit(now, id, request, &mut self.done);
             }

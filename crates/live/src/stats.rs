@@ -1,6 +1,6 @@
 //! What a live card has done, and how fast.
 
-use device::Op;
+use device::Operation;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -55,12 +55,12 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
 
-    pub(crate) fn of(operation: Op) -> Kind {
+    pub(crate) fn of(operation: Operation) -> Kind {
         match operation {
-            Op::Read => Kind::Read,
-            Op::Write => Kind::Write,
-            Op::Flush => Kind::Flush,
-            Op::Trim => Kind::Trim,
+            Operation::Read => Kind::Read,
+            Operation::Write => Kind::Write,
+            Operation::Flush => Kind::Flush,
+            Operation::Trim => Kind::Trim,
         }
     }
 

@@ -1,6 +1,6 @@
 //! What a session drives.
 
-use device::{Op, RequestId, Time};
+use device::{Completion, Operation, RequestId, Time};
 
 /// Whether a device takes requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,33 +13,11 @@ pub enum Condition {
     NoPower,
 }
 
-/// Why a device did not do something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum DeviceError {
-    /// It takes no more writes.
-    #[error("the card is read-only")]
-    ReadOnly,
-    /// A write covers a sector in part, and the rest of the sector can't be read.
-    #[error("the rest of a sector can't be read")]
-    EdgeUnreadable,
-}
-
-/// A piece of a request that the device has finished.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Completion<D> {
-    /// The id that the piece was submitted with.
-    pub id: RequestId,
-    /// Whether it worked.
-    pub result: Result<(), DeviceError>,
-    /// What a read has found; of all else nothing.
-    pub data: D,
-}
-
 /// A request that has ended, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished {
     /// The operation; zeroes that were written count as a trim.
-    pub operation: Op,
+    pub operation: Operation,
     /// Length of the request.
     pub len_bytes: u32,
     /// When it was submitted.
@@ -74,8 +52,7 @@ pub trait Backend {
         &mut self,
         now: Time,
         id: RequestId,
-        request: device::Request,
-        data: Self::Data,
+        request: device::Request<Self::Data>,
         completions: &mut Vec<Completion<Self::Data>>,
     );
     /// When something happens next by itself; [`Time::NEVER`] when it waits.

@@ -17,15 +17,16 @@
 
 mod backend;
 mod client;
+mod complete;
+mod limits;
 mod piece;
 mod request;
 mod session;
 mod slots;
 mod waiting;
 
-pub use backend::{Backend, Completion, Condition, DeviceError, Finished};
+pub use backend::{Backend, Condition, Finished};
 pub use client::ClientId;
-pub use piece::{MAX_TRIM_BYTES, MAX_ZEROES_BYTES};
+pub use limits::{Limits, MAX_IN_FLIGHT, MAX_TRIM_BYTES, MAX_WAITING, MAX_ZEROES_BYTES};
 pub use request::{Reply, ReplyError, Request};
-pub use session::{Limits, MAX_IN_FLIGHT, Session};
-pub use waiting::MAX_WAITING;
+pub use session::Session;

@@ -3,13 +3,9 @@
 //! A trim covers exactly the whole sectors of its range, in pieces that hold nobody up for long. Where the range has to
 //! read as zeroes, zeroes are written to the parts of sectors at its edges.
 
-use crate::{Limits, Request};
-use device::{Op, SECTOR_BYTES};
-
-/// A piece of a trim: a trim of everything holds nobody up.
-pub const MAX_TRIM_BYTES: u64 = 64 << 20;
-/// A piece of zeroes that are written.
-pub const MAX_ZEROES_BYTES: u64 = 1 << 20;
+use crate::limits::Limits;
+use crate::request::Request;
+use device::{ByteRange, Operation, SECTOR_BYTES};
 
 /// Where the bytes of a piece come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,39 +21,38 @@ pub(crate) enum Source {
 /// A piece of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Piece {
-    pub operation: Op,
-    pub offset_bytes: u64,
-    pub len_bytes: u32,
+    pub operation: Operation,
+    pub range: ByteRange,
     pub source: Source,
 }
 
 impl Piece {
     fn zeroes(from: u64, to: u64) -> Piece {
-        Piece { operation: Op::Write, offset_bytes: from, len_bytes: (to - from) as u32, source: Source::Zeroes }
+        Piece { operation: Operation::Write, range: between(from, to), source: Source::Zeroes }
     }
 
     pub fn first_sector(&self) -> u64 {
-        self.offset_bytes / SECTOR_BYTES
+        self.range.offset_bytes / SECTOR_BYTES
     }
 
-    fn end_bytes(&self) -> u64 {
-        self.offset_bytes + u64::from(self.len_bytes)
+    fn end_sector(&self) -> u64 {
+        self.range.end_bytes().div_ceil(SECTOR_BYTES)
     }
 
     fn changes(&self) -> bool {
-        matches!(self.operation, Op::Write | Op::Trim)
+        matches!(self.operation, Operation::Write | Operation::Trim)
     }
 
     /// It writes a part of a sector.
     pub fn is_ragged(&self) -> bool {
-        self.operation == Op::Write
-            && !(self.offset_bytes.is_multiple_of(SECTOR_BYTES) && self.end_bytes().is_multiple_of(SECTOR_BYTES))
+        self.operation == Operation::Write
+            && !(self.range.offset_bytes.is_multiple_of(SECTOR_BYTES)
+                && self.range.end_bytes().is_multiple_of(SECTOR_BYTES))
     }
 
     /// Both change a sector, and one of them only a part of what it writes to: they may not be in flight together.
     pub fn conflicts(&self, other: &Piece) -> bool {
-        let shares_sectors = self.first_sector() < other.end_bytes().div_ceil(SECTOR_BYTES)
-            && other.first_sector() < self.end_bytes().div_ceil(SECTOR_BYTES);
+        let shares_sectors = self.first_sector() < other.end_sector() && other.first_sector() < self.end_sector();
         (self.is_ragged() || other.is_ragged()) && self.changes() && other.changes() && shares_sectors
     }
 }
@@ -80,19 +75,15 @@ impl Pieces {
 
     /// Of a request that ends within what a device can have.
     pub fn of(request: &Request) -> Pieces {
-        let Request { operation, offset_bytes, len_bytes, .. } = *request;
-        let end = offset_bytes + u64::from(len_bytes);
+        let Request { operation, range, .. } = *request;
+        let (offset_bytes, end) = (range.offset_bytes, range.end_bytes());
+        let whole = |range, source| Pieces { whole: Some(Piece { operation, range, source }), ..Pieces::NONE };
         match operation {
-            Op::Flush => {
-                let flush = Piece { operation, offset_bytes: 0, len_bytes: 0, source: Source::Nothing };
-                Pieces { whole: Some(flush), ..Pieces::NONE }
-            }
-            Op::Read | Op::Write => {
-                let source = if operation == Op::Write { Source::Client } else { Source::Nothing };
-                Pieces { whole: Some(Piece { operation, offset_bytes, len_bytes, source }), ..Pieces::NONE }
-            }
-            Op::Trim if request.keeps_room => Pieces { zeroes: (offset_bytes, end), ..Pieces::NONE },
-            Op::Trim => {
+            Operation::Flush => whole(between(0, 0), Source::Nothing),
+            Operation::Read => whole(range, Source::Nothing),
+            Operation::Write => whole(range, Source::Client),
+            Operation::Trim if request.keeps_room => Pieces { zeroes: (offset_bytes, end), ..Pieces::NONE },
+            Operation::Trim => {
                 let first_whole = offset_bytes.next_multiple_of(SECTOR_BYTES).min(end);
                 let end_whole = (end - end % SECTOR_BYTES).max(first_whole);
                 let edge = |from, to| (request.reads_zero && from < to).then(|| Piece::zeroes(from, to));
@@ -119,8 +110,7 @@ impl Pieces {
         if at < end {
             let to = at.saturating_add(limits.max_trim_bytes).min(end);
             self.trim.0 = to;
-            let len_bytes = (to - at) as u32;
-            return Some(Piece { operation: Op::Trim, offset_bytes: at, len_bytes, source: Source::Nothing });
+            return Some(Piece { operation: Operation::Trim, range: between(at, to), source: Source::Nothing });
         }
         None
     }
@@ -130,4 +120,9 @@ impl Pieces {
         let Pieces { whole, edges, zeroes, trim } = self;
         whole.is_none() && edges.iter().all(Option::is_none) && zeroes.0 >= zeroes.1 && trim.0 >= trim.1
     }
+}
+
+/// A range that is not longer than a request can be.
+fn between(from: u64, to: u64) -> ByteRange {
+    ByteRange { offset_bytes: from, len_bytes: (to - from) as u32 }
 }

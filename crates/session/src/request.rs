@@ -1,7 +1,7 @@
 //! Requests of clients, and the replies to them.
 
-use crate::ClientId;
-use device::{Op, Time};
+use crate::client::ClientId;
+use device::{ByteRange, Operation, Time};
 
 /// A request of a client. Offsets and lengths are bytes, of any alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,11 +9,9 @@ pub struct Request<'a> {
     /// The client's own name for it, which comes back with the reply.
     pub tag: u64,
     /// The operation; zeroes are asked for as a trim that has to read as zeroes.
-    pub operation: Op,
-    /// First byte; without meaning for a flush.
-    pub offset_bytes: u64,
-    /// Length; without meaning for a flush.
-    pub len_bytes: u32,
+    pub operation: Operation,
+    /// The range that is meant; without meaning for a flush.
+    pub range: ByteRange,
     /// It is durable when it is acknowledged.
     pub fua: bool,
     /// The bytes of a write; of all else none.
@@ -25,14 +23,15 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    fn new(tag: u64, operation: Op, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
+    fn new(tag: u64, operation: Operation, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
         let (bytes, fua, reads_zero, keeps_room) = (&[][..], false, false, false);
-        Request { tag, operation, offset_bytes, len_bytes, fua, bytes, reads_zero, keeps_room }
+        let range = ByteRange { offset_bytes, len_bytes };
+        Request { tag, operation, range, fua, bytes, reads_zero, keeps_room }
     }
 
     /// A read.
     pub fn read(tag: u64, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
-        Request::new(tag, Op::Read, offset_bytes, len_bytes)
+        Request::new(tag, Operation::Read, offset_bytes, len_bytes)
     }
 
     /// A write.
@@ -41,22 +40,22 @@ impl<'a> Request<'a> {
     /// When there are 4 GiB or more.
     pub fn write(tag: u64, offset_bytes: u64, bytes: &'a [u8]) -> Request<'a> {
         let len_bytes = u32::try_from(bytes.len()).expect("a write has less than 4 GiB");
-        Request { bytes, ..Request::new(tag, Op::Write, offset_bytes, len_bytes) }
+        Request { bytes, ..Request::new(tag, Operation::Write, offset_bytes, len_bytes) }
     }
 
     /// Declares a range unused. The whole sectors in it read as zeroes afterwards.
     pub fn trim(tag: u64, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
-        Request::new(tag, Op::Trim, offset_bytes, len_bytes)
+        Request::new(tag, Operation::Trim, offset_bytes, len_bytes)
     }
 
     /// Makes a range read as zeroes.
     pub fn write_zeroes(tag: u64, offset_bytes: u64, len_bytes: u32, keeps_room: bool) -> Request<'a> {
-        Request { reads_zero: true, keeps_room, ..Request::new(tag, Op::Trim, offset_bytes, len_bytes) }
+        Request { reads_zero: true, keeps_room, ..Request::new(tag, Operation::Trim, offset_bytes, len_bytes) }
     }
 
     /// Makes durable what was acknowledged before, to whichever client.
     pub fn flush(tag: u64) -> Request<'a> {
-        Request::new(tag, Op::Flush, 0, 0)
+        Request::new(tag, Operation::Flush, 0, 0)
     }
 
     /// The same, durable when it is acknowledged.
@@ -73,11 +72,9 @@ pub struct Reply<D> {
     /// The request's tag.
     pub tag: u64,
     /// The operation of the request.
-    pub operation: Op,
-    /// First byte of the request.
-    pub offset_bytes: u64,
-    /// Length of the request.
-    pub len_bytes: u32,
+    pub operation: Operation,
+    /// The range of the request.
+    pub range: ByteRange,
     /// When it was submitted.
     pub submitted: Time,
     /// Whether it worked.

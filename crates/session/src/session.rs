@@ -1,68 +1,42 @@
 //! The session: requests from submission to reply.
 
-use crate::client::Clients;
-use crate::piece::{MAX_TRIM_BYTES, MAX_ZEROES_BYTES, Pieces, Source};
+use crate::backend::{Backend, Condition};
+use crate::client::{ClientId, Clients};
+use crate::limits::Limits;
+use crate::piece::{Pieces, Source};
+use crate::request::{Reply, ReplyError, Request};
 use crate::slots::{InFlight, Slots};
-use crate::waiting::{MAX_WAITING, Waiting};
-use crate::{Backend, ClientId, Completion, Condition, DeviceError, Finished, Reply, ReplyError, Request};
-use device::{Op, SECTOR_BYTES, Time};
+use crate::waiting::Waiting;
+use device::{ByteRange, Completion, Operation, SECTOR_BYTES, Time};
 use slab::Slab;
-
-/// Pieces that a device takes at once.
-pub const MAX_IN_FLIGHT: u32 = 1024;
-
-/// What a session may use up, and how it divides requests.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Pieces in flight; the device was built for as many ids.
-    pub max_in_flight: u32,
-    /// Requests that wait.
-    pub max_waiting: usize,
-    /// Bytes of a piece of a trim: whole sectors.
-    pub max_trim_bytes: u64,
-    /// Bytes of a piece of zeroes that are written: whole sectors.
-    pub max_zeroes_bytes: u64,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits {
-            max_in_flight: MAX_IN_FLIGHT,
-            max_waiting: MAX_WAITING,
-            max_trim_bytes: MAX_TRIM_BYTES,
-            max_zeroes_bytes: MAX_ZEROES_BYTES,
-        }
-    }
-}
 
 /// A request that has no reply yet.
 #[derive(Clone, Debug)]
-struct Outstanding<D> {
-    client: ClientId,
-    tag: u64,
-    operation: Op,
-    fua: bool,
-    offset_bytes: u64,
-    len_bytes: u32,
-    submitted: Time,
+pub(crate) struct Outstanding<D> {
+    pub client: ClientId,
+    pub tag: u64,
+    pub operation: Operation,
+    pub fua: bool,
+    pub range: ByteRange,
+    pub submitted: Time,
     /// What of it was not submitted to the device.
-    pieces: Pieces,
-    in_flight: u32,
-    result: Result<(), ReplyError>,
+    pub pieces: Pieces,
+    pub in_flight: u32,
+    pub result: Result<(), ReplyError>,
     /// Of a write until it is submitted, of a read from its completion on.
-    data: D,
+    pub data: D,
 }
 
 /// See the crate. A session is driven by its owner, who has the device.
 #[derive(Clone, Debug)]
 pub struct Session<D> {
     limits: Limits,
-    clients: Clients,
-    requests: Slab<Outstanding<D>>,
-    slots: Slots,
-    waiting: Waiting,
+    pub(crate) clients: Clients,
+    pub(crate) requests: Slab<Outstanding<D>>,
+    pub(crate) slots: Slots,
+    pub(crate) waiting: Waiting,
     /// What the device has completed, and nobody was told of yet.
-    completions: Vec<Completion<D>>,
+    pub(crate) completions: Vec<Completion<D>>,
     /// The device was ready once since its start.
     is_ready: bool,
     /// The device's time.
@@ -75,10 +49,7 @@ impl<D: Default> Session<D> {
     /// # Panics
     /// When pieces would not be whole sectors.
     pub fn new(limits: Limits) -> Session<D> {
-        for piece in [limits.max_trim_bytes, limits.max_zeroes_bytes] {
-            assert!(piece > 0 && piece.is_multiple_of(SECTOR_BYTES) && piece <= u64::from(u32::MAX), "{limits:?}");
-        }
-        assert!(limits.max_in_flight > 0 && limits.max_waiting > 0, "{limits:?}");
+        limits.check();
         Session {
             limits,
             clients: Clients::default(),
@@ -181,10 +152,10 @@ impl<D: Default> Session<D> {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         assert!(self.admits(client), "{client:?} was not admitted");
         self.waiting.stop_waiting(client);
-        let Request { tag, operation, offset_bytes, len_bytes, fua, .. } = *request;
+        let Request { tag, operation, range, fua, .. } = *request;
         let refusal = refusal(backend, request);
         let data = match operation {
-            Op::Write if refusal.is_none() => backend.pack((offset_bytes % SECTOR_BYTES) as usize, request.bytes),
+            Operation::Write if refusal.is_none() => backend.pack(within_sector(range), request.bytes),
             _ => D::default(),
         };
         let key = self.requests.insert(Outstanding {
@@ -192,8 +163,7 @@ impl<D: Default> Session<D> {
             tag,
             operation,
             fua,
-            offset_bytes,
-            len_bytes,
+            range,
             submitted: now,
             pieces: if refusal.is_none() { Pieces::of(request) } else { Pieces::NONE },
             in_flight: 0,
@@ -225,16 +195,15 @@ impl<D: Default> Session<D> {
             let request = &mut self.requests[key];
             request.pieces = rest;
             request.in_flight += 1;
-            let (operation, fua) = (piece.operation, request.fua);
+            let (operation, range, fua) = (piece.operation, piece.range, request.fua);
             let data = match piece.source {
                 Source::Nothing => D::default(),
                 Source::Client => std::mem::take(&mut request.data),
-                Source::Zeroes => backend.pack_zeroes((piece.offset_bytes % SECTOR_BYTES) as usize, piece.len_bytes),
+                Source::Zeroes => backend.pack_zeroes(within_sector(piece.range), piece.range.len_bytes),
             };
             let id = self.slots.take(InFlight { request: key, piece });
-            let (offset_bytes, len_bytes) = (piece.offset_bytes, piece.len_bytes);
-            let request = device::Request { op: operation, fua, offset_bytes, len_bytes };
-            backend.submit(time, id, request, data, &mut self.completions);
+            let request = device::Request { operation, range, fua, data };
+            backend.submit(time, id, request, &mut self.completions);
         }
     }
 
@@ -290,67 +259,6 @@ impl<D: Default> Session<D> {
     ) -> u32 {
         (0..max_steps).find(|_| !self.step(backend, now, replies)).unwrap_or(max_steps)
     }
-
-    /// Replies to the requests whose last piece is completed.
-    fn reply<B: Backend<Data = D>>(&mut self, backend: &mut B, replies: &mut Vec<Reply<D>>) {
-        let mut completions = std::mem::take(&mut self.completions);
-        for Completion { id, result, data } in completions.drain(..) {
-            let Some(InFlight { request: key, piece }) = self.slots.release(id) else {
-                assert!(backend.condition() != Condition::Serving, "{id:?} was not in flight");
-                continue;
-            };
-            let request = &mut self.requests[key];
-            request.in_flight -= 1;
-            let first_bytes = piece.first_sector() * SECTOR_BYTES;
-            let result = result.map_err(|error| match error {
-                DeviceError::ReadOnly => ReplyError::ReadOnly,
-                DeviceError::EdgeUnreadable => ReplyError::Unreadable { offset_bytes: first_bytes },
-            });
-            request.result = request.result.and(result);
-            if piece.operation == Op::Read {
-                if let Some(sector) = backend.first_unreadable(&data) {
-                    let offset_bytes = first_bytes + sector * SECTOR_BYTES;
-                    request.result = request.result.and(Err(ReplyError::Unreadable { offset_bytes }));
-                }
-                request.data = data;
-            }
-            if request.in_flight == 0 && request.pieces.is_empty() {
-                self.finish(backend, key, replies);
-            }
-        }
-        self.completions = completions;
-    }
-
-    fn finish<B: Backend<Data = D>>(&mut self, backend: &mut B, key: usize, replies: &mut Vec<Reply<D>>) {
-        let Outstanding { client, tag, operation, offset_bytes, len_bytes, submitted, result, data, .. } =
-            self.requests.remove(key);
-        backend.finished(&Finished { operation, len_bytes, submitted, is_ok: result.is_ok() });
-        if self.clients.is_connected(client) {
-            replies.push(Reply { client, tag, operation, offset_bytes, len_bytes, submitted, result, data });
-        }
-    }
-
-    /// The device will do nothing more of what it has: all requests fail. False: there were none.
-    pub fn give_up<B: Backend<Data = D>>(
-        &mut self,
-        backend: &mut B,
-        error: ReplyError,
-        replies: &mut Vec<Reply<D>>,
-    ) -> bool {
-        self.completions.clear();
-        let in_flight = self.slots.take_all();
-        let waiting = self.waiting.take_all();
-        let had_any = !self.requests.is_empty();
-        for key in in_flight.into_iter().chain(waiting) {
-            // A request with several pieces comes several times.
-            if let Some(request) = self.requests.get_mut(key) {
-                (request.result, request.data) = (Err(error), D::default());
-                self.finish(backend, key, replies);
-            }
-        }
-        assert!(self.requests.is_empty(), "a request was lost");
-        had_any
-    }
 }
 
 /// Why a request is not taken, if it is not.
@@ -358,10 +266,15 @@ fn refusal<B: Backend>(backend: &B, request: &Request) -> Option<ReplyError> {
     match backend.condition() {
         Condition::NoPower => Some(ReplyError::NoPower),
         Condition::Halted => Some(ReplyError::Halted),
-        Condition::Serving if request.operation == Op::Flush => None,
+        Condition::Serving if request.operation == Operation::Flush => None,
         Condition::Serving => {
-            let end = request.offset_bytes.checked_add(u64::from(request.len_bytes));
+            let end = request.range.offset_bytes.checked_add(u64::from(request.range.len_bytes));
             (end.is_none_or(|end| end > backend.size_bytes())).then_some(ReplyError::OutOfRange)
         }
     }
+}
+
+/// Bytes of the first sector that come before a range.
+fn within_sector(range: ByteRange) -> usize {
+    (range.offset_bytes % SECTOR_BYTES) as usize
 }

@@ -1,10 +1,7 @@
 //! Requests that wait for room on the device, and clients that wait for room among these.
 
-use crate::ClientId;
+use crate::client::ClientId;
 use std::collections::VecDeque;
-
-/// Requests that wait at most; a client that has more is told to wait itself.
-pub const MAX_WAITING: usize = 4096;
 
 /// Both queues, first come, first served.
 #[derive(Clone, Debug)]

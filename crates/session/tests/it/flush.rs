@@ -32,7 +32,7 @@ proptest! {
         };
         for (tag, (client, is_flush, moves)) in (0u64..).zip(&steps) {
             if *is_flush {
-                let covered = rig.replies.iter().filter(|reply| reply.len_bytes > 0).map(|reply| reply.tag).collect();
+                let covered = rig.replies.iter().filter(|reply| reply.range.len_bytes > 0).map(|reply| reply.tag).collect();
                 flushes.push((tag, covered));
                 rig.submit(clients[*client], &Request::flush(tag));
             } else {

@@ -1,8 +1,8 @@
 //! A device that holds bytes, and completes at once, later, or in any order.
 
-use device::{Op, RequestId, Rng, SECTOR_BYTES, Time};
+use device::{Completion, Operation, Parts, RequestId, Rng, SECTOR_BYTES, Time};
 use proptest::prelude::*;
-use session::{Backend, ClientId, Completion, Condition, Limits, Reply, Request, Session};
+use session::{Backend, ClientId, Condition, Limits, Reply, Request, Session};
 
 /// Bytes of the device: 64 sectors.
 pub const SIZE_BYTES: u64 = 64 * SECTOR_BYTES;
@@ -64,22 +64,21 @@ impl Model {
     }
 
     fn sectors(request: &device::Request) -> std::ops::Range<usize> {
-        let end = request.offset_bytes + u64::from(request.len_bytes);
-        let first = request.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
-        first as usize..end.next_multiple_of(SECTOR_BYTES) as usize
+        let first = request.range.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
+        first as usize..request.range.end_bytes().next_multiple_of(SECTOR_BYTES) as usize
     }
 
     fn complete(&mut self, done: InFlight, completions: &mut Vec<Completion<Vec<u8>>>) {
         let InFlight { id, request, bytes, .. } = done;
-        let range = request.offset_bytes as usize..request.offset_bytes as usize + request.len_bytes as usize;
+        let range = request.range.offset_bytes as usize..request.range.end_bytes() as usize;
         let mut data = Vec::new();
-        match request.op {
-            Op::Read => data = self.bytes[range].to_vec(),
-            Op::Write => self.bytes[Model::sectors(&request)].copy_from_slice(&bytes),
-            Op::Trim => self.bytes[range].fill(0),
-            Op::Flush => self.durable = bytes,
+        match request.operation {
+            Operation::Read => data = self.bytes[range].to_vec(),
+            Operation::Write => self.bytes[Model::sectors(&request)].copy_from_slice(&bytes),
+            Operation::Trim => self.bytes[range].fill(0),
+            Operation::Flush => self.durable = bytes,
         }
-        completions.push(Completion { id, result: Ok(()), data });
+        completions.push(Completion { id, result: Ok(()), data, parts: Parts::default() });
     }
 }
 
@@ -106,23 +105,24 @@ impl Backend for Model {
         &mut self,
         now: Time,
         id: RequestId,
-        request: device::Request,
-        data: Vec<u8>,
+        request: device::Request<Vec<u8>>,
         completions: &mut Vec<Completion<Vec<u8>>>,
     ) {
         assert!(self.is_ready && self.condition == Condition::Serving);
         assert!(self.in_flight.iter().all(|other| other.id != id));
+        let device::Request { operation, range, fua, data } = request;
+        let request = device::Request { operation, range, fua, data: () };
         self.submitted.push(request);
-        let bytes = match request.op {
-            Op::Write => {
-                assert_eq!(data.len(), request.len_bytes as usize);
+        let bytes = match request.operation {
+            Operation::Write => {
+                assert_eq!(data.len(), request.range.len_bytes as usize);
                 let sectors = Model::sectors(&request);
                 let mut bytes = self.bytes[sectors.clone()].to_vec();
-                bytes[request.offset_bytes as usize - sectors.start..][..data.len()].copy_from_slice(&data);
+                bytes[request.range.offset_bytes as usize - sectors.start..][..data.len()].copy_from_slice(&data);
                 bytes
             }
-            Op::Flush => self.bytes.clone(),
-            Op::Read | Op::Trim => Vec::new(),
+            Operation::Flush => self.bytes.clone(),
+            Operation::Read | Operation::Trim => Vec::new(),
         };
         let mut done = InFlight { due: now, id, request, bytes };
         match self.pace {

@@ -27,7 +27,7 @@ proptest! {
             prop_assert_eq!(reply.result, Ok(()));
             let request = act.request(tag, &[]);
             prop_assert_eq!(reply.operation, request.operation);
-            let is_read = request.operation == device::Op::Read;
+            let is_read = request.operation == device::Operation::Read;
             prop_assert_eq!(reply.data.len(), if is_read { act.len_bytes as usize } else { 0 });
         }
     }
