@@ -1,5 +1,6 @@
 //! Search for attached devices, by record and by the kernel's own account.
 
+use crate::fuse;
 use crate::record::{Kind, Record, Records};
 use crate::source::{cards, is_dead};
 use identify::Device;

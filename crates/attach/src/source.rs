@@ -1,5 +1,6 @@
 //! The source that a person names to be attached.
 
+use crate::fuse;
 use identify::MountPoint;
 use rustix::io::Errno;
 use std::fs;

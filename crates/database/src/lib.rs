@@ -3,7 +3,8 @@
 //! PostgreSQL, in a cluster of its own on the device that is under review: an 80/20 mix against sessions, the SLOB
 //! method, the commit path, and power cuts under load. Whoever calls hands over a directory that lies on the device
 //! ([`Request::dir`]) and what else is known of it as a [`Device`]: where the kernel counts its requests, whether its
-//! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known.
+//! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known;
+//! [`mounted`] makes such a directory on a modelled card.
 //!
 //! - Nothing that was there before is touched: everything lies in one new directory, which goes when the run ends, however
 //!   it ends; no process outlives the run.
@@ -22,6 +23,7 @@ mod error;
 mod guard;
 mod memory;
 mod mix;
+pub mod mounted;
 mod page_cache;
 mod parameters;
 mod place;

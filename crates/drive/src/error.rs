@@ -4,7 +4,7 @@
 
 use crate::payload::Fault;
 use crate::size;
-use device::Op;
+use device::Operation;
 use std::io;
 use std::path::{Path, PathBuf};
 use target::TargetError;
@@ -78,10 +78,10 @@ pub enum DriveError {
     Ring { path: PathBuf, source: io::Error },
     /// A request failed.
     #[error("{}: {} of {len_bytes} bytes at {offset_bytes} failed: {source}: {}", .path.display(), word(*.op), remedy(.source))]
-    Request { path: PathBuf, op: Op, offset_bytes: u64, len_bytes: u32, source: io::Error },
+    Request { path: PathBuf, op: Operation, offset_bytes: u64, len_bytes: u32, source: io::Error },
     /// A request did less than it was asked for.
     #[error("{}: {} of {len_bytes} bytes at {offset_bytes} ended after {done_bytes} bytes: it has become smaller, or is failing: see dmesg", .path.display(), word(*.op))]
-    Short { path: PathBuf, op: Op, offset_bytes: u64, len_bytes: u32, done_bytes: u32 },
+    Short { path: PathBuf, op: Operation, offset_bytes: u64, len_bytes: u32, done_bytes: u32 },
     /// A sector was read with other contents than were written.
     #[error("{}: what was read at {offset_bytes} {fault}: the device returns wrong data, do not trust it", .path.display())]
     Verify { path: PathBuf, offset_bytes: u64, fault: Fault },
@@ -124,12 +124,12 @@ impl From<DriveError> for TargetError {
     }
 }
 
-fn word(op: Op) -> &'static str {
+fn word(op: Operation) -> &'static str {
     match op {
-        Op::Read => "a read",
-        Op::Write => "a write",
-        Op::Flush => "a flush",
-        Op::Trim => "a discard",
+        Operation::Read => "a read",
+        Operation::Write => "a write",
+        Operation::Flush => "a flush",
+        Operation::Trim => "a discard",
     }
 }
 

@@ -8,7 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::arena::Arena;
-use device::{Op, Request};
+use device::{Operation, Request};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -105,15 +105,15 @@ impl<'a> Ring<'a> {
     /// Queues a request; it goes out with the next [`Ring::wait`].
     pub fn ask(&mut self, slot: usize, request: &Request) -> io::Result<()> {
         assert!(!self.outstanding[slot], "one request at a time");
-        let len = request.len_bytes;
+        let len = request.range.len_bytes;
         let (buffer, regular) = self.arena.as_mut().expect("present until drop").buffer(slot, len as usize)?;
         let address = buffer.as_mut_ptr();
         let fixed = regular && self.buffers_registered;
-        let offset = request.offset_bytes;
-        let entry = match request.op {
-            Op::Read if fixed => opcode::ReadFixed::new(FILE, address, len, 0).offset(offset).build(),
-            Op::Read => opcode::Read::new(FILE, address, len).offset(offset).build(),
-            Op::Write => {
+        let offset = request.range.offset_bytes;
+        let entry = match request.operation {
+            Operation::Read if fixed => opcode::ReadFixed::new(FILE, address, len, 0).offset(offset).build(),
+            Operation::Read => opcode::Read::new(FILE, address, len).offset(offset).build(),
+            Operation::Write => {
                 let flags = if request.fua { DSYNC } else { 0 };
                 if fixed {
                     opcode::WriteFixed::new(FILE, address, len, 0).offset(offset).rw_flags(flags).build()
@@ -121,8 +121,8 @@ impl<'a> Ring<'a> {
                     opcode::Write::new(FILE, address, len).offset(offset).rw_flags(flags).build()
                 }
             }
-            Op::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
-            Op::Trim => {
+            Operation::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
+            Operation::Trim => {
                 let punch = rustix::fs::FallocateFlags::PUNCH_HOLE | rustix::fs::FallocateFlags::KEEP_SIZE;
                 opcode::Fallocate::new(FILE, u64::from(len)).offset(offset).mode(punch.bits() as i32).build()
             }

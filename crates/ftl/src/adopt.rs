@@ -7,7 +7,7 @@ use crate::layout::{BandId, Ppa};
 use crate::recover::{Found, FoundState};
 use crate::stream::StreamId;
 use crate::{FtlConfig, FtlError};
-use nand::NandConfig;
+use media::nand::NandConfig;
 
 /// What the medium says of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::layout::{BandId, Layout};
 use crate::recover::Opening;
-use nand::{Blocks, CellMode};
+use media::nand::{Blocks, CellMode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a band is doing.

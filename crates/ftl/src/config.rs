@@ -3,7 +3,7 @@
 use crate::FtlError;
 use crate::layout::Layout;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
-use nand::Geometry;
+use media::nand::Geometry;
 
 /// Which band garbage collection cleans next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

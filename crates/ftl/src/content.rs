@@ -7,7 +7,7 @@ use crate::layout::{BandId, Lba, Ppa, StripeId};
 use crate::recover::Opening;
 use crate::stream::StreamId;
 use crate::valid::ValidMap;
-use nand::CellMode;
+use media::nand::CellMode;
 
 /// What a rebuild has to restore: what was valid when it began. What was not valid then is needed no more as soon as all
 /// that was written before is on flash; what becomes stale later may be needed again should the power go.

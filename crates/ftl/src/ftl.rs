@@ -10,7 +10,7 @@ use crate::table::Table;
 use crate::valid::ValidMap;
 use crate::victims::Victims;
 use crate::{FtlConfig, SlcCache};
-use nand::{Blocks, CellMode, NandConfig};
+use media::nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
 
 pub use crate::stream::StripeUnits;

@@ -8,7 +8,7 @@ use crate::pacing::Pacing;
 use crate::prefetch::prefetch;
 use crate::stream::StreamId;
 use crate::{FtlConfig, GcMode};
-use nand::CellMode;
+use media::nand::CellMode;
 use std::collections::VecDeque;
 
 /// One read of a victim: the valid sectors of one program unit.

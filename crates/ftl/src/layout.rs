@@ -10,7 +10,7 @@
 //! number of modules. Consecutive stripes of a band go to the next group of dies, and to the next row of pages when all
 //! groups had their turn. So every die's share of a band is written front to back.
 
-use nand::Geometry;
+use media::nand::Geometry;
 
 /// A 4 KiB sector as the host addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 use crate::bands::{BandState, Bands};
 use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId};
-use nand::CellMode;
+use media::nand::CellMode;
 use std::collections::VecDeque;
 
 /// Who writes: host and relocated sectors go to different bands, so that hot and cold data part.

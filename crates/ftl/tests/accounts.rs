@@ -5,7 +5,7 @@ mod common;
 use common::{Card, PACED, PLAIN, STOP_THE_WORLD};
 use device::Rng;
 use ftl::{BandId, Counters, FoundBlock, Ftl, Lba, Persistence, SealedStripe, StreamId, StripeId, StripeKind};
-use nand::Endurance;
+use media::nand::Endurance;
 
 /// Two groups of four dies, units of three sectors; summaries of 8 entries in a sector.
 const CARD: Card = Card {

@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(curves[1].rows.last(), Some(&(8 * 4096, 200_000)));
         assert!(curves[0].rows.is_sorted() && (200..=257).contains(&curves[0].rows.len()));
         // Around in its file: block 1000 is block 232 of the fourth round.
-        let first = trace.requests[1000].request.offset_bytes;
+        let first = trace.requests[1000].request.range.offset_bytes;
         assert!((1000 % 256..1004 % 256).contains(&(first / 4096)), "{first}");
         assert!(trace.requests[1000].end >= Time(25_000_000 + 5_000_000 + 100_000));
     }

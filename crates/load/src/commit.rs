@@ -284,7 +284,7 @@ impl GroupCommit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use device::Op;
+    use device::Operation;
 
     const WRITER: ProcessId = ProcessId(9);
 
@@ -311,7 +311,10 @@ mod tests {
         assert!(wake.iter().all(|&p| p == WRITER) && !wake.is_empty());
         wake.clear();
         let first = request(log.step_writer(&mut wake));
-        assert_eq!((first.op, first.offset_bytes, first.len_bytes, first.fua), (Op::Write, 1 << 20, 512, true));
+        assert_eq!(
+            (first.operation, first.range.offset_bytes, first.range.len_bytes, first.fua),
+            (Operation::Write, 1 << 20, 512, true)
+        );
         // These two come too late for the first group.
         for session in 3..5 {
             log.append(400, &mut wake);
@@ -320,7 +323,7 @@ mod tests {
         wake.clear();
         let second = request(log.step_writer(&mut wake));
         assert_eq!(wake, [0, 1, 2].map(ProcessId), "the first group's committers go on");
-        assert_eq!((second.offset_bytes, second.len_bytes), ((1 << 20) + 512, 1024));
+        assert_eq!((second.range.offset_bytes, second.range.len_bytes), ((1 << 20) + 512, 1024));
         wake.clear();
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         assert_eq!(wake, [3, 4].map(ProcessId));
@@ -334,8 +337,9 @@ mod tests {
         log.append(3_000, &mut wake);
         log.commit(ProcessId(0), &mut wake);
         wake.clear();
-        let ops: Vec<_> = (0..3).map(|_| request(log.step_writer(&mut wake))).map(|r| (r.op, r.len_bytes)).collect();
-        assert_eq!(ops, [(Op::Write, 2048), (Op::Write, 1024), (Op::Flush, 0)]);
+        let ops: Vec<_> =
+            (0..3).map(|_| request(log.step_writer(&mut wake))).map(|r| (r.operation, r.range.len_bytes)).collect();
+        assert_eq!(ops, [(Operation::Write, 2048), (Operation::Write, 1024), (Operation::Flush, 0)]);
         assert!(wake.is_empty());
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         assert_eq!(wake, [ProcessId(0)]);
@@ -351,14 +355,16 @@ mod tests {
                 log.append(1 + round * 37 % 3_000, &mut wake);
                 log.commit(ProcessId(0), &mut wake);
                 while let Step::Io { request, .. } = log.step_writer(&mut wake) {
-                    let end = request.offset_bytes + u64::from(request.len_bytes);
-                    assert!(request.offset_bytes >= 4096 && end <= 4096 + config.area_bytes);
-                    assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512));
+                    let end = request.range.offset_bytes + u64::from(request.range.len_bytes);
+                    assert!(request.range.offset_bytes >= 4096 && end <= 4096 + config.area_bytes);
+                    assert!(
+                        request.range.offset_bytes.is_multiple_of(512) && request.range.len_bytes.is_multiple_of(512)
+                    );
                     let expected = if last_end == 4096 + config.area_bytes { 4096 } else { last_end };
                     // A rewritten tail begins one block before the end of the last write, also across the seam.
                     let back = if expected == 4096 { 4096 + config.area_bytes - 512 } else { expected - 512 };
-                    let next = request.offset_bytes == expected;
-                    assert!(next || (tail == LogTail::Rewrite && request.offset_bytes == back), "round {round}");
+                    let next = request.range.offset_bytes == expected;
+                    assert!(next || (tail == LogTail::Rewrite && request.range.offset_bytes == back), "round {round}");
                     last_end = end;
                 }
             }
@@ -374,7 +380,7 @@ mod tests {
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         log.append(1, &mut wake);
         assert_eq!(wake, [WRITER]);
-        assert_eq!(request(log.step_writer(&mut wake)).len_bytes, 1536);
+        assert_eq!(request(log.step_writer(&mut wake)).range.len_bytes, 1536);
     }
 
     #[test]

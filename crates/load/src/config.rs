@@ -251,7 +251,7 @@ mod tests {
     use super::*;
     use crate::FileioMode;
     use crate::testing::{Machine, run};
-    use device::Op;
+    use device::Operation;
 
     fn all() -> [LoadConfig; 4] {
         [
@@ -298,7 +298,7 @@ mod tests {
         let machine = Machine { read_ns: 100_000, write_ns: 50_000, flush_ns: 10_000, cores: None };
         for config in fileio.into_iter().chain(others) {
             let trace = run(config.build(1).unwrap().as_mut(), machine, 0, 100_000_000);
-            let wrote = trace.requests.iter().any(|r| r.request.op == Op::Write);
+            let wrote = trace.requests.iter().any(|r| r.request.operation == Operation::Write);
             assert_eq!(config.writes(), wrote, "{config:?}");
         }
     }

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use card::{CardConfig, LinkConfig, RelocationPath};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Dies of a card: each has a queue and an event of its own.
 const MAX_DIES: u64 = 1 << 16;

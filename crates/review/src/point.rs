@@ -79,14 +79,3 @@ impl Bench {
         run(&spec, progress)
     }
 }
-
-/// Passes on only the wish to stop: a point is too short to show progress within it.
-pub struct OnlyCancel<'a>(pub &'a dyn Progress);
-
-impl Progress for OnlyCancel<'_> {
-    fn begin(&self, _: &str, _: u64) {}
-    fn at(&self, _: u64) {}
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
-    }
-}

@@ -7,7 +7,7 @@
 //! that was due by a schedule before that has its latency from then on, with all that kept the session from asking.
 
 use crate::recorder::Recorder;
-use device::{Cause, Completion, Device, EventTable, HostConfig, Op, Request, RequestId, Time};
+use device::{Cause, Completion, Device, EventTable, HostConfig, Operation, Request, RequestId, Time};
 use load::{Load, ProcessId, Step};
 use std::collections::VecDeque;
 
@@ -78,7 +78,7 @@ struct Process {
 }
 
 /// Host, load and device.
-pub struct Machine<'a, D: Device> {
+pub struct Machine<'a, D: Device<Data = ()>> {
     device: D,
     load: &'a mut dyn Load,
     host: HostConfig,
@@ -98,7 +98,7 @@ pub struct Machine<'a, D: Device> {
     explain: bool,
 }
 
-impl<'a, D: Device> Machine<'a, D> {
+impl<'a, D: Device<Data = ()>> Machine<'a, D> {
     /// Starts all processes of the load at time 0. The device takes as many requests as there are processes.
     pub fn new(device: D, load: &'a mut dyn Load, host: HostConfig, explain: bool) -> Machine<'a, D> {
         let count = load.processes();
@@ -329,15 +329,21 @@ impl<'a, D: Device> Machine<'a, D> {
                 if let Some(recorder) = &mut self.recorder {
                     let (now, explain) = (self.now, self.explain);
                     // A request asked for before measurement began has its whole latency all the same.
-                    recorder.record(process.request.op, process.request.len_bytes, process.asked, now, || {
-                        let mut parts = process.parts;
-                        let before_ns = process.submitted - process.asked;
-                        if explain {
-                            parts.add(Cause::Late, process.late_ns);
-                            parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
-                        }
-                        parts
-                    });
+                    recorder.record(
+                        process.request.operation,
+                        process.request.range.len_bytes,
+                        process.asked,
+                        now,
+                        || {
+                            let mut parts = process.parts;
+                            let before_ns = process.submitted - process.asked;
+                            if explain {
+                                parts.add(Cause::Late, process.late_ns);
+                                parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
+                            }
+                            parts
+                        },
+                    );
                 }
                 self.next_step(p, has_core);
             }
@@ -366,7 +372,7 @@ impl<'a, D: Device> Machine<'a, D> {
                 process.due = due.unwrap_or(Time::NEVER);
                 process.late_ns = self.now.since_ns(process.due);
                 self.generated += 1;
-                let session_ns = if request.op == Op::Flush { 0 } else { self.host.session_ns };
+                let session_ns = if request.operation == Operation::Flush { 0 } else { self.host.session_ns };
                 self.compute(p, session_ns + cpu_ns + self.host.submit_ns, Then::Submit, has_core);
                 false
             }

@@ -95,6 +95,8 @@ impl Modelled {
 }
 
 impl Device for Modelled {
+    type Data = ();
+
     #[inline]
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         match self {

@@ -21,3 +21,14 @@ impl Progress for Silent {
     fn begin(&self, _: &str, _: u64) {}
     fn at(&self, _: u64) {}
 }
+
+/// Passes on only the wish to stop: for work that is one of several at once, or too short to show progress within it.
+pub struct OnlyCancel<'a>(pub &'a dyn Progress);
+
+impl Progress for OnlyCancel<'_> {
+    fn begin(&self, _: &str, _: u64) {}
+    fn at(&self, _: u64) {}
+    fn cancelled(&self) -> bool {
+        self.0.cancelled()
+    }
+}

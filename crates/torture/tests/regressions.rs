@@ -1,10 +1,10 @@
 //! Lives that ended badly once, as small as they could be made: `tests/regressions/*.json`, as `flashrig torture` writes
 //! them.
 
-use sim::Life;
 use std::fs;
 use std::path::{Path, PathBuf};
 use torture::campaign::Reproducer;
+use torture::sim::Life;
 
 fn lives_in(folder: &str) -> Vec<(PathBuf, Life)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);

@@ -11,7 +11,7 @@
 use crate::error::Bad;
 use crate::field::{Field, Fields};
 use crate::format::{Line, Said};
-use device::Op;
+use device::Operation;
 
 /// Bytes of a sector of these lines.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -42,7 +42,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     let stamp = Some((stamp_ns, time.column));
     let flush = Said {
         stamp,
-        op: Op::Flush,
+        op: Operation::Flush,
         fua: false,
         offset_bytes: 0,
         len_bytes: 0,
@@ -76,7 +76,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
 struct Kind {
     flush_before: bool,
     /// `None`: only the flush.
-    op: Option<Op>,
+    op: Option<Operation>,
     fua: bool,
 }
 
@@ -87,15 +87,15 @@ fn kind_of(kind: Field) -> Result<Option<Kind>, Bad> {
         all => (false, all),
     };
     let op = match rest.first() {
-        Some(b'R') => Some(Op::Read),
-        Some(b'W') => Some(Op::Write),
-        Some(b'D') => Some(Op::Trim),
+        Some(b'R') => Some(Operation::Read),
+        Some(b'W') => Some(Operation::Write),
+        Some(b'D') => Some(Operation::Trim),
         Some(b'N' | b'F' | b'S' | b'M' | b'A') | None if flush_before => None,
         // No data: a command of another kind. Z: a zone's.
         Some(b'N' | b'Z') => return Ok(None),
         _ => return Err(kind.wrong("R, W, D, F or N with flags")),
     };
-    let fua = op == Some(Op::Write) && rest.contains(&b'F');
+    let fua = op == Some(Operation::Write) && rest.contains(&b'F');
     Ok(Some(Kind { flush_before, op, fua }))
 }
 

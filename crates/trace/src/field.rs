@@ -1,7 +1,7 @@
 //! The fields of a line: pieces with their columns, and the numbers in them.
 
 use crate::error::{Bad, Problem};
-use device::Op;
+use device::Operation;
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug)]
@@ -30,10 +30,10 @@ impl Field<'_> {
     }
 
     /// One of the two words for a read and a write.
-    pub fn read_or_write(&self, [read, write]: [&[u8]; 2], must: &'static str) -> Result<Op, Bad> {
+    pub fn read_or_write(&self, [read, write]: [&[u8]; 2], must: &'static str) -> Result<Operation, Bad> {
         match self.bytes {
-            word if word == read => Ok(Op::Read),
-            word if word == write => Ok(Op::Write),
+            word if word == read => Ok(Operation::Read),
+            word if word == write => Ok(Operation::Write),
             _ => Err(self.wrong(must)),
         }
     }

@@ -3,7 +3,7 @@
 use crate::error::{Bad, Problem};
 use crate::field::Field;
 use crate::{LENGTH_LIMIT_BYTES, alibaba, blkparse, fio, msr, systor};
-use device::Op;
+use device::Operation;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ impl Format {
         }?;
         if let Line::Request(said) | Line::Flushed(said) = &said {
             let column = said.place_column;
-            if said.op != Op::Trim && said.len_bytes > LENGTH_LIMIT_BYTES {
+            if said.op != Operation::Trim && said.len_bytes > LENGTH_LIMIT_BYTES {
                 return Err(Bad { column, problem: Problem::TooLong { len_bytes: said.len_bytes } });
             }
             if said.offset_bytes.checked_add(said.len_bytes).is_none() {
@@ -120,7 +120,7 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Said<'a> {
     /// When, by the trace's own clock, and the column where that stands; `None`: at the time of the line before.
     pub stamp: Option<(u64, usize)>,
-    pub op: Op,
+    pub op: Operation,
     pub fua: bool,
     pub offset_bytes: u64,
     pub len_bytes: u64,
@@ -134,7 +134,7 @@ impl<'a> Said<'a> {
     pub fn at(offset: Field<'_>, length: Field<'_>) -> Result<Said<'a>, Bad> {
         Ok(Said {
             stamp: None,
-            op: Op::Read,
+            op: Operation::Read,
             fua: false,
             offset_bytes: offset.number()?,
             len_bytes: length.number()?,
@@ -145,7 +145,7 @@ impl<'a> Said<'a> {
 
     /// The line of a request; one of no length asks nothing.
     pub fn line(self) -> Line<'a> {
-        if self.len_bytes == 0 && self.op != Op::Flush { Line::Other } else { Line::Request(self) }
+        if self.len_bytes == 0 && self.op != Operation::Flush { Line::Other } else { Line::Request(self) }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::format::{Format, Line, Said};
 use crate::lines::{Lines, Next};
 use crate::volumes::Volumes;
 use crate::{Record, SPAN_LIMIT_NS};
-use device::Op;
+use device::Operation;
 use std::io::{self, BufRead, Read};
 
 /// Options of reading a trace.
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
                     Ok(at_ns) => {
                         self.volumes.note(said.volume);
                         self.requests += 2;
-                        out.push(Record { at_ns, op: Op::Flush, fua: false, offset_bytes: 0, len_bytes: 0 });
+                        out.push(Record { at_ns, op: Operation::Flush, fua: false, offset_bytes: 0, len_bytes: 0 });
                         out.push(record(&said, at_ns));
                         None
                     }

@@ -13,7 +13,7 @@
 mod fold;
 
 use crate::{Load, ProcessId, Step};
-use device::{Op, Request, Time};
+use device::{Operation, Request, Time};
 use fold::Folded;
 use results::{TraceReport, TraceRequests};
 use std::collections::VecDeque;
@@ -174,10 +174,10 @@ impl<S: Batches> Replay<S> {
         let folded = Folded::new(&front, self.capacity_bytes);
         let report = &mut self.report;
         let requests = match front.op {
-            Op::Read => &mut report.reads,
-            Op::Write => &mut report.writes,
-            Op::Trim => &mut report.trims,
-            Op::Flush => &mut report.flushes,
+            Operation::Read => &mut report.reads,
+            Operation::Write => &mut report.writes,
+            Operation::Trim => &mut report.trims,
+            Operation::Flush => &mut report.flushes,
         };
         *requests =
             TraceRequests { requests: requests.requests + 1, bytes: requests.bytes.saturating_add(front.len_bytes) };

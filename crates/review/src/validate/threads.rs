@@ -2,12 +2,12 @@
 
 use super::Context;
 use crate::parallel;
-use crate::point::{Bench, OnlyCancel, PointError};
+use crate::point::{Bench, PointError};
 use crate::setups::Setup;
 use import::Table;
 use load::{FileioConfig, FileioMode, LoadConfig};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
-use target::Measure;
+use target::{Measure, OnlyCancel};
 
 /// "about" in the text: within this share.
 const ABOUT: f64 = 0.10;
