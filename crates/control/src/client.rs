@@ -17,7 +17,7 @@ use tokio::net::UnixStream;
 use tokio::runtime::{Builder, Runtime};
 
 /// Most bytes of an answer.
-const MOST_ANSWER_BYTES: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// Bound on the time that an answer may take: a start after a power cut reads the media.
 const LONGEST_ANSWER: Duration = Duration::from_secs(600);
 
@@ -161,18 +161,18 @@ impl Client {
 
     /// Changes how it works.
     pub fn set(&self, change: &Change) -> Result<Settings, ClientError> {
-        self.ask(Method::PATCH, "/v1/settings", Some(change))
+        self.send(Method::PATCH, "/v1/settings", Some(change))
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::GET, path, None::<&()>)
+        self.send(Method::GET, path, None::<&()>)
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, body: Option<&impl Serialize>) -> Result<T, ClientError> {
-        self.ask(Method::POST, path, body)
+        self.send(Method::POST, path, body)
     }
 
-    fn ask<T: DeserializeOwned>(
+    fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -183,8 +183,8 @@ impl Client {
         let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
         let request = request.expect("made of constants and numbers");
         let (status, answer) = self.runtime.block_on(async {
-            let asked = tokio::time::timeout(self.patience, self.exchange(request)).await;
-            asked.unwrap_or_else(|_| Err(self.no_answer(format!("it took longer than {} s", self.patience.as_secs()))))
+            let answer = tokio::time::timeout(self.patience, self.exchange(request)).await;
+            answer.unwrap_or_else(|_| Err(self.no_answer(format!("it took longer than {} s", self.patience.as_secs()))))
         })?;
         if !(200..300).contains(&status) {
             let refused = serde_json::from_slice(&answer);
@@ -204,7 +204,7 @@ impl Client {
         let exchange = async {
             let answer = sender.send_request(request).await.map_err(|error| self.no_answer(error))?;
             let status = answer.status().as_u16();
-            let body = Limited::new(answer.into_body(), MOST_ANSWER_BYTES).collect().await;
+            let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
             Ok((status, body.map_err(|error| self.no_answer(error))?.to_bytes()))
         };
         let exchanged = exchange.await;

@@ -19,7 +19,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
 
 /// Connections that are served at once; who comes later waits.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// Bound on the time for which a connected client may say nothing.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Bound on the time that a connection lasts.
@@ -162,7 +162,7 @@ where
     L: Listener,
     L::Io: Unpin,
 {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let (stream, _) = listener.accept().await;

@@ -286,19 +286,19 @@ fn outcome(common: &Common, shares: Vec<Share>, watch: Watch) -> Outcome {
     let elapsed_s = ((end - common.from) as f64 / 1e9).max(1e-9);
     let mut recorder = Recorder::new(common.from, false);
     let mut windows = [0; WINDOWS];
-    let (mut asked, mut finished, mut recorded) = (0, 0, 0);
+    let (mut issued, mut finished, mut recorded) = (0, 0, 0);
     let mut buffers_registered = true;
     for share in &shares {
         recorder.merge(&share.recorder);
         for (sum, bytes) in windows.iter_mut().zip(share.windows) {
             *sum += bytes;
         }
-        asked += share.asked;
+        issued += share.issued;
         finished += share.finished;
         recorded += share.recorded;
         buffers_registered &= share.buffers_registered;
     }
-    assert_eq!(asked, finished, "a request was lost");
+    assert_eq!(issued, finished, "a request was lost");
     let (read, write, sync) = recorder.classes(end, false);
     assert_eq!(recorded, read.total_ios + write.total_ios + sync.total_ios, "a request was not recorded");
     let application = common.script().load.report(end);

@@ -18,32 +18,19 @@ pub enum FsckError {
     OtherVersion(AssembleError),
     /// Larger than can be looked at in memory.
     #[error("a card of {sectors} sectors: at most {most} can be looked at")]
-    TooLarge {
-        sectors: u64,
-        most: u64,
-    },
+    TooLarge { sectors: u64, most: u64 },
     /// The card can't be put together, so there are no bands to be asked about.
     #[error("the card refuses to start, so nothing is known of its sectors: {0}")]
     Refuses(AssembleError),
     /// A number beyond the card's.
     #[error("there is no {what} {asked}: the card has {count}, from 0")]
-    NoSuch {
-        what: &'static str,
-        asked: u64,
-        count: u64,
-    },
+    NoSuch { what: &'static str, asked: u64, count: u64 },
     /// More sectors than one answer has.
     #[error("{asked} sectors are too many for one answer: at most {most}")]
-    TooMany {
-        asked: u64,
-        most: u64,
-    },
+    TooMany { asked: u64, most: u64 },
     /// The medium can't be read now, which says nothing of what lies there.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
-    Media {
-        at: UnitAt,
-        error: MediaError,
-    },
+    Media { at: UnitAt, error: MediaError },
     /// A band can't be identified.
     #[error(transparent)]
     Scan(#[from] ScanError),

@@ -6,7 +6,7 @@ use crate::modules::Modules;
 use crate::stripe::{Stripe, units};
 use format::ModuleHeader;
 use ftl::recover::{
-    AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, ScanError, Rejection, assemble, identify,
+    AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, Rejection, ScanError, assemble, identify,
     layout_of, scan,
 };
 use ftl::{BandId, Layout, StripeId, split_units};

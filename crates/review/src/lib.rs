@@ -23,7 +23,7 @@ mod validate;
 mod verdict;
 mod words;
 
-pub use burst::{burst_ask, burst_report};
+pub use burst::{burst_report, burst_series};
 pub use execute::{Review, Start, review};
 pub use mix_sweep::{MixTimes, mix_sweep};
 pub use overlay::lay_over_published;

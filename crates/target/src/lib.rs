@@ -32,4 +32,4 @@ pub use replay::{ReplaySpec, TraceSource, replay};
 pub use run::{Measure, RunError, RunSpec, measure, pattern_of, prepare, run};
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
-pub use target::{Ask, AskedBurst, BurstAsk, Clock, Effort, State, Target, TargetError};
+pub use target::{BurstSeries, BurstSpec, Clock, Effort, Measurement, State, Target, TargetError};

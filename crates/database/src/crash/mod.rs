@@ -21,7 +21,7 @@ use target::Progress;
 /// Recovery may take long; then it has failed.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
 /// Complaints that are kept of a cycle.
-const MOST_COMPLAINTS: usize = 10;
+const MAX_COMPLAINTS: usize = 10;
 
 /// Parameters of the power cuts.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +171,7 @@ fn complain(done: &mut CrashCycle, program: &str, command: &mut std::process::Co
     }
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    for line in lines.iter().take(MOST_COMPLAINTS) {
+    for line in lines.iter().take(MAX_COMPLAINTS) {
         done.complaints.push(format!("{program}: {line}"));
     }
     if lines.is_empty() {

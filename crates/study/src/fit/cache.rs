@@ -127,12 +127,12 @@ impl Fitter<'_> {
     fn see(&self, cache: &Cache) -> Result<Shown, FitError> {
         let profile = self.with(cache).profile(self.values)?;
         let device = BurstDevice::new(&profile, SCALE)?;
-        let mut ask = self.bursts.ask.clone();
+        let mut series = self.bursts.series.clone();
         let most = BEYOND * cache.bytes.max(self.fast.bytes) / self.space.user_bytes();
-        ask.bursts.iter_mut().for_each(|burst| burst.share = burst.share.min(most));
-        let curves = device.bursts(&ask, self.space.host_at(self.values), self.seed, self.progress)?;
-        let report = review::burst_report(&ask, &curves);
-        Ok(Shown(Bursts::read("", &report, &ask)))
+        series.bursts.iter_mut().for_each(|burst| burst.share = burst.share.min(most));
+        let curves = device.bursts(&series, self.space.host_at(self.values), self.seed, self.progress)?;
+        let report = review::burst_report(&series, &curves);
+        Ok(Shown(Bursts::read("", &report, &series)))
     }
 
     /// The last pause after which a part went fast again, and not all.
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use crate::fit::base::Base;
     use profile::Host;
-    use review::burst_ask;
+    use review::burst_series;
     use target::Clock;
 
     #[test]
@@ -302,8 +302,8 @@ mod tests {
         let text = include_str!("../../../../cards/consumer-qlc-2tb.toml");
         let host = Host::builtin("default").unwrap();
         let space = Space::new(&Base::card("consumer-qlc-2tb", text), &host, false, &[]).unwrap();
-        let ask = burst_ask(Clock::Virtual, 1.0, 0.0);
-        let bursts = Bursts { file: "r.json".into(), ask, cache: None, refilled: Vec::new(), first_bytes: 1e12 };
+        let series = burst_series(Clock::Virtual, 1.0, 0.0);
+        let bursts = Bursts { file: "r.json".into(), series, cache: None, refilled: Vec::new(), first_bytes: 1e12 };
         let values = space.base_values();
         let found = fit_cache(&space, &values, &bursts, 1, &target::Silent).unwrap();
         assert!(found.parameters.is_empty());

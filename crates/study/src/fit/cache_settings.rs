@@ -7,7 +7,7 @@ use profile::ProfileError;
 /// Bits of a cell where the base has no cache: most drives with one have three.
 const BITS_PER_CELL: u32 = 3;
 /// Cells with one bit take this part of the others' time at least.
-const LEAST_PROGRAM: f64 = 0.01;
+const MIN_PROGRAM: f64 = 0.01;
 
 /// What is known of a cache of cells with one bit each.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +64,7 @@ impl Space {
         let transfer_ns = self.page_bytes() * 1e9 / self.value(values, Knob::Bus);
         let unit_ns = self.programmed_at_once(self.dies(values)) * 1e9 / cache.bytes_per_s;
         let native_ns = self.value(values, Knob::Program);
-        (unit_ns - transfer_ns).clamp(LEAST_PROGRAM * native_ns, native_ns)
+        (unit_ns - transfer_ns).clamp(MIN_PROGRAM * native_ns, native_ns)
     }
 
     /// What stands in the file for the cache, after the settings so far: how many bands it is follows from them.

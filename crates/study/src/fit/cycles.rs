@@ -14,7 +14,7 @@ use target::{Machine, Modelled, Progress, RunError, Stop, StopReason};
 const PIECES: f64 = 100.0;
 /// Cycles are longer than the bands that are cleaned: what is under way is cleaned as well, and on cards of few dies that
 /// is several bands more. A stall that does not come within so many is not waited for.
-const MOST_CYCLES: f64 = 12.0;
+const MAX_CYCLES: f64 = 12.0;
 
 /// What to measure, in requests.
 pub(crate) struct Length {
@@ -68,7 +68,7 @@ pub(crate) fn measure(
         // What was under way in the last stall still comes free.
         run(machine, began + (length.cycle / 2.0) as u64)?;
         let mut before = free(machine);
-        while ((machine.finished() - began) as f64) < MOST_CYCLES * length.cycle {
+        while ((machine.finished() - began) as f64) < MAX_CYCLES * length.cycle {
             let until = machine.finished() + piece;
             run(machine, until)?;
             let now = free(machine);

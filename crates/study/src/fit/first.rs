@@ -15,7 +15,7 @@ use crate::fit::space::Space;
 use crate::fit::start::{fill_curve, lone_ns, over_other_buses};
 
 /// Points of one kind that are needed: with fewer, nothing is told apart.
-const LEAST_POINTS: usize = 4;
+const MIN_POINTS: usize = 4;
 /// Guesses do with one request in so many.
 const COARSE: u64 = 3;
 /// What reads say.
@@ -66,7 +66,7 @@ impl Guess {
 pub(crate) fn expected_points(chooser: &Chooser, space: &Space) -> u64 {
     let (reads, writes) = of_reads_and_writes(chooser);
     let structures = space.structures().len();
-    if structures == 0 || reads.len() < LEAST_POINTS || writes.len() < LEAST_POINTS {
+    if structures == 0 || reads.len() < MIN_POINTS || writes.len() < MIN_POINTS {
         return 0;
     }
     // About every second step takes slopes anew.
@@ -99,7 +99,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<V
         structures.retain(|(dies, _)| PROGRAMS_NS.contains(&program_ns(*dies)));
     }
     let lone = of_reads.iter().any(|p| p.condition.outstanding() == 1);
-    if structures.is_empty() || !lone || of_reads.len() < LEAST_POINTS || of_writes.len() < LEAST_POINTS {
+    if structures.is_empty() || !lone || of_reads.len() < MIN_POINTS || of_writes.len() < MIN_POINTS {
         return Ok(Vec::new());
     }
     lab.set_part(COARSE);

@@ -40,7 +40,7 @@ pub use base::Base;
 pub use burst::Bursts;
 pub use condition::Condition;
 pub use error::{FitError, Missing, TableProblem};
-pub use observe::{Assumed, Figure, Input, LEAST_POINTS, Measured, Observation, Observed, observe};
+pub use observe::{Assumed, Figure, Input, MIN_POINTS, Measured, Observation, Observed, observe};
 pub use outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
 pub use search::{Options, fit};
 pub use simulate::Seen;

@@ -25,16 +25,16 @@ const MODEL_REQUESTS: f64 = 8_000.0;
 const CONTRADICTION_DEVIATIONS: f64 = 5.0;
 const CONTRADICTION_LEAST: f64 = 0.10;
 /// Points that a fit needs.
-pub const LEAST_POINTS: usize = 3;
+pub const MIN_POINTS: usize = 3;
 /// Most points that are fitted; beyond, those in between are left out.
-const MOST_POINTS: usize = 60;
+const MAX_POINTS: usize = 60;
 /// Sizes of one device that are stated further apart are of two devices.
 const SIZE_TOLERANCE: f64 = 0.01;
 /// A percentile needs requests beyond it.
-const LEAST_BEYOND: f64 = 10.0;
+const MIN_BEYOND: f64 = 10.0;
 /// Largest request and most requests outstanding that are modelled.
-const MOST_BLOCK_BYTES: u64 = 1 << 20;
-const MOST_OUTSTANDING: u64 = 1 << 12;
+const MAX_BLOCK_BYTES: u64 = 1 << 20;
+const MAX_OUTSTANDING: u64 = 1 << 12;
 
 /// A figure of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -237,10 +237,10 @@ pub fn observe(inputs: &[Input], assumed: &Assumed) -> Result<Observed, FitError
     merge(&mut observed)?;
     stops::forget_what_is_rare(&mut observed.points);
     thin(&mut observed);
-    if observed.points.len() < LEAST_POINTS {
+    if observed.points.len() < MIN_POINTS {
         let files = inputs.iter().map(|i| i.file.as_str()).collect::<Vec<_>>().join(", ");
         let missing = Missing::of(&observed.points);
-        return Err(FitError::TooFew { files, found: observed.points.len(), least: LEAST_POINTS, missing });
+        return Err(FitError::TooFew { files, found: observed.points.len(), least: MIN_POINTS, missing });
     }
     Ok(observed)
 }
@@ -330,10 +330,10 @@ fn condition(
         assumed.threads.into()
     });
     let queue_depth = whole("queue_depth").or(whole("iodepth")).unwrap_or(1).max(1);
-    if threads == 0 || threads.saturating_mul(queue_depth) > MOST_OUTSTANDING {
+    if threads == 0 || threads.saturating_mul(queue_depth) > MAX_OUTSTANDING {
         return None;
     }
-    if !(512..=MOST_BLOCK_BYTES).contains(&block_bytes) || !block_bytes.is_multiple_of(512) {
+    if !(512..=MAX_BLOCK_BYTES).contains(&block_bytes) || !block_bytes.is_multiple_of(512) {
         return None;
     }
     let fill = if point.fill > 0.0 && point.fill <= 1.0 {
@@ -411,7 +411,7 @@ fn of_class(class: &IoClass, mean: Figure, figures: [Figure; 8], burst: f64, out
     let odds = |i: usize| (RANKS[i] / (100.0 - RANKS[i])).ln();
     for (at, &(i, value)) in known.iter().enumerate() {
         let share = RANKS[i].min(100.0 - RANKS[i]) / 100.0;
-        if class.total_ios as f64 * share < LEAST_BEYOND {
+        if class.total_ios as f64 * share < MIN_BEYOND {
             continue;
         }
         let neighbours = [at.checked_sub(1), Some(at + 1)].into_iter().flatten().filter_map(|n| known.get(n));
@@ -469,13 +469,13 @@ fn merge(observed: &mut Observed) -> Result<(), FitError> {
 /// Few points say nearly as much as many of the same kind.
 fn thin(observed: &mut Observed) {
     let all = observed.points.len();
-    if all <= MOST_POINTS {
+    if all <= MAX_POINTS {
         return;
     }
     let mut i = 0;
     observed.points.retain(|_| {
         i += 1;
-        (i * MOST_POINTS) / all != ((i - 1) * MOST_POINTS) / all
+        (i * MAX_POINTS) / all != ((i - 1) * MAX_POINTS) / all
     });
     observed.notes.push(format!("{} of {all} points are fitted, evenly chosen", observed.points.len()));
 }

@@ -27,11 +27,11 @@ const LONGEST_STEP: f64 = 1.2;
 /// Dampings that are tried at once, and those that are tried when none of them helped.
 const DAMPINGS: [&[f64]; 3] = [&[0.01, 1.0], &[30.0], &[1000.0]];
 /// Scatter that is worth it to look again, and steps then.
-const LEAST_SCATTER: f64 = 1.3;
+const MIN_SCATTER: f64 = 1.3;
 const POLISH_STEPS: usize = 4;
 /// An improvement by less than this share, or by less than this in all, is noise.
-const LEAST_SHARE: f64 = 0.01;
-const LEAST_GAIN: f64 = 0.3;
+const MIN_SHARE: f64 = 0.01;
+const MIN_GAIN: f64 = 0.3;
 
 /// Values, what the card did with them, and how far that is from what was measured.
 #[derive(Clone, Debug)]
@@ -118,7 +118,7 @@ impl<'a> Problem<'a> {
             let gained = best.cost - next.cost;
             let corrected = self.corrected(&columns, &best, &next);
             best = next;
-            let little = gained < LEAST_GAIN.max(LEAST_SHARE * best.cost);
+            let little = gained < MIN_GAIN.max(MIN_SHARE * best.cost);
             // Slopes that are not right may be why.
             idle = if little { idle + usize::from(fresh) } else { 0 };
             if idle == 2 {
@@ -133,7 +133,7 @@ impl<'a> Problem<'a> {
     pub fn polish(&self, lab: &mut Lab, best: State) -> Result<State, FitError> {
         let cost = loss(&best.residuals, self.scatter) + prior(&best.values, &self.space.base_values());
         let best = State { cost, ..best };
-        if self.scatter < LEAST_SCATTER { Ok(best) } else { self.refine(lab, best, POLISH_STEPS) }
+        if self.scatter < MIN_SCATTER { Ok(best) } else { self.refine(lab, best, POLISH_STEPS) }
     }
 
     /// Goes downhill by slopes that are known from elsewhere, corrected by what each step did: cheap, and near enough to
@@ -142,7 +142,7 @@ impl<'a> Problem<'a> {
         let (mut best, mut slopes) = (start, slopes);
         for _ in 0..steps {
             let Some(next) = self.downhill(lab, &best, &slopes, false)? else { break };
-            let little = best.cost - next.cost < LEAST_GAIN.max(LEAST_SHARE * next.cost);
+            let little = best.cost - next.cost < MIN_GAIN.max(MIN_SHARE * next.cost);
             slopes = self.corrected(&slopes, &best, &next);
             best = next;
             if little {

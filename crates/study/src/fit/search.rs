@@ -8,7 +8,7 @@ use crate::fit::choose::{Chooser, Chosen, Numbers, Told};
 use crate::fit::cross::predictions;
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
-use crate::fit::observe::{Figure, LEAST_POINTS, Observation, Observed};
+use crate::fit::observe::{Figure, MIN_POINTS, Observation, Observed};
 use crate::fit::outcome::{Errors, Fit, FittedFigure, FittedPoint, Parameter, Status, distance};
 use crate::fit::refine::{Problem, State, scatter};
 use crate::fit::simulate::{Lab, Seen};
@@ -57,8 +57,8 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
         observed.points.iter().enumerate().filter(|(i, _)| is_held(*i)).map(|(_, p)| p).collect();
     let kept: Vec<&Observation> =
         observed.points.iter().enumerate().filter(|(i, _)| !is_held(*i)).map(|(_, p)| p).collect();
-    if kept.len() < LEAST_POINTS {
-        return Err(FitError::TooFewLeft { found: count, held: held.len(), least: LEAST_POINTS });
+    if kept.len() < MIN_POINTS {
+        return Err(FitError::TooFewLeft { found: count, held: held.len(), least: MIN_POINTS });
     }
     let base = options.base.clone().unwrap_or_else(|| Base::neutral(observed.user_bytes));
     let owned: Vec<Observation> = kept.iter().map(|&p| p.clone()).collect();

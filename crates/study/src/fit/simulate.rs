@@ -24,7 +24,7 @@ const KEPT_SECTORS: u64 = 60 << 20;
 /// Requests of 16 KiB that are measured at a point, at least: forty lie beyond the 99th percentile. Of larger ones there
 /// are fewer, but never below the least.
 const REQUESTS: u64 = 4_000;
-const LEAST_REQUESTS: u64 = 800;
+const MIN_REQUESTS: u64 = 800;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
 const WRITTEN_BANDS: u64 = 4;
 /// Bands and buffers that are written before it: free space and pace have to settle as the load leaves them.
@@ -35,7 +35,7 @@ const WRITES_MORE: u64 = 2;
 /// Standard deviations beyond which residuals grow as their logarithm.
 const FAR: f64 = 10.0;
 /// Most requests of a point.
-const MOST_REQUESTS: u64 = 20_000;
+const MAX_REQUESTS: u64 = 20_000;
 
 /// A card and the host in front of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -263,9 +263,9 @@ impl Length {
 
 /// Requests that are enough for a point, and those before them until the card is as the load keeps it.
 fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Length {
-    let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(LEAST_REQUESTS, REQUESTS);
+    let least = (REQUESTS * (16 << 10) / u64::from(condition.block_bytes)).clamp(MIN_REQUESTS, REQUESTS);
     if !condition.mode.writes() {
-        return Length { warm_up: None, requests: (least / part).max(LEAST_REQUESTS), per_request: 0.0 };
+        return Length { warm_up: None, requests: (least / part).max(MIN_REQUESTS), per_request: 0.0 };
     }
     let cards = device.cards();
     let sum = |of: &dyn Fn(&CardConfig) -> u64| cards.iter().map(of).sum::<u64>();
@@ -282,10 +282,10 @@ fn length(device: &DeviceConfig, condition: &Condition, part: u64) -> Length {
     let before = (least_before as f64).max(all as f64 * (1.0 - condition.fill));
     // A stall holds up all that are outstanding, so writes need more requests than reads.
     let wanted = ((WRITTEN_BANDS * band_sectors) as f64 / per_request) as u64;
-    let requests = wanted.clamp(WRITES_MORE * least, MOST_REQUESTS);
+    let requests = wanted.clamp(WRITES_MORE * least, MAX_REQUESTS);
     Length {
         warm_up: Some((before / per_request) as u64 / part),
-        requests: (requests / part).max(LEAST_REQUESTS),
+        requests: (requests / part).max(MIN_REQUESTS),
         per_request,
     }
 }

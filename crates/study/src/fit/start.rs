@@ -20,7 +20,7 @@ const LIMIT: f64 = 1.05;
 const LINK_SHARE: f64 = 0.2;
 
 /// Spare factor where no collection shows.
-const MOST_SPARE: f64 = 0.5;
+const MAX_SPARE: f64 = 0.5;
 /// How much faster larger blocks are written where requests are the limit.
 const FASTER: f64 = 1.5;
 
@@ -170,7 +170,7 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
         Knob::WriteLink if most_written > 0.0 => most_written * if fill.is_some() { 1.5 } else { LIMIT },
         Knob::ReadCommand if limit == Limit::Commands && most_reads > 0.0 => 1e9 / most_reads / LIMIT,
         Knob::WriteCommand if by_command => 1e9 / most_writes / LIMIT,
-        Knob::Spare if by_command => MOST_SPARE,
+        Knob::Spare if by_command => MAX_SPARE,
         Knob::Program if by_command => {
             let channels =
                 if space.knobs.contains(&Knob::Channels) { channels } else { space.base_value(Knob::Channels) };

@@ -23,7 +23,7 @@ const SHARE_OF_SLOWEST: f64 = 0.35;
 /// Loads of random writes that show it, at least, and of all of them one in so many: the longest of one load may have
 /// waited for something that has nothing to do with flash, and collection that is paced is overrun under some where there
 /// is little spare space (7 and 6 of 17 with 8 and 9 %; on cards that stop the world it is 13 to 15).
-const LEAST_LOADS: usize = 2;
+const MIN_LOADS: usize = 2;
 const ONE_IN: usize = 2;
 /// Noise of a longest write where that is a stall: one standard deviation, in logarithms. Stalls differ by what their
 /// victims hold, and by how full the buffer is when they begin.
@@ -79,7 +79,7 @@ pub(crate) fn forget_what_is_rare(points: &mut [Observation]) {
     let (all, stalled) = random.fold((0, 0), |(all, stalled), point| {
         (all + 1, stalled + usize::from(point.value(Figure::WriteLongest).is_some()))
     });
-    if stalled < LEAST_LOADS || stalled * ONE_IN < all {
+    if stalled < MIN_LOADS || stalled * ONE_IN < all {
         points.iter_mut().for_each(|point| point.measured.retain(|m| m.figure != Figure::WriteLongest));
     }
 }

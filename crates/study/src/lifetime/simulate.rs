@@ -55,7 +55,7 @@ const SAMPLES: u64 = 4;
 /// Points of the curve at most; then every second one is dropped.
 const CURVE_POINTS: usize = 256;
 /// A card whose spare lasts longer than so many times the rated cycles is not worn out further.
-const MOST_LIVES: f64 = 3.0;
+const MAX_LIVES: f64 = 3.0;
 /// Write amplification is that between these shares of the rated cycles: what the first fill left in order is mixed by
 /// then, and next to no block is retired yet.
 const YOUNG: (f64, f64) = (0.1, 0.3);
@@ -243,7 +243,7 @@ impl Life {
             if read_only {
                 self.outcome.spare_ended_at = Some(counters.host_sectors);
             }
-            let over = read_only || share >= MOST_LIVES || (!self.can_fail && self.outcome.rated_at.is_some());
+            let over = read_only || share >= MAX_LIVES || (!self.can_fail && self.outcome.rated_at.is_some());
             if over {
                 if self.outcome.waf < 1.0 {
                     self.outcome.waf = counters.waf().max(1.0);

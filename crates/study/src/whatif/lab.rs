@@ -66,7 +66,7 @@ enum Task {
 
 impl<'a> Lab<'a> {
     /// Work that a point with a state of its own is at most.
-    pub const MOST_FOR_A_POINT: u64 = 2 * MEASURING;
+    pub const MAX_FOR_A_POINT: u64 = 2 * MEASURING;
 
     /// Work that the points are, in the unit of progress.
     pub fn work(points: &[Point]) -> u64 {

@@ -61,17 +61,17 @@ pub fn search(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<(Answers, WhatifSearch), Refusal> {
-    let mut asked = question.clone();
-    asked.axes.push(search.range.as_axis());
+    let mut extended = question.clone();
+    extended.axes.push(search.range.as_axis());
     let steps = search.range.most - search.range.least;
     let mut hunts: Vec<Hunt> = (0..question.count()).map(|i| Hunt::new(question.indices(i), steps)).collect();
     for hunt in &hunts {
         for step in [0, steps] {
-            asked.checked(&hunt.indices(search, step))?;
+            extended.checked(&hunt.indices(search, step))?;
         }
     }
     let mut done = 0;
-    progress.begin("search", hunts.len() as u64 * hunts.first().map_or(0, Hunt::most_values) * Lab::MOST_FOR_A_POINT);
+    progress.begin("search", hunts.len() as u64 * hunts.first().map_or(0, Hunt::most_values) * Lab::MAX_FOR_A_POINT);
     let mut stopped = false;
     while !stopped {
         let wanted: Vec<(usize, u32)> =
@@ -80,9 +80,9 @@ pub fn search(
             break;
         }
         let points: Result<Vec<Point>, Refusal> =
-            wanted.iter().map(|&(h, step)| asked.checked(&hunts[h].indices(search, step))).collect();
+            wanted.iter().map(|&(h, step)| extended.checked(&hunts[h].indices(search, step))).collect();
         let points = points?;
-        let outcomes = Lab::answer(&asked, &points, threads, progress, done);
+        let outcomes = Lab::answer(&extended, &points, threads, progress, done);
         done += Lab::work(&points);
         for ((h, step), outcome) in wanted.into_iter().zip(outcomes) {
             match outcome {
