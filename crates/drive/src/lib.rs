@@ -18,6 +18,7 @@ mod file;
 mod host;
 pub mod payload;
 mod prepare;
+pub mod record;
 mod ring;
 mod sequence;
 mod size;

@@ -70,12 +70,19 @@ pub enum LoadError {
     },
 }
 
-/// Text from outside that is not what it should be.
+/// Text from outside that an error quotes, as it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Given(Box<str>);
 
-impl From<&str> for Given {
-    fn from(text: &str) -> Given {
+impl Given {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Given {
+    fn from(text: T) -> Given {
         Given(text.into())
     }
 }

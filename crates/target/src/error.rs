@@ -24,7 +24,7 @@ pub enum RunError {
     Load(#[from] load::LoadError),
     /// The trace can't be read on.
     #[error(transparent)]
-    Trace(#[from] trace::TraceError),
+    Trace(#[from] load::trace::TraceError),
     /// The card wore out.
     #[error(transparent)]
     ReadOnly(#[from] ftl::ReadOnly),

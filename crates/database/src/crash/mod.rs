@@ -16,6 +16,7 @@ pub use config::CrashConfig;
 use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
 use check::Found;
+use config::MAX_COMPLAINTS;
 use results::{CrashCycle, DatabaseCrash};
 use sessions::{Ledger, Pulled};
 use std::time::Duration;

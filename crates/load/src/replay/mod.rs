@@ -12,12 +12,12 @@
 
 mod fold;
 
+use crate::trace::{Batch, Feed, LineCounts, Record, TraceError};
 use crate::{Load, ProcessId, Step};
 use device::{Operation, Request, Time};
 use fold::Folded;
 use results::{TraceReport, TraceRequests};
 use std::collections::VecDeque;
-use trace::{Batch, Feed, LineCounts, Record, TraceError};
 
 /// Most requests outstanding at once.
 pub const MAX_REPLAY_DEPTH: u32 = 1 << 16;

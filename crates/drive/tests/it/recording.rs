@@ -1,5 +1,6 @@
 //! Scripts in the places of blktrace and blkparse: they end in order, whatever ends them, and nothing is left behind.
 
+use drive::record::{RecordError, System, record};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
-use trace::record::{RecordError, System, record};
 
 /// Begins with a line, and ends with another when it is asked to. It notes its number and what it was called with.
 const TRACER: &str = r#"#!/bin/sh
@@ -60,7 +60,7 @@ impl Place {
         &self,
         how_long: Option<Duration>,
         stop: &dyn Fn() -> bool,
-    ) -> Result<trace::record::Recording, RecordError> {
+    ) -> Result<drive::record::Recording, RecordError> {
         record(&self.system, &self.path("device"), &self.path("out"), how_long, stop)
     }
 

@@ -1,7 +1,7 @@
 //! Errors of a trace, each with its place. Every message is one line.
 
-use crate::quoted::Quoted;
-use crate::{LENGTH_LIMIT_BYTES, LINE_BYTES_LIMIT};
+use crate::Given;
+use crate::trace::{LENGTH_LIMIT_BYTES, LINE_BYTES_LIMIT};
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -56,7 +56,7 @@ pub enum Problem {
     #[error("has no request{}", .volume.as_ref().map(|v| format!(" of volume '{}'", v.as_str().escape_debug())).unwrap_or_default())]
     Empty {
         /// The only volume that was asked for.
-        volume: Option<Quoted>,
+        volume: Option<Given>,
     },
     /// The recorded device has no queue of requests.
     #[error(

@@ -1,7 +1,7 @@
 //! Lines as they stand in the public traces and in what the tools print.
 
 use device::Operation;
-use trace::{Format, LineCounts, Options, Problem, Reader, Record, TraceError};
+use load::trace::{Format, LineCounts, Options, Problem, Reader, Record, TraceError};
 
 const MSR: &str = "\
 128166372003061629,usr,0,Read,7014609920,24576,41286\r

@@ -4,9 +4,9 @@
 //! Time in seconds since 1970, response time (not replayed), `R`, `W` or nothing (neither a read nor a write: no request),
 //! LUN, offset and size in bytes. A volume is a LUN.
 
-use crate::error::Bad;
-use crate::field::Fields;
-use crate::said::{Line, Said};
+use crate::trace::error::Bad;
+use crate::trace::field::Fields;
+use crate::trace::said::{Line, Said};
 
 pub(crate) const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 

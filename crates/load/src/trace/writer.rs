@@ -1,6 +1,6 @@
 //! Traces, written: for tests, and to make a trace of one format into another.
 
-use crate::{Format, Record, alibaba, blkparse, fio, msr, systor};
+use crate::trace::{Format, Record, alibaba, blkparse, fio, msr, systor};
 use device::Operation;
 use std::io::{self, Write};
 use thiserror::Error;

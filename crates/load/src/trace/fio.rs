@@ -5,9 +5,9 @@
 //! microseconds, its offset), which nothing writes by itself; where it has none, all requests are at the same time. A
 //! volume is a file. fio's own reader knows no names with blanks either.
 
-use crate::error::Bad;
-use crate::field::Fields;
-use crate::said::{Line, Said};
+use crate::trace::error::Bad;
+use crate::trace::field::Fields;
+use crate::trace::said::{Line, Said};
 use device::Operation;
 
 /// Nanoseconds of a unit of time.

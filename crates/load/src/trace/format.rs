@@ -1,8 +1,8 @@
 //! The formats behind one name.
 
-use crate::error::{Bad, Problem};
-use crate::said::Line;
-use crate::{LENGTH_LIMIT_BYTES, alibaba, blkparse, fio, msr, systor};
+use crate::trace::error::{Bad, Problem};
+use crate::trace::said::Line;
+use crate::trace::{LENGTH_LIMIT_BYTES, alibaba, blkparse, fio, msr, systor};
 use device::Operation;
 
 /// A format of traces.

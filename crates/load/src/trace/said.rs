@@ -1,7 +1,7 @@
 //! A line of a trace, in whichever format it was written.
 
-use crate::error::Bad;
-use crate::field::Field;
+use crate::trace::error::Bad;
+use crate::trace::field::Field;
 use device::Operation;
 
 /// The content of a line.

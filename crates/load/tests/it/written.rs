@@ -2,10 +2,10 @@
 
 use device::Operation;
 use flate2::write::GzEncoder;
+use load::trace::{Compression, Feed, Format, Options, Reader, Record, Writer};
 use proptest::prelude::*;
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::io::{Cursor, Write};
-use trace::{Compression, Feed, Format, Options, Reader, Record, Writer};
 
 /// Requests that the format has words for. Times are whole microseconds, which is the coarsest unit; the first is at 0.
 fn record(format: Format) -> impl Strategy<Value = Record> {

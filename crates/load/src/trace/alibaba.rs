@@ -2,9 +2,9 @@
 //!
 //! Disk, `R` or `W`, offset and length in bytes, time in microseconds since 1970. A volume is a disk.
 
-use crate::error::Bad;
-use crate::field::Fields;
-use crate::said::{Line, Said};
+use crate::trace::error::Bad;
+use crate::trace::field::Fields;
+use crate::trace::said::{Line, Said};
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 1_000;

@@ -2,8 +2,7 @@
 //!
 //! Block traces, as other people recorded and published them: read line by line, plain or compressed, as [`Record`]s of
 //! rising time. Each format is one file, which holds the lines of that format and nothing else; what all formats share
-//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`. [`record`] makes such a trace of
-//! a device of this machine.
+//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`.
 //!
 //! Invariants:
 //! - no bytes make a parser panic;
@@ -22,9 +21,7 @@ mod fio;
 mod format;
 mod lines;
 mod msr;
-mod quoted;
 mod reader;
-pub mod record;
 mod said;
 mod systor;
 mod volumes;
@@ -35,7 +32,6 @@ pub use error::{Problem, TraceError};
 pub use feed::{Batch, Feed};
 pub use format::Format;
 pub use lines::LINE_BYTES_LIMIT;
-pub use quoted::Quoted;
 pub use reader::{LineCounts, Options, Reader};
 pub use volumes::VOLUMES_LIMIT;
 pub use writer::{NotInFormat, Writer};

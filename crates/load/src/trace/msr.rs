@@ -4,9 +4,9 @@
 //! Time in units of 100 ns since 1601 (Windows filetime), host, disk, `Read` or `Write`, offset and size in bytes, and how
 //! long it took, in the same units; that is not replayed. A volume is a host's disk, `hm,1`.
 
-use crate::error::Bad;
-use crate::field::Fields;
-use crate::said::{Line, Said};
+use crate::trace::error::Bad;
+use crate::trace::field::Fields;
+use crate::trace::said::{Line, Said};
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 100;

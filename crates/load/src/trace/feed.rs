@@ -1,8 +1,8 @@
 //! A trace that is read ahead on a thread of its own, in batches of a limited number and size: whoever replays it need not
 //! wait for the parser, and the parser never runs far ahead.
 
-use crate::reader::{LineCounts, Options, Reader};
-use crate::{BATCH_RECORDS, Compression, Format, Problem, Record, TraceError};
+use crate::trace::reader::{LineCounts, Options, Reader};
+use crate::trace::{BATCH_RECORDS, Compression, Format, Problem, Record, TraceError};
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;

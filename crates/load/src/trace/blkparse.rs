@@ -8,9 +8,9 @@
 //! Kinds: `R`, `W`, `D` (discard), `F` (flush); an `F` before another kind is a flush ahead of it, one behind it is FUA.
 //! Commands that are passed through to a drive, and zones, are no requests. A volume is a device, `8,0`.
 
-use crate::error::Bad;
-use crate::field::{Field, Fields};
-use crate::said::{Line, Said};
+use crate::trace::error::Bad;
+use crate::trace::field::{Field, Fields};
+use crate::trace::said::{Line, Said};
 use device::Operation;
 
 /// Bytes of a sector of these lines.

@@ -4,8 +4,8 @@
 //! trace.
 
 use device::{Operation, Rng};
+use load::trace::{Format, Record, Writer};
 use std::io::{BufWriter, stdout};
-use trace::{Format, Record, Writer};
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();

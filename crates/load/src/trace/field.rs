@@ -1,6 +1,6 @@
 //! The fields of a line: pieces with their columns, and the numbers in them.
 
-use crate::error::{Bad, Problem};
+use crate::trace::error::{Bad, Problem};
 use device::Operation;
 
 /// A piece of a line.

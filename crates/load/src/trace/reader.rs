@@ -3,14 +3,14 @@
 //! The first request is at time 0. Time that runs backwards ends the reading, or, where broken lines are skipped, is taken
 //! as the time of the request before.
 
-use crate::compression::{Compression, unpacked};
-use crate::error::{Bad, Problem, TraceError};
-use crate::format::Format;
-use crate::lines::{Lines, Next};
-use crate::quoted::Quoted;
-use crate::said::{Line, Said};
-use crate::volumes::Volumes;
-use crate::{Record, SPAN_LIMIT_NS};
+use crate::Given;
+use crate::trace::compression::{Compression, unpacked};
+use crate::trace::error::{Bad, Problem, TraceError};
+use crate::trace::format::Format;
+use crate::trace::lines::{Lines, Next};
+use crate::trace::said::{Line, Said};
+use crate::trace::volumes::Volumes;
+use crate::trace::{Record, SPAN_LIMIT_NS};
 use device::Operation;
 use std::io::{self, BufRead, Read};
 
@@ -38,7 +38,7 @@ pub struct LineCounts {
     pub backwards: u64,
     /// Requests of volumes that were not asked for.
     pub other_volumes: u64,
-    /// Volumes of the requests, at most [`VOLUMES_LIMIT`](crate::VOLUMES_LIMIT).
+    /// Volumes of the requests, at most [`VOLUMES_LIMIT`](crate::trace::VOLUMES_LIMIT).
     pub volumes: u64,
 }
 
@@ -115,7 +115,7 @@ impl<'a> Reader<'a> {
             self.read_line(out)?;
         }
         if self.over && self.requests == 0 {
-            let volume = self.volume.clone().map(Quoted::from);
+            let volume = self.volume.clone().map(Given::from);
             let no_issues = self.format == Format::Blkparse && self.counts.other > 0 && self.counts.other_volumes == 0;
             return Err(self.error(None, if no_issues { Problem::NoIssues } else { Problem::Empty { volume } }));
         }
@@ -135,7 +135,9 @@ impl<'a> Reader<'a> {
                 self.over = true;
                 return Ok(());
             }
-            Ok(Next::TooLong) => Some(Bad { column: crate::LINE_BYTES_LIMIT + 1, problem: Problem::LineTooLong }),
+            Ok(Next::TooLong) => {
+                Some(Bad { column: crate::trace::LINE_BYTES_LIMIT + 1, problem: Problem::LineTooLong })
+            }
             Ok(Next::Line(line)) => match self.format.parse(line) {
                 Err(_) if line.trim_ascii().is_empty() => {
                     counts.other += 1;
