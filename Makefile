@@ -18,7 +18,9 @@ FUZZ_SECONDS ?= 600
 PREFIX ?= /usr/local
 
 BUILD := $(or $(CARGO_TARGET_DIR),target)
+# For work; and what is installed and measured, which takes four times as long to build.
 FLASHRIG := $(BUILD)/release/flashrig
+DIST := $(BUILD)/dist/flashrig
 TEST_LOG := $(BUILD)/test.log
 
 # $(call need,command,Debian package): installs the package where the command is missing.
@@ -66,6 +68,11 @@ review: release
 release:
 	@$(call need,cc,gcc libc6-dev)
 	cargo build --release --locked --bin flashrig
+
+.PHONY: dist
+dist:
+	@$(call need,cc,gcc libc6-dev)
+	cargo build --profile dist --locked --bin flashrig
 
 .PHONY: test
 test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
@@ -179,10 +186,10 @@ soak: release
 	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench
-bench: release
-	cargo bench --workspace --locked
-	$(FLASHRIG) run $(CARD) --load rndwr --block 4k --requests 2000000
-	$(FLASHRIG) run $(CARD) --load rndrd --block 4k --requests 2000000
+bench: dist
+	cargo bench --profile dist --workspace --locked
+	$(DIST) run $(CARD) --load rndwr --block 4k --requests 2000000
+	$(DIST) run $(CARD) --load rndrd --block 4k --requests 2000000
 
 # Takes twelve minutes, on a machine that does nothing else. The file is removed afterwards.
 .PHONY: bench-drive
@@ -196,68 +203,68 @@ bench-drive:
 
 # Takes five minutes, on a machine that does nothing else.
 .PHONY: bench-serve
-bench-serve: release
+bench-serve: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,nbdkit,nbdkit)
 	@$(call need,qemu-nbd,qemu-utils)
-	benches/serve-against-nbd-servers.sh $(FLASHRIG)
+	benches/serve-against-nbd-servers.sh $(DIST)
 
 # Takes some minutes, on a disk that does nothing else; FILES is a folder on it, which is made and removed.
 FILES ?= $(BUILD)/bench-files
 .PHONY: bench-files
-bench-files: release
+bench-files: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,curl,curl)
-	cargo build --release --locked -p live --example files_speed
-	benches/files-against-raw-disk.sh $(FILES) $(FLASHRIG)
+	cargo build --profile dist --locked -p live --example files_speed
+	benches/files-against-raw-disk.sh $(FILES) $(DIST)
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.
 POSTGRES ?= $(BUILD)
 .PHONY: bench-postgres-mix bench-postgres-slob bench-postgres-cuts
-bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
+bench-postgres-mix bench-postgres-slob bench-postgres-cuts: dist
 	@$(postgresql)
 	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call need,jq,jq)
-	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(FLASHRIG)
+	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(DIST)
 
 # Some ten minutes, on a disk that does nothing else.
 .PHONY: bench-own-disk
-bench-own-disk: release
+bench-own-disk: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
-	benches/own-disk.sh $(BUILD)/own-disk $(FLASHRIG)
+	benches/own-disk.sh $(BUILD)/own-disk $(DIST)
 
 # Takes half a minute to some minutes for each card.
 CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --release --locked --package fit --example round_trip -- $(CARDS)
+	cargo run --profile dist --locked --package fit --example round_trip -- $(CARDS)
 
-# Does not depend on the machine's mood, as the clock does.
+# Does not depend on the machine's mood, as the clock does. callgrind finds the function to count by its symbol.
 REQUESTS := 200000
 .PHONY: bench-instructions
 bench-instructions:
 	@$(call need,cc,gcc libc6-dev)
 	@$(call need,valgrind,valgrind)
-	cargo build --release --locked --package target --example instructions
+	CARGO_PROFILE_DIST_STRIP=false cargo build --profile dist --locked --package target --example instructions
 	@for mode in rndwr rndrd; do \
 		valgrind --tool=callgrind --toggle-collect='*measured*' --callgrind-out-file=$(BUILD)/callgrind.$$mode.out \
-			$(BUILD)/release/examples/instructions $$mode $(REQUESTS) 2>&1 >/dev/null \
+			$(BUILD)/dist/examples/instructions $$mode $(REQUESTS) 2>&1 >/dev/null \
 		| awk -v mode=$$mode '/Collected *:/ { printf "%s: %.0f instructions for each simulated request\n", mode, $$NF / $(REQUESTS); found = 1 } \
 			END { exit !found }'; \
 	done
 
 .PHONY: install
-install: release
-	install -D -m 755 $(FLASHRIG) $(DESTDIR)$(PREFIX)/bin/flashrig
-	$(FLASHRIG) man --out $(BUILD)/man
+install: dist
+	install -D -m 755 $(DIST) $(DESTDIR)$(PREFIX)/bin/flashrig
+	$(DIST) man --out $(BUILD)/man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/*.1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(FLASHRIG) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
-	$(FLASHRIG) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
-	$(FLASHRIG) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish
+	$(DIST) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
+	$(DIST) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
+	$(DIST) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish
