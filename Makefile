@@ -178,7 +178,7 @@ summary:
 # Writes what the commands print now into README.md.
 .PHONY: readme
 readme: release
-	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
+	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it readme::
 
 .PHONY: soak
 soak: release
@@ -242,7 +242,7 @@ CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --profile dist --locked --package fit --example round_trip -- $(CARDS)
+	cargo run --profile dist --locked --package study --example round_trip -- $(CARDS)
 
 # Does not depend on the machine's mood, as the clock does. callgrind finds the function to count by its symbol.
 REQUESTS := 200000

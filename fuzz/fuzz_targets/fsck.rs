@@ -8,7 +8,7 @@
 #[path = "../../crates/fsck/tests/common/exercise.rs"]
 mod exercise;
 
-use device::{Device, Op, Request, RequestId, SECTOR_BYTES, Time};
+use device::{Device, Request, RequestId, SECTOR_BYTES, Time};
 use exercise::exercise;
 use format::{SPARE_BYTES, Spare, payload_crc};
 use libfuzzer_sys::fuzz_target;
@@ -27,12 +27,15 @@ fn used(kind: Kind) -> Flash {
     let mut card = card::Card::format(&config, flash, id, 1, 1).expect("the tiny card can be made");
     let (mut now, mut done) = (Time::ZERO, Vec::new());
     for round in 0..400u64 {
-        let op = if round % 9 == 8 { Op::Trim } else { Op::Write };
         let len_bytes = SECTOR_BYTES as u32;
         let offset_bytes = round * 7 % config.ftl.user_sectors * SECTOR_BYTES;
         card.set_write(RequestId(0), &vec![round as u8; torture_payload(&config)]);
         done.clear();
-        card.submit(now, RequestId(0), Request { op, fua: round % 5 == 0, offset_bytes, len_bytes }, &mut done);
+        let request = match round % 9 {
+            8 => Request::trim(offset_bytes, len_bytes),
+            _ => Request::write(offset_bytes, len_bytes),
+        };
+        card.submit(now, RequestId(0), Request { fua: round % 5 == 0, ..request }, &mut done);
         while done.is_empty() {
             now = card.next_event();
             card.advance(now, &mut done);

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// `losetup --find` opens all devices for a moment, and whoever has one open uses it: one test at a time.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-/// Where the process that serves mounts its card.
+/// Variable that names the directory on which the serving process mounts its card.
 const SERVES_AT: &str = "FLASHRIG_TEST_SERVES_AT";
 
 #[test]
@@ -25,7 +25,8 @@ fn serve() {
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
     let live = Arc::new(Live::format(flash, start).unwrap());
-    let _mounted = fuse::mount(Arc::clone(&live), Path::new(&mountpoint), &fuse::Options::default()).unwrap();
+    let _mounted =
+        attach::fuse::mount(Arc::clone(&live), Path::new(&mountpoint), &attach::fuse::Options::default()).unwrap();
     loop {
         std::thread::park();
     }
@@ -71,7 +72,7 @@ impl Served {
         let records = Records { folder: folder.path().join("run") };
         let served = Served { server, folder, records, _alone: alone };
         let began = Instant::now();
-        while !served.mountpoint().join(fuse::FILE).exists() {
+        while !served.mountpoint().join(attach::fuse::FILE).exists() {
             assert!(began.elapsed() < Duration::from_secs(60), "it is not served");
             std::thread::sleep(Duration::from_millis(10));
         }
@@ -103,7 +104,7 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        let file = self.mountpoint().join(fuse::FILE);
+        let file = self.mountpoint().join(attach::fuse::FILE);
         for device in identify::block_devices() {
             if device.backing_file.as_deref().map(Path::new) == Some(&file) {
                 let node = device.node();
@@ -163,7 +164,7 @@ fn what_is_mounted_is_not_detached_and_it_is_told_where() {
     let point = served.folder.path().canonicalize().unwrap().join("files");
     let mount = Mount::new(&device, point.clone());
     assert_eq!(served.state(&device), Some(State::InUse));
-    for target in [device.clone(), served.mountpoint(), served.mountpoint().join(fuse::FILE)] {
+    for target in [device.clone(), served.mountpoint(), served.mountpoint().join(attach::fuse::FILE)] {
         let refused = detach(&target, &served.records).unwrap_err().to_string();
         assert!(refused.contains("is in use") && refused.contains(&format!("umount {}", point.display())), "{refused}");
     }
@@ -217,7 +218,7 @@ fn what_a_server_leaves_behind_that_is_killed_is_taken_away_with_or_without_a_re
 fn all_is_detached_but_what_is_in_use() {
     let Some(mut served) = Served::new() else { return };
     if !list(&served.records).is_empty()
-        || identify::mount_points().iter().filter(|mount| mount.fs_type == fuse::KIND).count() > 1
+        || identify::mount_points().iter().filter(|mount| mount.fs_type == attach::fuse::KIND).count() > 1
     {
         return eprintln!("skipped: other cards are mounted here, which would be detached as well");
     }

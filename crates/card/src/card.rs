@@ -142,8 +142,6 @@ pub struct Card {
     pub(crate) trims: crate::holes::TrimsBeforeErase,
     /// Totals of its life.
     pub(crate) life: crate::health::Life,
-    /// Why requests that completed did not work, by request.
-    pub(crate) errors: Vec<Option<crate::RequestError>>,
     /// Its spare is used up.
     pub(crate) read_only: bool,
     /// Looks for what fades.
@@ -209,7 +207,6 @@ impl Card {
             draining: false,
             trims: Default::default(),
             life: Default::default(),
-            errors: vec![None; requests],
             read_only: false,
             patrol: Default::default(),
         }
@@ -254,7 +251,14 @@ impl Card {
     }
 
     /// Queues an operation on a die.
-    pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: ftl::UnitAddress,
+        mode: media::nand::CellMode,
+        sectors: u32,
+    ) {
         if self.store.is_some() {
             self.set_pace(unit.die);
         }
@@ -598,6 +602,8 @@ impl Card {
 }
 
 impl Device for Card {
+    type Data = ();
+
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         self.accept(now, id, request, done);
     }

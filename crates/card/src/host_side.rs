@@ -1,10 +1,9 @@
 //! Requests of the host, from submission to completion.
 
-use crate::RequestError;
 use crate::card::Card;
 use crate::dies::Work;
 use crate::store::SectorData;
-use device::{Cause, Completion, Op, Parts, Request, RequestId, SECTOR_BYTES, Time};
+use device::{Cause, Completion, Operation, Parts, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, StreamId};
 
@@ -30,7 +29,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug)]
 pub struct HostRequest {
     pub stage: Stage,
-    op: Op,
+    operation: Operation,
     fua: bool,
     submitted: Time,
     /// First sector of a read; next sector to take into the buffer of a write.
@@ -52,7 +51,7 @@ impl Default for HostRequest {
     fn default() -> Self {
         HostRequest {
             stage: Stage::Free,
-            op: Op::Flush,
+            operation: Operation::Flush,
             fua: false,
             submitted: Time::ZERO,
             sector: 0,
@@ -74,41 +73,41 @@ impl Card {
     /// # Panics
     /// When the id is in use or the range lies beyond the card: a bug of the caller.
     pub(crate) fn accept(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
-        let end = request.offset_bytes + u64::from(request.len_bytes);
+        let end = request.range.offset_bytes + u64::from(request.range.len_bytes);
         assert!(end <= self.ftl.user_sectors() * SECTOR_BYTES, "request beyond the card: {request:?}");
         assert!(
-            self.store.is_some() || request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512),
+            self.store.is_some()
+                || request.range.offset_bytes.is_multiple_of(512) && request.range.len_bytes.is_multiple_of(512),
             "request is not a multiple of 512: {request:?}"
         );
-        if matches!(request.op, Op::Write | Op::Trim) {
+        if matches!(request.operation, Operation::Write | Operation::Trim) {
             self.note_risk();
         }
-        let first = request.offset_bytes / SECTOR_BYTES;
+        let first = request.range.offset_bytes / SECTOR_BYTES;
         let sectors = end.div_ceil(SECTOR_BYTES) - first;
-        let sectors = if request.len_bytes == 0 { 0 } else { sectors };
-        let ragged_start = !request.offset_bytes.is_multiple_of(SECTOR_BYTES);
+        let sectors = if request.range.len_bytes == 0 { 0 } else { sectors };
+        let ragged_start = !request.range.offset_bytes.is_multiple_of(SECTOR_BYTES);
         let ragged_end = !end.is_multiple_of(SECTOR_BYTES);
         let slot = &mut self.requests[id.0 as usize];
         assert_eq!(slot.stage, Stage::Free, "request {id:?} is in flight");
         *slot = HostRequest {
             stage: Stage::GoingDown,
-            op: request.op,
+            operation: request.operation,
             fua: request.fua,
             submitted: now,
             sector: first as u32,
             sectors_left: sectors as u32,
-            bytes: request.len_bytes,
+            bytes: request.range.len_bytes,
             partial_first: sectors > 0 && (ragged_start || (sectors == 1 && ragged_end)),
             partial_last: sectors > 1 && ragged_end,
-            first_bytes: (request.offset_bytes % SECTOR_BYTES) as u16,
+            first_bytes: (request.range.offset_bytes % SECTOR_BYTES) as u16,
             last_bytes: ((end + SECTOR_BYTES - 1) % SECTOR_BYTES + 1) as u16,
             reads_left: 0,
             holes_as_of: None,
         };
         if let Some(store) = &mut self.store {
-            store.requests[id.0 as usize].begin(first as u32, sectors as usize, request.op == Op::Write);
+            store.requests[id.0 as usize].begin(first as u32, sectors as usize, request.operation == Operation::Write);
         }
-        self.errors[id.0 as usize] = None;
         self.life.tick(now);
         if self.in_flight == 0 {
             self.pause_ends();
@@ -116,9 +115,9 @@ impl Card {
         }
         self.submitted += 1;
         self.in_flight += 1;
-        let passage = match request.op {
-            Op::Write => self.link.send_write(now, u64::from(request.len_bytes)),
-            Op::Read | Op::Flush | Op::Trim => self.link.send_command(now),
+        let passage = match request.operation {
+            Operation::Write => self.link.send_write(now, u64::from(request.range.len_bytes)),
+            Operation::Read | Operation::Flush | Operation::Trim => self.link.send_command(now),
         };
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             *record = Default::default();
@@ -131,7 +130,7 @@ impl Card {
             self.begin_on_medium();
         } else {
             // The map entry will be needed when the command arrives.
-            if sectors > 0 && request.op != Op::Flush {
+            if sectors > 0 && request.operation != Operation::Flush {
                 self.ftl.prefetch(Lba(first as u32));
             }
             self.events.set(self.request_slot(id), passage.arrived);
@@ -141,15 +140,15 @@ impl Card {
     /// A request has reached the card.
     pub(crate) fn arrived(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
         let request = self.requests[id.0 as usize];
-        match request.op {
-            Op::Read => {
+        match request.operation {
+            Operation::Read => {
                 self.requests[id.0 as usize].stage = Stage::Reading;
                 self.read_sectors(now, id, request.sector, request.sectors_left);
                 if self.requests[id.0 as usize].reads_left == 0 {
                     self.send_up(now, id, done);
                 }
             }
-            Op::Write if request.partial_first || request.partial_last => {
+            Operation::Write if request.partial_first || request.partial_last => {
                 // Read-modify-write of the sectors at the edges.
                 self.requests[id.0 as usize].stage = Stage::Reading;
                 if request.partial_first {
@@ -162,10 +161,10 @@ impl Card {
                     self.queue_write(now, id, done);
                 }
             }
-            Op::Write => self.queue_write(now, id, done),
-            Op::Flush => self.make_durable(now, id, done),
-            Op::Trim if self.read_only => self.fail(now, id, RequestError::ReadOnly, done),
-            Op::Trim => {
+            Operation::Write => self.queue_write(now, id, done),
+            Operation::Flush => self.make_durable(now, id, done),
+            Operation::Trim if self.read_only => self.fail(now, id, RequestError::ReadOnly, done),
+            Operation::Trim => {
                 self.trim(&request);
                 self.limit_owed_holes(now);
                 if request.fua {
@@ -232,7 +231,7 @@ impl Card {
         if request.reads_left > 0 {
             return;
         }
-        let (op, submitted) = (request.op, request.submitted);
+        let (operation, submitted) = (request.operation, request.submitted);
         if let Some(record) = self.records.get_mut(id.0 as usize) {
             if self.store.is_some() {
                 // What could not be read was rebuilt from its stripe meanwhile.
@@ -241,8 +240,8 @@ impl Card {
             }
             record.settle_flash();
         }
-        match op {
-            Op::Write => self.queue_write(now, id, done),
+        match operation {
+            Operation::Write => self.queue_write(now, id, done),
             _ => self.send_up(now, id, done),
         }
     }
@@ -370,7 +369,7 @@ impl Card {
 
     /// Completes a request once everything written before is durable.
     fn make_durable(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
-        let skipped = planted(Canary::FlushSkipped) && self.requests[id.0 as usize].op == Op::Flush;
+        let skipped = planted(Canary::FlushSkipped) && self.requests[id.0 as usize].operation == Operation::Flush;
         if self.config.power_loss_protection || self.config.acknowledge_flush_early || skipped {
             return self.complete(now, id, done);
         }
@@ -435,16 +434,27 @@ impl Card {
             && self.stripes.iter().all(|(_, s)| !waits(s) || s.units_left < 3)
     }
 
-    /// The request is finished.
+    /// The request has worked.
     pub(crate) fn complete(&mut self, now: Time, id: RequestId, done: &mut Vec<Completion>) {
+        self.finish(now, id, Ok(()), done);
+    }
+
+    /// The request is finished.
+    pub(crate) fn finish(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        result: Result<(), RequestError>,
+        done: &mut Vec<Completion>,
+    ) {
         let request = &mut self.requests[id.0 as usize];
         request.stage = Stage::Free;
         let submitted = request.submitted;
-        match request.op {
-            _ if self.errors[id.0 as usize].is_some() => {}
-            Op::Read => self.life.read(request.bytes),
-            Op::Write => self.life.wrote(request.bytes),
-            Op::Flush | Op::Trim => {}
+        match request.operation {
+            _ if result.is_err() => {}
+            Operation::Read => self.life.read(request.bytes),
+            Operation::Write => self.life.wrote(request.bytes),
+            Operation::Flush | Operation::Trim => {}
         }
         let parts = match self.records.get(id.0 as usize) {
             Some(record) => {
@@ -456,7 +466,7 @@ impl Card {
         self.finished += 1;
         self.in_flight -= 1;
         assert_eq!(self.submitted, self.finished + self.in_flight, "a request was lost");
-        done.push(Completion { id, parts });
+        done.push(Completion { id, result, data: (), parts });
         if self.store.is_some() {
             self.save_totals_if_due();
         }

@@ -51,7 +51,6 @@ pub use health::{CriticalWarning, Health};
 pub use modules::{InsertError, Inserted};
 pub use open::{OpenError, shape};
 pub use patrol::PatrolConfig;
-pub use read_only::RequestError;
 pub use rebuild::RebuildProgress;
 pub use scrub::ScrubProgress;
 pub use store::{SectorData, StoreCounters};

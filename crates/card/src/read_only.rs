@@ -6,29 +6,12 @@
 
 use crate::card::Card;
 use crate::host_side::Stage;
-use device::{Cause, Completion, RequestId, Time};
-
-/// Why a request did not work as a whole. It says nothing of what the sectors of a write hold: some may have been
-/// written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RequestError {
-    /// Bad blocks have used up the spare.
-    #[error("the card is read-only: bad blocks have used up its spare")]
-    ReadOnly,
-    /// A write covers a sector in part, and the rest of it can't be read. Nothing was written.
-    #[error("the rest of a sector that is written in part can't be read")]
-    EdgeUnreadable,
-}
+use device::{Cause, Completion, RequestError, RequestId, Time};
 
 impl Card {
     /// The card takes no more writes: bad blocks have used up its spare.
     pub fn is_read_only(&self) -> bool {
         self.read_only
-    }
-
-    /// Why a request that has completed did not work; `None` when it did. To be asked before its id is used again.
-    pub fn take_error(&mut self, id: RequestId) -> Option<RequestError> {
-        self.errors[id.0 as usize].take()
     }
 
     /// Completes a request that does not work.
@@ -42,8 +25,7 @@ impl Card {
                 _ => {}
             }
         }
-        self.errors[id.0 as usize] = Some(error);
-        self.complete(now, id, done);
+        self.finish(now, id, Err(error), done);
     }
 
     /// Turns read-only when writes or flushes wait for room that nothing will ever make. To be asked between events: in the

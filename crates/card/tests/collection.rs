@@ -4,7 +4,7 @@ mod common;
 
 use card::CardConfig;
 use common::{Finished, Rig, quantile_ns, small, use_share, write};
-use device::{Op, Rng, SECTOR_BYTES};
+use device::{Operation, Rng, SECTOR_BYTES};
 use ftl::{BandId, BandState, GcMode, VictimPolicy};
 
 /// The same flash under either mode: sixteen dies, a used share of 0.776, a buffer of sixteen pages a die and twice that
@@ -51,7 +51,7 @@ fn overwrite(config: &CardConfig, depth: u32, count: u64) -> Run {
 }
 
 fn longest_ns(run: &Run) -> u64 {
-    quantile_ns(&run.finished, Op::Write, 1.0)
+    quantile_ns(&run.finished, Operation::Write, 1.0)
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn overwriting_front_to_back_never_makes_a_write_wait_long() {
             next += 8;
             write((next - 8) % sectors, 8)
         });
-        let longest = quantile_ns(&finished, Op::Write, 1.0);
+        let longest = quantile_ns(&finished, Operation::Write, 1.0);
         println!("{victim:?}: longest {longest} ns");
         assert!(longest < 10_000_000, "{victim:?}: {longest}");
     }

@@ -4,9 +4,9 @@ mod common;
 
 use card::{Card, CardConfig, RelocationPath};
 use common::{Rig, SECTOR, band_data_sectors, small, stripe_data_sectors};
-use device::{Op, Request, Rng, SECTOR_BYTES};
+use device::{Operation, Request, Rng, SECTOR_BYTES};
 use ftl::{GcMode, Lba, SlcCache, VictimPolicy};
-use nand::OpTiming;
+use media::nand::OpTiming;
 use std::collections::BTreeMap;
 
 /// Largest request of the mixes.
@@ -112,8 +112,8 @@ struct Sector {
 }
 
 fn sectors_of(request: &Request) -> std::ops::Range<u64> {
-    let end = request.offset_bytes + u64::from(request.len_bytes);
-    request.offset_bytes / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES)
+    let end = request.range.offset_bytes + u64::from(request.range.len_bytes);
+    request.range.offset_bytes / SECTOR_BYTES..end.div_ceil(SECTOR_BYTES)
 }
 
 fn run(seed: u64) {
@@ -131,17 +131,17 @@ fn run(seed: u64) {
     let capacity_bytes = config.ftl.user_sectors * SECTOR_BYTES;
     let finished = rig.closed_loop(depth, REQUESTS, || {
         let request = any_request(&mut rng, capacity_bytes);
-        *asked.entry(format!("{:?}", request.op)).or_insert(0) += 1;
-        if matches!(request.op, Op::Write | Op::Trim) {
+        *asked.entry(format!("{:?}", request.operation)).or_insert(0) += 1;
+        if matches!(request.operation, Operation::Write | Operation::Trim) {
             for s in sectors_of(&request) {
                 let sector = &mut sectors[s as usize];
-                if request.op == Op::Write { sector.written = true } else { sector.trimmed = true }
+                if request.operation == Operation::Write { sector.written = true } else { sector.trimmed = true }
             }
         }
         request
     });
     let mut answered = BTreeMap::new();
-    finished.iter().for_each(|f| *answered.entry(format!("{:?}", f.request.op)).or_insert(0) += 1);
+    finished.iter().for_each(|f| *answered.entry(format!("{:?}", f.request.operation)).or_insert(0) += 1);
     assert_eq!(asked, answered);
     assert_eq!(finished.len() as u64, REQUESTS);
     rig.settle();
@@ -153,7 +153,7 @@ fn run(seed: u64) {
     }
     // The card still works.
     let last = rig.ask(Request::read(0, SECTOR));
-    assert_eq!(last.request.op, Op::Read);
+    assert_eq!(last.request.operation, Operation::Read);
 }
 
 #[test]

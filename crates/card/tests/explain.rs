@@ -6,7 +6,7 @@ mod common;
 
 use card::CardConfig;
 use common::{Finished, Rig, SECTOR, quantile_ns, read, small, use_share, write};
-use device::{Cause, Device, Op, Parts, Request, Rng};
+use device::{Cause, Device, Operation, Parts, Request, Rng};
 use ftl::{Counters, GcMode, Lba};
 
 /// A page on its bus; tR; tPROG; tBERS; all of `small()`.
@@ -59,9 +59,9 @@ fn submit_all(rig: &mut Rig, requests: impl Iterator<Item = Request>) {
     });
 }
 
-fn sum(finished: &[Finished], op: Op) -> Parts {
+fn sum(finished: &[Finished], op: Operation) -> Parts {
     let mut all = Parts::default();
-    finished.iter().filter(|f| f.request.op == op).for_each(|f| all.merge(&f.parts));
+    finished.iter().filter(|f| f.request.operation == op).for_each(|f| all.merge(&f.parts));
     all
 }
 
@@ -180,7 +180,7 @@ fn a_write_to_a_full_buffer_waits_for_programs_of_the_host_and_their_parity() {
     let mut rig = Rig::new(&small(), 32);
     submit_all(&mut rig, (0..16).map(|i| write(i * 24, 24)));
     rig.drain();
-    let waits = sum(&rig.finished, Op::Write);
+    let waits = sum(&rig.finished, Operation::Write);
     let (host, parity) = (waits.get(Cause::BufferHostProgram), waits.get(Cause::BufferParity));
     assert!(host > 0 && parity > 0);
     // One page of four is parity; the last stripes of a wait may fall on either side.
@@ -199,7 +199,7 @@ fn without_parity_no_write_waits_for_it() {
     let mut rig = Rig::new(&config, 32);
     submit_all(&mut rig, (0..16).map(|i| write(i * 24, 24)));
     rig.drain();
-    let waits = sum(&rig.finished, Op::Write);
+    let waits = sum(&rig.finished, Operation::Write);
     assert!(waits.get(Cause::BufferHostProgram) > 0);
     assert_eq!(waits.get(Cause::BufferParity), 0);
 }
@@ -217,7 +217,7 @@ fn saturated(config: &CardConfig) -> (Counters, Vec<Finished>) {
 #[test]
 fn a_full_card_waits_for_relocation_as_much_as_it_relocates() {
     let (counters, finished) = saturated(&small());
-    let waits = sum(&finished, Op::Write);
+    let waits = sum(&finished, Operation::Write);
     let waf = counters.waf();
     // Per host sector: a program; per relocated sector a read and a program.
     let expected = (waf - 1.0) * (READ_NS + PROGRAM_NS + 2 * BUS_NS) as f64 / (PROGRAM_NS + BUS_NS) as f64;
@@ -233,7 +233,7 @@ fn writes_that_were_stopped_say_so() {
     config.ftl.gc = GcMode::StopTheWorld { start_free_bands: 2, stop_free_bands: 8 };
     use_share(&mut config, 0.8);
     let (_, finished) = saturated(&config);
-    let slow = quantile_ns(&finished, Op::Write, 0.9995);
+    let slow = quantile_ns(&finished, Operation::Write, 0.9995);
     for f in finished.iter().filter(|f| f.latency_ns() >= slow) {
         assert!(f.parts.get(Cause::GcStall) > f.latency_ns() / 2, "{f:?}");
     }
@@ -250,7 +250,7 @@ fn reads_at_random_moments_meet_what_the_dies_do_in_its_proportion() {
     let mut reads = 0;
     while reads < 20_000 {
         // Writes as fast as the card takes them, reads now and then.
-        while rig.in_flight_of(Op::Write) < 8 {
+        while rig.in_flight_of(Operation::Write) < 8 {
             rig.submit(write(rng.below(sectors), 1));
         }
         if rig.card.next_event() <= next_read {
@@ -263,7 +263,7 @@ fn reads_at_random_moments_meet_what_the_dies_do_in_its_proportion() {
         next_read += rng.exponential(1e6) as u64;
     }
     rig.drain();
-    let waits = sum(&rig.finished, Op::Read);
+    let waits = sum(&rig.finished, Operation::Read);
     let done = rig.ftl().counters().since(&before);
     // Whoever comes at a random moment meets an operation with a chance in proportion to its length, and half of it is
     // left on average.

@@ -4,7 +4,7 @@ mod common;
 
 use card::CardConfig;
 use common::{Rig, quantile_ns, read, small, write};
-use device::{Op, Rng};
+use device::{Operation, Rng};
 
 fn card(reads_first: bool, suspend: bool) -> CardConfig {
     let mut config = CardConfig { reads_first, ..small() };
@@ -28,16 +28,16 @@ fn mixed(config: &CardConfig) -> Run {
     let sectors = rig.ftl().user_sectors();
     let end = rig.now + 8_000_000_000;
     while rig.now < end {
-        if rig.in_flight_of(Op::Read) == 0 {
+        if rig.in_flight_of(Operation::Read) == 0 {
             rig.submit(read(rng.below(sectors), 1));
         }
-        while rig.in_flight_of(Op::Write) < 16 {
+        while rig.in_flight_of(Operation::Write) < 16 {
             rig.submit(write(rng.below(sectors), 1));
         }
         rig.step();
     }
-    let quantile = |share| quantile_ns(&rig.finished, Op::Read, share);
-    let writes = rig.finished.iter().filter(|f| f.request.op == Op::Write).count();
+    let quantile = |share| quantile_ns(&rig.finished, Operation::Read, share);
+    let writes = rig.finished.iter().filter(|f| f.request.operation == Operation::Write).count();
     Run { p50: quantile(0.5), p99: quantile(0.99), writes }
 }
 
@@ -74,17 +74,17 @@ fn reads_alone_cannot_starve_writes() {
         let sectors = rig.ftl().user_sectors();
         let end = rig.now + 2_000_000_000;
         while rig.now < end {
-            while rig.in_flight_of(Op::Read) < 64 {
+            while rig.in_flight_of(Operation::Read) < 64 {
                 rig.submit(read(rng.below(sectors), 1));
             }
-            while rig.in_flight_of(Op::Write) < 16 {
+            while rig.in_flight_of(Operation::Write) < 16 {
                 rig.submit(write(rng.below(sectors), 1));
             }
             rig.step();
         }
         // A die that always has reads programs once after eight of them: 8 * 150 µs + 500 µs for a page. Of these,
         // parity and relocation take their part.
-        let writes = rig.finished.iter().filter(|f| f.request.op == Op::Write).count() as f64;
+        let writes = rig.finished.iter().filter(|f| f.request.operation == Operation::Write).count() as f64;
         let programs = 4.0 * 2e9 / (8.0 * 150_000.0 + 500_000.0);
         println!("suspend {suspend}: {writes} writes, {} of the programs", writes / programs);
         assert!(writes > 0.1 * programs, "{writes} of {programs}");

@@ -6,7 +6,7 @@ use card::CardConfig;
 use common::{Finished, Rig, assert_close, band_data_sectors, read, small, throughput, use_share, write};
 use device::{Cause, SECTOR_BYTES};
 use ftl::{Lba, SlcCache};
-use nand::{CellMode, OpTiming};
+use media::nand::{CellMode, OpTiming};
 
 const CACHE: SlcCache = SlcCache { bands: 12, bits_per_cell: 4 };
 /// A page on its bus.

@@ -7,17 +7,17 @@ use crate::output::{pretty, print};
 use crate::table::wrap;
 use crate::units::{counted, duration};
 use crate::view;
-use device::Op;
-use record::System;
+use device::Operation;
 use serde_json::json;
 use std::process::ExitCode;
+use trace::record::System;
 use trace::{Feed, Format, Options, Problem};
 
 pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     // It never ends this process: what it has started must be stopped.
     cancel::listen_patiently()?;
     let how_long = args.how_long.map(|budget| budget.0);
-    let recorded = record::record(&System::this(), &args.device, &args.out, how_long, &cancel::asked)?;
+    let recorded = trace::record::record(&System::this(), &args.device, &args.out, how_long, &cancel::asked)?;
     let counts = count(args)?;
     let total: u64 = counts.iter().sum();
     let [reads, writes, trims, flushes] = counts;
@@ -56,10 +56,10 @@ fn count(args: &RecordArgs) -> Result<[u64; 4], Failure> {
         match feed.next_batch() {
             Ok(Some(batch)) => batch.records.iter().for_each(|record| {
                 counts[match record.op {
-                    Op::Read => 0,
-                    Op::Write => 1,
-                    Op::Trim => 2,
-                    Op::Flush => 3,
+                    Operation::Read => 0,
+                    Operation::Write => 1,
+                    Operation::Trim => 2,
+                    Operation::Flush => 3,
                 }] += 1;
             }),
             Ok(None) => return Ok(counts),

@@ -1,4 +1,4 @@
-//! What an operator does to a running card through its socket.
+//! An operator's requests to a running card through its socket.
 
 mod common;
 

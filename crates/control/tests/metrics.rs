@@ -1,4 +1,4 @@
-//! What Prometheus reads, by the rules of the OpenMetrics text format.
+//! Metrics as Prometheus reads them, by the rules of the OpenMetrics text format.
 
 mod common;
 

@@ -18,7 +18,7 @@ mod time;
 pub use events::EventTable;
 pub use host::HostConfig;
 pub use parts::{Cause, Parts};
-pub use request::{Completion, Device, Op, Request, RequestId};
+pub use request::{ByteRange, Completion, Device, Operation, Request, RequestError, RequestId};
 pub use rng::Rng;
 pub use time::Time;
 

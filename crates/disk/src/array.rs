@@ -19,14 +19,14 @@ use crate::op::{OPS_PER_REQUEST, Op, Ops, Owner, Plan};
 use crate::server::Server;
 use crate::span::{BLOCK_BYTES, Span};
 use crate::spent::Spent;
-use device::{Completion, Device, EventTable, Op as HostOp, Parts, Request, RequestId, Rng, Time};
+use device::{Completion, Device, EventTable, Operation, Parts, Request, RequestId, Rng, Time};
 
-/// What the array has done.
+/// Counts of the array's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Requests taken from the host.
     pub submitted: u64,
-    /// Requests answered.
+    /// Requests that have been answered.
     pub finished: u64,
     /// Reads sent to disks, those of parity updates included.
     pub disk_reads: u64,
@@ -52,8 +52,8 @@ struct Pending {
 
 impl Pending {
     fn span(&self) -> Span {
-        let start = self.request.offset_bytes / BLOCK_BYTES;
-        Span::new(start, start + u64::from(self.request.len_bytes) / BLOCK_BYTES)
+        let start = self.request.range.offset_bytes / BLOCK_BYTES;
+        Span::new(start, start + u64::from(self.request.range.len_bytes) / BLOCK_BYTES)
     }
 }
 
@@ -112,7 +112,7 @@ impl Array {
         })
     }
 
-    /// What the array has done so far.
+    /// Returns the counts of the array's work so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }
@@ -130,7 +130,7 @@ impl Array {
         }
         self.in_flight -= 1;
         self.counters.finished += 1;
-        done.push(Completion { id, parts });
+        done.push(Completion { id, result: Ok(()), data: (), parts });
     }
 
     /// The controller has taken a request.
@@ -138,16 +138,16 @@ impl Array {
         let pending = self.pending(id);
         pending.spent.command_queue_ns += now - pending.since;
         pending.since = now;
-        let (span, op, fua) = (pending.span(), pending.request.op, pending.request.fua);
+        let (span, op, fua) = (pending.span(), pending.request.operation, pending.request.fua);
         match op {
-            HostOp::Trim => self.complete(now, id, done),
-            HostOp::Flush if self.cache.is_some() => self.complete(now, id, done),
-            HostOp::Flush => {
+            Operation::Trim => self.complete(now, id, done),
+            Operation::Flush if self.cache.is_some() => self.complete(now, id, done),
+            Operation::Flush => {
                 let commands = (0..self.disks.len()).map(|disk| (disk, Span::EMPTY)).collect();
                 self.start(now, Owner::Host(id), Kind::Flush, false, Plan { commands, read_first: false, rows: 0..0 });
             }
             _ if span.is_empty() => self.complete(now, id, done),
-            HostOp::Read => {
+            Operation::Read => {
                 if self.cache.as_ref().is_some_and(|c| c.cache.holds(span)) {
                     self.counters.cache_read_hits += 1;
                     self.complete(now, id, done);
@@ -156,7 +156,7 @@ impl Array {
                     self.start(now, Owner::Host(id), Kind::Read, false, plan);
                 }
             }
-            HostOp::Write => match &mut self.cache {
+            Operation::Write => match &mut self.cache {
                 Some(c) if !c.cache.too_small_for(span) => {
                     c.room.push_back(id);
                     self.admit(now, done);
@@ -320,6 +320,8 @@ impl Array {
 }
 
 impl Device for Array {
+    type Data = ();
+
     /// # Panics
     /// When the caller breaks the contract: an id that is in use or beyond the limit, a range that is no multiple of
     /// 512 bytes or ends past the capacity, time that runs backwards or skips an event.
@@ -329,8 +331,8 @@ impl Device for Array {
         self.now = now;
         assert!((id.0 as usize) < self.pending.len(), "request id {} is not below {}", id.0, self.pending.len());
         assert!(self.pending[id.0 as usize].is_none(), "request id {} is in use", id.0);
-        if request.op != HostOp::Flush {
-            let (offset, len) = (request.offset_bytes, u64::from(request.len_bytes));
+        if request.operation != Operation::Flush {
+            let (offset, len) = (request.range.offset_bytes, u64::from(request.range.len_bytes));
             assert!(
                 offset.is_multiple_of(BLOCK_BYTES) && len.is_multiple_of(BLOCK_BYTES),
                 "a request of {len} bytes at {offset} is not in units of 512 bytes"

@@ -1,8 +1,8 @@
 //! A generator thread: its slots, its ring, its timers.
 //!
-//! What counts as a request's latency: from the moment its session asked until the thread saw that it had finished. All
-//! that finished together is seen together, and a session asks again at the moment at which it saw the last one finish,
-//! so the sum of a busy session's latencies is the time that went by. With a schedule (`due`), a request that was asked
+//! A request's latency counts from the moment its session asked until the thread saw that it had finished. All that
+//! finished together is seen together, and a session asks again at the moment at which it saw the last one finish, so
+//! the sum of a busy session's latencies is the time that went by. With a schedule (`due`), a request that was asked
 //! for late counts from when it was due.
 //!
 //! CPU time of a session (`cpu_ns`) passes as on a machine with a processor for each session: the session waits, and no
@@ -17,7 +17,7 @@ use crate::error::DriveError;
 use crate::host;
 use crate::payload::{self, Stamp};
 use crate::ring::{Finished, Ring, short_turns};
-use device::{Op, Parts, Request, Time};
+use device::{ByteRange, Operation, Parts, Request, Time};
 use load::{ProcessId, Step};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -30,12 +30,12 @@ use target::Recorder;
 
 /// Times that a request is asked again which the kernel could not take just then.
 const MAX_RETRIES: u32 = 1000;
-/// How long requests in flight are waited for when a run is over.
+/// Bound on the time for which requests in flight are waited for when a run is over.
 const DRAIN_LIMIT: Duration = Duration::from_secs(120);
 /// Steps that are drawn before the ring is looked at again, for each slot.
 const STEPS_A_TURN: usize = 4;
 
-/// What a slot does when its timer goes off.
+/// A slot's action when its timer goes off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     NextStep,
@@ -56,7 +56,7 @@ struct Slot {
     retries: u32,
 }
 
-/// What a thread has to say when it is done.
+/// A thread's results when it is done.
 pub(crate) struct Share {
     pub recorder: Recorder,
     pub windows: [u64; WINDOWS],
@@ -175,7 +175,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         }
     }
 
-    /// How long there is nothing to do but wait.
+    /// Returns the time for which there is nothing to do but wait.
     fn patience(&self) -> Duration {
         if !self.ready.is_empty() {
             return Duration::ZERO;
@@ -295,7 +295,8 @@ impl<'a, 'b> Worker<'a, 'b> {
     fn send(&mut self) -> Result<(), DriveError> {
         for i in 0..self.asking.len() {
             let sent = self.send_one(self.asking[i]);
-            // What does not go out was not asked; what is in the ring was, even if the kernel would not take it yet.
+            // A request that does not go out was not issued; one in the ring was, even if the kernel would not take it
+            // yet.
             let left = self.asking.len() - i - usize::from(sent.is_ok());
             if let Err(error) = sent.and_then(|()| self.submit()) {
                 self.share.asked -= left as u64;
@@ -313,9 +314,9 @@ impl<'a, 'b> Worker<'a, 'b> {
 
     fn send_one(&mut self, slot: u32) -> Result<(), DriveError> {
         let request = self.slots[slot as usize].request;
-        let Request { op, offset_bytes, len_bytes, .. } = request;
+        let Request { operation: op, range: ByteRange { offset_bytes, len_bytes }, .. } = request;
         let slot = slot as usize;
-        if op != Op::Flush {
+        if op != Operation::Flush {
             let align_bytes = self.common.medium.align_bytes;
             if (offset_bytes | u64::from(len_bytes)) & u64::from(align_bytes - 1) != 0 {
                 let path = self.common.medium.path.to_owned();
@@ -324,7 +325,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         }
         let common = self.common;
         let memory = |e| common.doing("allocating a buffer", e);
-        if op == Op::Write {
+        if op == Operation::Write {
             let version = self.common.versions.fetch_add(1, Ordering::Relaxed);
             let stamp = Stamp { run: self.common.run, version };
             payload::fill(self.ring.buffer(slot, len_bytes as usize).map_err(memory)?, offset_bytes, stamp);
@@ -336,7 +337,7 @@ impl<'a, 'b> Worker<'a, 'b> {
     fn finish(&mut self, finished: Finished, now: Time) -> Result<(), DriveError> {
         let Finished { slot, result } = finished;
         let state = &mut self.slots[slot];
-        let Request { op, offset_bytes, len_bytes, .. } = state.request;
+        let Request { operation: op, range: ByteRange { offset_bytes, len_bytes }, .. } = state.request;
         let common = self.common;
         let path = || common.medium.path.to_owned();
         if result < 0 {
@@ -350,13 +351,13 @@ impl<'a, 'b> Worker<'a, 'b> {
             return Err(DriveError::Request { path: path(), op, offset_bytes, len_bytes, source });
         }
         self.share.finished += 1;
-        let moves = matches!(op, Op::Read | Op::Write);
+        let moves = matches!(op, Operation::Read | Operation::Write);
         if moves && result as u32 != len_bytes {
             let done_bytes = result as u32;
             return Err(DriveError::Short { path: path(), op, offset_bytes, len_bytes, done_bytes });
         }
         let asked = state.asked;
-        if self.common.verify && op == Op::Read {
+        if self.common.verify && op == Operation::Read {
             let buffer = self.ring.buffer(slot, len_bytes as usize).map_err(|e| common.doing("finding a buffer", e))?;
             payload::check(buffer, offset_bytes).map_err(|(offset_bytes, fault)| DriveError::Verify {
                 path: path(),
@@ -372,15 +373,15 @@ impl<'a, 'b> Worker<'a, 'b> {
         Ok(())
     }
 
-    fn record(&mut self, op: Op, bytes: u32, asked: Time, now: Time) {
+    fn record(&mut self, op: Operation, bytes: u32, asked: Time, now: Time) {
         let Common { from, until, .. } = *self.common;
-        // What finished before or after the measured time is not part of it.
-        if now < from || now > until || op == Op::Trim {
+        // A request that finished before or after the measured time is not part of it.
+        if now < from || now > until || op == Operation::Trim {
             return;
         }
         self.share.recorder.record(op, bytes, asked, now, Parts::default);
         self.share.recorded += 1;
-        if until != Time::NEVER && op != Op::Flush {
+        if until != Time::NEVER && op != Operation::Flush {
             let window = ((now - from) as u128 * WINDOWS as u128 / ((until - from) as u128).max(1)) as usize;
             self.share.windows[window.min(WINDOWS - 1)] += u64::from(bytes);
         }

@@ -5,6 +5,7 @@ use media::{MediaError, UnitAt};
 
 /// Why there is nothing to explain: what was given is no card, or the question is not about this one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum FsckError {
     /// No module has a header that can be read.
     #[error("no module of a card: {why}")]
@@ -18,9 +19,7 @@ pub enum FsckError {
     /// Larger than can be looked at in memory.
     #[error("a card of {sectors} sectors: at most {most} can be looked at")]
     TooLarge {
-        /// By its headers.
         sectors: u64,
-        /// The limit.
         most: u64,
     },
     /// The card can't be put together, so there are no bands to be asked about.
@@ -29,27 +28,20 @@ pub enum FsckError {
     /// A number beyond the card's.
     #[error("there is no {what} {asked}: the card has {count}, from 0")]
     NoSuch {
-        /// Of what.
         what: &'static str,
-        /// Which.
         asked: u64,
-        /// How many there are.
         count: u64,
     },
     /// More sectors than one answer has.
     #[error("{asked} sectors are too many for one answer: at most {most}")]
     TooMany {
-        /// Asked for.
         asked: u64,
-        /// The limit.
         most: u64,
     },
     /// The medium can't be read now, which says nothing of what lies there.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
     Media {
-        /// Where.
         at: UnitAt,
-        /// Why.
         error: MediaError,
     },
     /// A band can't be identified.

@@ -6,8 +6,8 @@ use common::{SECTORS, cut, fresh, load, lose_two_units, rebuilt, unit_at, used};
 use device::Rng;
 use fsck::{CellState, Examined, FsckError, ModuleState, ReadsAs, RebuildState, Source, StripeState, VerdictState};
 use media::{BlockAt, Fault, Flash, Media};
-use sim::{CutOutcome, Subject};
 use std::fs;
+use torture::sim::{CutOutcome, Subject};
 use torture::{CardUnderTest, Kind};
 
 const READ_NS: u64 = 50_000;
@@ -34,15 +34,15 @@ fn a_fresh_card_is_clean_and_all_its_sectors_are_zeros() {
 }
 
 fn read(subject: &mut CardUnderTest, lba: u32) -> ReadsAs {
-    subject.submit(sim::HostOp::Read { lba: sim::Lba(lba), count: 1 });
+    subject.submit(torture::sim::HostOp::Read { lba: torture::sim::Lba(lba), count: 1 });
     let mut done = Vec::new();
     while done.is_empty() {
         assert!(subject.step(device::Time::NEVER, &mut done));
     }
-    let sim::Outcome::Values(values) = &done[0].outcome else { panic!("{:?}", done[0].outcome) };
+    let torture::sim::Outcome::Values(values) = &done[0].outcome else { panic!("{:?}", done[0].outcome) };
     match values[0] {
-        sim::Sector::Zero => ReadsAs::Zeros,
-        sim::Sector::Value(_) => ReadsAs::Data,
+        torture::sim::Sector::Zero => ReadsAs::Zeros,
+        torture::sim::Sector::Value(_) => ReadsAs::Data,
         _ => ReadsAs::Error,
     }
 }

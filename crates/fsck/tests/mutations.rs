@@ -8,7 +8,7 @@ use device::Rng;
 use format::{ModuleHeader, Role, SPARE_BYTES, Spare};
 use media::image::{encode, parse};
 use media::{BlockAt, Fault, Flash, Media, Physics, SectorState, Shape, Unit, UnitAt};
-use sim::CutOutcome;
+use torture::sim::CutOutcome;
 use torture::{CardUnderTest, Kind};
 
 fn mutations(least: u64) -> u64 {

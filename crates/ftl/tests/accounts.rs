@@ -5,7 +5,7 @@ mod common;
 use common::{Card, PACED, PLAIN, STOP_THE_WORLD};
 use device::Rng;
 use ftl::{BandId, Counters, FoundBlock, Ftl, Lba, Persistence, SealedStripe, StreamId, StripeId, StripeKind};
-use nand::Endurance;
+use media::nand::Endurance;
 
 /// Two groups of four dies, units of three sectors; summaries of 8 entries in a sector.
 const CARD: Card = Card {
@@ -211,7 +211,7 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     ftl.forget_needed();
     assert!(ftl.needed_is_known());
     assert!(needed(&ftl).into_iter().eq(2..stripes));
-    // Of a band without a summary all is needed: nobody knows what it held.
+    // Of a band without a summary all is rebuild_snapshot: nobody knows what it held.
     let open = ftl.open_band_of(StreamId::Host).unwrap();
     assert!(!ftl.has_summary(open));
     assert!((0..stripes).all(|index| ftl.stripe_is_needed(StripeId { band: open, index })));

@@ -6,7 +6,7 @@ mod oracle;
 use common::{Card, PACED, PLAIN, STOP_THE_WORLD, assert_all_readable, data_sectors, steady_waf, sum_of_cycles};
 use device::Rng;
 use ftl::{BandId, BandState, Ftl, Lba, ReadOnly, StreamId, StripeId, VictimPolicy};
-use nand::Endurance;
+use media::nand::Endurance;
 
 /// Most blocks last about 20 cycles.
 const FRAIL: Endurance = Endurance { rated_cycles: 20, factory_bad_ppm: 0, erase_fail_ppm_at_rated: 50_000 };

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Card, PLAIN, assert_all_readable, steady_waf};
 use ftl::{Ftl, Lba, SlcCache};
-use nand::CellMode;
+use media::nand::CellMode;
 
 const CACHE: SlcCache = SlcCache { bands: 10, bits_per_cell: 4 };
 const CARD: Card =

@@ -8,7 +8,7 @@ mod oracle;
 
 use device::Rng;
 use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use oracle::HotCold;
 use oracle::brute::{self, Policy, Setup};
 

@@ -5,7 +5,7 @@
 
 use crate::extents::{cut, joined};
 use card::SectorData;
-use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, ArrayConfig, DiskError};
 use std::collections::HashMap;
 
@@ -36,9 +36,9 @@ impl Disks {
 
     /// Begins a request for any bytes: the disks read and write whole blocks.
     pub fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
-        let start = request.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
-        let end = (request.offset_bytes + u64::from(request.len_bytes)).next_multiple_of(BLOCK_BYTES);
-        let whole = Request { offset_bytes: start, len_bytes: (end - start) as u32, ..request };
+        let start = request.range.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
+        let end = (request.range.offset_bytes + u64::from(request.range.len_bytes)).next_multiple_of(BLOCK_BYTES);
+        let whole = Request { range: ByteRange { offset_bytes: start, len_bytes: (end - start) as u32 }, ..request };
         self.array.submit(now, id, whole, done);
     }
 

@@ -5,8 +5,8 @@ use crate::disks::Disks;
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
 use crate::timing::{Timing, without_timing};
-use card::{Card, CardConfig, OpenError, RequestError, SectorData};
-use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use card::{Card, CardConfig, OpenError, SectorData};
+use device::{ByteRange, Completion, Device, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
@@ -379,13 +379,14 @@ impl Engine {
         let id = RequestId(self.free.pop().expect("looked at"));
         self.ragged += u32::from(part.is_ragged());
         self.parts[id.0 as usize] = Some(part);
-        let op = match part.kind {
-            PartKind::Read => device::Op::Read,
-            PartKind::Write => device::Op::Write,
-            PartKind::Trim => device::Op::Trim,
-            PartKind::Flush => device::Op::Flush,
+        let operation = match part.kind {
+            PartKind::Read => device::Operation::Read,
+            PartKind::Write => device::Operation::Write,
+            PartKind::Trim => device::Operation::Trim,
+            PartKind::Flush => device::Operation::Flush,
         };
-        let request = Request { op, fua: part.fua, offset_bytes: part.offset_bytes, len_bytes: part.len_bytes };
+        let range = ByteRange { offset_bytes: part.offset_bytes, len_bytes: part.len_bytes };
+        let request = Request { operation, range, fua: part.fua, data: () };
         match &mut self.state {
             State::On(card) => {
                 if part.kind == PartKind::Write {
@@ -472,7 +473,7 @@ impl Engine {
     }
 
     fn answer(&mut self, port: Option<u64>, answers: &mut Vec<Done>) {
-        while let Some(Completion { id, .. }) = self.done.pop() {
+        while let Some(Completion { id, result, .. }) = self.done.pop() {
             let part = self.parts[id.0 as usize].take().expect("it was submitted");
             self.free.push(id.0);
             self.ragged -= u32::from(part.is_ragged());
@@ -488,7 +489,7 @@ impl Engine {
                 }
                 State::Off(_) | State::Gone => unreachable!("it has just completed something"),
             };
-            let error = card.take_error(id).map(|error| match error {
+            let error = result.err().map(|error| match error {
                 RequestError::ReadOnly => AskError::ReadOnly,
                 RequestError::EdgeUnreadable => {
                     AskError::Unreadable { offset_bytes: part.offset_bytes / SECTOR_BYTES * SECTOR_BYTES }

@@ -20,7 +20,7 @@ use crate::error::{in_range, multiple_of};
 use crate::{LoadError, MAX_REQUEST_BYTES, ProcessId, Step};
 use device::Request;
 
-/// What becomes of the log block that a group leaves half full.
+/// Treatment of the log block that a group leaves half full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogTail {
     /// It is padded, the next group begins with the next block (Oracle: redo wastage).
@@ -39,7 +39,7 @@ impl LogTail {
     }
 }
 
-/// How a group is made durable.
+/// The request that makes a group durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogSync {
     /// An acknowledged write counts as durable (`fsync = off`, or a cache that is trusted).
@@ -68,14 +68,14 @@ pub struct LogConfig {
     pub area_bytes: u64,
     /// The log is written in whole blocks of this size.
     pub block_bytes: u32,
-    /// What becomes of a half full block.
+    /// Treatment of a half full block.
     pub tail: LogTail,
     /// A larger group takes several writes, one after the other.
     pub max_write_bytes: u32,
     /// The log buffer in memory. A group is written when a third is filled, even if nobody commits; sessions wait
     /// when it is full.
     pub buffer_bytes: u64,
-    /// How a group is made durable.
+    /// The request that makes a group durable.
     pub sync: LogSync,
 }
 
@@ -114,12 +114,12 @@ impl LogConfig {
     }
 }
 
-/// What the log writer did.
+/// Counts of the log writer's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogCounts {
     /// Bytes of records appended.
     pub record_bytes: u64,
-    /// Write requests.
+    /// Number of write requests.
     pub writes: u64,
     /// Bytes of write requests: whole blocks.
     pub written_bytes: u64,
@@ -137,7 +137,7 @@ pub(crate) struct GroupCommit {
     appended: u64,
     group_end: u64,
     durable: u64,
-    /// Where the next group's first record goes, counted from the area's start without wrapping.
+    /// Position of the next group's first record, counted from the area's start without wrapping.
     position: u64,
     /// Committers of the group that gathers; at most one entry for each session.
     committers: Vec<ProcessId>,
@@ -148,7 +148,7 @@ pub(crate) struct GroupCommit {
     counts: LogCounts,
 }
 
-/// What the log writer's last step was.
+/// The log writer's last step.
 #[derive(Clone, Copy, Debug)]
 enum Writing {
     Idle,
@@ -197,7 +197,7 @@ impl GroupCommit {
         true
     }
 
-    /// Whether the log buffer is full: sessions may not go on appending.
+    /// Returns whether the log buffer is full: sessions may not go on appending.
     pub fn is_full(&self) -> bool {
         self.appended - self.durable >= self.config.buffer_bytes
     }
@@ -223,7 +223,7 @@ impl GroupCommit {
         if self.is_due() { self.next_group() } else { Step::Park }
     }
 
-    /// What was counted since the last [`GroupCommit::reset_counts`].
+    /// Returns the counts since the last [`GroupCommit::reset_counts`].
     pub fn counts(&self) -> LogCounts {
         self.counts
     }
@@ -233,7 +233,7 @@ impl GroupCommit {
         self.counts = LogCounts::default();
     }
 
-    /// Whether the log writer has a reason to write what has gathered.
+    /// Returns whether the log writer has a reason to write what has gathered.
     fn is_due(&self) -> bool {
         let gathered = self.appended - self.group_end;
         gathered > 0
@@ -284,7 +284,7 @@ impl GroupCommit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use device::Op;
+    use device::Operation;
 
     const WRITER: ProcessId = ProcessId(9);
 
@@ -311,7 +311,10 @@ mod tests {
         assert!(wake.iter().all(|&p| p == WRITER) && !wake.is_empty());
         wake.clear();
         let first = request(log.step_writer(&mut wake));
-        assert_eq!((first.op, first.offset_bytes, first.len_bytes, first.fua), (Op::Write, 1 << 20, 512, true));
+        assert_eq!(
+            (first.operation, first.range.offset_bytes, first.range.len_bytes, first.fua),
+            (Operation::Write, 1 << 20, 512, true)
+        );
         // These two come too late for the first group.
         for session in 3..5 {
             log.append(400, &mut wake);
@@ -320,7 +323,7 @@ mod tests {
         wake.clear();
         let second = request(log.step_writer(&mut wake));
         assert_eq!(wake, [0, 1, 2].map(ProcessId), "the first group's committers go on");
-        assert_eq!((second.offset_bytes, second.len_bytes), ((1 << 20) + 512, 1024));
+        assert_eq!((second.range.offset_bytes, second.range.len_bytes), ((1 << 20) + 512, 1024));
         wake.clear();
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         assert_eq!(wake, [3, 4].map(ProcessId));
@@ -334,8 +337,9 @@ mod tests {
         log.append(3_000, &mut wake);
         log.commit(ProcessId(0), &mut wake);
         wake.clear();
-        let ops: Vec<_> = (0..3).map(|_| request(log.step_writer(&mut wake))).map(|r| (r.op, r.len_bytes)).collect();
-        assert_eq!(ops, [(Op::Write, 2048), (Op::Write, 1024), (Op::Flush, 0)]);
+        let ops: Vec<_> =
+            (0..3).map(|_| request(log.step_writer(&mut wake))).map(|r| (r.operation, r.range.len_bytes)).collect();
+        assert_eq!(ops, [(Operation::Write, 2048), (Operation::Write, 1024), (Operation::Flush, 0)]);
         assert!(wake.is_empty());
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         assert_eq!(wake, [ProcessId(0)]);
@@ -351,14 +355,16 @@ mod tests {
                 log.append(1 + round * 37 % 3_000, &mut wake);
                 log.commit(ProcessId(0), &mut wake);
                 while let Step::Io { request, .. } = log.step_writer(&mut wake) {
-                    let end = request.offset_bytes + u64::from(request.len_bytes);
-                    assert!(request.offset_bytes >= 4096 && end <= 4096 + config.area_bytes);
-                    assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512));
+                    let end = request.range.offset_bytes + u64::from(request.range.len_bytes);
+                    assert!(request.range.offset_bytes >= 4096 && end <= 4096 + config.area_bytes);
+                    assert!(
+                        request.range.offset_bytes.is_multiple_of(512) && request.range.len_bytes.is_multiple_of(512)
+                    );
                     let expected = if last_end == 4096 + config.area_bytes { 4096 } else { last_end };
                     // A rewritten tail begins one block before the end of the last write, also across the seam.
                     let back = if expected == 4096 { 4096 + config.area_bytes - 512 } else { expected - 512 };
-                    let next = request.offset_bytes == expected;
-                    assert!(next || (tail == LogTail::Rewrite && request.offset_bytes == back), "round {round}");
+                    let next = request.range.offset_bytes == expected;
+                    assert!(next || (tail == LogTail::Rewrite && request.range.offset_bytes == back), "round {round}");
                     last_end = end;
                 }
             }
@@ -374,7 +380,7 @@ mod tests {
         assert_eq!(log.step_writer(&mut wake), Step::Park);
         log.append(1, &mut wake);
         assert_eq!(wake, [WRITER]);
-        assert_eq!(request(log.step_writer(&mut wake)).len_bytes, 1536);
+        assert_eq!(request(log.step_writer(&mut wake)).range.len_bytes, 1536);
     }
 
     #[test]

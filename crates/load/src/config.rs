@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 
 /// A configuration of any load.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum LoadConfig {
-    /// sysbench fileio.
     Fileio(FileioConfig),
     /// Commits beside random reads.
     Redo(RedoConfig),
-    /// SLOB.
     Slob(SlobConfig),
-    /// OLTP 80/20.
     Oltp(OltpConfig),
 }
 
@@ -49,7 +47,8 @@ impl LoadConfig {
         }
     }
 
-    /// Whether it ever writes: whether it destroys what a real device holds, and changes the state of a modelled one.
+    /// Returns whether it ever writes: whether it destroys what a real device holds, and changes the state of a
+    /// modelled one.
     pub fn writes(&self) -> bool {
         match self {
             LoadConfig::Fileio(config) => config.mode.writes(),
@@ -59,7 +58,7 @@ impl LoadConfig {
         }
     }
 
-    /// What a result says of its load: `kind`, and every parameter under its own name.
+    /// Describes the load for a result: `kind`, and every parameter under its own name.
     pub fn describe(&self) -> Value {
         match self {
             LoadConfig::Fileio(config) => describe_fileio(config),
@@ -252,7 +251,7 @@ mod tests {
     use super::*;
     use crate::FileioMode;
     use crate::testing::{Machine, run};
-    use device::Op;
+    use device::Operation;
 
     fn all() -> [LoadConfig; 4] {
         [
@@ -299,7 +298,7 @@ mod tests {
         let machine = Machine { read_ns: 100_000, write_ns: 50_000, flush_ns: 10_000, cores: None };
         for config in fileio.into_iter().chain(others) {
             let trace = run(config.build(1).unwrap().as_mut(), machine, 0, 100_000_000);
-            let wrote = trace.requests.iter().any(|r| r.request.op == Op::Write);
+            let wrote = trace.requests.iter().any(|r| r.request.operation == Operation::Write);
             assert_eq!(config.writes(), wrote, "{config:?}");
         }
     }

@@ -4,7 +4,7 @@
 //! with nobody to wake him while all the others are gone.
 
 use crate::{Load, ProcessId, Step};
-use device::{Op, Request, Time};
+use device::{Operation, Request, Time};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -45,7 +45,7 @@ pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64
     (0..count).for_each(|p| push(&mut queue, Time::ZERO, ProcessId(p)));
     let mut free_cores = vec![Time::ZERO; machine.cores.unwrap_or(0)];
     let mut compute = |now: Time, cpu_ns: u64| match free_cores.iter_mut().min() {
-        // What needs no CPU waits for no core.
+        // A step that needs no CPU waits for no core.
         Some(core) if cpu_ns > 0 => {
             *core = (*core).max(now) + cpu_ns;
             *core
@@ -73,12 +73,12 @@ pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64
         }
         match load.step(process, now, &mut wake) {
             Step::Io { cpu_ns, request, .. } => {
-                assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes.is_multiple_of(512));
-                assert!(request.offset_bytes + u64::from(request.len_bytes) <= load.footprint_bytes());
-                let latency_ns = match request.op {
-                    Op::Read => machine.read_ns,
-                    Op::Write | Op::Trim => machine.write_ns,
-                    Op::Flush => machine.flush_ns,
+                assert!(request.range.offset_bytes.is_multiple_of(512) && request.range.len_bytes.is_multiple_of(512));
+                assert!(request.range.offset_bytes + u64::from(request.range.len_bytes) <= load.footprint_bytes());
+                let latency_ns = match request.operation {
+                    Operation::Read => machine.read_ns,
+                    Operation::Write | Operation::Trim => machine.write_ns,
+                    Operation::Flush => machine.flush_ns,
                 };
                 out[process.index()] = Some(request);
                 push(&mut queue, compute(now, cpu_ns) + latency_ns, process);

@@ -28,7 +28,7 @@ fn pages(card: &Card) -> f64 {
     geometry.installed_bytes() as f64 / 4096.0 * share
 }
 
-/// What the process holds of the machine's memory.
+/// Returns the bytes of the machine's memory that the process holds.
 fn resident_bytes() -> Result<u64, Box<dyn std::error::Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));

@@ -1,4 +1,4 @@
-//! What safety costs a card with contents: recovery, parity and metadata, a missing module, a rebuild.
+//! Cost of safety for a card with contents: recovery, parity and metadata, a missing module, a rebuild.
 //!
 //! ```text
 //! cargo run --release --locked -p target --example price_of_safety
@@ -46,7 +46,7 @@ struct Host {
     payload: Vec<u8>,
 }
 
-/// What a run measured.
+/// Measurements of a run.
 struct Measured {
     iops: f64,
     p50_us: f64,
@@ -148,7 +148,7 @@ impl Host {
     }
 }
 
-/// What a start took.
+/// Measurements of a start.
 struct Start {
     units: u64,
     by_checkpoint: u32,

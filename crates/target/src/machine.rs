@@ -7,7 +7,7 @@
 //! that was due by a schedule before that has its latency from then on, with all that kept the session from asking.
 
 use crate::recorder::Recorder;
-use device::{Cause, Completion, Device, EventTable, HostConfig, Op, Request, RequestId, Time};
+use device::{Cause, Completion, Device, EventTable, HostConfig, Operation, Request, RequestId, Time};
 use load::{Load, ProcessId, Step};
 use std::collections::VecDeque;
 
@@ -20,10 +20,10 @@ pub enum Stop {
     Finished(u64),
 }
 
-/// Why it paused.
+/// The reason why it paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum StopReason {
-    /// As asked.
     Reached,
     /// Every process has ended.
     LoadEnded,
@@ -34,7 +34,7 @@ pub enum StopReason {
 /// Events between two looks at whether the person asked to stop: some ten milliseconds of work.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
 
-/// What a process does when its present burst of CPU work is over.
+/// A process's next action when its present burst of CPU work is over.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// Its request is complete: record it, ask the load for the next step.
@@ -67,7 +67,7 @@ struct Process {
     request: Request,
     /// When the request was due by the load's schedule; `NEVER`: it has none.
     due: Time,
-    /// How late the session was to ask for it.
+    /// Delay of the session's submission behind its due time.
     late_ns: u64,
     /// When the session handed the request to the driver, or when it was due if that was before.
     asked: Time,
@@ -78,7 +78,7 @@ struct Process {
 }
 
 /// Host, load and device.
-pub struct Machine<'a, D: Device> {
+pub struct Machine<'a, D: Device<Data = ()>> {
     device: D,
     load: &'a mut dyn Load,
     host: HostConfig,
@@ -98,7 +98,7 @@ pub struct Machine<'a, D: Device> {
     explain: bool,
 }
 
-impl<'a, D: Device> Machine<'a, D> {
+impl<'a, D: Device<Data = ()>> Machine<'a, D> {
     /// Starts all processes of the load at time 0. The device takes as many requests as there are processes.
     pub fn new(device: D, load: &'a mut dyn Load, host: HostConfig, explain: bool) -> Machine<'a, D> {
         let count = load.processes();
@@ -138,12 +138,12 @@ impl<'a, D: Device> Machine<'a, D> {
         machine
     }
 
-    /// The device.
+    /// Returns the device under the host.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// Virtual time.
+    /// Returns the present virtual time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -158,7 +158,7 @@ impl<'a, D: Device> Machine<'a, D> {
         self.finished
     }
 
-    /// What the application saw.
+    /// Reports the application's view.
     pub fn application(&self) -> Option<results::Application> {
         self.load.report(self.now)
     }
@@ -178,12 +178,12 @@ impl<'a, D: Device> Machine<'a, D> {
         self.load.start_measurement(self.now);
     }
 
-    /// What was recorded since measurement began.
+    /// Returns the records since measurement began.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.recorder.as_ref()
     }
 
-    /// Runs on.
+    /// Continues the run until `stop`.
     pub fn run_until(&mut self, stop: Stop) -> StopReason {
         self.run_until_or(stop, &|| false)
     }
@@ -204,7 +204,7 @@ impl<'a, D: Device> Machine<'a, D> {
                 break StopReason::Reached;
             }
             if self.alive == 0 {
-                // What a card does for itself when nobody asks it is no part of the load.
+                // A card's own work when nobody asks it is no part of the load.
                 break StopReason::LoadEnded;
             }
             events += 1;
@@ -329,15 +329,21 @@ impl<'a, D: Device> Machine<'a, D> {
                 if let Some(recorder) = &mut self.recorder {
                     let (now, explain) = (self.now, self.explain);
                     // A request asked for before measurement began has its whole latency all the same.
-                    recorder.record(process.request.op, process.request.len_bytes, process.asked, now, || {
-                        let mut parts = process.parts;
-                        let before_ns = process.submitted - process.asked;
-                        if explain {
-                            parts.add(Cause::Late, process.late_ns);
-                            parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
-                        }
-                        parts
-                    });
+                    recorder.record(
+                        process.request.operation,
+                        process.request.range.len_bytes,
+                        process.asked,
+                        now,
+                        || {
+                            let mut parts = process.parts;
+                            let before_ns = process.submitted - process.asked;
+                            if explain {
+                                parts.add(Cause::Late, process.late_ns);
+                                parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
+                            }
+                            parts
+                        },
+                    );
                 }
                 self.next_step(p, has_core);
             }
@@ -366,7 +372,7 @@ impl<'a, D: Device> Machine<'a, D> {
                 process.due = due.unwrap_or(Time::NEVER);
                 process.late_ns = self.now.since_ns(process.due);
                 self.generated += 1;
-                let session_ns = if request.op == Op::Flush { 0 } else { self.host.session_ns };
+                let session_ns = if request.operation == Operation::Flush { 0 } else { self.host.session_ns };
                 self.compute(p, session_ns + cpu_ns + self.host.submit_ns, Then::Submit, has_core);
                 false
             }

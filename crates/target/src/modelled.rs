@@ -11,12 +11,12 @@ use results::{Flash, Wear};
 
 /// A modelled device.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Modelled {
     /// A flash card.
     Card(Box<Card>),
     /// Cards striped by the host.
     Striped(Striped),
-    /// Disks.
     Disks(Box<Array>),
 }
 
@@ -46,7 +46,7 @@ impl Modelled {
         }
     }
 
-    /// What flash management did since the start, over all cards.
+    /// Returns the counts of flash management since the start, over all cards.
     pub fn counters(&self) -> Counters {
         self.cards().iter().map(|c| c.ftl().counters()).fold(Counters::default(), |a, b| Counters {
             host_sectors: a.host_sectors + b.host_sectors,
@@ -68,7 +68,7 @@ impl Modelled {
         })
     }
 
-    /// What the flash did since `earlier`; `None` for disks.
+    /// Returns the activity of the flash since `earlier`; `None` for disks.
     pub fn flash_since(&self, earlier: &Counters) -> Option<Flash> {
         let cards = self.cards();
         let first = cards.first()?;
@@ -95,6 +95,8 @@ impl Modelled {
 }
 
 impl Device for Modelled {
+    type Data = ();
+
     #[inline]
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         match self {

@@ -1,7 +1,7 @@
-//! What is recorded while a load runs.
+//! Records of a running load.
 
 use crate::tail::Tail;
-use device::{Op, Parts, Time};
+use device::{Operation, Parts, Time};
 use results::{IoClass, LatencyRecorder, SeriesRow, TailReport};
 
 /// Nanoseconds of a row of the series, as long as there are not too many.
@@ -80,14 +80,14 @@ impl Recorder {
 
     /// A request that took from `start` to `end`.
     #[inline]
-    pub fn record(&mut self, op: Op, bytes: u32, start: Time, end: Time, parts: impl FnOnce() -> Parts) {
+    pub fn record(&mut self, op: Operation, bytes: u32, start: Time, end: Time, parts: impl FnOnce() -> Parts) {
         let lat_ns = end - start;
         let class = match op {
-            Op::Read => &mut self.read,
-            Op::Write => &mut self.write,
-            Op::Flush => &mut self.sync,
+            Operation::Read => &mut self.read,
+            Operation::Write => &mut self.write,
+            Operation::Flush => &mut self.sync,
             // Trims move no data and are in nobody's latency figures.
-            Op::Trim => return,
+            Operation::Trim => return,
         };
         class.latency.record(lat_ns);
         class.bytes += u64::from(bytes);
@@ -102,17 +102,17 @@ impl Recorder {
         }
         let row = &mut self.rows[row];
         match op {
-            Op::Read => row.read_bytes += u64::from(bytes),
-            Op::Write => row.write_bytes += u64::from(bytes),
-            Op::Flush | Op::Trim => {}
+            Operation::Read => row.read_bytes += u64::from(bytes),
+            Operation::Write => row.write_bytes += u64::from(bytes),
+            Operation::Flush | Operation::Trim => {}
         }
         row.ios += 1;
         row.lat_max_ns = row.lat_max_ns.max(lat_ns);
         if let Some(tail) = &mut self.tail {
             let name = match op {
-                Op::Read => "read",
-                Op::Write => "write",
-                Op::Flush | Op::Trim => "sync",
+                Operation::Read => "read",
+                Operation::Write => "write",
+                Operation::Flush | Operation::Trim => "sync",
             };
             // A request in flight when measurement began counts, as submitted at its beginning.
             tail.record(name, start.since_ns(self.since) as f64 / 1e9, lat_ns, parts());
@@ -132,8 +132,8 @@ impl Recorder {
         self.row_ns *= 2;
     }
 
-    /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Where the time went
-    /// is not merged: only models know it, and they have one recorder.
+    /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Causes of latency
+    /// are not merged: only models know them, and they have one recorder.
     pub fn merge(&mut self, other: &Recorder) {
         debug_assert_eq!((self.since, self.row_ns), (other.since, other.row_ns));
         let classes = [(&mut self.read, &other.read), (&mut self.write, &other.write), (&mut self.sync, &other.sync)];
@@ -185,7 +185,7 @@ impl Recorder {
         (0..rows).map(row).collect()
     }
 
-    /// Where the time went, if that was kept.
+    /// Returns the causes of latency, if they were kept.
     pub fn tail(&self) -> Option<TailReport> {
         self.tail.as_ref().map(Tail::report)
     }

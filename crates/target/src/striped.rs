@@ -1,7 +1,7 @@
 //! Cards striped by the host (RAID 0 over cards).
 
 use card::Card;
-use device::{Completion, Device, Op, Parts, Request, RequestId, Time};
+use device::{ByteRange, Completion, Device, Operation, Parts, Request, RequestId, Time};
 
 /// Cards with consecutive stripes of the host's address space in turn. A contiguous range is contiguous on each card,
 /// so a request becomes at most one piece for each card, under the same id.
@@ -22,7 +22,7 @@ impl Striped {
         Striped { cards, stripe_bytes, pieces_left: vec![0; max_requests as usize], in_flight: 0, scratch: Vec::new() }
     }
 
-    /// The cards.
+    /// Returns the cards over which it stripes.
     pub fn cards(&self) -> &[Card] {
         &self.cards
     }
@@ -57,21 +57,24 @@ fn card_offset(i: u64, end: u64, cards: u64, stripe_bytes: u64) -> u64 {
 }
 
 impl Device for Striped {
+    type Data = ();
+
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
-        let (start, end) = (request.offset_bytes, request.offset_bytes + u64::from(request.len_bytes));
+        let (start, end) =
+            (request.range.offset_bytes, request.range.offset_bytes + u64::from(request.range.len_bytes));
         let piece = |i: u64| {
             let (from, to) = (self.card_offset(i, start), self.card_offset(i, end));
-            Request { offset_bytes: from, len_bytes: (to - from) as u32, ..request }
+            Request { range: ByteRange { offset_bytes: from, len_bytes: (to - from) as u32 }, ..request }
         };
-        let to_all = request.op == Op::Flush;
+        let to_all = request.operation == Operation::Flush;
         let pieces: Vec<(usize, Request)> = (0..self.cards.len() as u64)
             .map(|i| (i as usize, piece(i)))
-            .filter(|(_, r)| to_all || r.len_bytes > 0)
+            .filter(|(_, r)| to_all || r.range.len_bytes > 0)
             .collect();
         self.in_flight += 1;
         if pieces.is_empty() {
             self.in_flight -= 1;
-            return done.push(Completion { id, parts: Parts::default() });
+            return done.push(Completion { id, result: Ok(()), data: (), parts: Parts::default() });
         }
         self.pieces_left[id.0 as usize] = pieces.len() as u32;
         for (i, request) in pieces {

@@ -1,10 +1,10 @@
 //! Two controllers that both have the modules.
 
 use crate::CardUnderTest;
+use crate::sim::Impact;
 use crate::subject::{AT_ONCE, CARD};
 use card::Card;
 use device::{Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
-use sim::Impact;
 
 impl CardUnderTest {
     /// Another controller claims the modules and writes, while this one serves; every sector keeps the contents that

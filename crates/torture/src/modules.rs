@@ -1,10 +1,10 @@
 //! Modules that are pulled, swapped and put elsewhere.
 
 use crate::CardUnderTest;
+use crate::sim::{Impact, Lost, What};
 use card::{Card, shape};
 use format::CardId;
 use media::{CutOutcome as End, Flash, Media, Module, UnderWay};
-use sim::{Impact, Lost, What};
 
 const ANOTHER_CARD: CardId = CardId(*b"another card    ");
 

@@ -1,15 +1,15 @@
 //! The card as a subject of lives.
 
-use crate::tiny::PAYLOAD_BYTES;
-use card::{Card, CardConfig, OpenError, SectorData, shape};
-use device::{Completion, Device, Op, Request, RequestId, SECTOR_BYTES, Time};
-use format::CardId;
-use ftl::recover::{AssembleError, ScanError};
-use media::{Flash, Media, MediaError, Module, Physics};
-use sim::{
+use crate::sim::{
     Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
     RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
+use crate::tiny::PAYLOAD_BYTES;
+use card::{Card, CardConfig, OpenError, SectorData, shape};
+use device::{Completion, Device, Operation, Request, RequestError, RequestId, SECTOR_BYTES, Time};
+use format::CardId;
+use ftl::recover::{AssembleError, ScanError};
+use media::{Flash, Media, MediaError, Module, Physics};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -156,21 +156,22 @@ impl CardUnderTest {
             let (_, host_op) = self.waiting.pop_front().expect("looked at");
             let Some(card) = &mut self.card else { return };
             let id32 = RequestId(id as u32);
-            let bytes = |lba: sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
+            let bytes =
+                |lba: crate::sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
             let request = match host_op {
                 HostOp::Write { lba, stamps, fua } => {
                     let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
                     card.set_write(id32, &payloads);
                     let (offset_bytes, len_bytes) = bytes(lba, stamps.len() as u32);
-                    Request { op: Op::Write, fua, offset_bytes, len_bytes }
+                    Request { fua, ..Request::write(offset_bytes, len_bytes) }
                 }
                 HostOp::Trim { lba, count } => {
                     let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request { op: Op::Trim, fua: false, offset_bytes, len_bytes }
+                    Request::trim(offset_bytes, len_bytes)
                 }
                 HostOp::WriteZeroes { lba, count, fua } => {
                     let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request { op: Op::Trim, fua, offset_bytes, len_bytes }
+                    Request { fua, ..Request::trim(offset_bytes, len_bytes) }
                 }
                 HostOp::Flush => Request::flush(),
                 HostOp::Read { lba, count } => {
@@ -178,7 +179,7 @@ impl CardUnderTest {
                     Request::read(offset_bytes, len_bytes)
                 }
             };
-            self.outstanding[id] = Some(Outstanding { op, is_read: request.op == Op::Read });
+            self.outstanding[id] = Some(Outstanding { op, is_read: request.operation == Operation::Read });
             card.submit(self.now, id32, request, &mut self.completions);
         }
     }
@@ -188,7 +189,7 @@ impl CardUnderTest {
             let slot = &mut self.outstanding[completion.id.0 as usize];
             let Outstanding { op, is_read } = slot.take().expect("it was asked for");
             let card = self.card.as_mut().expect("it answered");
-            let outcome = if let Some(error) = card.take_error(completion.id) {
+            let outcome = if let Err(error) = completion.result {
                 self.refused += 1;
                 Outcome::Failed(op_error(error))
             } else if is_read {
@@ -201,10 +202,10 @@ impl CardUnderTest {
     }
 }
 
-fn op_error(error: card::RequestError) -> sim::OpError {
+fn op_error(error: RequestError) -> crate::sim::OpError {
     match error {
-        card::RequestError::ReadOnly => sim::OpError::ReadOnly,
-        card::RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
+        RequestError::ReadOnly => crate::sim::OpError::ReadOnly,
+        RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
     }
 }
 

@@ -5,8 +5,8 @@ use device::{Rng, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, JoinError};
 use media::{Fault, Flash, Media, Module, Physics};
-use sim::{Ask, Bench, Bounds, CutOutcome, Failure, HostConfig, Lba, Subject, What, player};
 use std::collections::BTreeSet;
+use torture::sim::{Ask, Bench, Bounds, CutOutcome, Failure, HostConfig, Lba, Subject, What, player};
 use torture::{CardUnderTest, Kind, physics, tiny};
 
 type Tested = Bench<CardUnderTest>;
@@ -18,7 +18,7 @@ fn used(config: CardConfig, physics: Physics, seed: u64, asks: u32) -> Tested {
     bench
 }
 
-fn play(bench: &mut Tested, asks: &[sim::HostStep]) {
+fn play(bench: &mut Tested, asks: &[torture::sim::HostStep]) {
     let mut player = player::Player::new(asks);
     while player.play(bench).unwrap() != player::Played::Over {}
 }
@@ -249,7 +249,9 @@ fn unreadable(bench: &mut Tested) -> BTreeSet<Lba> {
         while bench.in_flight() > 0 {
             match bench.step(Time::NEVER) {
                 Ok(_) => {}
-                Err(Failure::Violation(sim::Violation::Sector(wrong))) if wrong.read == sim::Sector::Error => {
+                Err(Failure::Violation(torture::sim::Violation::Sector(wrong)))
+                    if wrong.read == torture::sim::Sector::Error =>
+                {
                     lost.insert(Lba(lba));
                     bench.oracle = before.clone();
                     break;

@@ -1,8 +1,8 @@
 //! Lives of tiny cards with all faults that they can be given. `flashrig torture` lives more of them.
 
 use device::Rng;
-use sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
 use torture::campaign::{Campaign, Limits, Tally};
+use torture::sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
 use torture::{CardUnderTest, Kind, physics, tiny};
 
 fn campaign() -> Campaign {

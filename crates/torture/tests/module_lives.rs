@@ -2,8 +2,8 @@
 //! torture --test module_lives` runs more of them, `FROM=41 LIVES=42` the one of a seed again.
 
 use media::Physics;
-use sim::plan::{Area, Flips, HostError, PlanConfig};
-use sim::{Bounds, Case, Coverage, CutOutcome, FaultKind, HostConfig, Plan, What, life};
+use torture::sim::plan::{Area, Flips, HostError, PlanConfig};
+use torture::sim::{Bounds, Case, Coverage, CutOutcome, FaultKind, HostConfig, Plan, What, life};
 use torture::{CardUnderTest, Kind, physics, tiny};
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -44,7 +44,7 @@ fn live_on(lives: u64, cards: &[Kind], kinds: &[FaultKind], physics: fn(Kind) ->
     assert_eq!(failed, 0, "lives that ended badly");
     if from == 0 {
         for &kind in kinds {
-            let met: u64 = sim::Activity::ALL.iter().map(|&activity| coverage.of(kind, activity)).sum();
+            let met: u64 = torture::sim::Activity::ALL.iter().map(|&activity| coverage.of(kind, activity)).sum();
             assert!(met > 0, "{kind} never happened");
         }
     }

@@ -3,8 +3,8 @@
 
 use device::{Rng, Time};
 use media::Physics;
-use sim::plan::{Area, Flips};
-use sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
+use torture::sim::plan::{Area, Flips};
+use torture::sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
 use torture::{CardUnderTest, Kind, tiny};
 
 fn used(kind: Kind, seed: u64) -> Bench<CardUnderTest> {
@@ -15,7 +15,7 @@ fn used(kind: Kind, seed: u64) -> Bench<CardUnderTest> {
     bench
 }
 
-fn play(bench: &mut Bench<CardUnderTest>, asks: &[sim::HostStep]) {
+fn play(bench: &mut Bench<CardUnderTest>, asks: &[torture::sim::HostStep]) {
     let mut player = player::Player::new(asks);
     while player.play(bench).unwrap() != player::Played::Over {}
 }

@@ -1,10 +1,10 @@
 //! Lives that ended badly once, as small as they could be made: `tests/regressions/*.json`, as `flashrig torture` writes
 //! them.
 
-use sim::Life;
 use std::fs;
 use std::path::{Path, PathBuf};
 use torture::campaign::Reproducer;
+use torture::sim::Life;
 
 fn lives_in(folder: &str) -> Vec<(PathBuf, Life)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
@@ -28,7 +28,7 @@ fn lives_that_ended_badly_once_end_well() {
     assert!(lives >= 5);
 }
 
-/// One that ends well goes to `regressions`, and out of what docs/measurements.md says is not mended.
+/// A life that ends well moves to `regressions`.
 #[test]
 fn lives_that_are_kept_as_open_still_end_badly() {
     for (path, life) in lives_in("open") {

@@ -3,7 +3,7 @@
 use card::CardConfig;
 use device::Time;
 use media::{Fault, Media, Physics};
-use sim::{Ask, Bench, Bounds, Lba, Subject};
+use torture::sim::{Ask, Bench, Bounds, Lba, Subject};
 use torture::{CardUnderTest, Kind, tiny};
 
 const SECTORS: u32 = 36;
@@ -89,7 +89,7 @@ fn a_stuck_module_costs_its_time_out_once_and_is_done_without() {
     assert!((0..3).all(|die| card.slot_of(die) != Some(1)), "it counts as gone");
     // With the power it comes back, stale.
     let mut rng = device::Rng::stream(1, "cut");
-    bench.cut(sim::CutOutcome::Any, &mut rng);
+    bench.cut(torture::sim::CutOutcome::Any, &mut rng);
     bench.recover(None, &mut rng).unwrap();
     assert!((0..3).any(|die| bench.subject.card().unwrap().slot_of(die) == Some(1)));
     rest(&mut bench);

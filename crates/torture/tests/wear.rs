@@ -4,9 +4,11 @@
 use card::Health;
 use device::{Rng, Time};
 use media::{ErrorRates, Physics};
-use sim::plan::{Area, Flips, PlanConfig};
-use sim::{Ask, Bench, Bounds, Case, CutOutcome, FaultKind, FaultSpec, HostConfig, Impact, Lba, Plan, Subject};
-use sim::{life, player};
+use torture::sim::plan::{Area, Flips, PlanConfig};
+use torture::sim::{
+    Ask, Bench, Bounds, Case, CutOutcome, FaultKind, FaultSpec, HostConfig, Impact, Lba, Plan, Subject,
+};
+use torture::sim::{life, player};
 use torture::{CardUnderTest, FADING, Kind, RATED_CYCLES, short_lived, wearing};
 
 type Worn = Bench<CardUnderTest>;

@@ -3,7 +3,7 @@
 //! Random requests of 4 KiB over so many gigabytes, at random times around so many a second. The same words make the same
 //! trace.
 
-use device::{Op, Rng};
+use device::{Operation, Rng};
 use std::io::{BufWriter, stdout};
 use trace::{Format, Record, Writer};
 
@@ -36,7 +36,7 @@ fn make(format: Format, requests: u64, read_percent: u64, iops: u64, span_gb: u6
     let gap_ns = 1_000_000_000 / iops;
     let mut at_ns = 0;
     for _ in 0..requests {
-        let op = if rng.below(100) < read_percent { Op::Read } else { Op::Write };
+        let op = if rng.below(100) < read_percent { Operation::Read } else { Operation::Write };
         let offset_bytes = rng.below(span_gb * 1_000_000_000 / 4096) * 4096;
         writer.write(&Record { at_ns, op, fua: false, offset_bytes, len_bytes: 4096 })?;
         at_ns += rng.below(2 * gap_ns + 1);

@@ -1,9 +1,9 @@
-//! What blkparse prints by default, of what blktrace recorded:
-//! `  8,0    3       11     0.009507758   697  D   W 223490 + 8 [kjournald]`.
+//! Default output of blkparse, of a recording by blktrace: ` 8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
 //!
-//! Device, CPU, sequence, seconds, process, event, kind, first sector of 512 bytes `+` sectors, command. Of all events the
-//! *issue* to the drive (`D`) is taken: after merging and splitting, what the drive was asked. What was queued before (`Q`)
-//! is the same requests as the file system made them. Everything from the summary on is passed over.
+//! Device, CPU, sequence, seconds, process, event, kind, first sector of 512 bytes `+` sectors, command. Only the
+//! *issue* to the drive (`D`) is taken of all events: it shows the drive's requests, after merging and splitting. The
+//! queued events before (`Q`) are the same requests as the file system made them. Everything from the summary on is
+//! passed over.
 //!
 //! Kinds: `R`, `W`, `D` (discard), `F` (flush); an `F` before another kind is a flush ahead of it, one behind it is FUA.
 //! Commands that are passed through to a drive, and zones, are no requests. A volume is a device, `8,0`.
@@ -11,7 +11,7 @@
 use crate::error::Bad;
 use crate::field::{Field, Fields};
 use crate::format::{Line, Said};
-use device::Op;
+use device::Operation;
 
 /// Bytes of a sector of these lines.
 pub(crate) const SECTOR_BYTES: u64 = 512;
@@ -42,7 +42,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     let stamp = Some((stamp_ns, time.column));
     let flush = Said {
         stamp,
-        op: Op::Flush,
+        op: Operation::Flush,
         fua: false,
         offset_bytes: 0,
         len_bytes: 0,
@@ -50,7 +50,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
         volume: device.bytes,
     };
     let Some(op) = op else { return Ok(Line::Request(flush)) };
-    // Of a flush without data, of no data at all, only the command is printed.
+    // Only the command is printed of a flush without data, or of no data at all.
     let place = match place {
         Ok(place) if place.bytes.starts_with(b"[") && flush_before => return Ok(Line::Request(flush)),
         place => place?,
@@ -76,26 +76,26 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
 struct Kind {
     flush_before: bool,
     /// `None`: only the flush.
-    op: Option<Op>,
+    op: Option<Operation>,
     fua: bool,
 }
 
-/// What the letters say; `None`: no request.
+/// Returns the kind that the letters name; `None`: no request.
 fn kind_of(kind: Field) -> Result<Option<Kind>, Bad> {
     let (flush_before, rest) = match kind.bytes {
         [b'F', rest @ ..] => (true, rest),
         all => (false, all),
     };
     let op = match rest.first() {
-        Some(b'R') => Some(Op::Read),
-        Some(b'W') => Some(Op::Write),
-        Some(b'D') => Some(Op::Trim),
+        Some(b'R') => Some(Operation::Read),
+        Some(b'W') => Some(Operation::Write),
+        Some(b'D') => Some(Operation::Trim),
         Some(b'N' | b'F' | b'S' | b'M' | b'A') | None if flush_before => None,
         // No data: a command of another kind. Z: a zone's.
         Some(b'N' | b'Z') => return Ok(None),
         _ => return Err(kind.wrong("R, W, D, F or N with flags")),
     };
-    let fua = op == Some(Op::Write) && rest.contains(&b'F');
+    let fua = op == Some(Operation::Write) && rest.contains(&b'F');
     Ok(Some(Kind { flush_before, op, fua }))
 }
 
@@ -110,7 +110,7 @@ fn is_summary(line: &[u8]) -> bool {
     (line.starts_with(b"CPU") || line.starts_with(b"Total (")) && line.trim_ascii_end().ends_with(b":")
 }
 
-/// Whether a line looks like one of these.
+/// Returns whether a line looks like one of these.
 pub(crate) fn is_one(line: &[u8]) -> bool {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next().is_some_and(is_device)

@@ -1,15 +1,15 @@
 //! The fields of a line: pieces with their columns, and the numbers in them.
 
 use crate::error::{Bad, Problem};
-use device::Op;
+use device::Operation;
 
 /// A piece of a line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     pub bytes: &'a [u8],
-    /// From 1.
+    /// Number of the column, from 1.
     pub column: usize,
-    /// What errors call it.
+    /// Name of the field in errors.
     pub what: &'static str,
 }
 
@@ -30,10 +30,10 @@ impl Field<'_> {
     }
 
     /// One of the two words for a read and a write.
-    pub fn read_or_write(&self, [read, write]: [&[u8]; 2], must: &'static str) -> Result<Op, Bad> {
+    pub fn read_or_write(&self, [read, write]: [&[u8]; 2], must: &'static str) -> Result<Operation, Bad> {
         match self.bytes {
-            word if word == read => Ok(Op::Read),
-            word if word == write => Ok(Op::Write),
+            word if word == read => Ok(Operation::Read),
+            word if word == write => Ok(Operation::Write),
             _ => Err(self.wrong(must)),
         }
     }
@@ -73,7 +73,7 @@ fn digits(bytes: &[u8]) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     line: &'a [u8],
-    /// Where the next field begins; beyond the line's end: there is none.
+    /// Start of the next field; beyond the line's end: there is none.
     next: usize,
 }
 

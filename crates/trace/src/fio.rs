@@ -8,7 +8,7 @@
 use crate::error::Bad;
 use crate::field::Fields;
 use crate::format::{Line, Said};
-use device::Op;
+use device::Operation;
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 1_000;
@@ -40,10 +40,10 @@ fn parse<'a>(mut fields: Fields<'a>, stamp: Option<(u64, usize)>) -> Result<Line
             fields.end()?;
             return Ok(Line::Other);
         }
-        b"read" => Some(Op::Read),
-        b"write" => Some(Op::Write),
-        b"trim" => Some(Op::Trim),
-        b"sync" | b"datasync" | b"sync_file_range" => Some(Op::Flush),
+        b"read" => Some(Operation::Read),
+        b"write" => Some(Operation::Write),
+        b"trim" => Some(Operation::Trim),
+        b"sync" | b"datasync" | b"sync_file_range" => Some(Operation::Flush),
         b"wait" if stamp.is_none() => None,
         _ if stamp.is_none() => {
             return Err(action.wrong("read, write, trim, sync, datasync, wait, add, open or close"));
@@ -55,7 +55,7 @@ fn parse<'a>(mut fields: Fields<'a>, stamp: Option<(u64, usize)>) -> Result<Line
     fields.end()?;
     let (offset_bytes, len_bytes) = (offset.number()?, length.number()?);
     let Some(op) = op else { return Ok(Line::Wait(offset.number_of(UNIT_NS)?, offset.column)) };
-    if op == Op::Flush {
+    if op == Operation::Flush {
         let flush = Said {
             stamp,
             op,

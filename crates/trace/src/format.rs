@@ -3,14 +3,14 @@
 use crate::error::{Bad, Problem};
 use crate::field::Field;
 use crate::{LENGTH_LIMIT_BYTES, alibaba, blkparse, fio, msr, systor};
-use device::Op;
+use device::Operation;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Format {
     /// MSR Cambridge, CSV.
     Msr,
-    /// blkparse's text.
     Blkparse,
     /// fio's iolog, version 2.
     FioV2,
@@ -26,7 +26,7 @@ pub enum Format {
 const LINES_LOOKED_AT: usize = 32;
 
 impl Format {
-    /// All formats.
+    /// All formats that are known.
     pub const ALL: [Format; 6] =
         [Format::Msr, Format::Blkparse, Format::FioV2, Format::FioV3, Format::Systor, Format::Alibaba];
 
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// For people.
+    /// Returns the title for people.
     pub fn title(self) -> &'static str {
         match self {
             Format::Msr => "MSR Cambridge CSV",
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Whether its lines say when something was asked.
+    /// Returns whether its lines say when something was asked.
     pub fn has_times(self) -> bool {
         self != Format::FioV2
     }
@@ -77,7 +77,7 @@ impl Format {
         looked_at.filter_map(format_of).next()
     }
 
-    /// What a line says; it has no line end.
+    /// Parses a line, which has no line end.
     #[inline]
     pub(crate) fn parse(self, line: &[u8]) -> Result<Line<'_>, Bad> {
         let said = match self {
@@ -90,7 +90,7 @@ impl Format {
         }?;
         if let Line::Request(said) | Line::Flushed(said) = &said {
             let column = said.place_column;
-            if said.op != Op::Trim && said.len_bytes > LENGTH_LIMIT_BYTES {
+            if said.op != Operation::Trim && said.len_bytes > LENGTH_LIMIT_BYTES {
                 return Err(Bad { column, problem: Problem::TooLong { len_bytes: said.len_bytes } });
             }
             if said.offset_bytes.checked_add(said.len_bytes).is_none() {
@@ -101,10 +101,9 @@ impl Format {
     }
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Line<'a> {
-    /// A request.
     Request(Said<'a>),
     /// A flush, and then a request.
     Flushed(Said<'a>),
@@ -121,7 +120,7 @@ pub(crate) enum Line<'a> {
 pub(crate) struct Said<'a> {
     /// When, by the trace's own clock, and the column where that stands; `None`: at the time of the line before.
     pub stamp: Option<(u64, usize)>,
-    pub op: Op,
+    pub op: Operation,
     pub fua: bool,
     pub offset_bytes: u64,
     pub len_bytes: u64,
@@ -131,11 +130,11 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// What a line says of offset and length, both in bytes; the rest is yet to be said.
+    /// Parses a line's offset and length, both in bytes; the rest is yet to be said.
     pub fn at(offset: Field<'_>, length: Field<'_>) -> Result<Said<'a>, Bad> {
         Ok(Said {
             stamp: None,
-            op: Op::Read,
+            op: Operation::Read,
             fua: false,
             offset_bytes: offset.number()?,
             len_bytes: length.number()?,
@@ -146,7 +145,7 @@ impl<'a> Said<'a> {
 
     /// The line of a request; one of no length asks nothing.
     pub fn line(self) -> Line<'a> {
-        if self.len_bytes == 0 && self.op != Op::Flush { Line::Other } else { Line::Request(self) }
+        if self.len_bytes == 0 && self.op != Operation::Flush { Line::Other } else { Line::Request(self) }
     }
 }
 

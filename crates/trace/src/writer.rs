@@ -1,7 +1,7 @@
 //! Traces, written: for tests, and to make a trace of one format into another.
 
 use crate::{Format, Record, alibaba, blkparse, fio, msr, systor};
-use device::Op;
+use device::Operation;
 use std::io::{self, Write};
 use thiserror::Error;
 
@@ -9,9 +9,9 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{} can't say {what}", .format.title())]
 pub struct NotInFormat {
-    /// Which format.
+    /// Format of the trace.
     pub format: Format,
-    /// What of a request.
+    /// The part of a request that can't be written.
     pub what: &'static str,
 }
 
@@ -70,19 +70,19 @@ impl<W: Write> Writer<W> {
             return not("FUA");
         }
         let letter = match op {
-            Op::Read => "R",
-            Op::Write => "W",
-            Op::Trim | Op::Flush if matches!(format, Format::Msr | Format::Systor | Format::Alibaba) => {
+            Operation::Read => "R",
+            Operation::Write => "W",
+            Operation::Trim | Operation::Flush if matches!(format, Format::Msr | Format::Systor | Format::Alibaba) => {
                 return not("trims and flushes");
             }
-            Op::Trim => "D",
-            Op::Flush => "FN",
+            Operation::Trim => "D",
+            Operation::Flush => "FN",
         };
         let out = &mut self.line;
         let written = match format {
             Format::Msr => {
                 let units = (BEGAN_S + FILETIME_TO_UNIX_S) * (1_000_000_000 / msr::UNIT_NS) + at_ns / msr::UNIT_NS;
-                let kind = if op == Op::Read { "Read" } else { "Write" };
+                let kind = if op == Operation::Read { "Read" } else { "Write" };
                 writeln!(out, "{units},host,0,{kind},{offset_bytes},{len_bytes},1000")
             }
             Format::Systor => {
@@ -97,7 +97,7 @@ impl<W: Write> Writer<W> {
                 let (s, ns, line) = (at_ns / 1_000_000_000, at_ns % 1_000_000_000, self.lines + 1);
                 let flags = if fua { "F" } else { "" };
                 let begin = format!("  8,0    0 {line:>8} {s:>5}.{ns:09}   100  D  {letter}{flags} ");
-                if op == Op::Flush {
+                if op == Operation::Flush {
                     writeln!(out, "{begin}[flashrig]")
                 } else if offset_bytes.is_multiple_of(blkparse::SECTOR_BYTES)
                     && len_bytes.is_multiple_of(blkparse::SECTOR_BYTES)
@@ -110,10 +110,10 @@ impl<W: Write> Writer<W> {
             }
             Format::FioV2 | Format::FioV3 => {
                 let action = match op {
-                    Op::Read => "read",
-                    Op::Write => "write",
-                    Op::Flush => "sync",
-                    Op::Trim => "trim",
+                    Operation::Read => "read",
+                    Operation::Write => "write",
+                    Operation::Flush => "sync",
+                    Operation::Trim => "trim",
                 };
                 let us = at_ns / fio::UNIT_NS;
                 let before = if format == Format::FioV3 {

@@ -2,9 +2,9 @@
 #![allow(dead_code)] // Each test file is a program of its own and uses a part of this.
 
 use card::{Card, CardConfig, LinkConfig, RelocationPath};
-use device::{Completion, Device, Op, Parts, Request, RequestId, Rng, SECTOR_BYTES, Time};
+use device::{Completion, Device, Operation, Parts, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Bytes of a sector, as requests count them.
 pub const SECTOR: u32 = SECTOR_BYTES as u32;
@@ -195,8 +195,8 @@ impl Rig {
     }
 
     /// Requests of a kind that are not finished.
-    pub fn in_flight_of(&self, op: Op) -> usize {
-        self.outstanding.iter().flatten().filter(|(_, request)| request.op == op).count()
+    pub fn in_flight_of(&self, op: Operation) -> usize {
+        self.outstanding.iter().flatten().filter(|(_, request)| request.operation == op).count()
     }
 
     /// Goes to the next event; false when there is none.
@@ -213,7 +213,7 @@ impl Rig {
     }
 
     fn collect(&mut self) {
-        for Completion { id, parts } in self.done.drain(..) {
+        for Completion { id, parts, .. } in self.done.drain(..) {
             let (submitted, request) =
                 self.outstanding[id.0 as usize].take().expect("a request completed that was not asked for");
             let expected_ns = if self.explain { self.now - submitted } else { 0 };
@@ -278,13 +278,15 @@ impl Rig {
 pub fn throughput(finished: &[Finished]) -> f64 {
     let tenth = finished.len() / 10;
     let (first, last) = (&finished[tenth], &finished[finished.len() - 1 - tenth]);
-    let bytes: u64 = finished[tenth + 1..finished.len() - tenth].iter().map(|f| u64::from(f.request.len_bytes)).sum();
+    let bytes: u64 =
+        finished[tenth + 1..finished.len() - tenth].iter().map(|f| u64::from(f.request.range.len_bytes)).sum();
     bytes as f64 * 1e9 / (last.at - first.at) as f64
 }
 
 /// Latency below which `share` of the requests of a kind lie.
-pub fn quantile_ns(finished: &[Finished], op: Op, share: f64) -> u64 {
-    let mut sorted: Vec<u64> = finished.iter().filter(|f| f.request.op == op).map(Finished::latency_ns).collect();
+pub fn quantile_ns(finished: &[Finished], op: Operation, share: f64) -> u64 {
+    let mut sorted: Vec<u64> =
+        finished.iter().filter(|f| f.request.operation == op).map(Finished::latency_ns).collect();
     sorted.sort_unstable();
     sorted[((sorted.len() - 1) as f64 * share) as usize]
 }

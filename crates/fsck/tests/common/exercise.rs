@@ -2,7 +2,7 @@
 //! Tests and the fuzzer use it.
 
 use card::Card;
-use device::{Completion, Device, Op, Request, RequestId, SECTOR_BYTES, Time};
+use device::{Completion, Device, Operation, Request, RequestId, SECTOR_BYTES, Time};
 use format::ModuleHeader;
 use fsck::Examined;
 use media::{Flash, Media};
@@ -68,19 +68,14 @@ fn serve(mut flash: Flash) {
     let sectors = config.ftl.user_sectors;
     let payload = vec![7; header.shape.payload_bytes as usize];
     for round in 0..40u64 {
-        let request = |op| Request {
-            op,
-            fua: false,
-            offset_bytes: round * 7 % sectors * SECTOR_BYTES,
-            len_bytes: SECTOR_BYTES as u32,
-        };
+        let (offset_bytes, len_bytes) = (round * 7 % sectors * SECTOR_BYTES, SECTOR_BYTES as u32);
         let request = match round % 5 {
             0 | 1 => {
                 card.set_write(RequestId(0), &payload);
-                request(Op::Write)
+                Request::write(offset_bytes, len_bytes)
             }
-            2 => request(Op::Read),
-            3 => request(Op::Trim),
+            2 => Request::read(offset_bytes, len_bytes),
+            3 => Request::trim(offset_bytes, len_bytes),
             _ => Request::flush(),
         };
         done.clear();
@@ -91,7 +86,7 @@ fn serve(mut flash: Flash) {
                 return;
             }
         }
-        if request.op == Op::Read {
+        if request.operation == Operation::Read {
             card.take_read(RequestId(0));
         }
     }

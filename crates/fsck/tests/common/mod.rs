@@ -6,8 +6,8 @@ pub mod exercise;
 use device::{Rng, Time};
 use fsck::{Examined, StripeState};
 use media::{BlockAt, Fault, Flash, Physics, UnitAt};
-use sim::{Bench, Bounds, CutOutcome, HostConfig, Subject, What, player};
 use std::path::Path;
+use torture::sim::{Bench, Bounds, CutOutcome, HostConfig, Subject, What, player};
 use torture::{CardUnderTest, Kind, tiny};
 
 /// Sectors of the host.

@@ -3,7 +3,7 @@
 
 use device::Rng;
 use ftl::{BandId, Ftl, FtlConfig, GcMode, Lba, Persistence, SlcCache, StripeId, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 pub const PACED: GcMode = GcMode::Paced { target_free_bands: 4 };
 pub const STOP_THE_WORLD: GcMode = GcMode::StopTheWorld { start_free_bands: 1, stop_free_bands: 4 };

@@ -3,7 +3,7 @@
 use crate::writer::{Made, PAYLOAD, SMALL, Writer};
 use ftl::recover::Found;
 use ftl::{BandId, FoundBlock, Ftl, FtlConfig, GcMode, Persistence, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 const MADE: Made = Made { bands: 16, ..SMALL };
 

@@ -63,7 +63,7 @@ fn scan_empty(shape: Shape, user_sectors: u32) -> Result<ftl::recover::Found, Sc
         user_sectors,
         payload_bytes: shape.payload_bytes,
         slc_bits_per_cell: 1,
-        noted: Default::default(),
+        watermark: Default::default(),
         power_loss_protection: false,
         use_checkpoints: false,
         use_summaries: false,

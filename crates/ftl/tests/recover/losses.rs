@@ -462,7 +462,7 @@ fn without_parity_a_sector_that_can_not_be_read_is_lost_alone() {
     writer.spoil(writer.at(2, at.die, at.row));
     for lba in 6..9 {
         let read = writer.read(&found, lba).unwrap();
-        let is_lost = matches!(read, Err(SectorError::NoParity(ftl::recover::Why::Uncorrectable)));
+        let is_lost = matches!(read, Err(SectorError::NoParity(ftl::recover::Rejection::Uncorrectable)));
         assert_eq!((is_lost, read.is_err()), (lba == 7, lba == 7));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::writer::{Content, GROUPS, SMALL, Writer};
 use format::Durable;
-use ftl::recover::{Found, FoundState, Noted, ScanError};
+use ftl::recover::{DurableWatermark, Found, FoundState, ScanError};
 use media::{BlockAt, CutOutcome, Media, UnderWay};
 
 /// A card of which the last stripe of band 3, which is open, has lost two members; the number of the band's opening.
@@ -24,7 +24,7 @@ fn scan(writer: &mut Writer, durable: [Durable; 2], no_erases: bool) -> Result<F
 
 /// The headers say that these bands hold something.
 fn scan_held(writer: &mut Writer, durable: [Durable; 2], bands: &[u32], no_erases: bool) -> Result<Found, ScanError> {
-    writer.scan_with(|card| card.noted = Noted::new(durable, bands.iter().copied().collect(), no_erases))
+    writer.scan_with(|card| card.watermark = DurableWatermark::new(durable, bands.iter().copied().collect(), no_erases))
 }
 
 fn of_stream(stream: u8, durable: Durable) -> [Durable; 2] {

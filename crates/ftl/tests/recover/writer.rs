@@ -484,7 +484,7 @@ fn card_of<'a>(made: &Made, layout: &'a Layout, modules: &'a [Option<u32>]) -> r
         user_sectors: made.user_sectors,
         payload_bytes: PAYLOAD as u32,
         slc_bits_per_cell: made.slc_bits,
-        noted: Default::default(),
+        watermark: Default::default(),
         power_loss_protection: made.plp,
         use_checkpoints: true,
         use_summaries: true,

@@ -1,4 +1,4 @@
-//! What the buffer cache promises to sessions and writers.
+//! The buffer cache's promises to sessions and writers.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn writers_begin_at_the_start_and_sessions_wait_at_the_limit() {
         wake.clear();
         let mut blocks = Vec::new();
         while let Step::Io { request, .. } = cache.step_writer(WRITER, &mut wake) {
-            blocks.push(request.offset_bytes / 8192);
+            blocks.push(request.range.offset_bytes / 8192);
         }
         assert_eq!(blocks, (0..11).collect::<Vec<_>>(), "in the order of their first change, down to the start");
         assert_eq!(wake, [ProcessId(7)]);
@@ -113,9 +113,9 @@ fn coalesced_writes_have_the_stated_mean_and_stay_in_the_area() {
     for _ in 0..2_000 {
         fill(&mut cache, (0..1_000).map(|_| 900 + rng.below(100) as u32).take(300), &mut wake);
         while let Step::Io { request, .. } = cache.step_writer(WRITER, &mut wake) {
-            assert!(request.offset_bytes + u64::from(request.len_bytes) <= 1_000 * 8192);
+            assert!(request.range.offset_bytes + u64::from(request.range.len_bytes) <= 1_000 * 8192);
             requests += 1;
-            bytes += u64::from(request.len_bytes);
+            bytes += u64::from(request.range.len_bytes);
         }
     }
     let mean = bytes as f64 / 8192.0 / requests as f64;

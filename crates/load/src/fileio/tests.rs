@@ -1,7 +1,7 @@
-//! What sysbench's modes promise, request by request.
+//! The promises of sysbench's modes, request by request.
 
 use super::*;
-use device::Op;
+use device::Operation;
 
 fn take(load: &mut Fileio, process: u32, requests: usize) -> Vec<Request> {
     let mut wake = Vec::new();
@@ -24,8 +24,8 @@ fn sequential_threads_share_one_position_and_wrap_around() {
         assert_eq!(load.processes(), 8);
         for block in 0..200u64 {
             let request = take(&mut load, (block % 8) as u32, 1)[0];
-            assert_eq!(request.offset_bytes, block % 64 * (16 << 10), "{mode}");
-            assert_eq!(request.op, if mode == FileioMode::SeqRd { Op::Read } else { Op::Write });
+            assert_eq!(request.range.offset_bytes, block % 64 * (16 << 10), "{mode}");
+            assert_eq!(request.operation, if mode == FileioMode::SeqRd { Operation::Read } else { Operation::Write });
         }
     }
 }
@@ -33,7 +33,7 @@ fn sequential_threads_share_one_position_and_wrap_around() {
 #[test]
 fn own_regions_are_disjoint_and_each_thread_goes_around_in_its_own() {
     for mode in [FileioMode::SeqRd, FileioMode::SeqWr, FileioMode::SeqRewr] {
-        // Of 64 blocks, five threads have twelve each, and four are left over.
+        // Five threads have twelve of 64 blocks each, and four are left over.
         for (threads, queue_depth) in [(5, 1), (5, 3), (1, 2), (64, 1)] {
             let config = FileioConfig { threads, queue_depth, own_regions: true, ..config(mode) };
             let region = 64 / u64::from(threads);
@@ -43,7 +43,7 @@ fn own_regions_are_disjoint_and_each_thread_goes_around_in_its_own() {
             for thread in 0..threads {
                 for turn in 0..region * u64::from(2 + thread % 3) {
                     let process = thread * queue_depth + turn as u32 % queue_depth;
-                    let block = take(&mut load, process, 1)[0].offset_bytes / (16 << 10);
+                    let block = take(&mut load, process, 1)[0].range.offset_bytes / (16 << 10);
                     assert_eq!(block, u64::from(thread) * region + turn % region, "{mode} thread {thread}");
                     touched.insert(block);
                 }
@@ -72,10 +72,10 @@ fn the_ratio_of_reads_to_writes_is_exact_for_each_thread() {
         let config = FileioConfig { threads: 2, queue_depth: 4, rw_ratio, ..config(FileioMode::RndRw) };
         let mut load = Fileio::new(config, 1).unwrap();
         for thread in 0..2 {
-            let all: Vec<Op> = (0..1_000).map(|i| take(&mut load, thread * 4 + i % 4, 1)[0].op).collect();
+            let all: Vec<Operation> = (0..1_000).map(|i| take(&mut load, thread * 4 + i % 4, 1)[0].operation).collect();
             let count = |op| all.iter().filter(|&&o| o == op).count() as i32;
-            assert!((count(Op::Read) - reads).abs() <= 1, "{rw_ratio}: {} reads", count(Op::Read));
-            assert!((count(Op::Write) - writes).abs() <= 1, "{rw_ratio}: {} writes", count(Op::Write));
+            assert!((count(Operation::Read) - reads).abs() <= 1, "{rw_ratio}: {} reads", count(Operation::Read));
+            assert!((count(Operation::Write) - writes).abs() <= 1, "{rw_ratio}: {} writes", count(Operation::Write));
         }
     }
 }
@@ -83,7 +83,8 @@ fn the_ratio_of_reads_to_writes_is_exact_for_each_thread() {
 #[test]
 fn a_ratio_of_one_and_a_half_gives_sysbenchs_sequence() {
     let mut load = Fileio::new(config(FileioMode::RndRw), 1).unwrap();
-    let ops: String = take(&mut load, 0, 10).iter().map(|r| if r.op == Op::Read { 'r' } else { 'w' }).collect();
+    let ops: String =
+        take(&mut load, 0, 10).iter().map(|r| if r.operation == Operation::Read { 'r' } else { 'w' }).collect();
     assert_eq!(ops, "rwrwrrwrwr");
 }
 
@@ -92,7 +93,7 @@ fn a_flush_follows_every_n_requests_of_all_threads() {
     let config = FileioConfig { threads: 3, fsync_every: 10, ..config(FileioMode::RndWr) };
     let mut load = Fileio::new(config, 1).unwrap();
     for i in 0..110u32 {
-        let flush = take(&mut load, i % 3, 1)[0].op == Op::Flush;
+        let flush = take(&mut load, i % 3, 1)[0].operation == Operation::Flush;
         assert_eq!(flush, i % 11 == 10, "request {i}");
     }
 }
@@ -102,7 +103,7 @@ fn loads_that_only_read_never_flush() {
     for mode in [FileioMode::SeqRd, FileioMode::RndRd] {
         let config = FileioConfig { fsync_every: 3, fsync_all: true, ..config(mode) };
         let mut load = Fileio::new(config, 1).unwrap();
-        assert!(take(&mut load, 0, 100).iter().all(|r| r.op == Op::Read));
+        assert!(take(&mut load, 0, 100).iter().all(|r| r.operation == Operation::Read));
     }
 }
 
@@ -111,9 +112,9 @@ fn fsync_all_flushes_after_each_write_of_the_same_thread() {
     let config = FileioConfig { threads: 2, fsync_all: true, fsync_every: 1, ..config(FileioMode::RndRw) };
     let mut load = Fileio::new(config, 1).unwrap();
     take(&mut load, 1, 1);
-    let ops: Vec<Op> = take(&mut load, 0, 100).iter().map(|r| r.op).collect();
+    let ops: Vec<Operation> = take(&mut load, 0, 100).iter().map(|r| r.operation).collect();
     for pair in ops.windows(2) {
-        assert_eq!(pair[0] == Op::Write, pair[1] == Op::Flush, "{pair:?}");
+        assert_eq!(pair[0] == Operation::Write, pair[1] == Operation::Flush, "{pair:?}");
     }
 }
 
@@ -132,14 +133,14 @@ fn requests_stay_in_the_file_and_cover_it() {
             let mut load = Fileio::new(config, 1).unwrap();
             let mut seen = std::collections::BTreeSet::new();
             for request in take(&mut load, 0, 20_000) {
-                assert!(request.offset_bytes >= config.start_bytes);
-                assert!(request.offset_bytes + u64::from(request.len_bytes) <= load.footprint_bytes());
-                assert!(request.offset_bytes.is_multiple_of(512) && request.len_bytes == block_bytes);
+                assert!(request.range.offset_bytes >= config.start_bytes);
+                assert!(request.range.offset_bytes + u64::from(request.range.len_bytes) <= load.footprint_bytes());
+                assert!(request.range.offset_bytes.is_multiple_of(512) && request.range.len_bytes == block_bytes);
                 assert_eq!(
-                    (request.offset_bytes - config.start_bytes) % u64::from(block_bytes),
+                    (request.range.offset_bytes - config.start_bytes) % u64::from(block_bytes),
                     u64::from(misalign_bytes) % u64::from(block_bytes)
                 );
-                seen.insert(request.offset_bytes);
+                seen.insert(request.range.offset_bytes);
             }
             assert_eq!(seen.len() as u64, config.blocks(), "{access} {block_bytes}");
         }
@@ -231,7 +232,7 @@ fn flushes_take_no_place_in_the_rates_schedule() {
     while now < Time(1_000_000) {
         match load.step(ProcessId(0), now, &mut wake) {
             Step::Sleep { until } => now = until,
-            Step::Io { request, .. } => writes += u32::from(request.op == Op::Write),
+            Step::Io { request, .. } => writes += u32::from(request.operation == Operation::Write),
             other => panic!("{other:?}"),
         }
     }

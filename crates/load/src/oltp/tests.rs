@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{Machine, run};
 use crate::{CacheConfig, LogConfig};
-use device::Op;
+use device::Operation;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -102,7 +102,7 @@ fn a_log_flush_serves_many_commits() {
     let mut load = Oltp::new(OltpConfig { cache, ..config }, 1).unwrap();
     let trace = run(&mut load, machine(), 0, SECOND_NS);
     let Some(Application::Oltp(report)) = load.report(trace.end) else { panic!("OLTP reports OLTP") };
-    let flushes = trace.requests.iter().filter(|r| r.request.op == Op::Flush).count();
+    let flushes = trace.requests.iter().filter(|r| r.request.operation == Operation::Flush).count();
     assert!(report.tps > 40.0 * flushes as f64, "{} tps, {flushes} flushes", report.tps);
 }
 
@@ -129,14 +129,17 @@ fn data_and_log_keep_to_their_areas() {
     let log_writer = load.processes() - 1;
     let data_end = config.start_bytes + config.db_bytes;
     for traced in run(&mut load, machine(), 0, SECOND_NS / 2).requests {
-        let (request, end) = (traced.request, traced.request.offset_bytes + u64::from(traced.request.len_bytes));
-        match request.op {
-            Op::Flush => assert_eq!(traced.process.0, log_writer),
-            Op::Write if traced.process.0 == log_writer => {
-                assert!(request.offset_bytes >= data_end && end <= config.footprint_bytes());
-                assert!(request.offset_bytes.is_multiple_of(8192) && request.len_bytes.is_multiple_of(8192));
+        let (request, end) =
+            (traced.request, traced.request.range.offset_bytes + u64::from(traced.request.range.len_bytes));
+        match request.operation {
+            Operation::Flush => assert_eq!(traced.process.0, log_writer),
+            Operation::Write if traced.process.0 == log_writer => {
+                assert!(request.range.offset_bytes >= data_end && end <= config.footprint_bytes());
+                assert!(
+                    request.range.offset_bytes.is_multiple_of(8192) && request.range.len_bytes.is_multiple_of(8192)
+                );
             }
-            _ => assert!(request.offset_bytes >= config.start_bytes && end <= data_end),
+            _ => assert!(request.range.offset_bytes >= config.start_bytes && end <= data_end),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What each process of the redo load asks for, on a device of fixed latency.
+//! Requests of each process of the redo load, on a device of fixed latency.
 
 use super::*;
 use crate::testing::{Machine, TracedRequest, run};
-use device::Op;
+use device::Operation;
 use std::collections::BTreeSet;
 
 const KIB: u32 = 1 << 10;
@@ -35,10 +35,11 @@ fn each_log_writer_goes_around_in_its_own_area() {
     let trace = trace(config, 1);
     for writer in 0..3 {
         let area = config.start_bytes + u64::from(writer) * config.log_area_bytes;
-        let writes: Vec<Request> = of(&trace, 4 + writer).into_iter().filter(|r| r.op == Op::Write).collect();
+        let writes: Vec<Request> =
+            of(&trace, 4 + writer).into_iter().filter(|r| r.operation == Operation::Write).collect();
         assert!(writes.len() > 100, "{}", writes.len());
         for (i, write) in writes.iter().enumerate() {
-            assert_eq!((write.offset_bytes, write.len_bytes), (area + i as u64 % 4 * (16 << 10), 16 * KIB));
+            assert_eq!((write.range.offset_bytes, write.range.len_bytes), (area + i as u64 % 4 * (16 << 10), 16 * KIB));
         }
     }
 }
@@ -48,10 +49,10 @@ fn a_flush_follows_each_log_write_if_the_log_is_synced() {
     for sync in [true, false] {
         let trace = trace(RedoConfig { sync, ..config() }, 1);
         for writer in 4..7 {
-            let ops: Vec<Op> = of(&trace, writer).iter().map(|r| r.op).collect();
-            assert_eq!(ops[0], Op::Write);
+            let ops: Vec<Operation> = of(&trace, writer).iter().map(|r| r.operation).collect();
+            assert_eq!(ops[0], Operation::Write);
             for pair in ops.windows(2) {
-                assert_eq!(pair[1] == Op::Flush, sync && pair[0] == Op::Write, "{pair:?}");
+                assert_eq!(pair[1] == Operation::Flush, sync && pair[0] == Operation::Write, "{pair:?}");
             }
         }
     }
@@ -63,29 +64,29 @@ fn readers_only_read_and_cover_the_data_behind_the_logs() {
     let trace = trace(config, 1);
     let mut blocks = BTreeSet::new();
     for request in (0..4).flat_map(|reader| of(&trace, reader)) {
-        assert_eq!((request.op, request.len_bytes), (Op::Read, 8 * KIB));
-        let in_data = request.offset_bytes.checked_sub((1 << 20) + 3 * (64 << 10)).expect("behind the logs");
+        assert_eq!((request.operation, request.range.len_bytes), (Operation::Read, 8 * KIB));
+        let in_data = request.range.offset_bytes.checked_sub((1 << 20) + 3 * (64 << 10)).expect("behind the logs");
         blocks.insert(in_data / 8192);
         assert!(in_data.is_multiple_of(8192));
     }
     assert_eq!(blocks, (0..128).collect(), "whole blocks only");
-    let written = trace.iter().filter(|r| r.request.op == Op::Write);
-    assert!(written.into_iter().all(|r| r.request.offset_bytes < config.data_start_bytes()));
+    let written = trace.iter().filter(|r| r.request.operation == Operation::Write);
+    assert!(written.into_iter().all(|r| r.request.range.offset_bytes < config.data_start_bytes()));
 }
 
 #[test]
 fn reads_follow_the_stated_pattern() {
     let trace = trace(RedoConfig { access: "hot-cold:25/100".parse().unwrap(), ..config() }, 1);
     let end_of_hot_bytes = config().data_start_bytes() + (256 << 10);
-    let mut reads = trace.iter().filter(|r| r.request.op == Op::Read);
-    assert!(reads.all(|r| r.request.offset_bytes < end_of_hot_bytes));
+    let mut reads = trace.iter().filter(|r| r.request.operation == Operation::Read);
+    assert!(reads.all(|r| r.request.range.offset_bytes < end_of_hot_bytes));
 }
 
 #[test]
 fn the_same_seed_gives_the_same_requests_and_another_process_changes_nobodys() {
     assert_eq!(trace(config(), 1), trace(config(), 1));
     let reads = |config: RedoConfig, seed: u64, reader: u32| -> Vec<u64> {
-        of(&trace(config, seed), reader).iter().map(|r| r.offset_bytes - config.data_start_bytes()).collect()
+        of(&trace(config, seed), reader).iter().map(|r| r.range.offset_bytes - config.data_start_bytes()).collect()
     };
     for reader in 0..4 {
         let alone = reads(config(), 1, reader);
@@ -101,25 +102,26 @@ fn the_same_seed_gives_the_same_requests_and_another_process_changes_nobodys() {
 #[test]
 fn a_log_without_readers_needs_no_data() {
     let trace = trace(RedoConfig { readers: 0, data_bytes: 0, ..config() }, 1);
-    assert!(!trace.is_empty() && trace.iter().all(|r| r.request.op != Op::Read));
+    assert!(!trace.is_empty() && trace.iter().all(|r| r.request.operation != Operation::Read));
 }
 
 #[test]
 fn the_log_rate_holds_for_all_writers_together_and_says_when_a_write_was_due() {
     let config = RedoConfig { log_rate_iops: Some(50_000.0), ..config() };
-    let writes = |config| trace(config, 1).iter().filter(|r| r.request.op == Op::Write).count();
+    let writes = |config| trace(config, 1).iter().filter(|r| r.request.operation == Operation::Write).count();
     assert!((498..=500).contains(&writes(config)), "{}", writes(config));
-    let reads = |config| trace(config, 1).iter().filter(|r| r.request.op == Op::Read).count();
+    let reads = |config| trace(config, 1).iter().filter(|r| r.request.operation == Operation::Read).count();
     assert_eq!(reads(config), reads(RedoConfig { log_rate_iops: None, ..config }), "readers have no rate");
 
     let mut load = Redo::new(RedoConfig { readers: 0, ..config }, 1).unwrap();
     let mut step = |process, now| load.step(ProcessId(process), Time(now), &mut Vec::new());
-    let due = |step| if let Step::Io { due, request, .. } = step { (due, request.op) } else { panic!("{step:?}") };
-    assert_eq!(due(step(0, 0)), (Some(Time(0)), Op::Write));
+    let due =
+        |step| if let Step::Io { due, request, .. } = step { (due, request.operation) } else { panic!("{step:?}") };
+    assert_eq!(due(step(0, 0)), (Some(Time(0)), Operation::Write));
     assert_eq!(step(1, 0), Step::Sleep { until: Time(20_000) });
-    assert_eq!(due(step(1, 20_000)), (Some(Time(20_000)), Op::Write));
-    assert_eq!(due(step(0, 90_000)), (None, Op::Flush));
-    assert_eq!(due(step(0, 95_000)), (Some(Time(40_000)), Op::Write), "late");
+    assert_eq!(due(step(1, 20_000)), (Some(Time(20_000)), Operation::Write));
+    assert_eq!(due(step(0, 90_000)), (None, Operation::Flush));
+    assert_eq!(due(step(0, 95_000)), (Some(Time(40_000)), Operation::Write), "late");
 }
 
 #[test]

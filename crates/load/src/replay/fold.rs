@@ -1,11 +1,11 @@
 //! Requests of a volume of any size, laid onto a card.
 //!
-//! Offsets count modulo the card's size. What does not begin and end on a boundary of 512 bytes is widened to them. What
-//! crosses the card's end goes on at its beginning, and what is longer than a request of ours is cut: both make pieces.
-//! A trim longer than the card trims all of it.
+//! Offsets count modulo the card's size. A request that does not begin and end on a boundary of 512 bytes is widened to
+//! them. A request that crosses the card's end continues at its beginning, and one that exceeds the largest request is
+//! cut: both make pieces. A trim longer than the card trims all of it.
 
 use crate::MAX_REQUEST_BYTES;
-use device::{Op, Request};
+use device::{ByteRange, Operation, Request};
 use trace::Record;
 
 /// Boundaries of requests.
@@ -14,7 +14,7 @@ const UNIT_BYTES: u64 = 512;
 /// The rest of a record that is being asked for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Folded {
-    op: Op,
+    op: Operation,
     fua: bool,
     offset_bytes: u64,
     left_bytes: u64,
@@ -33,7 +33,7 @@ impl Folded {
         let end = u128::from(offset_bytes) + u128::from(len_bytes);
         let behind = (UNIT_BYTES - (end % u128::from(UNIT_BYTES)) as u64) % UNIT_BYTES;
         let all_bytes = len_bytes.saturating_add(before + behind);
-        let left_bytes = if op == Op::Trim { all_bytes.min(capacity_bytes) } else { all_bytes };
+        let left_bytes = if op == Operation::Trim { all_bytes.min(capacity_bytes) } else { all_bytes };
         Folded {
             op,
             fua,
@@ -46,16 +46,15 @@ impl Folded {
 
     /// The next piece, and whether more follow.
     pub fn next_piece(&mut self, capacity_bytes: u64) -> (Request, bool) {
-        if self.op == Op::Flush {
+        if self.op == Operation::Flush {
             return (Request::flush(), false);
         }
         let len = self.left_bytes.min(MAX_REQUEST_BYTES).min(capacity_bytes - self.offset_bytes);
-        let request = Request {
-            op: self.op,
-            fua: self.fua,
+        let range = ByteRange {
             offset_bytes: self.offset_bytes,
             len_bytes: u32::try_from(len).expect("the largest request is below 4 GiB"),
         };
+        let request = Request { operation: self.op, range, fua: self.fua, data: () };
         self.left_bytes -= len;
         self.offset_bytes = (self.offset_bytes + len) % capacity_bytes;
         (request, self.left_bytes > 0)
@@ -66,13 +65,13 @@ impl Folded {
 mod tests {
     use super::*;
 
-    fn pieces(op: Op, offset_bytes: u64, len_bytes: u64, capacity_bytes: u64) -> (Vec<(u64, u32)>, bool, bool) {
+    fn pieces(op: Operation, offset_bytes: u64, len_bytes: u64, capacity_bytes: u64) -> (Vec<(u64, u32)>, bool, bool) {
         let record = Record { at_ns: 0, op, fua: false, offset_bytes, len_bytes };
         let mut folded = Folded::new(&record, capacity_bytes);
         let mut found = Vec::new();
         loop {
             let (request, more) = folded.next_piece(capacity_bytes);
-            found.push((request.offset_bytes, request.len_bytes));
+            found.push((request.range.offset_bytes, request.range.len_bytes));
             if !more {
                 return (found, folded.folded, folded.widened);
             }
@@ -83,32 +82,32 @@ mod tests {
 
     #[test]
     fn what_lies_on_the_card_stays_where_it_is() {
-        assert_eq!(pieces(Op::Read, 4096, 8192, MIB), (vec![(4096, 8192)], false, false));
-        assert_eq!(pieces(Op::Write, MIB - 512, 512, MIB), (vec![(MIB - 512, 512)], false, false));
+        assert_eq!(pieces(Operation::Read, 4096, 8192, MIB), (vec![(4096, 8192)], false, false));
+        assert_eq!(pieces(Operation::Write, MIB - 512, 512, MIB), (vec![(MIB - 512, 512)], false, false));
     }
 
     #[test]
     fn what_lies_beyond_it_comes_back_and_goes_on_at_its_beginning() {
-        assert_eq!(pieces(Op::Read, 5 * MIB + 4096, 512, MIB), (vec![(4096, 512)], true, false));
-        assert_eq!(pieces(Op::Write, MIB - 512, 1536, MIB), (vec![(MIB - 512, 512), (0, 1024)], true, false));
-        assert_eq!(pieces(Op::Write, 0, 2 * MIB, MIB), (vec![(0, MIB as u32), (0, MIB as u32)], true, false));
+        assert_eq!(pieces(Operation::Read, 5 * MIB + 4096, 512, MIB), (vec![(4096, 512)], true, false));
+        assert_eq!(pieces(Operation::Write, MIB - 512, 1536, MIB), (vec![(MIB - 512, 512), (0, 1024)], true, false));
+        assert_eq!(pieces(Operation::Write, 0, 2 * MIB, MIB), (vec![(0, MIB as u32), (0, MIB as u32)], true, false));
     }
 
     #[test]
     fn requests_are_widened_to_boundaries_and_cut_to_what_a_request_may_have() {
-        assert_eq!(pieces(Op::Read, 1, 1, MIB), (vec![(0, 512)], false, true));
-        assert_eq!(pieces(Op::Read, 511, 2, MIB), (vec![(0, 1024)], false, true));
+        assert_eq!(pieces(Operation::Read, 1, 1, MIB), (vec![(0, 512)], false, true));
+        assert_eq!(pieces(Operation::Read, 511, 2, MIB), (vec![(0, 1024)], false, true));
         let most = MAX_REQUEST_BYTES as u32;
-        let (found, folded, _) = pieces(Op::Write, 512, MAX_REQUEST_BYTES + 512, 1 << 40);
+        let (found, folded, _) = pieces(Operation::Write, 512, MAX_REQUEST_BYTES + 512, 1 << 40);
         assert_eq!((found, folded), (vec![(512, most), (512 + MAX_REQUEST_BYTES, 512)], false));
     }
 
     #[test]
     fn a_trim_is_never_longer_than_the_card_and_a_flush_has_no_place() {
-        let (found, folded, _) = pieces(Op::Trim, 4096, 1 << 60, MIB);
+        let (found, folded, _) = pieces(Operation::Trim, 4096, 1 << 60, MIB);
         assert_eq!((found, folded), (vec![(4096, (MIB - 4096) as u32), (0, 4096)], true));
-        assert_eq!(pieces(Op::Flush, 0, 0, MIB).0, [(0, 0)]);
+        assert_eq!(pieces(Operation::Flush, 0, 0, MIB).0, [(0, 0)]);
         // The last bytes that there can be.
-        assert_eq!(pieces(Op::Read, u64::MAX - 100, 100, MIB), (vec![(MIB - 512, 512)], true, true));
+        assert_eq!(pieces(Operation::Read, u64::MAX - 100, 100, MIB), (vec![(MIB - 512, 512)], true, true));
     }
 }

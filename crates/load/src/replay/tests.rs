@@ -21,10 +21,10 @@ fn given(records: &[Record], batch: usize) -> Given {
 }
 
 fn read(at_ns: u64, number: u64) -> Record {
-    Record { at_ns, op: Op::Read, fua: false, offset_bytes: number * 512, len_bytes: 512 }
+    Record { at_ns, op: Operation::Read, fua: false, offset_bytes: number * 512, len_bytes: 512 }
 }
 
-/// What was asked: number of the record (from its offset), when, and when it was due.
+/// A request that was issued: number of the record (from its offset), when, and when it was due.
 #[derive(Debug, PartialEq)]
 struct Asked {
     number: u64,
@@ -43,7 +43,7 @@ fn run(load: &mut Replay<Given>, mut latency_ns: impl FnMut() -> u64) -> Vec<Ask
         outstanding[p as usize] = false;
         match load.step(ProcessId(p), now, &mut wake) {
             Step::Io { cpu_ns: 0, request, due } => {
-                asked.push(Asked { number: request.offset_bytes / 512, at: now, due });
+                asked.push(Asked { number: request.range.offset_bytes / 512, at: now, due });
                 outstanding[p as usize] = true;
                 assert!(outstanding.iter().filter(|&&o| o).count() <= load.config.depth as usize);
                 events.insert((now + latency_ns().max(1), p), ());
@@ -120,7 +120,7 @@ fn without_room_requests_are_late_but_in_order_and_the_delay_is_counted() {
 #[test]
 fn twice_as_fast_is_half_the_time() {
     let records: Vec<Record> = (0..100).map(|i| read(i * 1_000_000, i)).collect();
-    // What would be due in the far future is due at the end of time, all at once.
+    // A request that would be due in the far future is due at the end of time, all at once.
     for (factor, last_ns) in [(2.0, 49_500_000), (0.5, 198_000_000), (1e-300, LATEST_NS)] {
         let mut load = Replay::new(given(&records, 10), config(Speed::Recorded(factor), 100), CARD_BYTES);
         let asked = run(&mut load, || 10);
@@ -143,9 +143,9 @@ fn as_fast_as_it_goes_the_depth_is_kept_full() {
 #[test]
 fn what_is_cut_is_asked_piece_by_piece_and_counted_once() {
     let records = [
-        Record { at_ns: 0, op: Op::Write, fua: true, offset_bytes: CARD_BYTES - 512, len_bytes: 1024 },
-        Record { at_ns: 5, op: Op::Trim, fua: false, offset_bytes: 100, len_bytes: 100 },
-        Record { at_ns: 6, op: Op::Flush, fua: false, offset_bytes: 0, len_bytes: 0 },
+        Record { at_ns: 0, op: Operation::Write, fua: true, offset_bytes: CARD_BYTES - 512, len_bytes: 1024 },
+        Record { at_ns: 5, op: Operation::Trim, fua: false, offset_bytes: 100, len_bytes: 100 },
+        Record { at_ns: 6, op: Operation::Flush, fua: false, offset_bytes: 0, len_bytes: 0 },
     ];
     let mut load = Replay::new(given(&records, 10), config(Speed::Recorded(1.0), 1), CARD_BYTES);
     let asked = run(&mut load, || 100);

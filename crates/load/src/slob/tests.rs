@@ -3,7 +3,7 @@
 use super::*;
 use crate::testing::{Machine, run};
 use crate::{Access, CacheConfig, LogConfig, LogSync};
-use device::Op;
+use device::Operation;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -14,7 +14,7 @@ fn machine() -> Machine {
 fn measure(config: SlobConfig, machine: Machine) -> SlobReport {
     let mut load = Slob::new(config, 1).unwrap();
     let trace = run(&mut load, machine, SECOND_NS / 4, SECOND_NS);
-    assert!(trace.requests.iter().all(|r| r.request.len_bytes.is_multiple_of(512)));
+    assert!(trace.requests.iter().all(|r| r.request.range.len_bytes.is_multiple_of(512)));
     let Some(Application::Slob(report)) = load.report(trace.end) else { panic!("SLOB reports SLOB") };
     report
 }
@@ -169,19 +169,19 @@ fn sessions_touch_only_their_own_blocks_and_the_log_its_area() {
     let (range_bytes, data_end) = (100 * 8192, config.start_bytes + config.data_bytes());
     for traced in &trace.requests {
         let (process, request) = (traced.process.0, traced.request);
-        let end = request.offset_bytes + u64::from(request.len_bytes);
-        match request.op {
-            Op::Read => {
-                assert_eq!((request.offset_bytes - config.start_bytes) / range_bytes, u64::from(process));
-                assert_eq!(request.len_bytes, 8192);
+        let end = request.range.offset_bytes + u64::from(request.range.len_bytes);
+        match request.operation {
+            Operation::Read => {
+                assert_eq!((request.range.offset_bytes - config.start_bytes) / range_bytes, u64::from(process));
+                assert_eq!(request.range.len_bytes, 8192);
             }
-            Op::Write if process == log_writer => {
-                assert!(request.offset_bytes >= data_end && end <= load.footprint_bytes() && request.fua);
+            Operation::Write if process == log_writer => {
+                assert!(request.range.offset_bytes >= data_end && end <= load.footprint_bytes() && request.fua);
             }
-            Op::Write => {
+            Operation::Write => {
                 assert!((6..log_writer).contains(&process));
                 // Readers' blocks, the first half, are never written.
-                assert!(request.offset_bytes >= config.start_bytes + 3 * range_bytes && end <= data_end);
+                assert!(request.range.offset_bytes >= config.start_bytes + 3 * range_bytes && end <= data_end);
             }
             other => panic!("{other:?}"),
         }
@@ -205,7 +205,8 @@ fn figures_count_from_the_start_of_measurement() {
     let trace = run(&mut load, machine(), SECOND_NS, SECOND_NS);
     let Some(Application::Slob(report)) = load.report(trace.end) else { panic!("SLOB reports SLOB") };
     assert_eq!(report.elapsed_s, 1.0);
-    let finished = trace.requests.iter().filter(|r| r.request.op == Op::Read && r.end > Time(SECOND_NS)).count();
+    let finished =
+        trace.requests.iter().filter(|r| r.request.operation == Operation::Read && r.end > Time(SECOND_NS)).count();
     assert_eq!(report.single_block_read_waits, finished as u64);
 }
 

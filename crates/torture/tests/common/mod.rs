@@ -2,11 +2,11 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
-use sim::bench::guarded;
-use sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, cut_sequences, sequences};
-use sim::parallel::{self, Parallel};
-use sim::{Ask, Bench, Failure, Lba};
 use std::collections::HashMap;
+use torture::sim::bench::guarded;
+use torture::sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, cut_sequences, sequences};
+use torture::sim::parallel::{self, Parallel};
+use torture::sim::{Ask, Bench, Failure, Lba};
 use torture::situations::{self, Past, Situation};
 use torture::{CardUnderTest, Kind};
 
