@@ -1,4 +1,4 @@
-# What a developer types. `make test` is also what CI runs.
+# What a developer types. CI runs `make test` and `make proof`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -11,7 +11,7 @@ SOAK ?= 30m
 # Lives of `make proof`, within the redundancy and beyond.
 PROOF_LIVES ?= 4000
 PROOF_LIVES_BEYOND ?= 4000
-# Seconds for each fuzz target: `make test`, `make fuzz`.
+# Seconds for each fuzz target: `make proof`, `make fuzz`.
 SHORT_FUZZ_SECONDS ?= 20
 FUZZ_SECONDS ?= 600
 # Where `make install` puts the command, its man pages and its completions.
@@ -22,6 +22,7 @@ BUILD := $(or $(CARGO_TARGET_DIR),target)
 FLASHRIG := $(BUILD)/release/flashrig
 DIST := $(BUILD)/dist/flashrig
 TEST_LOG := $(BUILD)/test.log
+PROOF_LOG := $(BUILD)/proof.log
 
 # $(call need,command,Debian package): installs the package where the command is missing.
 need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; \
@@ -41,7 +42,9 @@ FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 .PHONY: help
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
-	@echo 'make test                format, lints, tests, published tables, fuzzing'
+	@echo 'make test                format, lints, tests'
+	@echo 'make proof               all else that must pass: lives with every fault, planted bugs,'
+	@echo '                         published tables, fuzzing, slow tests'
 	@echo 'make same-figures        a hundred commands: their figures are what they were'
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
@@ -53,8 +56,8 @@ help:
 	@echo 'make bench-fit           hidden cards, reviewed with noise, and fitted'
 	@echo 'make bench-own-disk      this disk reviewed and fitted, and what its twin predicts'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
+	@echo 'make lives               thousands of simulated lives of cards, with every fault'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
-	@echo 'make proof               thousands of simulated lives of cards, with every fault'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
@@ -75,7 +78,10 @@ dist:
 	cargo build --profile dist --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
+test: tools format lint unit
+
+.PHONY: proof
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:
@@ -88,9 +94,12 @@ tools:
 	@$(call need,nbdsh,python3-libnbd)
 	@$(call need,qemu-img,qemu-utils)
 	@$(call need,openssl,openssl)
-	@$(postgresql)
 	@$(call component,fmt,rustfmt)
 	@$(call component,clippy,clippy)
+
+.PHONY: postgresql
+postgresql:
+	@$(postgresql)
 
 .PHONY: format
 format:
@@ -102,11 +111,26 @@ lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(BUILD) --locked -- -D warnings
 
-# The counts are printed even when tests fail: the log's closing lines are the first thing to look at.
+# $(call tests,options of cargo test,options of the test programs,log): the counts are printed even when tests fail, as the
+# closing lines are the first thing to look at. --report-time is unstable; only the test programs are told that it is meant.
+TIMED := --config 'target."cfg(all())".runner = ["env", "RUSTC_BOOTSTRAP=1"]'
+define tests
+	@mkdir -p $(BUILD)
+	@ok=0; cargo test --workspace --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
+		| tee $(2) || ok=1; \
+	echo 'slowest tests, seconds:'; \
+	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed 10q; \
+	$(MAKE) --no-print-directory summary LOGS=$(2); exit $$ok
+endef
+
 .PHONY: unit
 unit:
-	@mkdir -p $(BUILD)
-	cargo test --workspace --locked --no-fail-fast 2>&1 | tee $(TEST_LOG) || { $(MAKE) --no-print-directory summary; exit 1; }
+	$(call tests,,$(TEST_LOG))
+
+# Tests that take longer than ten seconds: each says why.
+.PHONY: slow
+slow:
+	$(call tests,--ignored,$(PROOF_LOG))
 
 # Prints each planted bug, by what it was found, and after how many cuts and lives.
 .PHONY: canaries
@@ -121,8 +145,8 @@ validate: release
 
 # Exit code 1 when a card breaks its promise, a fault struck fewer than a hundred times, or never during something that
 # cards do. The same lives each time.
-.PHONY: proof
-proof: release
+.PHONY: lives
+lives: release
 	$(FLASHRIG) torture --lives $(PROOF_LIVES) --require-coverage 100
 	$(FLASHRIG) torture --lives $(PROOF_LIVES_BEYOND) --beyond
 
@@ -153,7 +177,7 @@ SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tai
 SAME_DATABASE := run sas-raid10-6 --load oltp --requests 20000 --json -
 .PHONY: same-in-debug-and-release
 same-in-debug-and-release: release
-	cargo test --workspace --locked --no-run --quiet
+	cargo test --workspace --tests --locked --no-run --quiet
 	@for what in '$(SAME)' '$(SAME_DATABASE)'; do \
 		for build in debug release; do \
 			$(BUILD)/$$build/flashrig $$what | grep -v wall_seconds > $(BUILD)/same-$$build.json; \
@@ -169,11 +193,15 @@ same-figures: release
 	rm -rf $(BUILD)/same-figures
 	benches/same-figures.sh $(FLASHRIG) $(BUILD)/same-figures benches/figures.sha256
 
+LOGS := $(TEST_LOG) $(PROOF_LOG)
 .PHONY: summary
 summary:
-	@grep '^test result:' $(TEST_LOG) || true
-	@awk '/^test result:/ { passed += $$4; failed += $$6; skipped += $$8 } \
-		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' $(TEST_LOG)
+	@for log in $(LOGS); do \
+		[ -e $$log ] || continue; \
+		grep '^test result:' $$log || true; \
+		awk -v what=$$(basename $$log .log) '/^test result:/ { passed += $$4; failed += $$6; skipped += $$8 } \
+			END { printf "make %s: %d passed, %d failed, %d skipped\n", what, passed, failed, skipped }' $$log; \
+	done
 
 # Writes what the commands print now into README.md.
 .PHONY: readme
