@@ -37,6 +37,8 @@ component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
 # cargo-fuzz, installed here where the machine has none. The stable compiler does: libFuzzer needs its unstable coverage
 # flags, and the code is safe Rust, so it needs no sanitizer.
 TOOLS := $(abspath $(BUILD))/tools
+# Beside the other builds, whose build scripts would run again for a compiler that is told otherwise.
+FUZZ_BUILD := $(abspath $(BUILD))/fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 
 .PHONY: help
@@ -109,14 +111,13 @@ format:
 lint:
 	@$(call need,c++,g++)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(BUILD) --locked -- -D warnings
 
 # $(call tests,options of cargo test,options of the test programs,log): the counts are printed even when tests fail, as the
 # closing lines are the first thing to look at. --report-time is unstable; only the test programs are told that it is meant.
 TIMED := --config 'target."cfg(all())".runner = ["env", "RUSTC_BOOTSTRAP=1"]'
 define tests
 	@mkdir -p $(BUILD)
-	@ok=0; cargo test --workspace --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
+	@ok=0; cargo test --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
 		| tee $(2) || ok=1; \
 	echo 'slowest tests, seconds:'; \
 	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed 10q; \
@@ -158,7 +159,7 @@ fuzz-short:
 fuzz:
 	@$(call need,c++,g++)
 	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
-	@$(FUZZ) build --sanitizer none
+	@$(FUZZ) build --sanitizer none --target-dir $(FUZZ_BUILD)
 	@$(FUZZ) list | xargs -P 2 -I {} $(MAKE) --no-print-directory fuzz-one TARGET={}
 
 # One target, and all that it says when it is done: two run side by side.
@@ -168,7 +169,7 @@ fuzz-one:
 	seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; \
 	echo "fuzz $(TARGET) for $$seconds s"; \
 	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; ok=0; \
-	$(FUZZ) run --sanitizer none $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
+	$(FUZZ) run --sanitizer none --target-dir $(FUZZ_BUILD) $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
 		-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1 >$$log 2>&1 || ok=1; \
 	echo "fuzz $(TARGET), done:"; cat $$log; exit $$ok
 
@@ -177,7 +178,7 @@ SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tai
 SAME_DATABASE := run sas-raid10-6 --load oltp --requests 20000 --json -
 .PHONY: same-in-debug-and-release
 same-in-debug-and-release: release
-	cargo test --workspace --tests --locked --no-run --quiet
+	cargo test --tests --locked --no-run --quiet
 	@for what in '$(SAME)' '$(SAME_DATABASE)'; do \
 		for build in debug release; do \
 			$(BUILD)/$$build/flashrig $$what | grep -v wall_seconds > $(BUILD)/same-$$build.json; \
@@ -215,7 +216,7 @@ soak: release
 
 .PHONY: bench
 bench: dist
-	cargo bench --profile dist --workspace --locked
+	cargo bench --profile dist --locked
 	$(DIST) run $(CARD) --load rndwr --block 4k --requests 2000000
 	$(DIST) run $(CARD) --load rndrd --block 4k --requests 2000000
 
