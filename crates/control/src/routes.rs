@@ -2,7 +2,7 @@
 
 use crate::answer::{Refusal, body};
 use crate::metrics::{METRICS_TYPE, metrics};
-use crate::server::Served;
+use crate::served::Served;
 use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
