@@ -40,6 +40,7 @@ FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
 	@echo 'make test                format, lints, tests, published tables, fuzzing'
+	@echo 'make same-figures        a hundred commands: their figures are what they were'
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
 	@echo 'make bench-serve         served cards against other NBD servers'
@@ -155,6 +156,12 @@ same-in-debug-and-release: release
 	done
 	@echo 'debug and release builds give the same JSON'
 
+# Exit code 1 when a command that is the same as before has other figures: benches/same-figures.sh.
+.PHONY: same-figures
+same-figures: release
+	rm -rf $(BUILD)/same-figures
+	benches/same-figures.sh $(FLASHRIG) $(BUILD)/same-figures benches/figures.sha256
+
 .PHONY: summary
 summary:
 	@grep '^test result:' $(TEST_LOG) || true
@@ -164,7 +171,7 @@ summary:
 # Writes what the commands print now into README.md.
 .PHONY: readme
 readme: release
-	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test readme
+	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it readme::
 
 .PHONY: soak
 soak: release
@@ -228,7 +235,7 @@ CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --release --locked --package fit --example round_trip -- $(CARDS)
+	cargo run --release --locked --package study --example round_trip -- $(CARDS)
 
 # Does not depend on the machine's mood, as the clock does.
 REQUESTS := 200000

@@ -2,7 +2,7 @@
 # A card in memory through FUSE and a loop device, against nbdfuse (libnbd's) on nbdkit's memory plugin and a loop device.
 #
 #   benches/fuse-against-nbdfuse.sh              needs root, fio, jq, nbdfuse, nbdkit; builds the release
-#   FUSE_CARD=PROGRAM ...                        another build of crates/fuse/examples/fuse_card.rs
+#   FUSE_CARD=PROGRAM ...                        another build of crates/attach/examples/fuse_card.rs
 #   ROUNDS=5 SECONDS_EACH=2 BLOCKS="4k 16k" DEPTHS="1 16" MODES="randread randwrite" ENGINES="io_uring libaio"
 #   THREADS=2                                    of ours, in place of the default
 #   ON=file                                      the files themselves, without loop devices
@@ -18,7 +18,7 @@ for tool in fio jq nbdfuse nbdkit losetup; do
 done
 card=${FUSE_CARD:-}
 if [ -z "$card" ]; then
-    cargo build --quiet --release --locked --package fuse --example fuse_card
+    cargo build --quiet --release --locked --package attach --example fuse_card
     card=${CARGO_TARGET_DIR:-target}/release/examples/fuse_card
 fi
 card=$(realpath "$card")

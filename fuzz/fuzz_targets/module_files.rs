@@ -5,7 +5,7 @@
 //! checksums of what is changed are made right, where, and the new byte.
 #![no_main]
 
-#[path = "../../crates/files/tests/common/mod.rs"]
+#[path = "../../crates/files/tests/it/common/mod.rs"]
 mod common;
 
 use common::{SHAPE, Sim, block, create, paths, some, unit};

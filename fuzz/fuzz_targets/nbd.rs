@@ -2,7 +2,7 @@
 //! TLS where it is required.
 #![no_main]
 
-#[path = "../../crates/wire/tests/common/mod.rs"]
+#[path = "../../crates/serve/tests/it/wire/common/mod.rs"]
 mod common;
 
 use common::client::{
@@ -11,7 +11,7 @@ use common::client::{
 use common::exports;
 use common::server::{Event, Server};
 use libfuzzer_sys::fuzz_target;
-use wire::Tls;
+use serve::wire::Tls;
 
 /// A message for each few bytes, most of them well formed, which chance alone seldom makes.
 fn messages(bytes: &[u8]) -> Vec<u8> {

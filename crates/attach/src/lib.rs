@@ -1,8 +1,8 @@
-//! How does a file become a disk, and how is that undone?
+//! How does a card become a disk of this machine, and how is that undone?
 //!
-//! Devices of the kernel on what a server offers: a loop device on a mounted card's file, or the kernel's NBD client on a
-//! socket. `losetup` and `nbd-client` do the work; what stands here is what they leave out: who uses a device, what a
-//! server that has died left behind, and a record of what was made.
+//! [`fuse`] shows a card as a file. Around it stand the kernel's devices on what a server offers: a loop device on a mounted
+//! card's file, or the kernel's NBD client on a socket. `losetup` and `nbd-client` do the work; this crate adds what they
+//! leave out: who uses a device, what a server that has died left behind, and a record of what was made.
 //!
 //! Invariants:
 //! - a device that is mounted or held by anything is never detached;
@@ -11,6 +11,7 @@
 
 mod error;
 mod find;
+pub mod fuse;
 mod make;
 mod program;
 mod record;

@@ -4,8 +4,8 @@ use crate::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath, StorageCa
 use device::{Device, Request, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use media::{Flash, Physics};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Bytes of a sector's payload.
 pub const PAYLOAD_BYTES: usize = 128;

@@ -10,7 +10,7 @@ use crate::output::print_error;
 use crate::review_target::refuse_real_options_but_size;
 use crate::units::capacity;
 use database::Device;
-use mounted::{LEAST_BYTES, Mounted, Options};
+use database::mounted::{LEAST_BYTES, Mounted, Options};
 use profile::{Host, Profile};
 use results::{TargetInfo, TargetKind};
 use std::ffi::OsString;
@@ -31,7 +31,7 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     }
     let what = if card_dir::is_card(Path::new(&args.target)) { in_files(args)? } else { in_memory(args)? };
     database::check_device_memory(what.options.memory_bytes)?;
-    for error in mounted::undo_stale() {
+    for error in database::mounted::undo_stale() {
         print_error(&error.to_string());
     }
     let mut mounted = Mounted::new(what.options)?;

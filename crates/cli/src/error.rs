@@ -53,7 +53,7 @@ pub enum Failure {
     },
     /// A recording.
     #[error(transparent)]
-    Record(#[from] record::RecordError),
+    Record(#[from] trace::record::RecordError),
     /// A point of a comparison.
     #[error(transparent)]
     Point(#[from] PointError),
@@ -145,7 +145,7 @@ pub enum Failure {
     },
     /// A card that can't be mounted.
     #[error(transparent)]
-    Fuse(#[from] fuse::FuseError),
+    Fuse(#[from] attach::fuse::FuseError),
     /// Keys and certificates.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),
@@ -242,7 +242,7 @@ pub enum Failure {
     },
     /// No card that fits.
     #[error(transparent)]
-    Fit(#[from] fit::FitError),
+    Fit(#[from] study::fit::FitError),
     /// A card's file that is not called like one.
     #[error("{}: a card's name ends in .toml, and a host's is another", .path.display())]
     NoCardFile {
@@ -285,10 +285,10 @@ pub enum Failure {
     },
     /// A point that can't exist.
     #[error(transparent)]
-    Whatif(#[from] whatif::Refusal),
+    Whatif(#[from] study::whatif::Refusal),
     /// A life.
     #[error(transparent)]
-    Lifetime(#[from] lifetime::LifetimeError),
+    Lifetime(#[from] study::lifetime::LifetimeError),
     /// A card that nothing is written to.
     #[error("{load} writes nothing, so nothing wears out")]
     NothingIsWritten {
@@ -353,7 +353,7 @@ pub enum Failure {
     Database(#[from] database::DatabaseError),
     /// A card that a database runs on can't be had.
     #[error(transparent)]
-    Mounted(#[from] mounted::MountedError),
+    Mounted(#[from] database::mounted::MountedError),
     /// A card that no file system fits on.
     #[error("--size is too small for a file system: at least {needed}")]
     CardTooSmall {

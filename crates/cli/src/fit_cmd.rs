@@ -7,12 +7,12 @@ use crate::error::Failure;
 use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
 use crate::view;
-use ::fit::{Assumed, Base, Fit, FitError, Input, Options, TableProblem};
 use profile::{Host, Profile};
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 use std::process::ExitCode;
+use study::fit::{Assumed, Base, Fit, FitError, Input, Options, TableProblem};
 
 /// Bytes of a table that are read: more than any has.
 const TABLE_BYTES_LIMIT: u64 = 16 << 20;
@@ -28,7 +28,7 @@ pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     }
     let inputs = args.results.iter().map(|word| read(word)).collect::<Result<Vec<_>, _>>()?;
     let assumed = Assumed { fill: args.fill.0, ..Assumed::default() };
-    let observed = ::fit::observe(&inputs, &assumed)?;
+    let observed = study::fit::observe(&inputs, &assumed)?;
     let options = Options {
         base: args.base.as_deref().map(base).transpose()?,
         fit_host: args.host_out.is_some(),
@@ -40,7 +40,7 @@ pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     cancel::listen()?;
     let fitted = {
         let watch = Watch::new();
-        ::fit::fit(&observed, &options, &watch)?
+        study::fit::fit(&observed, &options, &watch)?
     };
     deliver(args, &fitted)
 }
@@ -83,7 +83,7 @@ fn check_place(path: &Path, overwrite: bool) -> Result<(), Failure> {
 
 fn read(word: &str) -> Result<Input, Failure> {
     let input = |result| Input { file: word.to_owned(), result, circumstances: review::circumstances(word) };
-    if !::fit::is_table(word) {
+    if !study::fit::is_table(word) {
         return Ok(input(compare_cmd::read(word)?));
     }
     let (path, device) = match word.rsplit_once(':') {
@@ -97,7 +97,7 @@ fn read(word: &str) -> Result<Input, Failure> {
     };
     let file = File::open(path).map_err(unreadable)?;
     file.take(TABLE_BYTES_LIMIT).read_to_string(&mut text).map_err(unreadable)?;
-    Ok(input(::fit::read_table(path, &text, device)?))
+    Ok(input(study::fit::read_table(path, &text, device)?))
 }
 
 /// A built-in card, or a file.

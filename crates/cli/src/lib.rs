@@ -54,8 +54,8 @@ fn stand_guard(mut words: impl Iterator<Item = OsString>) -> ExitCode {
     let (kind, paths) = (words.next().unwrap_or_default(), words.map(PathBuf::from).collect::<Vec<_>>());
     database::wait_for_the_end();
     let errors: Vec<String> = match (kind.to_str(), &paths[..]) {
-        (Some(mounted::GUARDED), [work]) if work.exists() => {
-            mounted::undo(work).iter().map(ToString::to_string).collect()
+        (Some(database::mounted::GUARDED), [work]) if work.exists() => {
+            database::mounted::undo(work).iter().map(ToString::to_string).collect()
         }
         (Some(database::GUARDED), [work, socket]) => {
             database::undo(work, socket).err().iter().map(ToString::to_string).collect()

@@ -7,17 +7,17 @@ use crate::opening::open;
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
 use crate::view;
-use lifetime::miniature::Size;
-use lifetime::{LifetimeError, Wearing};
 use load::{Access, FileioConfig, LoadConfig};
 use profile::Profile;
 use results::{LifetimeCase, LifetimeResult, WhatifAnswer};
 use serde_json::json;
+use std::convert::Infallible;
 use std::process::ExitCode;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use study::lifetime::miniature::Size;
+use study::lifetime::{LifetimeError, Wearing};
+use study::whatif::{Axis, Question};
 use target::{Measure, Progress};
-use whatif::{Axis, Question};
 
 /// Most reserves: each is a column.
 const MOST_RESERVES: usize = 5;
@@ -76,7 +76,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         let watch = Watch::new();
         let cases = live_all(&wearings, bytes_per_day, device.years, &watch)?;
         let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let answers = if watch.cancelled() { None } else { Some(whatif::grid(&question, threads, &watch)?) };
+        let answers = if watch.cancelled() { None } else { Some(study::whatif::grid(&question, threads, &watch)?) };
         (cases, answers, watch.stopped())
     };
     let iops = answers.iter().flat_map(|answers| &answers.points);
@@ -126,27 +126,14 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
 
 /// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing between.
 fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Result<Vec<LifetimeCase>, Failure> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(wearings.len());
-    let next = AtomicUsize::new(0);
     let done: Vec<AtomicU64> = wearings.iter().map(|_| AtomicU64::new(0)).collect();
-    let lives: Mutex<Vec<Option<Result<LifetimeCase, LifetimeError>>>> =
-        Mutex::new(wearings.iter().map(|_| None).collect());
     watch.begin("wear out", LIFE * wearings.len() as u64);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(wearing) = wearings.get(i) else { return };
-                    let life = lifetime::lifetime(wearing, per_day, years, &OneOfMany { watch, done: &done, i });
-                    lives.lock().expect("no worker panics with the lock")[i] = Some(life);
-                }
-            });
-        }
+    let numbered: Vec<(usize, &Wearing)> = wearings.iter().enumerate().collect();
+    let Ok(lives) = review::on_all_cores(&numbered, |&(i, wearing)| {
+        Ok::<_, Infallible>(study::lifetime::lifetime(wearing, per_day, years, &OneOfMany { watch, done: &done, i }))
     });
-    let lives = lives.into_inner().expect("no worker panics with the lock");
     let mut cases = Vec::new();
-    for life in lives.into_iter().flatten() {
+    for life in lives {
         match life {
             Ok(case) => cases.push(case),
             Err(LifetimeError::Cancelled) => break,

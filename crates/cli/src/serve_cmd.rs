@@ -97,11 +97,12 @@ fn log(how: &str) {
 }
 
 /// The card as a file, where it was asked for.
-fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<fuse::Mounted>, Failure> {
+fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Mounted>, Failure> {
     let Some(dir) = &args.fuse else { return Ok(None) };
     let export = &card.export;
-    let options = fuse::Options { name: export.name.clone(), read_only: export.read_only, ..Default::default() };
-    let mounted = fuse::mount(Arc::clone(&export.live), dir, &options)?;
+    let options =
+        attach::fuse::Options { name: export.name.clone(), read_only: export.read_only, ..Default::default() };
+    let mounted = attach::fuse::mount(Arc::clone(&export.live), dir, &options)?;
     eprintln!("flashrig: mounted: {}", mounted.file().display());
     eprintln!("flashrig: flashrig attach {} makes it a disk", dir.display());
     Ok(Some(mounted))

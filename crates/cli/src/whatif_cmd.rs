@@ -13,8 +13,8 @@ use results::WhatifResult;
 use serde_json::json;
 use std::path::Path;
 use std::process::ExitCode;
+use study::whatif::{Answers, Axis, Bound, Question, Range, RangeAxis, Search};
 use target::Measure;
-use whatif::{Answers, Axis, Bound, Question, Range, RangeAxis, Search};
 
 /// Most points of a grid.
 const MOST_POINTS: usize = 5_000;
@@ -42,10 +42,10 @@ pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
         let watch = Watch::new();
         match &search {
             Some(search) => {
-                let (answers, found) = whatif::search(&question, search, threads, &watch)?;
+                let (answers, found) = study::whatif::search(&question, search, threads, &watch)?;
                 (answers, Some(found))
             }
-            None => (whatif::grid(&question, threads, &watch)?, None),
+            None => (study::whatif::grid(&question, threads, &watch)?, None),
         }
     };
     let Answers { points, stopped } = answers;

@@ -1,4 +1,4 @@
-//! Whoever asks.
+//! The client of a card's control socket.
 
 use crate::words::{Connection, Export, Insert, Latencies, Range, Smart, StatusReply};
 use axum::body::Bytes;
@@ -18,52 +18,37 @@ use tokio::runtime::{Builder, Runtime};
 
 /// Most bytes of an answer.
 const MOST_ANSWER_BYTES: usize = 16 << 20;
-/// How long an answer may take: a start after a power cut reads the media.
+/// Bound on the time that an answer may take: a start after a power cut reads the media.
 const LONGEST_ANSWER: Duration = Duration::from_secs(600);
 
-/// Why there is no answer, or one that says no.
+/// The reason why there is no answer, or one that says no.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ClientError {
     /// Nobody is there.
     #[error("no server answers at {}: {source}; flashrig serve starts one", .socket.display())]
-    NoServer {
-        /// Where.
-        socket: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    NoServer { socket: PathBuf, source: io::Error },
     /// No socket is named, and there is none.
     #[error("no card is served in {}: name its socket or its directory", .dir.display())]
-    None {
-        /// Where sockets are looked for.
-        dir: PathBuf,
-    },
+    None { dir: PathBuf },
     /// No socket is named, and there are several.
     #[error("{number} cards are served in {}: name one, as {}", .dir.display(), .first.display())]
     Several {
-        /// How many.
         number: usize,
-        /// Where sockets are looked for.
         dir: PathBuf,
         /// One of them.
         first: PathBuf,
     },
-    /// What the server said.
+    /// The server refused, and said why.
     #[error("{message}")]
     Refused {
-        /// Status code.
         status: u16,
         /// In its words.
         message: String,
     },
     /// It says what no server of ours says.
     #[error("{}: the server gave no answer that can be understood: {why}", .socket.display())]
-    NoAnswer {
-        /// Where.
-        socket: PathBuf,
-        /// Why.
-        why: String,
-    },
+    NoAnswer { socket: PathBuf, why: String },
     /// The system refuses what it takes to ask.
     #[error("can't ask: {0}")]
     System(io::Error),
@@ -109,12 +94,12 @@ impl Client {
         Client { patience, ..self }
     }
 
-    /// Where it asks.
+    /// Returns the path of the socket.
     pub fn socket(&self) -> &Path {
         &self.socket
     }
 
-    /// How the card stands.
+    /// Requests the card's status.
     pub fn status(&self) -> Result<StatusReply, ClientError> {
         self.get("/v1/status")
     }
@@ -124,7 +109,7 @@ impl Client {
         self.get("/v1/modules").map(|Modules { modules }| modules)
     }
 
-    /// Its health.
+    /// Requests the card's health.
     pub fn smart(&self) -> Result<Smart, ClientError> {
         self.get("/v1/smart")
     }
@@ -134,7 +119,7 @@ impl Client {
         self.get("/v1/latencies")
     }
 
-    /// Who reads and writes it.
+    /// Requests the list of connections that read and write it.
     pub fn clients(&self) -> Result<Vec<Connection>, ClientError> {
         self.get("/v1/clients").map(|Clients { clients }| clients)
     }

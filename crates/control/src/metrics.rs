@@ -221,7 +221,7 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Of shares: Prometheus's convention is the singular.
+/// Returns the unit of shares: Prometheus's convention is the singular.
 fn ratio() -> Unit {
     Unit::Other("ratio".into())
 }

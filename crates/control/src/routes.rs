@@ -44,7 +44,7 @@ pub fn routes() -> Vec<(&'static str, &'static str)> {
     table().into_iter().map(|(method, path, _)| (method, path)).collect()
 }
 
-/// All resources.
+/// Routes all resources.
 pub(crate) fn control(served: Arc<Served>) -> Router {
     let router = table().into_iter().fold(Router::new(), |router, (_, path, answer)| router.route(path, answer));
     finished(router, served)

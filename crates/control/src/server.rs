@@ -20,9 +20,9 @@ use tokio::sync::{Semaphore, oneshot};
 
 /// Connections that are served at once; who comes later waits.
 const MOST_CONNECTIONS: usize = 64;
-/// How long somebody who is connected may say nothing.
+/// Bound on the time for which a connected client may say nothing.
 const SILENCE: Duration = Duration::from_secs(10);
-/// How long a connection lasts at most.
+/// Bound on the time that a connection lasts.
 const LONGEST_CONNECTION: Duration = Duration::from_secs(3600);
 
 /// A card, and what it is called.
@@ -30,11 +30,11 @@ const LONGEST_CONNECTION: Duration = Duration::from_secs(3600);
 pub struct Served {
     /// The card. It is shut down when the last who has it drops it.
     pub live: Arc<Live>,
-    /// Its name.
+    /// Name of the card.
     pub name: String,
     /// The profile it was made from.
     pub card: String,
-    /// Who serves it to those who read and write it.
+    /// Servers of the card to those who read and write it.
     pub frontends: Option<Arc<dyn Frontends>>,
 }
 
@@ -44,48 +44,33 @@ impl Served {
     }
 }
 
-/// Why there is no server.
+/// An error that keeps the server from starting.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ServeError {
     /// Another server has the socket.
     #[error("{}: another server answers there", .socket.display())]
-    InUse {
-        /// Which.
-        socket: PathBuf,
-    },
+    InUse { socket: PathBuf },
     /// Something else is there.
     #[error("{}: there is something that is no socket; name another path", .path.display())]
-    NotASocket {
-        /// Where.
-        path: PathBuf,
-    },
+    NotASocket { path: PathBuf },
     /// The socket can't be made.
     #[error("can't listen at {}: {source}", .socket.display())]
-    Socket {
-        /// Which.
-        socket: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Socket { socket: PathBuf, source: io::Error },
     /// The address can't be had.
     #[error("can't listen at {address}: {source}")]
-    Address {
-        /// As given.
-        address: String,
-        /// Why.
-        source: io::Error,
-    },
+    Address { address: String, source: io::Error },
 }
 
 /// A server at a unix socket. It ends when this is dropped, and its socket is gone then.
 pub struct ControlServer {
-    // Who comes is refused before the socket goes.
+    // Newcomers are refused before the socket goes.
     _running: Running,
     held: Held,
 }
 
 impl ControlServer {
-    /// Where it listens.
+    /// Returns the path on which it listens.
     pub fn socket(&self) -> &Path {
         self.held.path()
     }
@@ -98,7 +83,7 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Where it listens.
+    /// Returns the address on which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }

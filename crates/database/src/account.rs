@@ -1,4 +1,4 @@
-//! Who runs the server: PostgreSQL refuses to run as root.
+//! The account that runs the server: PostgreSQL refuses to run as root.
 
 use crate::DatabaseError;
 use std::os::unix::fs::chown;
@@ -50,7 +50,7 @@ impl Account {
         if self.drops { chown(path, Some(self.uid), Some(self.gid)).map_err(DatabaseError::io(path)) } else { Ok(()) }
     }
 
-    /// Whether the user can write in a directory, which depends on all directories above it.
+    /// Returns whether the user can write in a directory, which depends on all directories above it.
     pub fn reaches(&self, dir: &Path) -> bool {
         let mut test = self.command(Path::new("/bin/sh"));
         test.args(["-c", "test -w \"$0\" && test -x \"$0\""]).arg(dir).current_dir("/");

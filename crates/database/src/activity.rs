@@ -1,4 +1,4 @@
-//! What database and device counted, as the difference of two looks.
+//! Counts of database and device, as the difference of two looks.
 
 use crate::DatabaseError;
 use crate::device;
@@ -27,7 +27,7 @@ pub(crate) struct Look {
     device: Option<DeviceActivity>,
 }
 
-/// Takes looks.
+/// Connection and device from which looks are taken.
 pub(crate) struct Looker {
     client: Client,
     major: u32,
@@ -105,7 +105,7 @@ impl Looker {
     }
 }
 
-/// What happened between two looks.
+/// Returns the activity between two looks.
 pub(crate) fn between(from: &Look, to: &Look) -> DatabaseActivity {
     let since = |from: i64, to: i64| u64::try_from(to - from).unwrap_or(0);
     let (hit, read) = (since(from.hit, to.hit), since(from.read, to.read));

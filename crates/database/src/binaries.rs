@@ -1,4 +1,4 @@
-//! Finding PostgreSQL.
+//! Search for PostgreSQL's programs.
 
 use crate::DatabaseError;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::process::Command;
 
 /// The oldest major version that will do.
 pub const OLDEST_MAJOR: u32 = 13;
-/// Where Debian keeps a directory for each version.
+/// Directory in which Debian keeps one for each version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 const PROGRAMS: [&str; 3] = ["initdb", "postgres", "pgbench"];
 
 /// A directory with PostgreSQL's programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binaries {
-    /// Where.
+    /// Directory of the programs.
     pub dir: PathBuf,
-    /// `15`.
+    /// Major version, such as `15`.
     pub major: u32,
-    /// `15.14`.
+    /// Full version, such as `15.14`.
     pub version: String,
 }
 

@@ -10,7 +10,7 @@ use target::Progress;
 /// Between two looks at whether it is over.
 const TICK: Duration = Duration::from_millis(100);
 
-/// What a session is told.
+/// Signals to a session.
 pub(crate) struct Gate {
     open: Mutex<bool>,
     opened: Condvar,
@@ -18,7 +18,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// Whether sessions are to stop.
+    /// Returns whether sessions are to stop.
     pub fn over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }

@@ -39,7 +39,7 @@ pub struct Cluster {
     _guard: Option<Guard>,
 }
 
-/// What a guard of a cluster is told to undo: see [`undo`].
+/// Name by which a guard knows that it is to undo a cluster: see [`undo`].
 pub const GUARDED: &str = "cluster";
 
 impl Cluster {
@@ -61,7 +61,7 @@ impl Cluster {
         File::create(&log).map_err(DatabaseError::io(&log))?;
         let cluster = Cluster { binaries: binaries.clone(), account, server: None, log, place, _guard: guard };
         let mut initdb = cluster.command("initdb");
-        // What is to survive a power cut is synced when there is to be one.
+        // Data that is to survive a power cut is synced when there is to be one.
         initdb.args(["--auth=trust", "--data-checksums", "--encoding=UTF8", "--locale=C", "--no-sync"]);
         initdb.args(["--username", USER, "-D"]);
         initdb.arg(cluster.data());
@@ -75,17 +75,17 @@ impl Cluster {
         Ok(cluster)
     }
 
-    /// Of the cluster.
+    /// Returns the data directory of the cluster.
     pub fn data(&self) -> PathBuf {
         self.place.data()
     }
 
-    /// Of the cluster's version.
+    /// Returns the programs of the cluster's version.
     pub(crate) fn binaries(&self) -> &Binaries {
         &self.binaries
     }
 
-    /// What this process' own clients are told: where the socket is.
+    /// Returns the directory of the socket, for this process' own clients.
     pub(crate) fn socket_dir(&self) -> &Path {
         &self.place.socket
     }
@@ -165,7 +165,7 @@ impl Cluster {
         self.connect_to(DATABASE).map_err(DatabaseError::sql("connecting"))
     }
 
-    /// How to connect.
+    /// Returns the settings of a connection.
     pub(crate) fn config(&self) -> Config {
         let mut config = Config::new();
         config.host_path(self.socket_dir()).user(USER).dbname(DATABASE).application_name("flashrig");
@@ -182,7 +182,7 @@ impl Cluster {
         self.server.as_ref().map(|server| server.id() as i32)
     }
 
-    /// Whether the server runs.
+    /// Returns whether the server runs.
     pub(crate) fn is_running(&mut self) -> bool {
         self.server.as_mut().is_some_and(|server| matches!(server.try_wait(), Ok(None)))
     }
@@ -255,7 +255,8 @@ impl Cluster {
     }
 }
 
-/// Ends and removes what is left of a cluster, from the names of its two directories. What did not work is told.
+/// Ends and removes what is left of a cluster, from the names of its two directories. An action that did not work is
+/// told.
 pub fn undo(work: &Path, socket: &Path) -> Result<(), DatabaseError> {
     let place = Place { work: work.to_owned(), socket: socket.to_owned() };
     end_all_in(&place.work, || true);

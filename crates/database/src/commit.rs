@@ -22,7 +22,7 @@ const DIRTIED: u64 = 2_000;
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS commits (session int NOT NULL, n bigint NOT NULL, pad text NOT NULL)";
 
-/// How it is measured.
+/// Parameters of a point.
 pub(crate) struct CommitOf<'a> {
     pub sessions: &'a [u32],
     pub measured_s: f64,
@@ -32,7 +32,7 @@ pub(crate) struct CommitOf<'a> {
     pub device: &'a dyn Device,
 }
 
-/// What goes on beside one session's commits.
+/// Work beside one session's commits.
 #[derive(Clone, Copy, PartialEq)]
 enum Beside {
     Nothing,
@@ -125,7 +125,7 @@ fn device_sync(
     Ok((recorder.summary(), flushes.percentile_ns(50.0)))
 }
 
-/// What a session of a point does.
+/// A session's role at a point.
 enum Role {
     Commits(Statement),
     Reads(Statement),

@@ -1,4 +1,4 @@
-//! What lies below the directory: the kernel's counters, and power.
+//! The device below the directory: the kernel's counters, and power.
 
 use results::DeviceActivity;
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +23,7 @@ pub trait Device: Sync {
         None
     }
 
-    /// It turns.
+    /// Returns whether the kernel takes the device for a spinning disk.
     fn rotational(&self) -> bool {
         false
     }
@@ -51,11 +51,11 @@ pub trait Device: Sync {
 /// 5. PostgreSQL is started in the same directory, recovers, and is checked;
 /// 6. [`Power::insert`], if a module was pulled and is not back, and [`Power::rebuilt`].
 pub trait Power: Sync {
-    /// How power is cut, for people: `the server of the card is told to drop power`.
+    /// Says how power is cut, for people: `the server of the card is told to drop power`.
     fn how(&self) -> String;
 
-    /// Cuts power now, whatever is under way. What is asked of the device from now on must fail, not wait: processes
-    /// that wait for it can't be ended.
+    /// Cuts power now, whatever is under way. Requests to the device must fail from now on, not wait: processes that
+    /// wait for it can't be ended.
     fn cut(&self) -> Result<(), String>;
 
     /// Power comes back, and the directory is there again.
@@ -82,7 +82,7 @@ pub trait Power: Sync {
     }
 }
 
-/// What lies below any directory.
+/// The device below any directory.
 #[derive(Clone, Debug)]
 pub struct Mounted {
     dir: PathBuf,
@@ -90,7 +90,7 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Of a directory. Network and memory file systems have no block device.
+    /// Finds the device of a directory. Network and memory file systems have no block device.
     pub fn of(dir: &Path) -> Mounted {
         let number = std::fs::metadata(dir).ok().and_then(|found| {
             let (major, minor) = (rustix::fs::major(found.dev()), rustix::fs::minor(found.dev()));
@@ -121,13 +121,14 @@ impl Device for Mounted {
         }
     }
 
+    /// Returns whether the kernel takes the device for a spinning disk.
     fn rotational(&self) -> bool {
         self.queue("rotational").is_some_and(|text| text == "1")
     }
 }
 
 impl Mounted {
-    /// What the kernel says of the device's queue; a partition's is its disk's.
+    /// Reads a key of the device's queue; a partition's is its disk's.
     fn queue(&self, key: &str) -> Option<String> {
         let dir = Path::new("/sys/dev/block").join(self.number.as_ref()?);
         let read = |queue: &str| std::fs::read_to_string(dir.join(queue).join(key)).ok();

@@ -1,88 +1,54 @@
-//! What can go wrong, each in one line with its remedy.
+//! Errors, each in one line with its remedy.
 
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Why there is no result, or only a part of one.
+/// An error that keeps a result from being had or completed.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum DatabaseError {
-    /// No binaries.
     #[error(
         "PostgreSQL is not installed (looked in {looked}): install it (Debian: postgresql-15), or name its binaries with \
          --pg-bin"
     )]
-    NoPostgres {
-        /// Where it was looked for.
-        looked: String,
-    },
+    NoPostgres { looked: String },
     /// Some are there, and not all.
     #[error("{} has no {missing}: PostgreSQL's server and pgbench are needed (Debian: postgresql-15)", .dir.display())]
-    Incomplete {
-        /// Where.
-        dir: PathBuf,
-        /// Which program.
-        missing: &'static str,
-    },
-    /// Too old.
+    Incomplete { dir: PathBuf, missing: &'static str },
     #[error("{} has PostgreSQL {found}, and at least {least} is needed (Debian: postgresql-15)", .dir.display())]
     TooOld {
-        /// Where.
         dir: PathBuf,
-        /// Its version.
         found: String,
         /// The oldest that will do.
         least: u32,
     },
     /// Something else than PostgreSQL.
     #[error("{} does not say which version of PostgreSQL it is: it says {said:?}", .program.display())]
-    NoVersion {
-        /// Which program.
-        program: PathBuf,
-        /// What it said.
-        said: String,
-    },
+    NoVersion { program: PathBuf, said: String },
     /// Not a directory.
     #[error("{}: no directory; a database is reviewed in a directory on the mounted device", .0.display())]
     NoDirectory(PathBuf),
     /// Can't be written to.
     #[error("{}: can't make a directory there: {source}", .dir.display())]
-    NotWritable {
-        /// Which.
-        dir: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    NotWritable { dir: PathBuf, source: io::Error },
     /// Too little room.
     #[error(
         "{}: {free_mib} MiB are free, and {needed_mib} MiB are needed: make room, or ask for less with --db-size", .dir.display()
     )]
-    Full {
-        /// Which.
-        dir: PathBuf,
-        /// Free.
-        free_mib: u64,
-        /// Needed.
-        needed_mib: u64,
-    },
+    Full { dir: PathBuf, free_mib: u64, needed_mib: u64 },
     /// Too little memory for a device whose contents lie in it.
     #[error(
         "{available_mib} MiB of memory are available, and the device, whose contents lie in memory, needs {device_mib} MiB: \
          ask for a smaller --size"
     )]
-    DeviceBeyondMemory {
-        /// Available.
-        available_mib: u64,
-        /// Needed.
-        device_mib: u64,
-    },
+    DeviceBeyondMemory { available_mib: u64, device_mib: u64 },
     /// Too little memory for the database and a device whose contents lie in memory.
     #[error(
         "{available_mib} MiB of memory are available; PostgreSQL needs {needed_mib} MiB and the device, whose contents lie \
          in memory, {device_mib} MiB: ask for a smaller --size, or smaller --shared-buffers"
     )]
     MemoryOfDevice {
-        /// Available.
         available_mib: u64,
         /// Needed by PostgreSQL.
         needed_mib: u64,
@@ -94,14 +60,7 @@ pub enum DatabaseError {
         "{available_mib} MiB of memory are available, and {needed_mib} MiB are needed for {sessions} sessions and the \
          shared buffers: ask for fewer --sessions or smaller --shared-buffers"
     )]
-    Memory {
-        /// Available.
-        available_mib: u64,
-        /// Needed.
-        needed_mib: u64,
-        /// Most sessions.
-        sessions: u32,
-    },
+    Memory { available_mib: u64, needed_mib: u64, sessions: u32 },
     /// Nobody to run as.
     #[error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody: add one")]
     NoAccount,
@@ -109,13 +68,7 @@ pub enum DatabaseError {
     #[error(
         "{}: user {user} can't get there: every directory above it must let others pass (chmod o+x)", .dir.display()
     )]
-    Unreachable {
-        /// Which.
-        dir: PathBuf,
-        /// Who.
-        user: String,
-    },
-    /// A parameter.
+    Unreachable { dir: PathBuf, user: String },
     #[error("{0}")]
     Parameter(String),
     /// No power to cut.
@@ -123,14 +76,10 @@ pub enum DatabaseError {
         "{title}: there is no power to cut. A crash test needs a card that this program serves: killing PostgreSQL would \
          only test PostgreSQL, not the device"
     )]
-    NoPower {
-        /// What it is.
-        title: String,
-    },
+    NoPower { title: String },
     /// A program failed.
     #[error("{program} failed: {said}")]
     Program {
-        /// Which.
         program: String,
         /// Its last words.
         said: String,
@@ -138,38 +87,17 @@ pub enum DatabaseError {
     /// The server does not start, or has died.
     #[error("PostgreSQL {what}: {said} (its log: {})", .log.display())]
     Server {
-        /// What it did not do.
         what: &'static str,
         /// Its last words.
         said: String,
-        /// Where it says more.
         log: PathBuf,
     },
-    /// A statement.
     #[error("{what}: {source}")]
-    Sql {
-        /// What was being done.
-        what: String,
-        /// Why not.
-        source: postgres::Error,
-    },
-    /// A file.
+    Sql { what: String, source: postgres::Error },
     #[error("{}: {source}", .path.display())]
-    Io {
-        /// Which.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// Power.
+    Io { path: PathBuf, source: io::Error },
     #[error("{what}: {why}")]
-    Power {
-        /// What was asked of the device.
-        what: &'static str,
-        /// Why not.
-        why: String,
-    },
-    /// Ctrl-C.
+    Power { what: &'static str, why: String },
     #[error("stopped by Ctrl-C")]
     Cancelled,
 }

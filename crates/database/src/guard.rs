@@ -27,7 +27,7 @@ impl Guard {
             .current_dir("/")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            // Of its own: a Ctrl-C at the terminal is for the others.
+            // The guard has a process group of its own: a Ctrl-C at the terminal is for the others.
             .process_group(0)
             .spawn()?;
         let input = child.stdin.take();

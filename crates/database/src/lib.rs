@@ -3,12 +3,13 @@
 //! PostgreSQL, in a cluster of its own on the device that is under review: an 80/20 mix against sessions, the SLOB
 //! method, the commit path, and power cuts under load. Whoever calls hands over a directory that lies on the device
 //! ([`Request::dir`]) and what else is known of it as a [`Device`]: where the kernel counts its requests, whether its
-//! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known.
+//! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known;
+//! [`mounted`] makes such a directory on a modelled card.
 //!
 //! - Nothing that was there before is touched: everything lies in one new directory, which goes when the run ends, however
 //!   it ends; no process outlives the run.
 //! - The server runs without privileges, listens on a unix socket in a private directory and nowhere else.
-//! - What was measured until a failure or Ctrl-C is kept: [`Reviewed::ended`] says why it ended.
+//! - Figures that were measured until a failure or Ctrl-C are kept: [`Reviewed::ended`] says why it ended.
 
 mod account;
 mod activity;
@@ -22,6 +23,7 @@ mod error;
 mod guard;
 mod memory;
 mod mix;
+pub mod mounted;
 mod page_cache;
 mod parameters;
 mod place;

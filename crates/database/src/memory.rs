@@ -11,7 +11,7 @@ const MORE_SHARE: u64 = 20;
 /// From so many on small pages are worth a remark.
 pub(crate) const MANY_BYTES: u64 = 1 << 30;
 
-/// What the kernel says of it.
+/// The kernel's figures of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Memory {
     /// Bytes that programs can still have, huge pages aside.

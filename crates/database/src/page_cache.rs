@@ -1,10 +1,10 @@
 //! Keeping the kernel's page cache from answering the database's reads.
 //!
 //! A machine with more memory than the database would read every block from the device once, and then never again. The
-//! remedy that needs no privileges and works on every file system: a thread tells the kernel a few times a second that the
-//! cluster's data files will not be needed (`POSIX_FADV_DONTNEED`). Pages that wait to be written are written first, as a
-//! machine with little memory would do; pages that are read stay for a fraction of a second. How much the cache answers in
-//! spite of it is measured: bytes that the device read against bytes that the database asked for.
+//! remedy that needs no privileges and works on every file system: a thread tells the kernel a few times a second that
+//! the cluster's data files will not be needed (`POSIX_FADV_DONTNEED`). Pages that wait to be written are written
+//! first, as a machine with little memory would do; pages that are read stay for a fraction of a second. The cache's
+//! answers in spite of it are measured: bytes that the device read against bytes that the database asked for.
 
 use rustix::fs::{Advice, fadvise};
 use std::fs::File;
@@ -26,7 +26,7 @@ const MOST_FILES: usize = 512;
 /// In words, for the result.
 pub(crate) const WORDS: &str = "the kernel is told twenty times a second to forget the cluster's data files";
 
-/// The thread.
+/// The thread that makes the kernel forget.
 #[derive(Debug)]
 pub struct Evictor {
     stop: Arc<AtomicBool>,

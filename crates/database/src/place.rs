@@ -1,4 +1,4 @@
-//! Where the cluster lies: a new directory on the device, one for the socket elsewhere, and both gone afterwards.
+//! Place of the cluster: a new directory on the device, one for the socket elsewhere, and both gone afterwards.
 
 use crate::DatabaseError;
 use crate::account::Account;
@@ -43,7 +43,7 @@ impl Place {
         Ok(place)
     }
 
-    /// The cluster's.
+    /// Returns the cluster's data directory.
     pub fn data(&self) -> PathBuf {
         self.work.join("data")
     }

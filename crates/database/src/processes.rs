@@ -66,7 +66,7 @@ fn signal_all(pids: &[i32], signal: Signal) {
     }
 }
 
-/// What a server that is killed leaves in memory.
+/// Shared memory that a killed server leaves behind.
 #[derive(Default)]
 struct SharedMemory {
     files: BTreeSet<PathBuf>,

@@ -1,54 +1,53 @@
-//! What is asked for.
+//! The request for a review.
 
 use crate::{CrashConfig, DatabaseError, MixConfig, SlobConfig};
 use std::path::PathBuf;
 
 /// A part of the method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Part {
     /// 80/20 against sessions.
     Mix,
     /// The commit path.
     Commit,
-    /// SLOB.
     Slob,
-    /// Power cuts.
     Crash,
 }
 
-/// A run.
+/// A request for a review of a device with PostgreSQL.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// A directory on the device; what is made lies in a new one below it.
     pub dir: PathBuf,
-    /// Where the logs of server and clients are kept.
+    /// Directory for the logs of server and clients.
     pub logs: PathBuf,
     /// A program that is started as a guard of the cluster ([`crate::Guard`]), which undoes what is left of it when this
     /// process is killed; None: nobody does.
     pub guard: Option<PathBuf>,
     /// PostgreSQL's programs; None: they are looked for.
     pub pg_bin: Option<PathBuf>,
-    /// What is run; parts are run in the order of [`Part`].
+    /// Parts that are run, in the order of [`Part`].
     pub parts: Vec<Part>,
     /// Sessions of the mix, of SLOB and of committing, rising.
     pub sessions: Vec<u32>,
     /// Measured seconds of a point.
     pub point_s: f64,
-    /// Sizes.
+    /// Sizes of data and buffers.
     pub sizes: Sizes,
-    /// The mix.
+    /// Parameters of the mix.
     pub mix: MixConfig,
-    /// SLOB.
+    /// Parameters of the SLOB method.
     pub slob: SlobConfig,
-    /// Power cuts.
+    /// Parameters of the power cuts.
     pub crash: CrashConfig,
-    /// Root seed.
+    /// Root seed of the sessions.
     pub seed: u64,
-    /// What the device costs.
+    /// Price of the device.
     pub price: Option<f64>,
 }
 
-/// What was asked for of sizes.
+/// Requested sizes of data and buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
     /// Tables and indexes of the mix; None: what fits, and at most [`Sizes::MOST_BYTES`].
@@ -67,7 +66,7 @@ impl Sizes {
     pub const MOST_SESSIONS: u32 = 1_000;
 }
 
-/// What was asked for, resolved.
+/// The requested sizes, resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Resolved {
     pub data_bytes: u64,

@@ -27,10 +27,10 @@ const CUT_S: f64 = 20.0;
 /// The oldest version with `pg_amcheck`.
 const OLDEST_FOR_CRASH: u32 = 14;
 
-/// What is going to be done, checked.
+/// The plan of a review, checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// PostgreSQL.
+    /// Programs of PostgreSQL.
     pub binaries: Binaries,
     /// For people: what lies below.
     pub title: String,
@@ -38,25 +38,25 @@ pub struct Plan {
     pub settings: Vec<(String, String)>,
     /// Tables and indexes of the mix.
     pub data_bytes: u64,
-    /// Buffer cache.
+    /// Size of the buffer cache.
     pub shared_buffers_bytes: u64,
     /// Most that lies on the device at once.
     pub needed_bytes: u64,
-    /// What is going to be run, and the seconds of measuring; loading comes on top.
+    /// Parts that will be run, and the seconds of measuring; loading comes on top.
     pub parts: Vec<(Part, f64)>,
     resolved: Resolved,
 }
 
-/// What came of it.
+/// Outcome of a review.
 #[derive(Debug)]
 pub struct Reviewed {
     /// All that was measured.
     pub report: DatabaseReport,
-    /// In sentences.
+    /// Claims in sentences.
     pub verdict: Vec<Claim>,
     /// Seconds that each part took, with its loading; what was begun and failed is there too.
     pub seconds: Vec<(Part, f64)>,
-    /// Why it is not complete.
+    /// Reason why it is not complete.
     pub ended: Option<DatabaseError>,
 }
 
@@ -148,7 +148,8 @@ fn commit_s(request: &Request) -> f64 {
     (request.point_s / 3.0).max(1.0)
 }
 
-/// Runs what was asked for. What was measured until a failure is kept; an error is returned when nothing was.
+/// Runs what was asked for. Figures that were measured until a failure are kept; an error is returned when there were
+/// none.
 pub fn review(
     request: &Request,
     plan: &Plan,
@@ -350,7 +351,7 @@ fn sum_up(mix: &mut DatabaseMix, price: Option<f64>) {
     mix.tps_per_price = price.filter(|&price| price > 0.0).map(|price| peak.tps / price);
 }
 
-/// What a reader must know, from what was measured.
+/// Adds the remarks that a reader needs, from the measurements.
 fn notes(report: &mut DatabaseReport) {
     if report.block_device.is_none() {
         report.notes.push(

@@ -20,7 +20,7 @@ pub(crate) fn settings(shared_buffers_bytes: u64, max_wal_bytes: u64, most_sessi
         ("max_parallel_workers_per_gather", "0"),
         ("jit", "off"),
         ("random_page_cost", "1.1"),
-        // What is measured.
+        // Measurements need these statistics.
         ("track_io_timing", "on"),
         ("log_checkpoints", "on"),
         ("logging_collector", "off"),
@@ -34,7 +34,7 @@ pub(crate) fn settings(shared_buffers_bytes: u64, max_wal_bytes: u64, most_sessi
     all
 }
 
-/// What is set besides where the version has it.
+/// Returns the settings that a version adds.
 pub(crate) fn since(major: u32) -> Vec<(String, String)> {
     let known = [("track_wal_io_timing", "on", 14)];
     known.into_iter().filter(|k| k.2 <= major).map(|(n, v, _)| (n.to_owned(), v.to_owned())).collect()

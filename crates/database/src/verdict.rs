@@ -1,4 +1,4 @@
-//! What was measured, in sentences.
+//! Verdict on the measurements, in sentences.
 
 use results::words::{duration, three_digits};
 use results::{Claim, DatabaseReport, SyncJudgement, Tone};

@@ -21,12 +21,12 @@ use crate::span::{BLOCK_BYTES, Span};
 use crate::spent::Spent;
 use device::{Completion, Device, EventTable, Operation, Parts, Request, RequestId, Rng, Time};
 
-/// What the array has done.
+/// Counts of the array's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Requests taken from the host.
     pub submitted: u64,
-    /// Requests answered.
+    /// Requests that have been answered.
     pub finished: u64,
     /// Reads sent to disks, those of parity updates included.
     pub disk_reads: u64,
@@ -112,7 +112,7 @@ impl Array {
         })
     }
 
-    /// What the array has done so far.
+    /// Returns the counts of the array's work so far.
     pub fn counters(&self) -> Counters {
         self.counters
     }

@@ -25,7 +25,7 @@ impl WriteCache {
         }
     }
 
-    /// What can be taken from the cache to the medium.
+    /// Returns the blocks that can be taken from the cache to the medium.
     pub fn dirty(&self) -> &Extents {
         &self.dirty
     }
@@ -82,7 +82,7 @@ impl WriteCache {
         self.leaving.insert(span);
     }
 
-    /// What was taken of a range is on the medium.
+    /// Notes that the blocks that were taken of a range are on the medium.
     pub fn arrived(&mut self, span: Span) {
         self.leaving.remove(span);
     }

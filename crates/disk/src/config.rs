@@ -1,18 +1,18 @@
-//! What a disk and an array of disks are.
+//! Settings of a disk and of an array of disks.
 //!
-//! The model derives the rest: tracks from rate and spindle speed, angles from the seed. What the firmware does beyond
-//! these settings (read-ahead of 1 MiB, caution in predicting seeks, age limit) stands as constants beside the code.
+//! The model derives the rest: tracks from rate and spindle speed, angles from the seed. The firmware's behaviour
+//! beyond these settings (read-ahead of 1 MiB, caution in predicting seeks, age limit) stands as constants beside the
+//! code.
 
-/// RAID level.
+/// Arrangement of data and redundancy over the disks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum RaidLevel {
-    /// Striping.
     Raid0,
     /// All disks hold the same.
     Raid1,
     /// Stripes over mirrored pairs.
     Raid10,
-    /// Rotating parity.
     Raid5,
 }
 
@@ -27,7 +27,7 @@ impl std::fmt::Display for RaidLevel {
     }
 }
 
-/// One disk.
+/// Settings of one disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DiskConfig {
     /// Capacity of one disk, a multiple of 512 bytes.
@@ -61,11 +61,11 @@ pub struct DiskConfig {
 /// An array of equal disks behind one controller.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ArrayConfig {
-    /// Its disks.
+    /// Settings of each disk.
     pub disk: DiskConfig,
-    /// How many, at most 1024.
+    /// Number of disks, at most 1024.
     pub disks: u32,
-    /// How they are joined.
+    /// RAID level that joins them.
     pub level: RaidLevel,
     /// Bytes on one disk before the next one's turn. A disk's capacity counts in whole chunks, RAID 1 included.
     pub chunk_bytes: u64,

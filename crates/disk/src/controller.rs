@@ -1,9 +1,9 @@
 //! The controller's battery-backed write cache.
 //!
 //! A write in it is durable. It goes to the disks in the background, in a sweep over the array, a whole row at a time
-//! where rows share parity; what has gathered in a row or chunk meanwhile goes with it. How many destages go on at
-//! once grows with the fill, so that the cache neither runs full while the disks have time nor gives up coalescing while
-//! it has room.
+//! where rows share parity; what has gathered in a row or chunk meanwhile goes with it. The number of destages in
+//! flight grows with the fill, so that the cache neither runs full while the disks have time nor gives up coalescing
+//! while it has room.
 //!
 //! Invariants: a row or chunk has one destage at a time; a host that waits for room has all destages working for it.
 
@@ -28,7 +28,7 @@ pub(crate) struct ControllerCache {
     columns: usize,
     /// Starts of the units on their way; at most `DESTAGES_PER_COLUMN` for each column.
     busy: BTreeSet<u64>,
-    /// Where the sweep has come to.
+    /// Block that the sweep has reached.
     sweep_lba: u64,
 }
 
@@ -43,7 +43,7 @@ impl ControllerCache {
         }
     }
 
-    /// How many destages should go on.
+    /// Returns the number of destages that should be in flight.
     fn wanted(&self, host_is_idle: bool) -> usize {
         let most = self.columns * DESTAGES_PER_COLUMN;
         if !self.room.is_empty() {

@@ -25,9 +25,9 @@ use std::collections::VecDeque;
 /// A disk with its cache fuller than this destages even while the host has work for it.
 const DESTAGE_ABOVE: f64 = 0.75;
 
-/// How long a command may be overtaken, in times that a full queue takes in order of arrival. For 32 random readers of
-/// a 15k disk, 2 makes the longest wait a third of what it is without a limit and costs a hundredth of the throughput;
-/// 1 would cost a fifth.
+/// Bound on the time by which a command may be overtaken, in times that a full queue takes in order of arrival. For 32
+/// random readers of a 15k disk, 2 makes the longest wait a third of what it is without a limit and costs a hundredth
+/// of the throughput; 1 would cost a fifth.
 const AGE_LIMIT_QUEUES: u64 = 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum Kind {
     Flush,
 }
 
-/// What the array asks of a disk.
+/// A command of the array to a disk.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Command {
     /// The array's name for it.
@@ -77,10 +77,9 @@ impl Active {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Tag(usize);
 
-/// What the arm is doing.
+/// The command that the arm serves.
 #[derive(Clone, Copy, Debug)]
 struct Serving {
-    /// `None`: destaging.
     tag: Option<Tag>,
     target: Target,
     access: Access,
@@ -159,7 +158,7 @@ impl Disk {
         self.read_to_lba == lba && lba != 0
     }
 
-    /// How far the arm is from `lba`.
+    /// Returns the arm's distance from `lba`.
     pub fn distance_blocks(&self, lba: u64) -> u64 {
         self.arm_lba.abs_diff(lba)
     }

@@ -10,59 +10,28 @@ pub const MAX_QUEUE_DEPTH: u32 = 1024;
 /// Requests outstanding at an array at most.
 pub const MAX_REQUESTS: u32 = 1 << 20;
 
-/// Why a configuration is impossible.
+/// An error of a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum DiskError {
     /// Fewer disks than the level needs.
     #[error("{level} needs at least {needed} disks, not {disks}")]
-    TooFewDisks {
-        /// The level.
-        level: RaidLevel,
-        /// How many it needs.
-        needed: u32,
-        /// How many there are.
-        disks: u32,
-    },
+    TooFewDisks { level: RaidLevel, needed: u32, disks: u32 },
     /// RAID 10 with an odd number of disks.
     #[error("RAID 10 is made of mirrored pairs: {disks} disks leave one alone")]
-    OddDisks {
-        /// How many there are.
-        disks: u32,
-    },
+    OddDisks { disks: u32 },
     /// A setting that must be more than 0.
     #[error("{setting} must be more than 0")]
-    Zero {
-        /// Its name.
-        setting: &'static str,
-    },
+    Zero { setting: &'static str },
     /// A setting below its limit.
     #[error("{setting} is {value}, the least is {limit}")]
-    TooSmall {
-        /// Its name.
-        setting: &'static str,
-        /// What was asked for.
-        value: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooSmall { setting: &'static str, value: u64, limit: u64 },
     /// A setting beyond its limit.
     #[error("{setting} is {value}, the most is {limit}")]
-    TooLarge {
-        /// Its name.
-        setting: &'static str,
-        /// What was asked for.
-        value: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooLarge { setting: &'static str, value: u64, limit: u64 },
     /// A size that is no multiple of 512 bytes.
     #[error("{setting} is {bytes} bytes, which is no multiple of 512")]
-    Unaligned {
-        /// Its name.
-        setting: &'static str,
-        /// The size.
-        bytes: u64,
-    },
+    Unaligned { setting: &'static str, bytes: u64 },
     /// Seek times that don't rise with the distance.
     #[error("seek times must rise: track {track_ns} ns, average {average_ns} ns, full stroke {full_ns} ns")]
     SeekOrder {
@@ -101,12 +70,7 @@ pub enum DiskError {
     },
     /// Chunks that are larger than a disk.
     #[error("a chunk of {chunk_bytes} bytes does not fit a disk of {disk_bytes} bytes")]
-    ChunkTooLarge {
-        /// The chunk.
-        chunk_bytes: u64,
-        /// The disk.
-        disk_bytes: u64,
-    },
+    ChunkTooLarge { chunk_bytes: u64, disk_bytes: u64 },
 }
 
 /// Seeks, settling and firmware times at most: a second.

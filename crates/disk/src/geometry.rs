@@ -1,4 +1,4 @@
-//! Where a block lies on the platter.
+//! Positions of blocks on the platter.
 //!
 //! Blocks fill the disk from the outer edge inwards, in zones of equally long tracks. The place of a block is its
 //! *stream time*: when the head would pass it if it had read the disk from its first block on without a break. One
@@ -50,7 +50,7 @@ struct Zone {
     blocks_per_track: u64,
 }
 
-/// The platter.
+/// Zones and tracks of the platter.
 #[derive(Clone, Debug)]
 pub(crate) struct Geometry {
     blocks: u64,
@@ -126,14 +126,14 @@ impl Geometry {
         (Track(track), inside % zone.blocks_per_track, zone.blocks_per_track)
     }
 
-    /// Where block `lba` starts.
+    /// Returns the place where block `lba` starts.
     #[inline]
     pub fn at(&self, lba: u64) -> Place {
         let (track, index, length) = self.split(lba);
         Place { track, stream_ns: track.0 * (self.turn_ns + self.skew_ns) + index * self.turn_ns / length }
     }
 
-    /// Where block `last_lba` ends.
+    /// Returns the place where block `last_lba` ends.
     #[inline]
     pub fn after(&self, last_lba: u64) -> Place {
         let (track, index, length) = self.split(last_lba);

@@ -1,4 +1,4 @@
-//! Which rows are being written.
+//! Locks of the rows that are being written.
 //!
 //! Two writes to a row change the same parity, so they follow each other. Waiters are served in order of arrival
 //! unless they wait for different rows.

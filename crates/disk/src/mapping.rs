@@ -1,9 +1,9 @@
-//! Which disk holds a block.
+//! Mapping of blocks to disks.
 //!
 //! Blocks of the array go round the *columns* of a row, a chunk to each; the next row follows at the next chunk of the
-//! disks. What holds a column is a *set* of disks that all hold the same: one disk, or a mirror. In RAID 5 the parity
-//! moves one disk to the left from row to row, and the data follow it (the "left-symmetric" layout of Lee and Katz,
-//! "The performance of parity placements in disk arrays", IEEE Trans. Computers 42(6), 1993).
+//! disks. The holder of a column is a *set* of disks that all hold the same: one disk, or a mirror. In RAID 5 the
+//! parity moves one disk to the left from row to row, and the data follow it (the "left-symmetric" layout of Lee and
+//! Katz, "The performance of parity placements in disk arrays", IEEE Trans. Computers 42(6), 1993).
 //!
 //! Invariants: two blocks of the array never share a place; data and parity of a row lie at the same addresses of
 //! their disks.

@@ -13,12 +13,12 @@ use crate::seek::SeekCurve;
 use crate::span::Span;
 use device::Time;
 
-/// How much of a turn the firmware keeps in hand when it predicts whether a seek ends before its target comes by.
-/// Assumed: a perfect prediction would make a queue of 32 worth 2.6 times a queue of 1, and real 15k disks gain about
-/// a factor of 2.
+/// Part of a turn that the firmware keeps in hand when it predicts whether a seek ends before its target comes by.
+/// Assumed: a perfect prediction would make a queue of 32 worth 2.6 times a queue of 1, and real 15k disks gain about a
+/// factor of 2.
 const MARGIN_TURNS: f64 = 1.0 / 7.0;
 
-/// What the head does with a range.
+/// The head's action on a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Access {
     Read,
@@ -54,7 +54,7 @@ pub(crate) struct Mechanism {
     write_settle_ns: u64,
     /// Angle of the platter at time zero, as the time of the turn that has passed.
     phase_ns: u64,
-    /// Where the head is when it does not read on.
+    /// Track of the head when it does not read on.
     track: Track,
     buffer: ReadAhead,
 }
@@ -142,7 +142,7 @@ impl Mechanism {
         waited_ns
     }
 
-    /// What the buffer may hold around a range that was read, in stream time.
+    /// Returns the bounds of the buffer around a range that was read, in stream time.
     fn window(&self, span: Span) -> (u64, u64) {
         let first = self.geometry.at(span.start.saturating_sub(READ_AHEAD_BLOCKS));
         let until = self.geometry.after((span.end + READ_AHEAD_BLOCKS).min(self.geometry.blocks()) - 1);

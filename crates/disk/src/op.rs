@@ -1,4 +1,4 @@
-//! What the array does on its disks for one piece of work: a read, a write, a flush.
+//! The array's work on its disks for one request: a read, a write, a flush.
 //!
 //! An operation has one or two steps. All commands of a step start together, and the last one to end is the step's
 //! critical path. A RAID 5 write of less than a row has two steps: read old data and old parity, then write both
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Operations that one host request is cut into at most: RAID 5 rows in part at both ends, whole rows between.
 pub(crate) const OPS_PER_REQUEST: usize = 3;
 
-/// Who waits for an operation.
+/// The waiter for an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A request of the host.
@@ -61,7 +61,7 @@ impl Plan {
         Plan { commands, read_first: true, rows: row..row + 1 }
     }
 
-    /// What writing a range of the array takes: at most [`OPS_PER_REQUEST`] plans.
+    /// Plans the writing of a range of the array: at most [`OPS_PER_REQUEST`] plans.
     pub fn write(mapping: &Mapping, span: Span) -> Vec<Plan> {
         let spread = |span| {
             let mut needs = vec![Span::EMPTY; mapping.sets()];
@@ -98,7 +98,7 @@ impl Plan {
 pub(crate) struct Op {
     pub owner: Owner,
     pub plan: Plan,
-    /// What its last step does.
+    /// Kind of its last step.
     pub kind: Kind,
     /// Its writes end on the medium.
     pub durable: bool,

@@ -25,13 +25,13 @@ struct Streaming {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ReadAhead {
     first_ns: u64,
-    /// Where the contents end when the head does not read on.
+    /// End of the contents when the head does not read on.
     end_ns: u64,
     streaming: Option<Streaming>,
 }
 
 impl ReadAhead {
-    /// How far the head has come.
+    /// Returns the position that the head has reached.
     #[inline]
     pub fn end_ns(&self, now: Time) -> u64 {
         match self.streaming {

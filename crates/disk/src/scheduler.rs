@@ -1,4 +1,4 @@
-//! Which command the arm serves next.
+//! Choice of the command that the arm serves next.
 //!
 //! Shortest positioning time first: the command whose seek and rotation together are shortest, as in Seltzer, Chen and
 //! Ousterhout, "Disk scheduling revisited", USENIX 1990, and Jacobson and Wilkes, "Disk scheduling algorithms based on

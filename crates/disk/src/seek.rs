@@ -1,4 +1,4 @@
-//! How long the arm moves.
+//! Time of the arm's movement.
 //!
 //! A short seek is dominated by acceleration and takes `a + b * sqrt(distance)`; a long one coasts at full speed and
 //! takes `c + d * distance` (Ruemmler and Wilkes 1994). The two meet at a third of the stroke, where

@@ -5,7 +5,7 @@
 use device::Time;
 use std::collections::VecDeque;
 
-/// Its jobs carry a `J`. How many may wait is the limit that [`Server::new`] is given.
+/// Its jobs carry a `J`. [`Server::new`] is given the limit on the number that may wait.
 #[derive(Clone, Debug)]
 pub(crate) struct Server<J> {
     limit: usize,

@@ -1,9 +1,9 @@
 //! Ranges of logical blocks.
 
-/// What a disk addresses: 512 bytes.
+/// Size of a block, the disk's unit of address.
 pub(crate) const BLOCK_BYTES: u64 = 512;
 
-/// Blocks `start..end`.
+/// A range of blocks, `start..end`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
     pub start: u64,

@@ -1,4 +1,4 @@
-//! Where the time of a command went, by the causes that disks know.
+//! Time of a command, by the causes that disks know.
 
 use device::{Cause, Parts};
 

@@ -20,7 +20,6 @@ const SCHEMA: u32 = 1;
 /// in step after far less.
 const WARM_UP_SHARE: f64 = 0.1;
 const WARM_UP_MAX_S: f64 = 2.0;
-/// Longest measurement.
 const MAX_SECONDS: f64 = 1e6;
 /// Buffers of loads that ask for pieces of different sizes; larger pieces get theirs when they come.
 const USUAL_BUFFER_BYTES: u32 = 64 << 10;
@@ -35,7 +34,7 @@ pub fn assumed_write_bw_bytes(rotational: bool) -> f64 {
     if rotational { ASSUMED_ROTATIONAL_BW_BYTES } else { ASSUMED_BW_BYTES }
 }
 
-/// How a drive is to be asked.
+/// Options with which a drive is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriveOptions {
     /// Threads of the operating system that ask; `None`: one for each 8 requests outstanding, at most as many as there
@@ -149,7 +148,7 @@ impl Drive {
         Ok(Drive::new(path, opened, Kind::BlockDevice, in_use_bytes, info, host, options))
     }
 
-    /// Whether [`Drive::create_file`] made this file.
+    /// Returns whether [`Drive::create_file`] made this file.
     pub fn is_ours(path: impl AsRef<Path>) -> bool {
         file::is_ours(path.as_ref())
     }
@@ -189,7 +188,7 @@ impl Drive {
         }
     }
 
-    /// What is tested: path of the file or device.
+    /// Returns the path of the tested file or device.
     pub fn path(&self) -> &Path {
         &self.path
     }

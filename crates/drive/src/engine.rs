@@ -38,7 +38,7 @@ const MAX_MEMORY_BYTES: u64 = 4 << 30;
 /// instead of one did 0.93 to 0.99 of the requests at 4 slots, 0.97 to 1.18 at 16, 1.19 to 1.30 at 64.
 const SLOTS_A_THREAD: u32 = 8;
 
-/// What is driven.
+/// The file or device that is driven.
 #[derive(Clone, Copy)]
 pub(crate) struct Medium<'a> {
     pub file: BorrowedFd<'a>,
@@ -47,16 +47,16 @@ pub(crate) struct Medium<'a> {
     pub align_bytes: u32,
 }
 
-/// How long.
+/// Length of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Span {
-    /// So much unrecorded, then so much recorded.
+    /// An unrecorded time, followed by a recorded one.
     Timed { warm_up: Duration, measured: Duration },
     /// Until all processes have ended.
     UntilEnd,
 }
 
-/// What progress is counted in.
+/// Unit in which progress is counted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Told {
     /// Milliseconds of the measured time.
@@ -84,7 +84,7 @@ pub(crate) struct Job<'a> {
     pub told: Told,
 }
 
-/// What came of it.
+/// Outcome of a run.
 pub(crate) struct Outcome {
     pub recorder: Recorder,
     /// When recording ended.
@@ -105,13 +105,13 @@ pub(crate) struct Script {
     pub measuring: bool,
 }
 
-/// What a thread leaves for another.
+/// Messages of one thread for another.
 pub(crate) struct Inbox {
     pub woken: Mutex<Vec<ProcessId>>,
     pub bell: Option<OwnedFd>,
 }
 
-/// What all threads share.
+/// State that all threads share.
 pub(crate) struct Common<'a> {
     pub medium: Medium<'a>,
     pub script: Mutex<Script>,

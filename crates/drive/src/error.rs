@@ -1,4 +1,4 @@
-//! Why a drive could not be opened, prepared or measured.
+//! Errors of opening, preparing and measuring a drive.
 //!
 //! Each message is one line that names the file or device and says what to do about it.
 
@@ -11,121 +11,62 @@ use target::TargetError;
 
 /// See the module.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum DriveError {
     /// Nothing is there.
     #[error("{}: there is no such file or device", .path.display())]
-    Missing {
-        /// Path.
-        path: PathBuf,
-    },
-    /// No permission.
+    Missing { path: PathBuf },
     #[error("{}: no permission to read and write it: run as its owner or as root", .path.display())]
-    Permission {
-        /// Path.
-        path: PathBuf,
-    },
+    Permission { path: PathBuf },
     /// Its file system is mounted read-only, or the device is write-protected.
     #[error("{}: is read-only: choose another file, or remount its file system writable", .path.display())]
-    ReadOnly {
-        /// Path.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// Neither a file nor a block device.
     #[error("{}: is a directory: give a file in it, or a block device", .path.display())]
-    Directory {
-        /// Path.
-        path: PathBuf,
-    },
+    Directory { path: PathBuf },
     /// Something else than what was to be opened.
     #[error("{}: is not {wanted}", .path.display())]
     Kind {
-        /// Path.
         path: PathBuf,
         /// `a regular file` or `a block device`.
         wanted: &'static str,
     },
     /// Mounted, or part of something that is.
     #[error("{}: is in use (mounted, swap, or part of an array or volume): unmount it first", .path.display())]
-    InUse {
-        /// Path.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// A file that is there must not be overwritten.
     #[error("{}: exists already, and flashrig overwrites no file that it did not make: give another name", .path.display())]
-    Exists {
-        /// Path.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Was not made by this program.
     #[error("{}: was not made by flashrig, so it is neither overwritten nor removed: give another name", .path.display())]
-    Foreign {
-        /// Path.
-        path: PathBuf,
-    },
+    Foreign { path: PathBuf },
     /// The file system is in memory, or can't bypass the page cache.
     #[error("{}: its file system can't read and write directly, so memory would be measured: give a file on a disk", .path.display())]
-    NotDirect {
-        /// Path.
-        path: PathBuf,
-    },
+    NotDirect { path: PathBuf },
     /// The file system has no room.
     #[error("{}: the file system has {} left, {} are needed: give a smaller --size", .path.display(), size::of(*.left_bytes), size::of(*.needed_bytes))]
-    NoSpace {
-        /// Path.
-        path: PathBuf,
-        /// Free.
-        left_bytes: u64,
-        /// Needed.
-        needed_bytes: u64,
-    },
+    NoSpace { path: PathBuf, left_bytes: u64, needed_bytes: u64 },
     /// An empty file or device.
     #[error("{}: holds {}, at least {} are needed: give a larger file or device", .path.display(), size::of(*.bytes), size::of(*.needed_bytes))]
-    TooSmall {
-        /// Path.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// Smallest size.
-        needed_bytes: u64,
-    },
+    TooSmall { path: PathBuf, bytes: u64, needed_bytes: u64 },
     /// The load does not fit.
     #[error("{}: the load touches {}, but only {} are there: use less of it", .path.display(), size::of(*.footprint_bytes), size::of(*.capacity_bytes))]
-    Footprint {
-        /// Path.
-        path: PathBuf,
-        /// Of the load.
-        footprint_bytes: u64,
-        /// Of the file or device.
-        capacity_bytes: u64,
-    },
+    Footprint { path: PathBuf, footprint_bytes: u64, capacity_bytes: u64 },
     /// Requests that direct I/O can't do.
     #[error("{}: takes multiples of {align_bytes} bytes, but {len_bytes} bytes at {offset_bytes} were asked for: use a larger block", .path.display())]
     Misaligned {
-        /// Path.
         path: PathBuf,
-        /// What it takes.
         align_bytes: u32,
         /// First byte of the request.
         offset_bytes: u64,
-        /// Its length.
         len_bytes: u32,
     },
     /// Too many large requests at once.
     #[error("{requests} requests of {} at once need more than {} of memory: ask for fewer or smaller ones", size::of(*.request_bytes), size::of(*.limit_bytes))]
-    Memory {
-        /// At once.
-        requests: u32,
-        /// Of each.
-        request_bytes: u64,
-        /// What may be used.
-        limit_bytes: u64,
-    },
+    Memory { requests: u32, request_bytes: u64, limit_bytes: u64 },
     /// A share that is none.
     #[error("fill {fill} is not between 0 and 1 (100 %)")]
-    Fill {
-        /// As asked.
-        fill: f64,
-    },
+    Fill { fill: f64 },
     /// No time to measure.
     #[error("a real device is measured for a stated time: give the seconds, above 0")]
     Seconds,
@@ -134,58 +75,22 @@ pub enum DriveError {
     Load(#[from] load::LoadError),
     /// The kernel gives no ring.
     #[error("{}: the kernel refuses io_uring ({source}): Linux 5.11 or later is needed, with kernel.io_uring_disabled=0 and, in a container, a seccomp profile that permits it", .path.display())]
-    Ring {
-        /// Path.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Ring { path: PathBuf, source: io::Error },
     /// A request failed.
     #[error("{}: {} of {len_bytes} bytes at {offset_bytes} failed: {source}: {}", .path.display(), word(*.op), remedy(.source))]
-    Request {
-        /// Path.
-        path: PathBuf,
-        /// What was asked.
-        op: Operation,
-        /// First byte.
-        offset_bytes: u64,
-        /// Length.
-        len_bytes: u32,
-        /// Why.
-        source: io::Error,
-    },
+    Request { path: PathBuf, op: Operation, offset_bytes: u64, len_bytes: u32, source: io::Error },
     /// A request did less than it was asked for.
     #[error("{}: {} of {len_bytes} bytes at {offset_bytes} ended after {done_bytes} bytes: it has become smaller, or is failing: see dmesg", .path.display(), word(*.op))]
-    Short {
-        /// Path.
-        path: PathBuf,
-        /// What was asked.
-        op: Operation,
-        /// First byte.
-        offset_bytes: u64,
-        /// Length.
-        len_bytes: u32,
-        /// What was done of it.
-        done_bytes: u32,
-    },
-    /// What was read is not what was written.
+    Short { path: PathBuf, op: Operation, offset_bytes: u64, len_bytes: u32, done_bytes: u32 },
+    /// A sector was read with other contents than were written.
     #[error("{}: what was read at {offset_bytes} {fault}: the device returns wrong data, do not trust it", .path.display())]
-    Verify {
-        /// Path.
-        path: PathBuf,
-        /// Where.
-        offset_bytes: u64,
-        /// What is wrong.
-        fault: Fault,
-    },
+    Verify { path: PathBuf, offset_bytes: u64, fault: Fault },
     /// Something that was not a request of a load.
     #[error("{}: {doing} failed: {source}: {}", .path.display(), remedy(.source))]
     Doing {
-        /// Path.
         path: PathBuf,
         /// `reserving space` …
         doing: &'static str,
-        /// Why.
         source: io::Error,
     },
     /// A person asked to stop.

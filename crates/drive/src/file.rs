@@ -1,8 +1,8 @@
 //! Opening, making and removing what is measured.
 //!
-//! A file that this program made carries the extended attribute `user.flashrig`. Where the file system has none, its
-//! first sector is the mark: everything that is written here is payload that proves itself ([`crate::payload`]), and an
-//! overwritten sector 0 is payload again. So there is no second file that could be lost or left behind.
+//! A file that this program made carries the extended attribute `user.flashrig`. A file's first sector is the mark
+//! where the file system has none: everything that is written here is payload that proves itself ([`crate::payload`]),
+//! and an overwritten sector 0 is payload again. So there is no second file that could be lost or left behind.
 //!
 //! Invariants:
 //! - a file that is there is never overwritten by making one (`O_EXCL`), and only a marked one is adopted or removed;
@@ -24,7 +24,7 @@ const MARK: &str = "user.flashrig";
 /// File systems in memory. They open for direct I/O and do none.
 const TMPFS: i64 = 0x0102_1994;
 const RAMFS: i64 = 0x8584_58f6;
-/// What direct I/O takes where nobody says: tried in this order.
+/// Alignments of direct I/O where nobody says: tried in this order.
 const ALIGNMENTS: [u32; 2] = [512, 4096];
 
 /// Something that can be measured.
@@ -34,7 +34,7 @@ pub(crate) struct Opened {
     pub align_bytes: u32,
 }
 
-/// What is to be opened.
+/// The kind of thing that is to be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -89,7 +89,7 @@ pub(crate) fn examine(mut file: File, path: &Path, kind: Kind) -> Result<Opened,
     Ok(Opened { file, size_bytes, align_bytes })
 }
 
-/// What offsets and lengths must be multiples of; `None`: it can't do direct I/O.
+/// Returns the number of which offsets and lengths must be multiples; `None`: it can't do direct I/O.
 fn alignment(file: &File) -> Option<u32> {
     let statx = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN);
     if let Ok(statx) = statx
@@ -179,7 +179,7 @@ pub(crate) fn mark_again(path: &Path) -> io::Result<()> {
     mark_first_sector(&File::options().write(true).open(path)?)
 }
 
-/// Whether a file was made by this program.
+/// Returns whether a file was made by this program.
 pub(crate) fn is_ours(path: &Path) -> bool {
     if !std::fs::symlink_metadata(path).is_ok_and(|file| file.is_file()) {
         return false;
@@ -189,7 +189,7 @@ pub(crate) fn is_ours(path: &Path) -> bool {
     has_attribute(&file) || (file.read_exact_at(&mut sector, 0).is_ok() && payload::check_sector(&sector, 0).is_ok())
 }
 
-/// Whether the mark is the extended attribute.
+/// Returns whether the mark is the extended attribute.
 pub(crate) fn has_attribute(file: impl AsFd) -> bool {
     let mut value = [0_u8; 16];
     rustix::fs::fgetxattr(file, MARK, &mut value).is_ok()

@@ -29,7 +29,7 @@ pub(crate) fn cores() -> u32 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u32)
 }
 
-/// What `/proc/stat` says of the whole machine, in ticks. Zeros where there is none: then nothing is claimed.
+/// Ticks of the whole machine, from `/proc/stat`. Zeros where there is none: then nothing is claimed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Stat {
     busy: u64,

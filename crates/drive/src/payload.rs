@@ -1,4 +1,4 @@
-//! What is written: data that neither compresses nor deduplicates, and that says what it is.
+//! Payload: data that neither compresses nor deduplicates, and that says what it is.
 //!
 //! A device (or file system) that compresses or deduplicates must not be measured with zeros. Each 512-byte sector is
 //! written as, little-endian:
@@ -38,7 +38,7 @@ static POOL: LazyLock<Box<[u64]>> = LazyLock::new(|| {
     (0..POOL_WORDS as usize + BODY_WORDS).map(|_| rng.bits()).collect()
 });
 
-/// Which write a sector is from.
+/// Identity of the write that a sector is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// Number of the run, different for each.
@@ -47,18 +47,16 @@ pub struct Stamp {
     pub version: u64,
 }
 
-/// What is wrong with a sector that was read.
+/// A fault of a sector that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum Fault {
     /// No header of this program: never written, or destroyed.
     #[error("holds nothing that flashrig wrote")]
     Foreign,
     /// A good header of another place.
     #[error("holds what belongs to offset {}", .sector * SECTOR_BYTES as u64)]
-    Misplaced {
-        /// Where it belongs.
-        sector: u64,
-    },
+    Misplaced { sector: u64 },
     /// A good header, but not its data.
     #[error("byte {byte} of the sector is not what was written")]
     Corrupt {
@@ -151,7 +149,8 @@ mod tests {
 
     const STAMP: Stamp = Stamp { run: 7, version: 3 };
 
-    /// What a device could find in one window: sequential writes of 4 KiB, and rewrites of the same blocks.
+    /// Returns the data that a device could find in one window: sequential writes of 4 KiB, and rewrites of the same
+    /// blocks.
     fn sample() -> Vec<u8> {
         let mut sample = vec![0; 4 << 20];
         for (i, block) in sample.chunks_exact_mut(4096).enumerate() {

@@ -110,7 +110,7 @@ impl Drive {
             }
             self.in_use_bytes = self.in_use_bytes.max(fill_bytes);
         }
-        // What is in a cache is not yet in the state that was asked for.
+        // Data in a cache is not yet in the state that was asked for.
         self.file.sync_all().map_err(|e| self.doing("flushing it", e))?;
         if self.options.verify_fill {
             self.read_back(first..fill_bytes, passes * pass_bytes, progress)?;
@@ -256,7 +256,7 @@ impl Drive {
     }
 }
 
-/// What is overwritten at random.
+/// Blocks that are overwritten at random.
 #[derive(Clone, Copy)]
 struct Blocks {
     count: u64,

@@ -22,8 +22,8 @@ const WAKE: u64 = u64::MAX;
 const DSYNC: i32 = 2;
 /// Largest buffer that the kernel registers.
 const MAX_REGISTERED_BYTES: usize = 1 << 30;
-/// How long a ring that is given up waits for what is outstanding. The kernel's own limit for a request to a device is
-/// 30 seconds, a few times over.
+/// Bound on the time for which a ring that is given up waits for requests in flight. The kernel's own limit for a
+/// request to a device is 30 seconds, a few times over.
 const DRAIN_LIMIT: Duration = Duration::from_secs(120);
 
 /// A finished request.
@@ -86,7 +86,7 @@ impl<'a> Ring<'a> {
         self.buffers_registered
     }
 
-    /// Requests outstanding.
+    /// Returns the number of requests in flight.
     pub fn in_flight(&self) -> usize {
         self.in_flight
     }
@@ -136,7 +136,7 @@ impl<'a> Ring<'a> {
     }
 
     /// # Safety
-    /// What the entry points to stays valid until it has finished.
+    /// The memory to which the entry points stays valid until the request has finished.
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         let uring = self.uring.as_mut().expect("present until drop");
         // SAFETY: the caller's. The queue has an entry for each slot and one for the wake-up, so it is never full.
@@ -211,8 +211,9 @@ impl Drop for Ring<'_> {
         if self.in_flight > 0 {
             std::mem::forget(self.arena.take());
         }
-        // The ring goes before the buffers. What is registered is given back first: a ring that is closed lets go of it
-        // some time later, and until then a device is still in use and a file system can't be unmounted.
+        // The ring goes before the buffers. Registered files and buffers are given back first: a ring that is closed
+        // lets go of them some time later, and until then a device is still in use and a file system can't be
+        // unmounted.
         if let Some(uring) = self.uring.take()
             && self.in_flight == 0
         {

@@ -8,7 +8,7 @@ use std::ops::Range;
 pub(crate) const SEQUENTIAL_BYTES: u32 = 1 << 20;
 /// Enough that the device always has work, few enough that a hard disk keeps its order.
 const SEQUENTIAL_OUTSTANDING: u32 = 8;
-/// Of random overwriting: what lets a device's channels all work.
+/// Depth of random overwriting, which lets all of a device's channels work.
 const OVERWRITE_OUTSTANDING: u32 = 32;
 
 /// Reads or writes a range once, front to back.

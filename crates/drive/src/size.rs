@@ -1,6 +1,6 @@
 //! Sizes for people.
 
-/// `1.5 GB`.
+/// Formats a size, such as `1.5 GB`.
 pub(crate) fn of(bytes: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];

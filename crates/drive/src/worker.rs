@@ -1,8 +1,8 @@
 //! A generator thread: its slots, its ring, its timers.
 //!
-//! What counts as a request's latency: from the moment its session asked until the thread saw that it had finished. All
-//! that finished together is seen together, and a session asks again at the moment at which it saw the last one finish,
-//! so the sum of a busy session's latencies is the time that went by. With a schedule (`due`), a request that was asked
+//! A request's latency counts from the moment its session asked until the thread saw that it had finished. All that
+//! finished together is seen together, and a session asks again at the moment at which it saw the last one finish, so
+//! the sum of a busy session's latencies is the time that went by. With a schedule (`due`), a request that was asked
 //! for late counts from when it was due.
 //!
 //! CPU time of a session (`cpu_ns`) passes as on a machine with a processor for each session: the session waits, and no
@@ -30,12 +30,12 @@ use target::Recorder;
 
 /// Times that a request is asked again which the kernel could not take just then.
 const MAX_RETRIES: u32 = 1000;
-/// How long requests in flight are waited for when a run is over.
+/// Bound on the time for which requests in flight are waited for when a run is over.
 const DRAIN_LIMIT: Duration = Duration::from_secs(120);
 /// Steps that are drawn before the ring is looked at again, for each slot.
 const STEPS_A_TURN: usize = 4;
 
-/// What a slot does when its timer goes off.
+/// A slot's action when its timer goes off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Then {
     NextStep,
@@ -56,7 +56,7 @@ struct Slot {
     retries: u32,
 }
 
-/// What a thread has to say when it is done.
+/// A thread's results when it is done.
 pub(crate) struct Share {
     pub recorder: Recorder,
     pub windows: [u64; WINDOWS],
@@ -175,7 +175,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         }
     }
 
-    /// How long there is nothing to do but wait.
+    /// Returns the time for which there is nothing to do but wait.
     fn patience(&self) -> Duration {
         if !self.ready.is_empty() {
             return Duration::ZERO;
@@ -295,7 +295,8 @@ impl<'a, 'b> Worker<'a, 'b> {
     fn send(&mut self) -> Result<(), DriveError> {
         for i in 0..self.asking.len() {
             let sent = self.send_one(self.asking[i]);
-            // What does not go out was not asked; what is in the ring was, even if the kernel would not take it yet.
+            // A request that does not go out was not issued; one in the ring was, even if the kernel would not take it
+            // yet.
             let left = self.asking.len() - i - usize::from(sent.is_ok());
             if let Err(error) = sent.and_then(|()| self.submit()) {
                 self.share.asked -= left as u64;
@@ -374,7 +375,7 @@ impl<'a, 'b> Worker<'a, 'b> {
 
     fn record(&mut self, op: Operation, bytes: u32, asked: Time, now: Time) {
         let Common { from, until, .. } = *self.common;
-        // What finished before or after the measured time is not part of it.
+        // A request that finished before or after the measured time is not part of it.
         if now < from || now > until || op == Operation::Trim {
             return;
         }

@@ -1,5 +1,7 @@
-//! Alone in its process: it counts the process's descriptors and mappings.
+//! A program of its own: it counts the descriptors and mappings of its process, which other tests change.
 
+#[allow(dead_code, reason = "this program uses a part")]
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{MIB, StopAfter, ask, create, fileio, filled, folder};

@@ -5,6 +5,7 @@ use media::{MediaError, UnitAt};
 
 /// Why there is nothing to explain: what was given is no card, or the question is not about this one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum FsckError {
     /// No module has a header that can be read.
     #[error("no module of a card: {why}")]
@@ -17,41 +18,19 @@ pub enum FsckError {
     OtherVersion(AssembleError),
     /// Larger than can be looked at in memory.
     #[error("a card of {sectors} sectors: at most {most} can be looked at")]
-    TooLarge {
-        /// By its headers.
-        sectors: u64,
-        /// The limit.
-        most: u64,
-    },
+    TooLarge { sectors: u64, most: u64 },
     /// The card can't be put together, so there are no bands to be asked about.
     #[error("the card refuses to start, so nothing is known of its sectors: {0}")]
     Refuses(AssembleError),
     /// A number beyond the card's.
     #[error("there is no {what} {asked}: the card has {count}, from 0")]
-    NoSuch {
-        /// Of what.
-        what: &'static str,
-        /// Which.
-        asked: u64,
-        /// How many there are.
-        count: u64,
-    },
+    NoSuch { what: &'static str, asked: u64, count: u64 },
     /// More sectors than one answer has.
     #[error("{asked} sectors are too many for one answer: at most {most}")]
-    TooMany {
-        /// Asked for.
-        asked: u64,
-        /// The limit.
-        most: u64,
-    },
+    TooMany { asked: u64, most: u64 },
     /// The medium can't be read now, which says nothing of what lies there.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
-    Media {
-        /// Where.
-        at: UnitAt,
-        /// Why.
-        error: MediaError,
-    },
+    Media { at: UnitAt, error: MediaError },
     /// A band can't be identified.
     #[error(transparent)]
     Scan(#[from] ScanError),

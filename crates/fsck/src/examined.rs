@@ -6,7 +6,7 @@ use crate::modules::Modules;
 use crate::stripe::{Stripe, units};
 use format::ModuleHeader;
 use ftl::recover::{
-    AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, ScanError, Why, assemble, identify,
+    AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, Rejection, ScanError, assemble, identify,
     layout_of, scan,
 };
 use ftl::{BandId, Layout, StripeId, split_units};
@@ -104,7 +104,7 @@ fn card<'a>(header: &ModuleHeader, layout: &'a Layout, modules: &'a [Option<u32>
         user_sectors: header.user_sectors as u32,
         payload_bytes: header.shape.payload_bytes,
         slc_bits_per_cell: header.slc_bits_per_cell,
-        noted: ftl::recover::Noted::of(header),
+        watermark: ftl::recover::DurableWatermark::of(header),
         power_loss_protection: header.power_loss_protection,
         use_checkpoints: true,
         use_summaries: true,
@@ -182,7 +182,7 @@ impl OnMedia {
             for (id, members) in self.stripes_of(&opened) {
                 stripe.read(media, &self.card(), id, &opening, members)?;
                 for (unit, sector) in stripe.places() {
-                    if let Some(Why::OtherOpening { sequence }) = stripe.cell(unit, sector).why {
+                    if let Some(Rejection::OtherOpening { sequence }) = stripe.cell(unit, sector).why {
                         latest = latest.max(sequence);
                     }
                 }

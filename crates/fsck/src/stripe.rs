@@ -2,7 +2,7 @@
 
 use crate::error::FsckError;
 use format::{Role, Spare};
-use ftl::recover::{Card, Opening, Place, Rebuild, RebuildError, Rebuilt, Why, check};
+use ftl::recover::{Card, Opening, Place, Rebuild, RebuildError, Rebuilt, Rejection, check};
 use ftl::{Layout, StripeId, split_units};
 use media::{Media, MediaError, SectorState, Shape, Unit, persist};
 use serde::Serialize;
@@ -32,16 +32,16 @@ pub enum CellState {
 }
 
 impl CellState {
-    pub(crate) fn of(why: &Why) -> CellState {
+    pub(crate) fn of(why: &Rejection) -> CellState {
         match why {
-            Why::Erased => CellState::Erased,
-            Why::Uncorrectable => CellState::Uncorrectable,
-            Why::NoAnswer => CellState::NoAnswer,
-            Why::Spare(_) => CellState::DamagedSpare,
-            Why::Foreign { .. } | Why::Misplaced { .. } => CellState::Misplaced,
-            Why::OtherOpening { .. } => CellState::OtherOpening,
-            Why::Contradiction => CellState::Contradiction,
-            Why::PayloadChecksum { .. } => CellState::DamagedPayload,
+            Rejection::Erased => CellState::Erased,
+            Rejection::Uncorrectable => CellState::Uncorrectable,
+            Rejection::NoAnswer => CellState::NoAnswer,
+            Rejection::Spare(_) => CellState::DamagedSpare,
+            Rejection::Foreign { .. } | Rejection::Misplaced { .. } => CellState::Misplaced,
+            Rejection::OtherOpening { .. } => CellState::OtherOpening,
+            Rejection::Contradiction => CellState::Contradiction,
+            Rejection::PayloadChecksum { .. } => CellState::DamagedPayload,
         }
     }
 }
@@ -70,7 +70,7 @@ pub(crate) struct Cell {
     /// What lies there, if that can be read, whether it belongs there or not.
     pub spare: Option<Spare>,
     /// Why it does not count.
-    pub why: Option<Why>,
+    pub why: Option<Rejection>,
 }
 
 impl Cell {
@@ -97,7 +97,7 @@ pub(crate) struct Stripe {
 impl Stripe {
     pub fn new(layout: &Layout, shape: &Shape) -> Stripe {
         let rebuild = Rebuild::new(shape.payload_bytes as usize);
-        let nothing = Cell { spare: None, why: Some(Why::NoAnswer) };
+        let nothing = Cell { spare: None, why: Some(Rejection::NoAnswer) };
         Stripe {
             id: StripeId { band: ftl::BandId(0), index: 0 },
             members: 0,
@@ -122,7 +122,7 @@ impl Stripe {
         let layout = card.layout;
         (self.id, self.members, self.parity) = (id, members, split_units(id.index, members, layout).parity);
         self.rebuilds.iter_mut().for_each(Rebuild::clear);
-        self.cells.fill(Cell { spare: None, why: Some(Why::NoAnswer) });
+        self.cells.fill(Cell { spare: None, why: Some(Rejection::NoAnswer) });
         for unit in units(members) {
             let Some(at) = card.unit_at(layout.unit_address(id, unit)) else { continue };
             match persist(|| media.read(at, &mut self.unit)) {

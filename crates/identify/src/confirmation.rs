@@ -1,9 +1,9 @@
-//! What a person must type before a device is overwritten.
+//! The words that a person must type before a device is overwritten.
 
 use crate::identity::Identity;
 use std::fmt;
 
-/// What is to be typed.
+/// The fact about a device that a person types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfirmationKind {
     /// The serial number.
@@ -24,18 +24,18 @@ impl fmt::Display for ConfirmationKind {
     }
 }
 
-/// What a person must type before a device is overwritten.
+/// The words that a person must type before a device is overwritten.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Confirmation {
-    /// What is to be typed.
+    /// The fact that is to be typed.
     pub what: ConfirmationKind,
-    /// Its value.
+    /// The text that is to be typed.
     pub value: String,
     model: Option<String>,
 }
 
 impl Confirmation {
-    /// Whether it was typed. The serial number counts exactly, the model in any case.
+    /// Returns whether it was typed. The serial number counts exactly, the model in any case.
     pub fn matches(&self, typed: &str) -> bool {
         let typed = typed.trim();
         if typed.is_empty() {
@@ -46,9 +46,9 @@ impl Confirmation {
 }
 
 impl Identity {
-    /// What a person must type before this is overwritten.
+    /// Returns the words that a person must type before this is overwritten.
     pub fn confirmation(&self) -> Confirmation {
-        // Of an array's disks none stands for the whole.
+        // None of an array's disks stands for the whole.
         let model = self.disk().map(|disk| &disk.model);
         let name = || match &self.device {
             Some(device) => device.name.clone(),

@@ -10,21 +10,21 @@ use std::path::{Path, PathBuf};
 pub struct Device {
     /// The kernel's name: `nvme0n1`, `sda1`, `dm-0`.
     pub name: String,
-    /// Its number.
+    /// The kernel's number of the device, major and minor.
     pub number: DeviceNumber,
     /// The whole disk's name; of a disk its own.
     pub disk: String,
-    /// Which partition of the disk it is; absent: no partition.
+    /// Number of the partition on its disk; absent where the device is no partition.
     pub partition: Option<u32>,
-    /// Bytes.
+    /// Size of the device in bytes.
     pub size_bytes: u64,
     /// The kernel refuses to write to it.
     pub read_only: bool,
     /// Counts how often a disk came under this name: tells a swapped disk from the one that was looked at.
     pub diskseq: Option<u64>,
-    /// How the kernel asks it.
+    /// The kernel's request queue for the device.
     pub queue: Queue,
-    /// Who made it.
+    /// Maker, model and serial number.
     pub model: Model,
     /// A loop device's file.
     pub backing_file: Option<String>,

@@ -1,10 +1,11 @@
-//! Why something can't be identified.
+//! Errors of identification.
 
 use std::io;
 use std::path::PathBuf;
 
-/// Why something can't be identified. Each message is one line that names the path and what to do.
+/// An error that keeps something from being identified. Each message is one line that names the path and what to do.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum IdentifyError {
     /// Nothing is there.
     #[error("{}: there is no such device or file; `lsblk` lists the devices", path.display())]
@@ -23,7 +24,6 @@ pub enum IdentifyError {
     Io {
         /// As it was named.
         path: PathBuf,
-        /// What the kernel said.
         source: io::Error,
     },
     /// A character device.
@@ -32,19 +32,16 @@ pub enum IdentifyError {
         /// As it was named.
         path: PathBuf,
     },
-    /// A directory.
     #[error("{}: is a directory: name a file in it, or a block device", path.display())]
     Directory {
         /// As it was named.
         path: PathBuf,
     },
-    /// A socket.
     #[error("{}: is a socket: name a file or a block device", path.display())]
     Socket {
         /// As it was named.
         path: PathBuf,
     },
-    /// A FIFO.
     #[error("{}: is a FIFO: name a file or a block device", path.display())]
     Fifo {
         /// As it was named.
@@ -73,9 +70,7 @@ pub enum IdentifyError {
     NotInSys {
         /// As it was named.
         path: PathBuf,
-        /// Its number.
         number: crate::DeviceNumber,
-        /// Where it was looked for.
         sys: PathBuf,
     },
 }

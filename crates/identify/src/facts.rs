@@ -1,4 +1,4 @@
-//! What is known of a target, as results have it.
+//! The known facts of a target, as results have them.
 //!
 //! In reading order; each is absent when it isn't known:
 //!
@@ -42,7 +42,7 @@ pub(crate) fn push(facts: &mut Vec<Fact>, key: &str, label: &str, value: Option<
 pub(crate) fn of(identity: &Identity) -> Vec<Fact> {
     let mut facts = Vec::new();
     let linked = identity.path != identity.named && identity.kind == TargetKind::BlockDevice;
-    // Of a file it might say whose home directory it is in.
+    // The path of a file might say in whose home directory it lies.
     let path = linked.then(|| identity.path.display().to_string());
     push(&mut facts, "path", "Path", path);
     if let Some(file_system) = &identity.file_system {
@@ -71,7 +71,7 @@ pub(crate) fn of(identity: &Identity) -> Vec<Fact> {
     let size = if identity.kind == TargetKind::File { disk.unwrap_or(device).size_bytes } else { device.size_bytes };
     push(&mut facts, "capacity", "Capacity", (size > 0).then(|| format!("{} ({size} B)", bytes(size))));
     push(&mut facts, "device_number", "Device number", Some(device.number.to_string()));
-    // How the disk is asked sets its speed; a volume's own queue passes everything on.
+    // The disk's own queue sets its speed; a volume's own queue passes everything on.
     of_queue(&mut facts, disk.unwrap_or(device));
     facts
 }

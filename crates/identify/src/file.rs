@@ -1,4 +1,4 @@
-//! What lies under a file.
+//! The layers under a file.
 
 use crate::device::Device;
 use crate::error::IdentifyError;
@@ -15,11 +15,11 @@ use std::path::{Path, PathBuf};
 pub struct FileSystem {
     /// `ext4`, `xfs`, `overlay` …
     pub fs_type: String,
-    /// Where it is mounted.
+    /// Directory on which it is mounted.
     pub mount_point: PathBuf,
-    /// What it says it is mounted from.
+    /// Source that the mount names.
     pub source: PathBuf,
-    /// Of the mount and of the file system: `rw`, `noatime`, `discard`, `nobarrier` …
+    /// Options of the mount and of the file system: `rw`, `noatime`, `discard`, `nobarrier` …
     pub options: Vec<String>,
     /// Bytes that a file of this user may still take.
     pub free_bytes: Option<u64>,
@@ -28,7 +28,7 @@ pub struct FileSystem {
 }
 
 impl System {
-    /// What lies under a file. A file that doesn't exist yet is judged by its directory.
+    /// Identifies the layers under a file. A file that doesn't exist yet is judged by its directory.
     pub fn file(&self, named: &Path) -> Result<Identity, IdentifyError> {
         let (path, size_bytes) = match look(named) {
             Ok((path, meta)) if meta.is_file() => (path, meta.len()),
@@ -39,7 +39,7 @@ impl System {
             Err(IdentifyError::NotFound { .. }) => (future(named)?, 0),
             Err(error) => return Err(error),
         };
-        // What exists of it: the mount of a file to come is its directory's.
+        // The existing part of the path: the mount of a file to come is its directory's.
         let exists = if size_bytes > 0 || path.exists() { path.as_path() } else { path.parent().unwrap_or(&path) };
         let own = mounts::own(self);
         let mount = mounts::of_path(&own, mount_id(exists), exists);
@@ -66,7 +66,7 @@ impl System {
     }
 }
 
-/// Where a file is going to be.
+/// Resolves the path of a file that is still to be made.
 fn future(named: &Path) -> Result<PathBuf, IdentifyError> {
     // A link that leads nowhere: writing through it would make a file where nobody looked.
     if named.symlink_metadata().is_ok() {

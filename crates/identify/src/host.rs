@@ -1,13 +1,4 @@
-//! This machine.
-//!
-//! | Key | Value | Example |
-//! |---|---|---|
-//! | `processor` | Model | `AMD EPYC 7543` |
-//! | `processors` | Those that may be used, of those that there are | `8 of 64` |
-//! | `memory` | Bytes that the kernel has | `64 GiB` |
-//! | `kernel` | Release and architecture | `6.8.0 x86_64` |
-//! | `governor` | How clock rates are chosen, of all processors | `performance` |
-//! | `virtual` | It is a virtual machine | `yes` |
+//! Identification of this machine.
 
 use crate::facts::push;
 use crate::system::{System, names, read_text};

@@ -1,4 +1,4 @@
-//! What a path leads to.
+//! The target of a path.
 
 use crate::device::Device;
 use crate::error::IdentifyError;
@@ -10,7 +10,7 @@ use std::fs::{self, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
     /// A file or a block device.
@@ -19,7 +19,7 @@ pub struct Identity {
     pub named: PathBuf,
     /// All links resolved: `/dev/nvme0n1`.
     pub path: PathBuf,
-    /// Of the device, or of the file; 0 for a file that doesn't exist yet.
+    /// Size of the device, or of the file; 0 for a file that doesn't exist yet.
     pub size_bytes: u64,
     /// The block device, or the one under the file system; absent where a file system has none (tmpfs, NFS, overlay).
     pub device: Option<Device>,
@@ -27,12 +27,12 @@ pub struct Identity {
     pub disks: Vec<Device>,
     /// From the device down to a disk, or to where it branches: `dm-0 (vg-root)`, `sda3`, `sda`.
     pub layers: Vec<String>,
-    /// The file's.
+    /// File system of a file; absent for a device.
     pub file_system: Option<FileSystem>,
 }
 
 impl Identity {
-    /// What is known, in reading order; see the table in `facts.rs`.
+    /// Returns the known facts in reading order; see the table in `facts.rs`.
     pub fn facts(&self) -> Vec<Fact> {
         crate::facts::of(self)
     }
@@ -90,7 +90,7 @@ impl Identity {
 }
 
 impl System {
-    /// What a block device is.
+    /// Identifies a block device.
     pub fn block_device(&self, named: &Path) -> Result<Identity, IdentifyError> {
         let (path, meta) = look(named)?;
         if !meta.file_type().is_block_device() {
@@ -134,7 +134,7 @@ pub(crate) fn look(named: &Path) -> Result<(PathBuf, Metadata), IdentifyError> {
     Ok((path, meta))
 }
 
-/// Why something that is neither a file nor a block device can't be reviewed.
+/// Explains why something that is neither a file nor a block device can't be reviewed.
 pub(crate) fn not_a_file(named: &Path, kind: FileType) -> Option<IdentifyError> {
     let path = named.to_path_buf();
     if kind.is_char_device() {

@@ -4,7 +4,7 @@
 //! hands out for writing is a [`Permit`].
 //!
 //! Invariants:
-//! - What can't be found out is absent, never made up.
+//! - A fact that can't be found out is absent, never made up.
 //! - A [`Permit`] exists only while the kernel gives this process the device for itself (`O_EXCL`), and everything that
 //!   could speak against overwriting was looked at after the kernel gave it.
 //! - A [`Refusal`] has all reasons that could be found, each with its remedy.
@@ -42,13 +42,13 @@ pub use system::{DeviceNumber, System};
 
 use std::path::Path;
 
-/// What a block device is.
+/// Identifies a block device.
 pub fn block_device(path: impl AsRef<Path>) -> Result<Identity, IdentifyError> {
     System::default().block_device(path.as_ref())
 }
 
-/// What lies under a file: its file system and, where it can be found, the device. A file that doesn't exist yet is
-/// judged by its directory.
+/// Identifies the layers under a file: its file system and, where it can be found, the device. A file that doesn't
+/// exist yet is judged by its directory.
 pub fn file(path: impl AsRef<Path>) -> Result<Identity, IdentifyError> {
     System::default().file(path.as_ref())
 }
@@ -68,7 +68,7 @@ pub fn users(device: &Device) -> Vec<Reason> {
     System::default().users(device)
 }
 
-/// What is mounted where, as this process sees it, in the order in which it was mounted.
+/// Lists the mounts that this process sees, in the order in which they were mounted.
 pub fn mount_points() -> Vec<MountPoint> {
     mounts::points(&System::default())
 }

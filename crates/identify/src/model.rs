@@ -1,24 +1,24 @@
-//! Who made a disk, and which one it is.
+//! Maker and model of a disk.
 
 use crate::system::{names, read_text, read_u64};
 use crate::text::clean_bytes;
 use std::fs;
 use std::path::Path;
 
-/// Who made a disk, and which one it is.
+/// Maker and model of a disk.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Model {
     /// Manufacturer, where the protocol tells it apart from the model (SCSI).
     pub vendor: Option<String>,
-    /// Model.
+    /// Name of the model as the drive reports it.
     pub model: Option<String>,
-    /// Serial number.
+    /// Serial number as the drive reports it.
     pub serial: Option<String>,
     /// World-wide name: the same over every path to the disk.
     pub wwid: Option<String>,
     /// Version of its firmware.
     pub firmware: Option<String>,
-    /// How it is attached: `NVMe (pcie)`, `SATA`, `SAS`, `USB`, `virtio` …
+    /// Attachment of the disk: `NVMe (pcie)`, `SATA`, `SAS`, `USB`, `virtio` …
     pub transport: Option<String>,
     /// Turns a minute, as the drive says; flash has none.
     pub rpm: Option<u16>,
@@ -27,7 +27,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// Of a whole disk's directory in `/sys`.
+    /// Reads a whole disk's directory in `/sys`.
     pub(crate) fn read(disk: &Path) -> Self {
         let device = disk.join("device");
         let mut model = Model {
@@ -92,7 +92,7 @@ fn unit_serial(page: &[u8]) -> Option<String> {
     clean_bytes(page.get(4..4 + length).or_else(|| page.get(4..))?)
 }
 
-/// What an ATA drive says of itself: IDENTIFY DEVICE within SCSI's ATA information page (SAT-4, 12.4.2):
+/// An ATA drive's own answers: IDENTIFY DEVICE within SCSI's ATA information page (SAT-4, 12.4.2):
 ///
 /// ```text
 /// 0     1     2 3     4 … 55                        56       60 … 571
@@ -134,7 +134,7 @@ impl Ata {
     }
 }
 
-/// How a disk is attached, from its place in the tree of devices.
+/// Finds the attachment of a disk from its place in the tree of devices.
 fn transport(disk: &Path) -> Option<String> {
     if let Some(fabric) = nvme_controller(&disk.join("device")).and_then(|dir| read_text(dir.join("transport"))) {
         return Some(format!("NVMe ({fabric})"));

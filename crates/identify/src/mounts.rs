@@ -1,4 +1,4 @@
-//! What is mounted where, in this mount namespace and in the others that can be seen.
+//! Mounts of this mount namespace and of the others that can be seen.
 
 use crate::system::{DeviceNumber, System, names};
 use crate::text::unescape;
@@ -21,7 +21,7 @@ pub(crate) struct Mount {
     pub point: PathBuf,
     pub fs_type: String,
     pub source: PathBuf,
-    /// Of the mount, then of the file system, each once.
+    /// Options of the mount, then of the file system, each once.
     pub options: Vec<String>,
     /// A process that sees the mount, when this one doesn't.
     pub seen_by: Option<u32>,
@@ -57,13 +57,13 @@ impl Mount {
 /// A mount, as far as others need to know it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountPoint {
-    /// The directory.
+    /// Directory on which it is mounted.
     pub point: PathBuf,
     /// Type of file system, its subtype included: `ext4`, `fuse.sshfs`.
     pub fs_type: String,
 }
 
-/// See [`crate::mount_points`].
+/// Lists mounts as [`crate::mount_points`] describes.
 pub(crate) fn points(system: &System) -> Vec<MountPoint> {
     own(system).into_iter().map(|Mount { point, fs_type, .. }| MountPoint { point, fs_type }).collect()
 }

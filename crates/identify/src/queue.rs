@@ -1,12 +1,12 @@
-//! How the kernel asks a disk: its `queue` directory in `/sys`.
+//! The kernel's request queue of a disk: its `queue` directory in `/sys`.
 
 use crate::system::{read_flag, read_text, read_u64};
 use std::path::Path;
 
-/// How the kernel asks a disk. A partition has its disk's.
+/// The kernel's request queue of a disk. A partition has its disk's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Queue {
-    /// Smallest request.
+    /// The smallest request that the device takes.
     pub logical_sector_bytes: Option<u32>,
     /// Smallest write that needs no read before it.
     pub physical_sector_bytes: Option<u32>,
@@ -31,7 +31,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Of a whole disk's directory in `/sys`.
+    /// Reads a whole disk's directory in `/sys`.
     pub(crate) fn read(disk: &Path) -> Self {
         let queue = disk.join("queue");
         let bytes = |name: &str| read_u64(queue.join(name)).and_then(|value| u32::try_from(value).ok());

@@ -1,4 +1,4 @@
-//! What a device lies on, and what lies on it.
+//! The devices under a device, and those that lie on it.
 
 use crate::device::Device;
 use crate::system::System;

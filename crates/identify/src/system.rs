@@ -1,4 +1,4 @@
-//! Where the kernel tells what it knows; tests put a directory of their own in its place.
+//! Directories in which the kernel tells what it knows; tests put a directory of their own in their place.
 
 use crate::text;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A device's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// Driver.
+    /// Number of the driver.
     pub major: u32,
     /// Device of that driver.
     pub minor: u32,
@@ -20,7 +20,7 @@ impl DeviceNumber {
         DeviceNumber { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
     }
 
-    /// From `259:0`.
+    /// Parses the kernel's form, such as `259:0`.
     pub fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(DeviceNumber { major: major.parse().ok()?, minor: minor.parse().ok()? })
@@ -33,14 +33,14 @@ impl fmt::Display for DeviceNumber {
     }
 }
 
-/// Where the kernel tells what it knows.
+/// Directories in which the kernel tells what it knows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct System {
-    /// `/sys`.
+    /// Directory that stands for `/sys`.
     pub sys: PathBuf,
-    /// `/proc`.
+    /// Directory that stands for `/proc`.
     pub proc: PathBuf,
-    /// `/dev`.
+    /// Directory that stands for `/dev`.
     pub dev: PathBuf,
 }
 

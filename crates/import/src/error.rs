@@ -1,4 +1,4 @@
-//! What can be wrong with a file, where, and what to do about it. Every message is one line.
+//! Errors in a file, each with its place and its remedy. Every message is one line.
 
 use crate::published::PUBLISHED;
 use crate::text::{excerpt, one_line};
@@ -6,15 +6,15 @@ use results::ReviewResult;
 use results::words::grouped;
 use thiserror::Error;
 
-/// Why a file can't be imported.
+/// An error that keeps a file from being imported.
 #[derive(Debug, Error)]
 #[error("{}{}: {problem}", one_line(.file), .line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct ImportError {
-    /// The file.
+    /// Path of the file, as it was given.
     pub file: String,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,
-    /// What is wrong.
+    /// The problem that was found.
     pub problem: Problem,
 }
 
@@ -24,23 +24,16 @@ impl ImportError {
     }
 }
 
-/// What is wrong with a file.
+/// A problem of a file.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum Problem {
     /// The operating system refuses.
     #[error("can't be read: {source}")]
-    Unreadable {
-        /// Why.
-        source: std::io::Error,
-    },
+    Unreadable { source: std::io::Error },
     /// More than is read.
     #[error("is longer than {} bytes, the most that is read of {what}: import it in parts", grouped(*.limit))]
-    TooLong {
-        /// Of what kind of file.
-        what: &'static str,
-        /// The limit.
-        limit: u64,
-    },
+    TooLong { what: &'static str, limit: u64 },
     /// Nothing in it.
     #[error("is empty: was the tool stopped before it wrote its results?")]
     Empty,
@@ -57,36 +50,23 @@ pub enum Problem {
     Json {
         /// The column, from 1.
         column: usize,
-        /// What the parser says.
         source: serde_json::Error,
     },
     /// From the future.
     #[error("written by a newer Flashrig (schema {schema}, this one reads up to {reads}): update flashrig")]
-    NewerSchema {
-        /// What the file says.
-        schema: u64,
-        /// What is understood.
-        reads: u32,
-    },
+    NewerSchema { schema: u64, reads: u32 },
     /// From the past.
     #[error(
         "a review by an older Flashrig (schema {schema}, this one reads {}): review the device again",
         ReviewResult::SCHEMA
     )]
-    OlderReview {
-        /// What the file says.
-        schema: u64,
-    },
+    OlderReview { schema: u64 },
     /// A load that no run has.
     #[error("a run of a load that is not known, '{}': update flashrig", excerpt(.kind))]
-    UnknownLoad {
-        /// Its name.
-        kind: String,
-    },
+    UnknownLoad { kind: String },
     /// A histogram that can't be one.
     #[error("the {what} of '{}' are no histogram (counts for rising latencies): write it again, it is broken", excerpt(.place))]
     BadHistogram {
-        /// Which.
         what: &'static str,
         /// The sweep's or the timeline's name.
         place: String,
@@ -95,10 +75,7 @@ pub enum Problem {
     #[error(
         "burst {number} is none (rows of rising bytes, each with its throughput, up to the burst's own): write it again, it is broken"
     )]
-    BadBurst {
-        /// Which, from 1.
-        number: usize,
-    },
+    BadBurst { number: usize },
     /// fio ran nothing, or its server did.
     #[error("fio's JSON without jobs: of fio --client, import what each machine wrote itself")]
     NoJobs,
@@ -106,26 +83,13 @@ pub enum Problem {
     #[error(
         "{} did not write what it had asked (\"job options\"): measure again with fio 2.12 or newer", excerpt(.version)
     )]
-    NoOptions {
-        /// What wrote it.
-        version: String,
-    },
+    NoOptions { version: String },
     /// Reads and writes in one sum.
     #[error("job '{}' has reads and writes in one sum: measure again without unified_rw_reporting", excerpt(.job))]
-    Unified {
-        /// The job.
-        job: String,
-    },
+    Unified { job: String },
     /// An option that is no number.
     #[error("job '{}' has {option}={}, which is not a number from 1 to {}", excerpt(.job), excerpt(.value), grouped(u64::from(crate::number::COUNT_LIMIT)))]
-    BadOption {
-        /// The job.
-        job: String,
-        /// The option.
-        option: &'static str,
-        /// What stands there.
-        value: String,
-    },
+    BadOption { job: String, option: &'static str, value: String },
     /// No job and no run that read or wrote.
     #[error("nothing was read or written in it: was the tool stopped before its end?")]
     NothingMeasured,
@@ -134,46 +98,22 @@ pub enum Problem {
     OtherTest,
     /// A figure that every run has.
     #[error("the run that begins here does not say its {what}: import all that sysbench printed")]
-    Missing {
-        /// Which.
-        what: &'static str,
-    },
+    Missing { what: &'static str },
     /// A figure that is none.
     #[error("{what} is '{}', must be a number: write it again, it is broken", excerpt(.found))]
-    BadNumber {
-        /// Which figure.
-        what: &'static str,
-        /// What stands there.
-        found: String,
-    },
+    BadNumber { what: &'static str, found: String },
     /// A line of no log.
     #[error("the line is longer than {} bytes: write it again, it is broken", grouped(*.limit))]
-    LineTooLong {
-        /// The limit.
-        limit: u64,
-    },
+    LineTooLong { limit: u64 },
     /// A line of another form.
     #[error("'{}' is not a line of {form}: is the file whole, and all of it by one pgbench?", excerpt(.found))]
-    NotALogLine {
-        /// What it should be.
-        form: &'static str,
-        /// The line.
-        found: String,
-    },
+    NotALogLine { form: &'static str, found: String },
     /// Times of different runs.
     #[error("lies {} s from other lines, a run is taken to last at most {}: are all of one run?", grouped(*.seconds), grouped(*.limit))]
-    FarAway {
-        /// How far.
-        seconds: u64,
-        /// The limit.
-        limit: u64,
-    },
+    FarAway { seconds: u64, limit: u64 },
     /// More clients than pgbench can have.
     #[error("has more than {} clients: are all lines of one run?", grouped(*.limit as u64))]
-    TooManyClients {
-        /// The limit.
-        limit: usize,
-    },
+    TooManyClients { limit: usize },
     /// Several files that don't belong together.
     #[error("is no log of pgbench --log: only such logs, of one run, are read together; import others one by one")]
     NotTogether,
@@ -182,7 +122,7 @@ pub enum Problem {
     UnknownPublished,
 }
 
-/// What serde_json says, without its place, which counts from where its text began.
+/// Returns serde_json's message without its place, which counts from where its text began.
 fn json_message(source: &serde_json::Error) -> String {
     let message = source.to_string();
     let end = message.rfind(" at line ").unwrap_or(message.len());

@@ -1,4 +1,4 @@
-//! What is read: a file, or text at hand. Its head is kept to tell its kind, the rest is read as it is used.
+//! The input: a file, or text at hand. Its head is kept to tell its kind, the rest is read as it is used.
 
 use crate::kind::{self, Kind};
 use crate::{ImportError, Problem};

@@ -2,12 +2,12 @@
 
 use crate::{Problem, pgbench, sysbench};
 
-/// What a file is, as far as its head says.
+/// The kind of a file, as far as its head says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// JSON, perhaps with other text around it.
     Json,
-    /// What sysbench prints.
+    /// Output of sysbench.
     Sysbench,
     /// A log of pgbench.
     Pgbench,

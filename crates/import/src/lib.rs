@@ -3,10 +3,10 @@
 //! Text in, a [`ReviewResult`] out: what Flashrig itself wrote, JSON of fio, the output of sysbench fileio, logs of
 //! pgbench, and the tables under `published/`. The kind of a file is told by what it says, not by its name.
 //!
-//! What a tool doesn't say is absent. Where the format of a review has no word for "absent" it is zero: share of the
-//! device in use, capacity, cores, standard deviation, the longest response of a second; and a [`results::LatencySummary`]
-//! whose `N` is 0 says that there are no latencies. Percentiles are never averaged. What a reader must know about the
-//! figures stands in the note of their sweep.
+//! A figure that a tool doesn't say is absent. A figure that the format of a review can't leave out is zero when it is
+//! absent: share of the device in use, capacity, cores, standard deviation, the longest response of a second; and a
+//! [`results::LatencySummary`] whose `N` is 0 says that there are no latencies. Percentiles are never averaged. The
+//! note of a sweep holds the remarks that a reader needs to understand its figures.
 //!
 //! Invariants: no bytes make a parser panic; time and memory grow with the length of the input and no faster; JSON has
 //! at most [`JSON_BYTES_LIMIT`] bytes and a log at most [`LOG_BYTES_LIMIT`]; an error is one line and says what to do.

@@ -4,7 +4,7 @@ use crate::text::excerpt;
 use results::{Fact, HostInfo, ReviewOptions, ReviewResult, Sweep, TargetInfo, TargetKind};
 use std::path::Path;
 
-/// What another tool's result says about itself.
+/// Origin of another tool's result.
 #[derive(Default)]
 pub(crate) struct Origin {
     /// Name in comparisons.
@@ -12,7 +12,7 @@ pub(crate) struct Origin {
     /// The tool and its version: `fio 3.33`.
     pub tool: String,
     pub facts: Vec<Fact>,
-    /// RFC 3339.
+    /// Start of the run, as RFC 3339 writes times.
     pub started: Option<String>,
     /// Seconds that all points together took.
     pub seconds: f64,
@@ -63,7 +63,7 @@ pub(crate) fn review(origin: Origin, sweeps: Vec<Sweep>) -> ReviewResult {
     }
 }
 
-/// What a file's result is called: the file's name without an ending that says nothing.
+/// Names a file's result: the file's name without an ending that says nothing.
 pub(crate) fn name_of(file: &str) -> String {
     let path = Path::new(file);
     let plain = path.extension().is_some_and(|e| ["json", "txt", "log", "out"].iter().any(|known| e == *known));
@@ -71,7 +71,7 @@ pub(crate) fn name_of(file: &str) -> String {
     excerpt(&name.unwrap_or(path.as_os_str()).to_string_lossy())
 }
 
-/// A fact.
+/// Makes a fact.
 pub(crate) fn fact(key: &str, label: &str, value: &str) -> Fact {
     Fact { key: key.into(), label: label.into(), value: excerpt(value) }
 }

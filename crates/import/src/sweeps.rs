@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Blocks of Flashrig's own sweeps over threads: of several block sizes, this one has the plain name.
 const OWN_BLOCK_BYTES: u64 = 16 << 10;
 
-/// What a load does.
+/// The kind of a load's requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     SeqRd,
@@ -55,16 +55,16 @@ impl Mode {
     }
 }
 
-/// What was asked at a point, as far as sweeps go.
+/// The load of a point, as far as sweeps tell loads apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub mode: Mode,
-    /// Where all blocks had one size.
+    /// Size of the blocks, where all had one size.
     pub block_bytes: Option<u64>,
     pub threads: u32,
     /// Requests that each thread keeps outstanding.
     pub depth: u32,
-    /// Where reads and writes are mixed by the tool.
+    /// Share of reads, where the tool mixes reads and writes.
     pub read_percent: Option<u32>,
 }
 

@@ -1,7 +1,7 @@
 //! What is asked of a live card, and what it answers.
 
-use card::SectorData;
 use device::SECTOR_BYTES;
+use media::SectorData;
 
 /// What is asked. Offsets and lengths are bytes, of any alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

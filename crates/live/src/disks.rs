@@ -4,9 +4,9 @@
 //! writing may get either. The controllers of arrays have a battery; what was answered is durable.
 
 use crate::extents::{cut, joined};
-use card::SectorData;
 use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, ArrayConfig, DiskError};
+use media::{RequestData, SectorData};
 use std::collections::HashMap;
 
 /// What memory is taken for at once.
@@ -17,29 +17,42 @@ const BLOCK_BYTES: u64 = 512;
 /// An array and what lies on it.
 pub(crate) struct Disks {
     array: Array,
+    /// What the array has completed, on its way to the host.
+    completed: Vec<Completion>,
     /// By number; what was never written is not there. Never gone through in order.
     chunks: HashMap<u64, Box<[u8]>>,
 }
 
 impl Disks {
     pub fn new(config: ArrayConfig, at_once: u32, seed: u64) -> Result<Disks, DiskError> {
-        Ok(Disks { array: Array::new(config, at_once, false, seed)?, chunks: HashMap::new() })
+        Ok(Disks { array: Array::new(config, at_once, false, seed)?, completed: Vec::new(), chunks: HashMap::new() })
     }
 
     pub fn next_event(&self) -> Time {
         self.array.next_event()
     }
 
-    pub fn advance(&mut self, to: Time, done: &mut Vec<Completion>) {
-        self.array.advance(to, done);
+    pub fn advance(&mut self, to: Time, done: &mut Vec<Completion<RequestData>>) {
+        self.array.advance(to, &mut self.completed);
+        self.hand_up(done);
+    }
+
+    fn hand_up(&mut self, done: &mut Vec<Completion<RequestData>>) {
+        done.extend(self.completed.drain(..).map(|Completion { id, result, data: (), parts }| Completion {
+            id,
+            result,
+            data: RequestData::none(),
+            parts,
+        }));
     }
 
     /// Begins a request for any bytes: the disks read and write whole blocks.
-    pub fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
+    pub fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion<RequestData>>) {
         let start = request.range.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
         let end = (request.range.offset_bytes + u64::from(request.range.len_bytes)).next_multiple_of(BLOCK_BYTES);
         let whole = Request { range: ByteRange { offset_bytes: start, len_bytes: (end - start) as u32 }, ..request };
-        self.array.submit(now, id, whole, done);
+        self.array.submit(now, id, whole, &mut self.completed);
+        self.hand_up(done);
     }
 
     pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) {

@@ -5,12 +5,12 @@ use crate::disks::Disks;
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
 use crate::timing::{Timing, without_timing};
-use card::{Card, CardConfig, OpenError, SectorData};
+use card::{CardConfig, OpenError, StorageCard};
 use device::{ByteRange, Completion, Device, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
-use media::{Ended, Medium, Module};
+use media::{Ended, Medium, Module, RequestData, SectorData};
 use slab::Slab;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub struct Start {
 
 /// The card, or what is left of it without power; or disks.
 pub(crate) enum State {
-    On(Box<Card>),
+    On(Box<StorageCard>),
     Disks(Box<Disks>),
     Off(Medium),
     /// Its medium was given away.
@@ -139,7 +139,7 @@ pub(crate) struct Engine {
     /// Bytes that a rebuild may program in a second.
     pub rebuild_rate: Option<u64>,
     pub cuts: u64,
-    done: Vec<Completion>,
+    done: Vec<Completion<RequestData>>,
     ended: Vec<Ended>,
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn running(start: &Start) -> CardConfig {
 }
 
 impl Engine {
-    pub fn around(card: Card, start: Start, scan: Option<ScanReport>) -> Engine {
+    pub fn around(card: StorageCard, start: Start, scan: Option<ScanReport>) -> Engine {
         let size_bytes = card.capacity_bytes();
         let mut engine = Engine::of(State::On(Box::new(card)), size_bytes, start.timing);
         engine.of_card = Some(OfCard { running: running(&start), start });
@@ -217,14 +217,14 @@ impl Engine {
     }
 
     /// A fresh card.
-    pub fn format(medium: Medium, start: &Start) -> Result<Card, OpenError> {
+    pub fn format(medium: Medium, start: &Start) -> Result<StorageCard, OpenError> {
         let id = start.id.expect("a fresh card is given its name");
-        Card::format(&running(start), medium, id, AT_ONCE, start.seed)
+        StorageCard::format(&running(start), medium, id, AT_ONCE, start.seed)
     }
 
     /// The card that lies on a medium.
-    pub fn open(medium: Medium, start: &Start) -> Result<(Card, ScanReport), Box<(OpenError, Medium)>> {
-        Card::open(&running(start), medium, start.id, AT_ONCE, start.seed)
+    pub fn open(medium: Medium, start: &Start) -> Result<(StorageCard, ScanReport), Box<(OpenError, Medium)>> {
+        StorageCard::open(&running(start), medium, start.id, AT_ONCE, start.seed)
     }
 
     pub fn wall_ns(&self) -> u64 {
@@ -252,7 +252,10 @@ impl Engine {
     }
 
     /// Asks the card something on its own account, and goes on with what follows.
-    pub fn with_card<T>(&mut self, ask: impl FnOnce(&mut Card, Time, &mut Vec<Completion>) -> T) -> Option<T> {
+    pub fn with_card<T>(
+        &mut self,
+        ask: impl FnOnce(&mut StorageCard, Time, &mut Vec<Completion<RequestData>>) -> T,
+    ) -> Option<T> {
         let wall_ns = self.wall_ns();
         let now = self.now(wall_ns);
         let State::On(card) = &mut self.state else { return None };
@@ -389,10 +392,11 @@ impl Engine {
         let request = Request { operation, range, fua: part.fua, data: () };
         match &mut self.state {
             State::On(card) => {
-                if part.kind == PartKind::Write {
-                    card.set_write_within(id, (part.offset_bytes % SECTOR_BYTES) as usize, bytes);
-                }
-                card.submit(now, id, request, &mut self.done);
+                let data = match part.kind {
+                    PartKind::Write => card.pack((part.offset_bytes % SECTOR_BYTES) as usize, bytes),
+                    _ => RequestData::none(),
+                };
+                card.submit(now, id, request.with(data), &mut self.done);
             }
             State::Disks(disks) => {
                 match part.kind {
@@ -454,7 +458,7 @@ impl Engine {
     /// Hands the medium what was begun, and hears what has ended; false: nothing has.
     fn hear_medium(&mut self, wall_ns: u64) -> bool {
         let State::On(card) = &mut self.state else { return false };
-        let Some(medium @ Medium::Outside(_)) = card.medium_mut() else { return false };
+        let medium @ Medium::Outside(_) = card.medium_mut() else { return false };
         medium.submit();
         let mut ended = std::mem::take(&mut self.ended);
         medium.take_ended(&mut ended);
@@ -473,12 +477,12 @@ impl Engine {
     }
 
     fn answer(&mut self, port: Option<u64>, answers: &mut Vec<Done>) {
-        while let Some(Completion { id, result, .. }) = self.done.pop() {
+        while let Some(Completion { id, result, data, .. }) = self.done.pop() {
             let part = self.parts[id.0 as usize].take().expect("it was submitted");
             self.free.push(id.0);
             self.ragged -= u32::from(part.is_ragged());
-            let card = match &mut self.state {
-                State::On(card) => card,
+            match &mut self.state {
+                State::On(_) => {}
                 State::Disks(disks) => {
                     if part.kind == PartKind::Read {
                         let found = disks.read(part.offset_bytes, part.len_bytes.into());
@@ -488,7 +492,7 @@ impl Engine {
                     continue;
                 }
                 State::Off(_) | State::Gone => unreachable!("it has just completed something"),
-            };
+            }
             let error = result.err().map(|error| match error {
                 RequestError::ReadOnly => AskError::ReadOnly,
                 RequestError::EdgeUnreadable => {
@@ -498,7 +502,7 @@ impl Engine {
             let asked = &mut self.asked[part.asked];
             asked.error = asked.error.or(error);
             if part.kind == PartKind::Read && error.is_none() {
-                asked.data.sectors = card.take_read(id);
+                asked.data.sectors = data.into_sectors();
                 let bad = asked.data.sectors.iter().position(|sector| *sector == SectorData::Unreadable);
                 if let Some(bad) = bad {
                     asked.error =

@@ -1,7 +1,7 @@
 //! How long things take on a live card.
 
 use card::{CardConfig, LinkConfig};
-use nand::OpTiming;
+use media::nand::OpTiming;
 use serde::{Deserialize, Serialize};
 
 /// How long things take.

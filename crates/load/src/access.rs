@@ -1,4 +1,4 @@
-//! Which block is asked for: uniform, Zipf, or hot and cold.
+//! Distribution of the blocks that a load asks for: uniform, Zipf, or hot and cold.
 //!
 //! [`Access`] is the pattern as people write it; [`BlockSampler`] draws blocks of a space of a given size by it.
 //! Processes share a sampler, so that what is hot for one is hot for all, and bring their own random streams.
@@ -31,7 +31,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// How a pattern is written.
+    /// The forms in which a pattern is written.
     pub const SYNTAX: &'static str =
         "`uniform`, `zipf:THETA` (as `zipf:0.99`) or `hot-cold:SPACE/ACCESSES` in percent (as `hot-cold:20/80`)";
 
@@ -119,7 +119,7 @@ impl BlockSampler {
         Ok(BlockSampler { blocks, pattern })
     }
 
-    /// A block.
+    /// Draws a block.
     #[inline]
     pub fn draw(&self, rng: &mut Rng) -> u64 {
         match &self.pattern {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Rows of a burst's curve.
 const ROWS: u64 = 256;
 
-/// What to write.
+/// The sizes, pauses and places of a series of bursts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BurstsConfig {
     /// Bytes of a request.
@@ -24,7 +24,7 @@ pub struct BurstsConfig {
     pub bursts: Vec<BurstConfig>,
 }
 
-/// One burst.
+/// One burst of sequential writes and the pause before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstConfig {
     /// Nanoseconds before it in which nothing is asked.
@@ -53,7 +53,7 @@ impl BurstCurves {
     }
 }
 
-/// The load.
+/// A load of bursts of sequential writes.
 #[derive(Debug)]
 pub struct Bursts {
     config: BurstsConfig,
@@ -95,7 +95,7 @@ impl Bursts {
         })
     }
 
-    /// What will be measured: to be kept by whoever gives the load away.
+    /// Returns a handle on the curves that will be measured, for the caller to keep when it gives the load away.
     pub fn curves(&self) -> BurstCurves {
         self.curves.clone()
     }

@@ -20,7 +20,7 @@ use crate::error::{in_range, multiple_of};
 use crate::{LoadError, MAX_REQUEST_BYTES, ProcessId, Step};
 use device::Request;
 
-/// What becomes of the log block that a group leaves half full.
+/// Treatment of the log block that a group leaves half full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogTail {
     /// It is padded, the next group begins with the next block (Oracle: redo wastage).
@@ -39,7 +39,7 @@ impl LogTail {
     }
 }
 
-/// How a group is made durable.
+/// The request that makes a group durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LogSync {
     /// An acknowledged write counts as durable (`fsync = off`, or a cache that is trusted).
@@ -68,14 +68,14 @@ pub struct LogConfig {
     pub area_bytes: u64,
     /// The log is written in whole blocks of this size.
     pub block_bytes: u32,
-    /// What becomes of a half full block.
+    /// Treatment of a half full block.
     pub tail: LogTail,
     /// A larger group takes several writes, one after the other.
     pub max_write_bytes: u32,
     /// The log buffer in memory. A group is written when a third is filled, even if nobody commits; sessions wait
     /// when it is full.
     pub buffer_bytes: u64,
-    /// How a group is made durable.
+    /// The request that makes a group durable.
     pub sync: LogSync,
 }
 
@@ -114,12 +114,12 @@ impl LogConfig {
     }
 }
 
-/// What the log writer did.
+/// Counts of the log writer's work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogCounts {
     /// Bytes of records appended.
     pub record_bytes: u64,
-    /// Write requests.
+    /// Number of write requests.
     pub writes: u64,
     /// Bytes of write requests: whole blocks.
     pub written_bytes: u64,
@@ -137,7 +137,7 @@ pub(crate) struct GroupCommit {
     appended: u64,
     group_end: u64,
     durable: u64,
-    /// Where the next group's first record goes, counted from the area's start without wrapping.
+    /// Position of the next group's first record, counted from the area's start without wrapping.
     position: u64,
     /// Committers of the group that gathers; at most one entry for each session.
     committers: Vec<ProcessId>,
@@ -148,7 +148,7 @@ pub(crate) struct GroupCommit {
     counts: LogCounts,
 }
 
-/// What the log writer's last step was.
+/// The log writer's last step.
 #[derive(Clone, Copy, Debug)]
 enum Writing {
     Idle,
@@ -197,7 +197,7 @@ impl GroupCommit {
         true
     }
 
-    /// Whether the log buffer is full: sessions may not go on appending.
+    /// Returns whether the log buffer is full: sessions may not go on appending.
     pub fn is_full(&self) -> bool {
         self.appended - self.durable >= self.config.buffer_bytes
     }
@@ -223,7 +223,7 @@ impl GroupCommit {
         if self.is_due() { self.next_group() } else { Step::Park }
     }
 
-    /// What was counted since the last [`GroupCommit::reset_counts`].
+    /// Returns the counts since the last [`GroupCommit::reset_counts`].
     pub fn counts(&self) -> LogCounts {
         self.counts
     }
@@ -233,7 +233,7 @@ impl GroupCommit {
         self.counts = LogCounts::default();
     }
 
-    /// Whether the log writer has a reason to write what has gathered.
+    /// Returns whether the log writer has a reason to write what has gathered.
     fn is_due(&self) -> bool {
         let gathered = self.appended - self.group_end;
         gathered > 0

@@ -7,14 +7,12 @@ use serde_json::{Value, json};
 
 /// A configuration of any load.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum LoadConfig {
-    /// sysbench fileio.
     Fileio(FileioConfig),
     /// Commits beside random reads.
     Redo(RedoConfig),
-    /// SLOB.
     Slob(SlobConfig),
-    /// OLTP 80/20.
     Oltp(OltpConfig),
 }
 
@@ -49,7 +47,8 @@ impl LoadConfig {
         }
     }
 
-    /// Whether it ever writes: whether it destroys what a real device holds, and changes the state of a modelled one.
+    /// Returns whether it ever writes: whether it destroys what a real device holds, and changes the state of a
+    /// modelled one.
     pub fn writes(&self) -> bool {
         match self {
             LoadConfig::Fileio(config) => config.mode.writes(),
@@ -59,7 +58,7 @@ impl LoadConfig {
         }
     }
 
-    /// What a result says of its load: `kind`, and every parameter under its own name.
+    /// Describes the load for a result: `kind`, and every parameter under its own name.
     pub fn describe(&self) -> Value {
         match self {
             LoadConfig::Fileio(config) => describe_fileio(config),

@@ -1,23 +1,21 @@
-//! What can be wrong with a load's configuration, and the checks that say so.
+//! Errors of a load's configuration, and the checks that find them.
 //!
 //! Each message names the parameter as it is called in the configuration, its value, and what is allowed.
 
 use crate::{Access, FileioMode};
 use thiserror::Error;
 
-/// Why a load can't be built.
+/// An error of a load's configuration.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[allow(missing_docs)]
 pub enum LoadError {
     /// A whole number is out of its range.
     #[error("{parameter} is {value}: must be {min} to {max}")]
     OutOfRange {
         /// Name in the configuration.
         parameter: &'static str,
-        /// What was given.
         value: u64,
-        /// Least allowed.
         min: u64,
-        /// Most allowed.
         max: u64,
     },
     /// A real number is out of its range, or not a number.
@@ -25,11 +23,8 @@ pub enum LoadError {
     RealOutOfRange {
         /// Name in the configuration.
         parameter: &'static str,
-        /// What was given.
         value: f64,
-        /// Least allowed.
         min: f64,
-        /// Most allowed.
         max: f64,
     },
     /// A size or an offset does not fall on a boundary.
@@ -37,9 +32,7 @@ pub enum LoadError {
     NotMultiple {
         /// Name in the configuration.
         parameter: &'static str,
-        /// What was given.
         value: u64,
-        /// Of what it must be a multiple.
         multiple: u64,
     },
     /// The file does not hold one block.
@@ -57,23 +50,16 @@ pub enum LoadError {
     /// The load's end lies beyond what 64 bits of offset can address.
     #[error("footprint: start_bytes is {start_bytes} and {needed_bytes} more are needed: must end below 2^63")]
     FootprintOverflow {
-        /// Where the load begins.
         start_bytes: u64,
-        /// What it needs from there; `u64::MAX` when that overflows by itself.
+        /// Bytes that the load needs from there; `u64::MAX` when their sum overflows.
         needed_bytes: u64,
     },
     /// No such mode of fileio.
     #[error("mode is `{given}`: must be one of {}", FileioMode::NAMES)]
-    UnknownMode {
-        /// What was given.
-        given: String,
-    },
+    UnknownMode { given: String },
     /// Not the text of an access pattern.
     #[error("access is `{given}`: must be {}", Access::SYNTAX)]
-    UnknownAccess {
-        /// What was given.
-        given: String,
-    },
+    UnknownAccess { given: String },
 }
 
 /// Checks `min <= value <= max`.

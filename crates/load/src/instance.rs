@@ -1,4 +1,4 @@
-//! What stands behind a database's sessions: buffer cache and log, and the processes that write for them.
+//! The background of a database's sessions: buffer cache and log, and the processes that write for them.
 //!
 //! Invariants:
 //! - sessions are the first processes, then come the cache's background writers; the log writer is the last;
@@ -61,7 +61,7 @@ impl Instance {
     }
 }
 
-/// What a count comes to a second; 0 of no time.
+/// Returns a count's rate a second; 0 of no time.
 pub(crate) fn per_second(count: u64, elapsed_s: f64) -> f64 {
     if elapsed_s > 0.0 { count as f64 / elapsed_s } else { 0.0 }
 }

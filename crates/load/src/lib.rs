@@ -45,7 +45,7 @@ use device::{Request, Time};
 
 /// Most processes of a load: what the driver and the event table are sized for.
 pub const MAX_PROCESSES: u64 = 1 << 16;
-/// Largest request.
+/// The largest request that a load may ask for.
 pub const MAX_REQUEST_BYTES: u64 = 64 << 20;
 /// Longest think time and the like: an hour.
 pub const MAX_THINK_NS: u64 = 3_600_000_000_000;
@@ -61,23 +61,21 @@ impl ProcessId {
     }
 }
 
-/// What a process does next.
+/// A process's next step.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Step {
     /// Computes for `cpu_ns` (0: not at all, beyond what the host model charges for each I/O), then waits for one
     /// request.
     Io {
         /// CPU time before the request.
         cpu_ns: u64,
-        /// The request.
         request: Request,
         /// When it was due, if a schedule (a limited rate) says so. Its latency begins there when that is before it was
         /// asked for: a device that stalls must not be spared the requests that it holds up.
         due: Option<Time>,
     },
-    /// Computes.
     Cpu {
-        /// CPU time.
         cpu_ns: u64,
     },
     /// Sleeps (think time, rate limit).
@@ -87,7 +85,6 @@ pub enum Step {
     },
     /// Waits until another process of the load wakes it.
     Park,
-    /// Is finished.
     End,
 }
 
@@ -101,7 +98,7 @@ impl Step {
 
 /// A load in action.
 pub trait Load: Send {
-    /// How many processes there are; all start at once.
+    /// Returns the number of processes; all start at once.
     fn processes(&self) -> u32;
 
     /// The next step of `process`, whose previous step is done (or which was woken from [`Step::Park`]). A
@@ -114,7 +111,7 @@ pub trait Load: Send {
     /// Forgets what was counted so far: measurement begins at `now`.
     fn start_measurement(&mut self, now: Time);
 
-    /// What the application saw (transactions, logical reads …) from the start of measurement until `now`; `None` for
-    /// loads that see only I/O.
+    /// Returns the application's view (transactions, logical reads …) from the start of measurement until `now`; `None`
+    /// for loads that see only I/O.
     fn report(&self, now: Time) -> Option<results::Application>;
 }

@@ -12,7 +12,7 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// How far the schedule may lie in the past.
+    /// Bound on how far the schedule may lie in the past.
     const CATCH_UP_NS: u64 = 1_000_000_000;
 
     pub fn new(rate_iops: f64) -> Pace {

@@ -45,7 +45,7 @@ pub fn run(load: &mut dyn Load, machine: Machine, warm_ns: u64, measured_ns: u64
     (0..count).for_each(|p| push(&mut queue, Time::ZERO, ProcessId(p)));
     let mut free_cores = vec![Time::ZERO; machine.cores.unwrap_or(0)];
     let mut compute = |now: Time, cpu_ns: u64| match free_cores.iter_mut().min() {
-        // What needs no CPU waits for no core.
+        // A step that needs no CPU waits for no core.
         Some(core) if cpu_ns > 0 => {
             *core = (*core).max(now) + cpu_ns;
             *core

@@ -94,7 +94,7 @@ impl Scramble {
         }
     }
 
-    /// Where `number` goes.
+    /// Maps `number` to its place in the permutation.
     #[inline]
     pub fn map(&self, number: u64) -> u64 {
         assert!(number < self.n, "{number} is beyond the {} numbers of the scramble", self.n);

@@ -7,6 +7,8 @@
 //! A payload is [`Shape::payload_bytes`] long: 4,096 where real bytes are stored, less in simulations, where the first
 //! bytes of a sector stand for the rest. Nothing above the medium depends on which.
 //!
+//! [`nand`] says what flash is made of and how fast it is: what a model of time needs of a medium, without the bytes.
+//!
 //! [`Flash`] is the emulated medium: NAND flash in memory, with every fault that it knows ([`Fault`], [`CutOutcome`],
 //! [`Physics`]), the same with the same seed. [`Module`]s of it can be pulled, copied and put elsewhere.
 //!
@@ -25,6 +27,7 @@ mod hash;
 pub mod image;
 mod medium;
 mod module;
+pub mod nand;
 mod physics;
 mod place;
 mod power;

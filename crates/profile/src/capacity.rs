@@ -1,4 +1,4 @@
-//! How a card's flash is divided: installed, parity, data, user, spare.
+//! Division of a card's flash: installed, parity, data, user, spare.
 
 use card::CardConfig;
 use device::SECTOR_BYTES;
@@ -6,13 +6,13 @@ use device::SECTOR_BYTES;
 /// The division of one card, at the scale it was lowered to.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacities {
-    /// Flash installed.
+    /// Bytes of flash that are installed.
     pub installed_bytes: u64,
     /// Flash that holds parity.
     pub parity_bytes: u64,
     /// Flash that holds sectors of the host: installed without parity.
     pub data_bytes: u64,
-    /// What the host can address.
+    /// Bytes that the host can address.
     pub user_bytes: u64,
     /// 1 - user / data capacity.
     pub spare_factor: f64,
@@ -28,7 +28,7 @@ pub struct Capacities {
 }
 
 impl Capacities {
-    /// Of a card.
+    /// Divides the flash of a card.
     pub fn of(card: &CardConfig) -> Capacities {
         let ftl = &card.ftl;
         let band = sectors_per_band(card);

@@ -1,4 +1,4 @@
-//! What a profile becomes: the configuration of a device.
+//! The result of lowering a profile: the configuration of a device.
 
 use crate::disks;
 use card::CardConfig;
@@ -8,12 +8,12 @@ use disk::ArrayConfig;
 /// A device that a run can be made on.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "there are few of them, and they are not kept")]
+#[allow(missing_docs)]
 pub enum DeviceConfig {
     /// A flash card.
     Card(CardConfig),
     /// Equal flash cards that the host stripes over.
     Striped {
-        /// The cards.
         cards: Vec<CardConfig>,
         /// Bytes on one card before the next one's turn.
         stripe_bytes: u64,

@@ -1,4 +1,4 @@
-//! What can be wrong with a card's file, and where. Every message is one line.
+//! Errors of a card's file, each with its place. Every message is one line.
 
 use crate::schema::Kind;
 use crate::text::{excerpt, grouped, listed};
@@ -6,12 +6,12 @@ use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
-/// Where something stands.
+/// The place of an error.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Place {
     /// In a file.
     File {
-        /// Its name.
         file: String,
         /// The line, from 1, where there is one.
         line: Option<usize>,
@@ -33,13 +33,13 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a profile can't be had.
+/// An error that keeps a profile from being had.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum ProfileError {
     /// No card of that name is built in.
     #[error("unknown card '{}', nearest: {nearest}", excerpt(.name))]
     UnknownCard {
-        /// What was asked for.
         name: String,
         /// The built-in name that is most like it.
         nearest: &'static str,
@@ -47,33 +47,19 @@ pub enum ProfileError {
     /// No host of that name is built in.
     #[error("unknown host '{}', nearest: {nearest}", excerpt(.name))]
     UnknownHost {
-        /// What was asked for.
         name: String,
         /// The built-in name that is most like it.
         nearest: &'static str,
     },
     /// The file can't be read.
     #[error("can't read {}: {source}", .path.display())]
-    Unreadable {
-        /// Which file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
+    Unreadable { path: PathBuf, source: std::io::Error },
     /// A scale that is no scale.
     #[error("scale {scale} is not above 0 and at most 1")]
-    BadScale {
-        /// What was asked for.
-        scale: f64,
-    },
+    BadScale { scale: f64 },
     /// The file or a setting is wrong.
     #[error("{place}: {problem}")]
-    Wrong {
-        /// Where.
-        place: Place,
-        /// What.
-        problem: Box<Problem>,
-    },
+    Wrong { place: Place, problem: Box<Problem> },
 }
 
 impl ProfileError {
@@ -82,30 +68,22 @@ impl ProfileError {
     }
 }
 
-/// What is wrong with a file or a setting.
+/// A problem of a file or a setting.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[allow(missing_docs)]
 pub enum Problem {
     /// The file is not TOML.
     #[error("not TOML: {}", excerpt(.message))]
-    Toml {
-        /// What the parser says.
-        message: String,
-    },
+    Toml { message: String },
     /// The file is not a card's file.
     #[error("is {} bytes long, a profile has at most {}", grouped(*.bytes), grouped(*.limit))]
-    TooLong {
-        /// Its length.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
+    TooLong { bytes: u64, limit: u64 },
     /// A setting that is not `table.key=value`.
     #[error("a setting is table.key=value, like ftl.victim=fifo")]
     NotASetting,
     /// A table that no profile has.
     #[error("unknown table [{}], nearest: [{nearest}]", excerpt(.table))]
     UnknownTable {
-        /// Its name.
         table: String,
         /// The name most like it.
         nearest: &'static str,
@@ -113,23 +91,17 @@ pub enum Problem {
     /// A key before the first table.
     #[error("key '{}' stands outside a table, nearest: {nearest}", excerpt(.key))]
     OutsideTable {
-        /// The key.
         key: String,
         /// The name most like it.
         nearest: String,
     },
     /// A table's name used for something else.
     #[error("[{table}] must be a table")]
-    NotATable {
-        /// Its name.
-        table: &'static str,
-    },
+    NotATable { table: &'static str },
     /// A key that the table does not have.
     #[error("unknown key '{}' in [{table}], nearest: {nearest}", excerpt(.key))]
     UnknownKey {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: String,
         /// The key most like it; with its table where that is another one.
         nearest: String,
@@ -137,29 +109,19 @@ pub enum Problem {
     /// An inline table with something else than a value, its basis and its source.
     #[error("unknown field '{}' of {key} in [{table}], nearest: {nearest}", excerpt(.field))]
     UnknownField {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
-        /// The field.
         field: String,
         /// The field most like it.
         nearest: &'static str,
     },
     /// An inline table without a value.
     #[error("{key} in [{table}] has no value")]
-    NoValue {
-        /// The table.
-        table: &'static str,
-        /// The key.
-        key: &'static str,
-    },
+    NoValue { table: &'static str, key: &'static str },
     /// A source that is not a text.
     #[error("the {field} of {key} in [{table}] must be a text without control characters")]
     BadNote {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
         /// `basis` or `source`.
         field: &'static str,
@@ -167,35 +129,20 @@ pub enum Problem {
     /// A basis that no number has.
     #[error("unknown basis '{}' of {key} in [{table}], nearest: {nearest}; one of measured, datasheet, derived, assumed", excerpt(.found))]
     UnknownBasis {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
-        /// What stands there.
         found: String,
         /// The basis most like it.
         nearest: &'static str,
     },
     /// A value of the wrong type or out of range.
     #[error("{key} in [{table}] is {}, must be {kind}", excerpt(.found))]
-    BadValue {
-        /// The table.
-        table: &'static str,
-        /// The key.
-        key: &'static str,
-        /// What stands there.
-        found: String,
-        /// What should.
-        kind: &'static Kind,
-    },
+    BadValue { table: &'static str, key: &'static str, found: String, kind: &'static Kind },
     /// A name where only some are known.
     #[error("unknown {key} '{}' in [{table}], nearest: {nearest}; one of {}", excerpt(.found), listed(.known))]
     UnknownChoice {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
-        /// What stands there.
         found: String,
         /// The known name most like it.
         nearest: &'static str,
@@ -204,24 +151,14 @@ pub enum Problem {
     },
     /// A table that must be there.
     #[error("missing table [{table}]")]
-    MissingTable {
-        /// Which.
-        table: &'static str,
-    },
+    MissingTable { table: &'static str },
     /// A key that must be there.
     #[error("missing key '{key}' in [{table}]")]
-    MissingKey {
-        /// The table.
-        table: &'static str,
-        /// The key.
-        key: &'static str,
-    },
+    MissingKey { table: &'static str, key: &'static str },
     /// A key that must be there because of what another one says.
     #[error("missing key '{key}' in [{table}], which {because} needs")]
     MissingBecause {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
         /// The setting that needs it.
         because: &'static str,
@@ -229,7 +166,6 @@ pub enum Problem {
     /// A table that belongs to the other kind of device.
     #[error("table [{table}] does not belong to a card of kind \"{kind}\"")]
     ForeignTable {
-        /// The table.
         table: &'static str,
         /// The card's kind.
         kind: &'static str,
@@ -237,43 +173,23 @@ pub enum Problem {
     /// A key that belongs to the other kind of device.
     #[error("{key} in [{table}] does not belong to a card of kind \"{kind}\"")]
     ForeignKey {
-        /// The table.
         table: &'static str,
-        /// The key.
         key: &'static str,
         /// The card's kind.
         kind: &'static str,
     },
     /// Two keys that say the same.
     #[error("{first} and {second} say the same, give one")]
-    SaidTwice {
-        /// One.
-        first: &'static str,
-        /// The other.
-        second: &'static str,
-    },
+    SaidTwice { first: &'static str, second: &'static str },
     /// A size that must be whole multiples of another.
     #[error("{what} is {} bytes, must be a multiple of {}; nearest: {}", grouped(*.bytes), grouped(*.multiple), grouped(nearest_multiple(*.bytes, *.multiple)))]
-    NotAMultiple {
-        /// Which size.
-        what: &'static str,
-        /// The size.
-        bytes: u64,
-        /// Of what it must be a multiple.
-        multiple: u64,
-    },
+    NotAMultiple { what: &'static str, bytes: u64, multiple: u64 },
     /// The numbers are each possible, their product is not.
     #[error("{what} are more than {}", grouped(*.limit))]
-    TooMany {
-        /// What there is too much of.
-        what: &'static str,
-        /// The limit.
-        limit: u64,
-    },
+    TooMany { what: &'static str, limit: u64 },
     /// A stripe must have room for data.
     #[error("parity_units {parity_units} leave no data in a stripe_width of {stripe_width}")]
     AllParity {
-        /// Parity units.
         parity_units: u32,
         /// Units of a stripe.
         stripe_width: u32,
@@ -291,45 +207,29 @@ pub enum Problem {
     /// The host can address more than the card can hold.
     #[error("user capacity of {} bytes is more than the data capacity of {} (installed {}, less parity)", grouped(*.user_bytes), grouped(*.data_bytes), grouped(*.installed_bytes))]
     UserBeyondData {
-        /// User capacity.
         user_bytes: u64,
         /// Installed capacity without parity.
         data_bytes: u64,
-        /// Installed capacity.
         installed_bytes: u64,
     },
     /// Garbage collection would have nothing to work with.
     #[error("no spare space is left: {} user bytes, but only {} bytes of data capacity without {overhead_bands} of {bands} bands that stay free or open{}", grouped(*.user_bytes), grouped(*.usable_bytes), if *.bad_blocks { ", and without factory bad blocks" } else { "" })]
     NoSpare {
-        /// User capacity.
         user_bytes: u64,
         /// Data capacity of the bands that can be full.
         usable_bytes: u64,
         /// Bands that can't.
         overhead_bands: u32,
-        /// All bands.
         bands: u32,
         /// Bad blocks were taken off.
         bad_blocks: bool,
     },
     /// Garbage collection would never end.
     #[error("stop_free_bands {stop_free_bands} must be above start_free_bands {start_free_bands}")]
-    StopBelowStart {
-        /// Where collection starts.
-        start_free_bands: u32,
-        /// Where it stops.
-        stop_free_bands: u32,
-    },
+    StopBelowStart { start_free_bands: u32, stop_free_bands: u32 },
     /// Less than what one operation needs at once.
     #[error("{what} of {} bytes is less than the data of a stripe, {} bytes", grouped(*.bytes), grouped(*.needed_bytes))]
-    TooSmall {
-        /// What is too small.
-        what: &'static str,
-        /// Its size.
-        bytes: u64,
-        /// What is needed.
-        needed_bytes: u64,
-    },
+    TooSmall { what: &'static str, bytes: u64, needed_bytes: u64 },
     /// One number must not be above another.
     #[error("{low} is above {high}")]
     OutOfOrder {
@@ -345,14 +245,7 @@ pub enum Problem {
     NothingToLose,
     /// A RAID level that so many disks can't form.
     #[error("level \"{level}\" needs {needed} disks, not {disks}")]
-    WrongDisks {
-        /// The level.
-        level: &'static str,
-        /// What it needs.
-        needed: &'static str,
-        /// How many there are.
-        disks: u32,
-    },
+    WrongDisks { level: &'static str, needed: &'static str, disks: u32 },
     /// More sectors than a map entry of 4 bytes can tell apart.
     #[error("{} sectors of 4 KiB are too many for a map of 4-byte entries: use --scale 1/{try_scale} or smaller", grouped(*.sectors))]
     TooManySectors {
@@ -364,12 +257,9 @@ pub enum Problem {
     /// More sectors than a map entry of 4 bytes can tell apart, on a card that holds contents.
     #[error("a card of this size has more 4 KiB sectors than a map of 4-byte entries can tell apart: make it smaller")]
     SizeTooLarge,
-    /// What is modelled without contents.
+    /// The device is modelled without contents.
     #[error("{what} can be modelled, but holds no contents: name a single flash card")]
-    NoContents {
-        /// What it is.
-        what: &'static str,
-    },
+    NoContents { what: &'static str },
 }
 
 fn nearest_multiple(bytes: u64, multiple: u64) -> u64 {

@@ -172,7 +172,7 @@ fn geometry(page: &mut Page, flash: &Flash) {
     let capacities = Capacities::of(&flash.card);
     let band_bytes = capacities.installed_bytes / u64::from(capacities.bands);
     page.row("band", &format!("the same erase block on every die, {}", binary_bytes(band_bytes)));
-    let times = |t: &nand::OpTiming| {
+    let times = |t: &media::nand::OpTiming| {
         let [read, program, erase] = [t.read_ns, t.program_ns, t.erase_ns].map(duration);
         format!("read {read}, program {program}, erase {erase}")
     };

@@ -1,4 +1,4 @@
-//! What follows from a card's numbers before anything is simulated: bandwidths, endurance, price a gigabyte.
+//! Figures that follow from a card's numbers before anything is simulated: bandwidths, endurance, price a gigabyte.
 
 use crate::capacity::Capacities;
 use crate::flash::Flash;
@@ -10,7 +10,7 @@ const WARRANTY_YEARS: f64 = 5.0;
 /// Figures of a whole flash device: of all its cards together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figures {
-    /// How the flash of one card is divided.
+    /// Division of one card's flash.
     pub capacities: Capacities,
     /// Cards that the host stripes over.
     pub cards: u32,

@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use card::{CardConfig, LinkConfig, RelocationPath};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// Dies of a card: each has a queue and an event of its own.
 const MAX_DIES: u64 = 1 << 16;
@@ -16,7 +16,7 @@ const MAX_UNIT_SECTORS: u64 = 64;
 /// Capacity of a card: an exbibyte.
 const MAX_SECTORS: u64 = 1 << 48;
 
-/// Of so many bands of spare space one may be held free beyond what a card's file says.
+/// Number of bands of spare space for each one that may be held free beyond the figure of a card's file.
 const SPARE_BANDS_FOR_ONE: u64 = 16;
 
 /// A flash card at full size.
@@ -24,13 +24,13 @@ const SPARE_BANDS_FOR_ONE: u64 = 16;
 pub(crate) struct Flash {
     /// One of the cards.
     pub card: CardConfig,
-    /// How many of them the host stripes over.
+    /// Number of cards over which the host stripes.
     pub cards: u32,
     /// Bytes on one card before the next one's turn, when there are several.
     pub host_stripe_bytes: u64,
     /// User capacity of all cards as sold, before any reserve.
     pub sold_bytes: u64,
-    /// How good the flash is.
+    /// Physics of the flash: how often it errs.
     pub physics: media::Physics,
 }
 
@@ -323,7 +323,7 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
     if user_bytes > data_bytes {
         return wrong(Problem::UserBeyondData { user_bytes, data_bytes, installed_bytes });
     }
-    let overhead_bands = card.ftl.most_bands_kept();
+    let overhead_bands = card.ftl.max_bands_kept();
     let usable_bands = u64::from(card.bands.saturating_sub(overhead_bands));
     // A bad block takes a unit of data from each of its stripes: the parity of the rest stays.
     let bad_ppm = u64::from(card.nand.endurance.factory_bad_ppm);
@@ -338,9 +338,9 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
     Ok(())
 }
 
-/// Of the free bands that are held, those in which the buffer and relocation are under way are not there when they are
-/// needed: three times as many are held, or collection overshoots, runs out and stops the host, again and again (with twice
-/// as many, cards of 8 and 16 dies still did). Of cards with few bands only as many as the spare space has room for.
+/// The free bands in which the buffer and relocation are in flight are not there when they are needed: three times as
+/// many are held, or collection overshoots, runs out and stops the host, again and again (with twice as many, cards of
+/// 8 and 16 dies still did). Cards with few bands hold only as many as the spare space has room for.
 fn hold_what_is_under_way(card: &mut CardConfig) {
     let under_way = u64::from(card.buffer_sectors) + u64::from(card.relocation_sectors);
     let wanted = (3 * under_way).div_ceil(sectors_per_band(card).max(1)) as u32;
@@ -351,7 +351,7 @@ fn hold_what_is_under_way(card: &mut CardConfig) {
     }
 }
 
-/// What works in whole stripes must have room for one.
+/// A part that works in whole stripes must have room for one.
 fn check_limits(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError> {
     let unit_bytes = u64::from(card.nand.geometry.sectors_per_unit()) * SECTOR_BYTES;
     let needed_bytes = unit_bytes * u64::from(card.ftl.stripe_width - card.ftl.parity_units);

@@ -12,7 +12,7 @@ use device::HostConfig;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// What a host's file says.
+/// Contents of a host's file.
 #[derive(Clone, Debug)]
 pub struct Host {
     name: String,
@@ -74,7 +74,7 @@ impl Host {
         &self.name
     }
 
-    /// What it is, in words.
+    /// Returns the host's title.
     pub fn title(&self) -> &str {
         self.settings.text_if_any("host", "title").unwrap_or(&self.name)
     }

@@ -47,7 +47,7 @@
 //!
 //! - No text makes this crate panic: every mistake is a [`ProfileError`], one line with file, line and the nearest
 //!   valid name.
-//! - What [`Profile::lower`] returns satisfies the checks of the models that it is for.
+//! - The device that [`Profile::lower`] returns satisfies the checks of its model.
 //! - Scaling keeps dies, pages and the effective spare factor; at scale 1 nothing is rounded.
 
 mod builtin;

@@ -22,7 +22,7 @@ use std::path::Path;
 /// Physical sectors of one card stay below this: addresses have 32 bits, and two of them are kept for "nowhere".
 const MAX_SECTORS: u64 = u32::MAX as u64 - 1;
 
-/// What a card's file says.
+/// Contents of a card's file.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: String,
@@ -176,7 +176,7 @@ impl Profile {
         &self.name
     }
 
-    /// What it is, in words.
+    /// Returns the device's title.
     pub fn title(&self) -> &str {
         self.settings.text_if_any("card", "title").unwrap_or(&self.name)
     }
@@ -196,7 +196,7 @@ impl Profile {
         self.settings.changed()
     }
 
-    /// How good the flash is, for a medium that is to behave like it; `None` for disks.
+    /// Returns the physics of the flash, for a medium that is to behave like it; `None` for disks.
     pub fn physics(&self) -> Result<Option<media::Physics>, ProfileError> {
         Ok(match self.full()? {
             Full::Flash(flash) => Some(flash.physics),
@@ -204,7 +204,7 @@ impl Profile {
         })
     }
 
-    /// What follows from the numbers of a flash device at full size; `None` for disks.
+    /// Returns the figures that follow from the numbers of a flash device at full size; `None` for disks.
     pub fn figures(&self) -> Result<Option<Figures>, ProfileError> {
         Ok(self.full()?.figures())
     }
@@ -257,7 +257,7 @@ impl Profile {
     }
 }
 
-/// Whether a text names a file and not a built-in profile.
+/// Returns whether a text names a file and not a built-in profile.
 pub(crate) fn is_path(text: &str) -> bool {
     text.contains('/') || text.ends_with(".toml")
 }

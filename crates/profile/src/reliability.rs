@@ -1,4 +1,4 @@
-//! How good a card's flash is, and what keeps what it acknowledged when power fails.
+//! Reliability of a card's flash, and the energy that keeps acknowledged writes when power fails.
 
 use crate::error::{Problem, ProfileError};
 use crate::settings::Settings;
@@ -21,7 +21,7 @@ fn needed<T>(
     value.ok_or_else(|| settings.wrong(table, because.0, Problem::MissingBecause { table, key, because: because.1 }))
 }
 
-/// What the capacitors hold; `None` where the file does not limit it.
+/// Reads the bytes that the capacitors save; `None` where the file does not limit them.
 pub(crate) fn read_capacitors(settings: &Settings) -> Result<Option<Capacitors>, ProfileError> {
     let table = "buffer";
     let (joules, watts) = (settings.real_if_any(table, "capacitor_joules"), settings.real_if_any(table, "drain_watts"));
@@ -67,7 +67,7 @@ pub(crate) fn cell_rows(settings: &Settings, power_loss_protection: bool) -> u32
     }
 }
 
-/// How good the flash is, for a medium that is to behave like it. Without `[errors]` it never errs.
+/// Reads the physics of the flash, for a medium that is to behave like it. Without `[errors]` it never errs.
 pub(crate) fn read_physics(settings: &Settings, card: &CardConfig) -> Result<Physics, ProfileError> {
     let endurance = card.nand.endurance;
     let table = "errors";
@@ -76,7 +76,7 @@ pub(crate) fn read_physics(settings: &Settings, card: &CardConfig) -> Result<Phy
         factory_bad_ppm: endurance.factory_bad_ppm,
         erase_fail_ppm_at_rated: endurance.erase_fail_ppm_at_rated,
         program_fail_ppm_at_rated: settings.count_if_any("endurance", "program_fail_ppm_at_rated").unwrap_or(0) as u32,
-        // What it acknowledges too early has to be somewhere until it is lost.
+        // A write that is acknowledged too early has to be somewhere until it is lost.
         volatile_cache: card.acknowledge_flush_early,
         ..Physics::IDEAL
     };

@@ -59,8 +59,8 @@ const SIZED_DATA_BANDS: u64 = 128;
 /// Fewest rows of a block.
 const MIN_ROWS: u32 = 8;
 
-/// The card with contents and so many user sectors: dies, times and the effective spare factor are kept. Where that would be
-/// too few bands, blocks have fewer pages.
+/// The card with contents and so many user sectors: dies, times and the effective spare factor are kept. Blocks have
+/// fewer pages where there would be too few bands otherwise.
 pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
     let capacities = Capacities::of(full);
     let used = 1.0 - capacities.effective_spare_factor;

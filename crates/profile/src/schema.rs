@@ -1,4 +1,4 @@
-//! What a file may say: every table and key, and what a value may be.
+//! The schema of a card's file: every table and key, and the values that a key takes.
 //!
 //! The limits keep products of numbers within 64 bits and virtual time within centuries, so that nothing behind the
 //! profile has to doubt them.
@@ -20,8 +20,9 @@ pub enum Value {
     Real(f64),
 }
 
-/// What a value may be.
+/// The kind of values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Kind {
     /// A text on one line.
     Text,
@@ -31,21 +32,15 @@ pub enum Kind {
     Flag,
     /// A whole number.
     Count {
-        /// Least.
         min: u64,
-        /// Most.
         max: u64,
     },
-    /// A time.
     Nanoseconds {
-        /// Least.
         min: u64,
     },
     /// A size, as a number or a text with a unit.
     Bytes {
-        /// Least.
         min: u64,
-        /// Most.
         max: u64,
     },
     /// A capacity in units of 10^9 bytes.
@@ -54,7 +49,6 @@ pub enum Kind {
     BytesPerSecond,
     /// At least 0 and below 1.
     Share,
-    /// Dollars, watts.
     Amount,
 }
 

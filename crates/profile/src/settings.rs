@@ -10,7 +10,7 @@ use toml_edit::{Document, Item, TableLike};
 /// Longest file that is read: the built-in ones are a hundredth of it.
 pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
 
-/// How a number is known.
+/// The basis of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Basis {
     /// Somebody measured it on the device.
@@ -58,7 +58,7 @@ struct Table {
     entries: BTreeMap<&'static str, Entry>,
 }
 
-/// What a file says, checked against its schema, and the settings that override it.
+/// Values of a file, checked against its schema, and the settings that override them.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     schema: &'static Schema,
@@ -220,17 +220,17 @@ impl Settings {
         self.tables.get(table)?.entries.get(key)
     }
 
-    /// Whether a table is there.
+    /// Returns whether a table is there.
     pub(crate) fn has_table(&self, table: &str) -> bool {
         self.tables.contains_key(table)
     }
 
-    /// Where a key stands, else its table, else the file.
+    /// Returns the place of a key, else of its table, else the file.
     pub(crate) fn place(&self, table: &str, key: &str) -> Place {
         self.entry(table, key).map_or_else(|| self.table_place(table), |e| e.place.clone())
     }
 
-    /// Where a table begins, else the file.
+    /// Returns the place where a table begins, else the file.
     pub(crate) fn table_place(&self, table: &str) -> Place {
         let file = || Place::File { file: self.file.clone(), line: None };
         self.tables.get(table).map_or_else(file, |t| t.place.clone())
@@ -278,7 +278,7 @@ impl Settings {
         }
     }
 
-    /// A number.
+    /// Reads a whole number.
     pub(crate) fn count(&self, table: &'static str, key: &'static str) -> Result<u64, ProfileError> {
         self.count_if_any(table, key).ok_or_else(|| self.missing(table, key))
     }

@@ -1,4 +1,4 @@
-//! Where each number comes from, as a table and as JSON.
+//! Sources of a device's numbers, as a table and as JSON.
 
 use crate::schema::{Key, Kind, Value};
 use crate::settings::{Entry, Settings};
@@ -29,7 +29,7 @@ fn json_value(value: &Value) -> Json {
     }
 }
 
-/// What stands for the basis of a value that was set, and of one without any.
+/// Names the basis of a value, of one that was set, and of one without any.
 fn basis_of(entry: &Entry) -> &'static str {
     match (&entry.place, entry.basis) {
         (Place::Setting { .. }, _) => "set",
@@ -40,7 +40,7 @@ fn basis_of(entry: &Entry) -> &'static str {
 /// Columns that a source has at least, whatever stands before it.
 const MIN_SOURCE: usize = 26;
 
-/// Whether it matters where an entry comes from: a title is what its file says.
+/// Returns whether it matters where an entry comes from: a title is what its file says.
 fn has_origin(key: &Key, entry: &Entry) -> bool {
     let is_name = key.kind == Kind::Text || key.name == "kind";
     !is_name || entry.basis.is_some() || entry.source.is_some()

@@ -6,11 +6,11 @@ use std::fmt;
 /// A row of the list of cards.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// Its name.
+    /// Name under which the device is found.
     pub name: String,
-    /// What it is.
+    /// Title of the device.
     pub title: String,
-    /// User capacity.
+    /// Bytes that the host can address.
     pub user_bytes: u64,
     /// 1 - user / data capacity; `None` for disks.
     pub spare_factor: Option<f64>,

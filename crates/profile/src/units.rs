@@ -2,33 +2,22 @@
 
 use thiserror::Error;
 
-/// Why a text is not a size or a share.
+/// A text that is no size or share.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs)]
 pub enum UnitError {
     /// Not a number with a unit that is known.
     #[error("'{text}' is not a size: write bytes, or 512KiB and 16k (binary), or 400GB (decimal)")]
-    NotASize {
-        /// What was typed.
-        text: String,
-    },
+    NotASize { text: String },
     /// Not a whole number of bytes.
     #[error("'{text}' is not a whole number of bytes")]
-    NotWhole {
-        /// What was typed.
-        text: String,
-    },
+    NotWhole { text: String },
     /// More than 64 bits hold.
     #[error("'{text}' is larger than any device")]
-    TooLarge {
-        /// What was typed.
-        text: String,
-    },
+    TooLarge { text: String },
     /// Not a share.
     #[error("'{text}' is not a share: write 0.9, 90% or 1/64")]
-    NotAShare {
-        /// What was typed.
-        text: String,
-    },
+    NotAShare { text: String },
 }
 
 /// Bytes of one unit. `k`, `m`, `g` and `t` are binary, as sysbench and fio read them, and so is `KiB`; `kB` is decimal.

@@ -10,16 +10,16 @@ use crate::sections::x_axis;
 use crate::unit::Unit;
 use results::{Axis, IoClass, Pace, Point, ReviewResult};
 
-/// Which direction is good.
+/// The direction in which a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Better {
-    /// Throughput.
     Higher,
     /// Response times, prices.
     Lower,
 }
 
-/// What a row's values count.
+/// Unit of a row's values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowUnit {
     /// As charts show it.
@@ -31,17 +31,17 @@ pub enum RowUnit {
 /// A figure of all devices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AdvantageRow {
-    /// What it belongs to: `Random reads`, `Price`.
+    /// Group of the row: `Random reads`, `Price`.
     pub group: String,
-    /// Which figure: `16 threads, p99 of reads`.
+    /// Name of the figure: `16 threads, p99 of reads`.
     pub label: String,
-    /// Of the values.
+    /// Unit of the values.
     pub unit: RowUnit,
-    /// Which direction is good.
+    /// Direction in which the figure is better.
     pub better: Better,
     /// One of the handful that a summary shows.
     pub key: bool,
-    /// Of each device; none where it has no such figure.
+    /// Value of each device; none where it has no such figure.
     pub values: Vec<Option<f64>>,
 }
 
@@ -55,8 +55,8 @@ pub struct AdvantageTable {
 }
 
 impl AdvantageRow {
-    /// How much better than the first device, percent: of throughput, B / A - 1; of times and prices, A / B - 1. So
-    /// `+100` is always twice as good. None for the first device, or where either has no figure.
+    /// Returns the percentage by which it is better than the first device: for throughput B / A - 1, for times and
+    /// prices A / B - 1. So `+100` is always twice as good. None for the first device, or where either has no figure.
     pub fn advantage(&self, device: usize) -> Option<f64> {
         let (first, this) = (positive(self.values[0]?)?, positive(self.values[device]?)?);
         let ratio = match self.better {
@@ -107,7 +107,7 @@ fn percentile(class: &IoClass, percent: f64) -> Option<f64> {
     positive(class.lat_ns.at(percent) as f64)
 }
 
-/// What a sweep is called, and which of its figures count.
+/// Returns a sweep's title, and its figures that count.
 fn metrics(sweep: &str) -> (Option<&'static str>, &'static [Metric]) {
     match sweep {
         "threads-rndrd" => (Some("Random reads"), &[REQUESTS, READ_P99]),
@@ -126,7 +126,7 @@ fn metrics(sweep: &str) -> (Option<&'static str>, &'static [Metric]) {
     }
 }
 
-/// What tells points at the same x apart: bytes of a block, share in use. None: not known.
+/// State that tells points at the same x apart: bytes of a block, share in use. None: not known.
 #[derive(Clone, Copy, PartialEq)]
 struct State {
     block: Option<u64>,
@@ -165,7 +165,8 @@ fn groups<'a>(points: &[Option<&'a Point>], axis: Axis) -> Vec<(String, Vec<Opti
         let words = if told { "" } else { " (block size or fill not known of all)" };
         return vec![(words.into(), points.to_vec())];
     }
-    // Who does not say in which state it was measured is on its own: it agrees with everybody, and they do not.
+    // A result that does not say in which state it was measured is on its own: it agrees with everybody, and they do
+    // not.
     let mut distinct: Vec<State> = Vec::new();
     for state in known() {
         if !distinct.iter().any(|d| {
@@ -243,7 +244,7 @@ fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
             rows.push(AdvantageRow { group: group.into(), label, unit, better, key: true, values });
         }
     };
-    // What is left is a ratio of two points: both must be the same for all.
+    // The remaining figure is a ratio of two points: both must be the same for all.
     let mut ends: Vec<(f64, f64)> = results.iter().filter_map(|r| kept(r)).map(|(from, to, _)| (from, to)).collect();
     ends.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
     ends.dedup();
@@ -276,7 +277,7 @@ fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
             push(group, format!("{label}{state}"), unit, Better::Higher, values);
         };
         bandwidth("at first", |pace| pace.fast_bw_bytes);
-        // What never falls is at its end as fast as at first.
+        // A device whose throughput never falls is at its end as fast as at first.
         bandwidth("in the end", |pace| pace.slow_bw_bytes.or(pace.fast_bw_bytes));
     }
     let mut currencies: Vec<&str> = results.iter().filter_map(|r| Some(r.price.as_ref()?.currency.as_str())).collect();

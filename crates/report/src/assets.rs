@@ -1,4 +1,4 @@
-//! What the page carries besides its data: uPlot, our script, our style. No build step, no network.
+//! Contents of the page besides its data: uPlot, our script, our style. No build step, no network.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -6,12 +6,12 @@ use sha2::{Digest, Sha256};
 
 /// uPlot as its authors published it (vendor/uplot/README.md).
 pub const UPLOT_JS: &str = include_str!("../vendor/uplot/uPlot.iife.min.js");
-/// Its style.
+/// Style sheet of uPlot.
 pub const UPLOT_CSS: &str = include_str!("../vendor/uplot/uPlot.min.css");
 /// Its licence, which goes where it goes.
 pub const UPLOT_LICENSE: &str = include_str!("../vendor/uplot/LICENSE");
 
-/// Our style.
+/// Our own style sheet.
 pub const CSS: &str = concat!(
     include_str!("../page/colours.css"),
     include_str!("../page/page.css"),

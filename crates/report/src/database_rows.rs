@@ -1,4 +1,4 @@
-//! What a database made of each device: figures at each number of sessions, and at the peak.
+//! A database's figures on each device: at each number of sessions, and at the peak.
 
 use crate::advantage::{AdvantageRow, Better, RowUnit};
 use crate::devices::positive;

@@ -89,17 +89,17 @@ impl<'a> Lines<'a> {
         self.sweeps[0].1
     }
 
-    /// What a point says, for each x.
+    /// Returns one figure of the points, for each x.
     pub fn values(&self, sweep: &Sweep, value: impl Fn(&Point) -> Option<f64>) -> Vec<Option<f64>> {
         self.xs.iter().map(|&x| at(sweep, x).and_then(&value)).collect()
     }
 
-    /// What is to be marked, for each x.
+    /// Returns the marks of the points, for each x.
     pub fn marks(&self, sweep: &Sweep) -> Vec<u8> {
         self.xs.iter().map(|&x| at(sweep, x).map_or(0, marks)).collect()
     }
 
-    /// Whether any point has it.
+    /// Returns whether any point has it.
     pub fn any(&self, has: impl Fn(&Point) -> bool) -> bool {
         self.sweeps.iter().any(|(_, sweep)| sweep.points.iter().any(&has))
     }
@@ -110,7 +110,7 @@ pub fn at(sweep: &Sweep, x: f64) -> Option<&Point> {
     sweep.points.iter().find(|p| p.x == x)
 }
 
-/// What is to be marked about a point.
+/// Returns the marks of a point.
 pub fn marks(point: &Point) -> u8 {
     let unsteady = point.steady.as_ref().is_some_and(|s| !s.attained);
     u8::from(point.limited_by_host) * HOST_LIMITED + u8::from(unsteady) * NOT_STEADY

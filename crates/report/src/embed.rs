@@ -14,7 +14,7 @@ pub fn json(value: &(impl Serialize + ?Sized)) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// What is left out of a page to keep it small, step by step.
+/// Data that is left out of a page to keep it small, step by step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// All that was measured.
@@ -34,7 +34,7 @@ impl Detail {
     pub const STEPS: [Detail; 5] =
         [Detail::Whole, Detail::NoSeries, Detail::NoHistograms, Detail::ChartsOnly, Detail::Few];
 
-    /// What a reader is told about it.
+    /// Returns the note that tells a reader about it.
     pub fn note(self) -> &'static str {
         match self {
             Detail::Whole => "",
@@ -47,7 +47,7 @@ impl Detail {
         }
     }
 
-    /// How many distributions are drawn.
+    /// Returns the number of distributions that are drawn.
     pub fn curves(self) -> usize {
         match self {
             Detail::Whole | Detail::NoSeries | Detail::NoHistograms => 400,

@@ -8,11 +8,11 @@ use results::{Point, ReviewResult, Sweep};
 
 /// One of them.
 pub struct Figure {
-    /// What it is.
+    /// Name of the figure.
     pub label: String,
-    /// Large.
+    /// The figure itself, in large type.
     pub value: String,
-    /// Under it.
+    /// A detail that stands under it.
     pub detail: String,
     /// The section that shows it.
     pub chart: String,
@@ -23,7 +23,8 @@ pub const THREADS: f64 = 16.0;
 /// From here on a device counts as full, percent in use.
 pub const FULL: f64 = 98.0;
 
-/// What there is of: random reads and writes, p99, loss when full, worst stall, how much is written fast, price.
+/// Returns the figures that there are: random reads and writes, p99, loss when full, worst stall, bytes written fast,
+/// price.
 pub fn figures(result: &ReviewResult) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (name, label) in [("threads-rndrd", "Random reads"), ("threads-rndwr", "Random writes")] {
@@ -105,7 +106,7 @@ pub fn kept(result: &ReviewResult) -> Option<(f64, f64, f64)> {
     (emptiest < FULL).then_some((emptiest, full.x, full.ratio))
 }
 
-/// Of the timeline.
+/// Returns the longest response in the timeline.
 pub fn worst_response_ns(result: &ReviewResult) -> Option<f64> {
     let point = &result.timeline.as_ref()?.point;
     let of_rows = point.series.iter().map(|r| r.lat_max_ns).max().unwrap_or(0);

@@ -8,11 +8,11 @@ pub const STEPS: u8 = 10;
 /// One figure against two axes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeatMap {
-    /// What it shows.
+    /// Caption of the heat map.
     pub caption: String,
-    /// What the rows and the columns are.
+    /// Names of the rows and of the columns.
     pub corner: String,
-    /// Headings.
+    /// Headings of the columns.
     pub columns: Vec<String>,
     /// Headings and cells.
     pub rows: Vec<(String, Vec<Cell>)>,
@@ -20,17 +20,17 @@ pub struct HeatMap {
     pub more_is_better: bool,
 }
 
-/// A cell.
+/// A cell of the heat map.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The figure.
+    /// The figure in words.
     pub text: String,
-    /// How deep its colour is; none where there is no figure.
+    /// Depth of its colour; none where there is no figure.
     pub step: Option<u8>,
 }
 
-/// The cells of rows of figures, from the least of all to the most. Where figures go over more than a decade, each
-/// factor counts the same: a tail of seconds must not make all milliseconds look alike.
+/// The cells of rows of figures, from the least of all to the most. Each factor counts the same where figures go over
+/// more than a decade: a tail of seconds must not make all milliseconds look alike.
 pub fn cells(rows: &[Vec<Option<f64>>], unit: Unit) -> Vec<Vec<Cell>> {
     let figures = || rows.iter().flatten().flatten().copied().filter(|figure| figure.is_finite());
     let (least, most) = (figures().fold(f64::INFINITY, f64::min), figures().fold(f64::NEG_INFINITY, f64::max));

@@ -11,7 +11,7 @@ pub const NOT_STEADY: u8 = 2;
 /// The second is a stall.
 pub const STALL: u8 = 4;
 
-/// What a mark says in words.
+/// Marks and their meaning in words.
 pub const MARKS: [(u8, &str); 3] = [
     (HOST_LIMITED, "the machine that asked was the limit"),
     (NOT_STEADY, "not steady while it was measured"),
@@ -21,19 +21,19 @@ pub const MARKS: [(u8, &str); 3] = [
 /// A chart over one x axis, in one or several views.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Plot {
-    /// Of its element; unique on the page.
+    /// Id of its element, unique on the page.
     pub id: String,
-    /// Caption.
+    /// Caption of the plot.
     pub title: String,
-    /// What varies.
+    /// The quantity that varies.
     pub x: XAxis,
-    /// Where there are values, rising.
+    /// Values of x, rising.
     pub xs: Vec<f64>,
-    /// What can be chosen to be shown; never empty.
+    /// Views among which a reader chooses; never empty.
     pub views: Vec<View>,
     /// The view that is shown first.
     pub first_view: usize,
-    /// What the choice of a view is called.
+    /// Label of the choice among views.
     pub choice: &'static str,
     /// The table below, where it is not simply one row for each x.
     #[serde(skip)]
@@ -43,17 +43,17 @@ pub struct Plot {
 /// The x axis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct XAxis {
-    /// `Threads`.
+    /// Label of the axis, such as `Threads`.
     pub label: Cow<'static, str>,
-    /// What follows a value in a sentence: `16 threads`.
+    /// Suffix of a value in a sentence: `16 threads`.
     pub suffix: &'static str,
-    /// Of its values.
+    /// Unit of its values.
     pub unit: Unit,
-    /// How it is stretched.
+    /// Scale of the axis.
     pub scale: Scale,
 }
 
-/// How an axis is stretched.
+/// The scale of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
@@ -65,36 +65,36 @@ pub enum Scale {
     Nines,
 }
 
-/// What is shown at once.
+/// The series that are shown at once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct View {
     /// On its button.
     pub name: String,
     /// One or two.
     pub axes: Vec<YAxis>,
-    /// Lines.
+    /// Lines of the view.
     pub series: Vec<Series>,
 }
 
 /// A y axis, the first on the left, the second on the right.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct YAxis {
-    /// `Throughput`.
+    /// Label of the axis, such as `Throughput`.
     pub label: &'static str,
-    /// Of its values.
+    /// Unit of its values.
     pub unit: Unit,
-    /// How it is stretched.
+    /// Scale of the axis.
     pub scale: Scale,
 }
 
-/// One line.
+/// A line of a plot.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// In the legend.
     pub name: String,
     /// Colour, dashes and marker.
     pub style: usize,
-    /// Which of the view's axes.
+    /// Index of the view's axis.
     pub axis: usize,
     /// For each x of the plot.
     pub values: Vec<Option<f64>>,
@@ -117,7 +117,7 @@ impl Series {
         Series { name: name.into(), style, axis: 0, values, marks, dots: false, thin: false }
     }
 
-    /// Whether there is anything to draw.
+    /// Returns whether there is anything to draw.
     pub fn has_values(&self) -> bool {
         self.values.iter().any(Option::is_some)
     }
@@ -176,7 +176,7 @@ impl Plot {
         Table { caption: self.title.clone(), columns, rows, text_columns: usize::from(marked) }
     }
 
-    /// What is to be said about the values at an x.
+    /// Returns the remarks on the values at an x.
     fn remarks(&self, i: usize) -> String {
         let mut said: Vec<String> = Vec::new();
         for view in &self.views {
@@ -198,12 +198,12 @@ impl Plot {
 /// A table, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// What it shows.
+    /// Caption of the table.
     pub caption: String,
     /// Headings; the first column's cells are headings too.
     pub columns: Vec<String>,
-    /// Cells.
+    /// Cells, row by row.
     pub rows: Vec<Vec<String>>,
-    /// How many of the last columns hold words, not numbers.
+    /// Number of columns at the end that hold words, not numbers.
     pub text_columns: usize,
 }

@@ -1,13 +1,13 @@
-//! How much throughput is left as a device fills up, against the emptiest point.
+//! Throughput of a device as it fills up, against the emptiest point.
 
 use results::Sweep;
 
 /// Throughput at a share in use over that of the emptiest measured point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
-    /// What was asked for, percent in use.
+    /// Wanted share in use, percent.
     pub wanted: f64,
-    /// Where it was measured; the same as `wanted` where it is interpolated.
+    /// Share at which it was measured; the same as `wanted` where it is interpolated.
     pub x: f64,
     /// Bytes a second.
     pub bw_bytes: f64,
@@ -17,7 +17,7 @@ pub struct Ratio {
     pub interpolated: bool,
 }
 
-/// Where reviewers look: a third, half, two thirds, full.
+/// Shares that reviewers look at: a third, half, two thirds, full.
 pub const WANTED: [f64; 4] = [100.0 / 3.0, 50.0, 200.0 / 3.0, 100.0];
 
 /// A measured point this near to the wanted one stands for it, percentage points.

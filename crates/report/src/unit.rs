@@ -5,9 +5,10 @@
 
 use serde::Serialize;
 
-/// What a number counts. The stored value is always in the base unit that the variant names.
+/// The unit of a number. The stored value is always in the base unit that the variant names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum Unit {
     /// Bytes a second, shown as MB/s of 10^6.
     BytesPerSecond,
@@ -25,7 +26,6 @@ pub enum Unit {
     BlockBytes,
     /// An amount of bytes as devices are sold, in powers of ten.
     Bytes,
-    /// Seconds.
     Seconds,
 }
 

@@ -1,4 +1,4 @@
-//! Where a curve against sessions bends.
+//! Bends of curves against sessions.
 
 /// A machine bends where it first reaches this share of its peak: from there on, more sessions bring no more than what
 /// two measurements of the same point may differ by.

@@ -8,9 +8,9 @@ use serde_json::Value;
 /// model's are multiplied by what the device is larger.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct BurstReport {
-    /// What was run.
+    /// Title of the phase that wrote the bursts.
     pub title: String,
-    /// What was asked, every parameter under its own name.
+    /// Parameters of the load, each under its own name.
     pub load: Value,
     /// In the order in which they were written.
     pub bursts: Vec<Burst>,
@@ -22,7 +22,7 @@ impl BurstReport {
         self.bursts.first()
     }
 
-    /// How fast one of its bursts went, fast and after that, held against the first one that fell.
+    /// Returns the pace of one of its bursts, fast and after that, held against the first one that fell.
     ///
     /// A burst after a pause may be over, or fall, before there are rows enough to find a cliff in it: what counts as fast
     /// is known from the others.
@@ -50,7 +50,7 @@ impl BurstReport {
     }
 }
 
-/// How fast a burst went.
+/// The pace of a burst.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pace {
     /// Bytes that went fast: all, where throughput never fell.
@@ -61,18 +61,18 @@ pub struct Pace {
     pub slow_bw_bytes: Option<f64>,
 }
 
-/// One burst.
+/// Figures of one burst.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
     /// Seconds before it in which nothing was asked; 0: the device had been emptied.
     pub idle_s: f64,
-    /// Bytes written.
+    /// Bytes that the burst has written.
     pub bytes: u64,
     /// Seconds that it took.
     pub seconds: f64,
     /// Throughput against bytes written.
     pub rows: Vec<BurstRow>,
-    /// Where throughput fell and stayed low; absent where it did not.
+    /// Point at which throughput fell and stayed low; absent where it did not.
     pub cliff: Option<Cliff>,
 }
 
@@ -92,7 +92,7 @@ pub struct BurstRow {
     pub bw_bytes: f64,
 }
 
-/// Where throughput fell.
+/// The point at which throughput fell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cliff {
     /// Bytes written fast until then.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Comparison {
     /// Key, the published file's name without its ending, with the device where a file has several.
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// The card's name.
     pub card: String,
@@ -19,18 +19,18 @@ pub struct Comparison {
     pub mean_error_bound: Option<f64>,
     /// Every bound holds.
     pub holds: bool,
-    /// What a reader should know.
+    /// A note for the reader of the table.
     pub note: String,
 }
 
-/// One point.
+/// The model and a published figure at one point.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparisonPoint {
-    /// What it is: `20 % in use`, `random read, 16 threads`.
+    /// Label of the point: `20 % in use`, `random read, 16 threads`.
     pub label: String,
     /// Unit of both figures.
     pub unit: String,
-    /// As published.
+    /// The published figure or statement.
     pub published: Published,
     /// By the model.
     pub model: f64,
@@ -40,38 +40,32 @@ pub struct ComparisonPoint {
     pub holds: bool,
 }
 
-/// What was published about a point.
+/// Published figure or statement about a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum Published {
     /// A figure; the model must come within `bound` of it.
     Figure {
-        /// The figure.
         value: f64,
-        /// Largest |error|.
         bound: f64,
     },
     /// At least this.
     AtLeast {
-        /// The bound.
         value: f64,
     },
     /// At most this.
     AtMost {
-        /// The bound.
         value: f64,
     },
-    /// Between both.
     Between {
-        /// Lower bound.
         low: f64,
-        /// Upper bound.
         high: f64,
     },
 }
 
 impl Published {
-    /// Whether the model's figure satisfies it, and the error where there is one.
+    /// Returns whether the model's figure satisfies it, and the error where there is one.
     pub fn judge(&self, model: f64) -> (bool, Option<f64>) {
         match *self {
             Published::Figure { value, bound } => {
@@ -86,7 +80,7 @@ impl Published {
 }
 
 impl ComparisonPoint {
-    /// Compares.
+    /// Compares a modelled value with a published one.
     pub fn new(label: impl Into<String>, unit: &str, published: Published, model: f64) -> ComparisonPoint {
         let (holds, error) = published.judge(model);
         ComparisonPoint { label: label.into(), unit: unit.into(), published, model, error, holds }

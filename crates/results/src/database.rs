@@ -1,4 +1,4 @@
-//! What a real database made of the device.
+//! Figures of a real database on the device.
 //!
 //! A part of a review's result: the same keys whatever stands below the database's directory. Counters are differences
 //! over the measured time of their point; what the engine's version or the machine does not count is absent.
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 /// All that was measured through a database.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseReport {
-    /// `PostgreSQL 15.14`.
+    /// Name and version of the engine, such as `PostgreSQL 15.14`.
     pub engine: String,
-    /// Where its cluster lay.
+    /// Directory of its cluster.
     pub directory: String,
     /// The block device below, as the kernel calls it; absent where there is none.
     pub block_device: Option<String>,
@@ -22,9 +22,9 @@ pub struct DatabaseReport {
     pub shared_buffers_bytes: u64,
     /// Tables and indexes of the mix.
     pub data_bytes: u64,
-    /// How the kernel's page cache was kept from answering reads.
+    /// Method by which the kernel's page cache was kept from answering reads.
     pub page_cache: String,
-    /// What a reader must know to compare it.
+    /// Remarks without which a reader can't compare it.
     pub notes: Vec<String>,
     /// The 80/20 mix against sessions.
     pub mix: Option<DatabaseMix>,
@@ -32,29 +32,29 @@ pub struct DatabaseReport {
     pub slob: Option<DatabaseSlob>,
     /// The commit path.
     pub commit: Option<DatabaseCommit>,
-    /// Power cuts.
+    /// Power cuts under load and their outcome.
     pub crash: Option<DatabaseCrash>,
 }
 
 /// The device below a database, as the kernel counted it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DeviceActivity {
-    /// Read requests.
+    /// Number of read requests.
     pub reads: u64,
-    /// Bytes read.
+    /// Number of bytes read.
     pub read_bytes: u64,
-    /// Write requests.
+    /// Number of write requests.
     pub writes: u64,
-    /// Bytes written.
+    /// Number of bytes written.
     pub written_bytes: u64,
-    /// Flush requests.
+    /// Number of flush requests.
     pub flushes: u64,
 }
 
-/// What database and device did during a point.
+/// Activity of database and device during a point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseActivity {
-    /// Seconds.
+    /// Length of the measured time in seconds.
     pub seconds: f64,
     /// Blocks found in the buffer cache.
     pub blocks_hit: u64,
@@ -99,7 +99,7 @@ pub struct DatabaseMix {
     pub think_ns: u64,
     /// Rows at the beginning.
     pub rows: u64,
-    /// Where it differs from the modelled load of the same name.
+    /// Differences from the modelled load of the same name.
     pub differs: Vec<String>,
     /// By rising sessions.
     pub points: Vec<DatabaseMixPoint>,
@@ -112,7 +112,7 @@ pub struct DatabaseMix {
     pub bend_sessions: Option<f64>,
     /// Transactions a second at the peak for each unit of the price's currency.
     pub tps_per_price: Option<f64>,
-    /// How the points' `modelled_tps` came about; absent where there is no model.
+    /// Origin of the points' `modelled_tps`; absent where there is no model.
     #[serde(default)]
     pub modelled: Option<String>,
 }
@@ -120,7 +120,7 @@ pub struct DatabaseMix {
 /// The mix with a number of sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseMixPoint {
-    /// Sessions.
+    /// Number of sessions at the point.
     pub sessions: u32,
     /// Transactions a second, all kinds.
     pub tps: f64,
@@ -131,7 +131,7 @@ pub struct DatabaseMixPoint {
     pub failed: u64,
     /// By kind (`select`, `insert`, `update`).
     pub transactions: BTreeMap<String, TransactionReport>,
-    /// What database and device did.
+    /// Activity of database and device.
     pub activity: DatabaseActivity,
 }
 
@@ -147,7 +147,7 @@ pub struct DatabaseSlob {
 /// SLOB with a number of sessions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseSlobPoint {
-    /// Sessions.
+    /// Number of sessions at the point.
     pub sessions: u32,
     /// The columns of an AWR summary. `log_file_sync_ns` is the mean time of a sync of the write-ahead log.
     pub awr: SlobReport,
@@ -155,9 +155,9 @@ pub struct DatabaseSlobPoint {
     pub select_ns: LatencySummary,
     /// Execution times of updates, commit included.
     pub update_ns: LatencySummary,
-    /// What sessions were seen waiting for, most seen first.
+    /// Events for which sessions were seen waiting, the most frequent first.
     pub waits: Vec<WaitShare>,
-    /// What database and device did.
+    /// Activity of database and device.
     pub activity: DatabaseActivity,
 }
 
@@ -179,7 +179,7 @@ pub struct DatabaseCommit {
     pub beside: Vec<CommitPoint>,
     /// Commits against sessions that do nothing else.
     pub group: Vec<CommitPoint>,
-    /// What the sync latency says of durability.
+    /// Verdict on durability from the sync latency.
     pub verdict: SyncVerdict,
 }
 
@@ -188,7 +188,7 @@ pub struct DatabaseCommit {
 pub struct CommitPoint {
     /// `alone`, `random reads`, `checkpoint`.
     pub beside: String,
-    /// Committing sessions.
+    /// Number of committing sessions at the point.
     pub sessions: u32,
     /// Commits a second.
     pub commits_s: f64,
@@ -196,20 +196,20 @@ pub struct CommitPoint {
     pub commit_ns: LatencySummary,
     /// Commits for each sync of the log: above 1, commits share syncs.
     pub commits_per_sync: Option<f64>,
-    /// What database and device did.
+    /// Activity of database and device.
     pub activity: DatabaseActivity,
 }
 
 /// Power cuts under load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DatabaseCrash {
-    /// How power was cut.
+    /// Method of the power cuts.
     pub how: String,
     /// Sessions that committed.
     pub sessions: u32,
     /// One for each power cut.
     pub cycles: Vec<CrashCycle>,
-    /// In words.
+    /// Verdict in words.
     pub verdict: String,
     /// Nothing that was acknowledged was lost or torn, and all checks were clean.
     pub passed: bool,
@@ -218,7 +218,7 @@ pub struct DatabaseCrash {
 /// One power cut, the recovery after it and what was found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CrashCycle {
-    /// What was done: `power cut`, `module 2 pulled, power cut`.
+    /// The fault: `power cut`, `module 2 pulled, power cut`.
     pub fault: String,
     /// Seconds of load before it.
     pub load_s: f64,
@@ -226,7 +226,7 @@ pub struct CrashCycle {
     pub acknowledged: u64,
     /// Transactions whose answer had not come when power went.
     pub in_flight: u64,
-    /// Of these, found committed.
+    /// Transactions of these that were found committed.
     pub in_flight_kept: u64,
     /// Acknowledged transactions that are not there.
     pub lost: u64,
@@ -236,7 +236,7 @@ pub struct CrashCycle {
     pub stale_rows: u64,
     /// Seconds from the start of the database to its first answer, recovery included; absent when it did not start.
     pub recovery_s: Option<f64>,
-    /// What the checkers said; empty: clean.
+    /// Complaints of the checkers; empty: clean.
     pub complaints: Vec<String>,
 }
 

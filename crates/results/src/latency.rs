@@ -48,7 +48,7 @@ impl LatencyRecorder {
         self.sum_squares += other.sum_squares;
     }
 
-    /// Recorded values.
+    /// Returns the number of recorded values.
     pub fn count(&self) -> u64 {
         self.histogram.len()
     }
@@ -99,15 +99,15 @@ impl LatencyRecorder {
 /// Latencies in nanoseconds with fio's keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
-    /// Shortest.
+    /// The shortest latency.
     pub min: u64,
-    /// Longest.
+    /// The longest latency.
     pub max: u64,
-    /// Mean.
+    /// Mean of all latencies.
     pub mean: f64,
-    /// Standard deviation.
+    /// Standard deviation of all latencies.
     pub stddev: f64,
-    /// Values.
+    /// Number of latencies.
     #[serde(rename = "N")]
     pub n: u64,
     /// By percent, six decimals (`"95.000000"`); empty when there are no values.

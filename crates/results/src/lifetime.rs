@@ -1,4 +1,4 @@
-//! How long a card lasts, and what that costs.
+//! Lifetime of a card, and its cost.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,15 +6,15 @@ use serde_json::Value;
 /// A card worn out, with several reserves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LifetimeResult {
-    /// [`LifetimeResult::KIND`].
+    /// Always [`LifetimeResult::KIND`].
     pub kind: String,
-    /// [`LifetimeResult::SCHEMA`].
+    /// Version of the format, [`LifetimeResult::SCHEMA`].
     pub schema: u32,
     /// The program and its version.
     pub generator: String,
     /// The card: as a run's `target`, before a reserve changes it.
     pub target: Value,
-    /// What is written: as a run's `load`; its threads and its file are those of the run that gave the IOPS.
+    /// The written load, as a run's `load`; its threads and its file are those of the run that gave the IOPS.
     pub load: Value,
     /// Share of the user capacity in use.
     pub fill: f64,
@@ -22,17 +22,17 @@ pub struct LifetimeResult {
     pub bytes_per_day: f64,
     /// Years that drive writes a day are counted over.
     pub warranty_years: f64,
-    /// Root seed.
+    /// Root seed of the simulation.
     pub seed: u64,
     /// One for each reserve.
     pub cases: Vec<LifetimeCase>,
-    /// Why cases are missing.
+    /// Reason why cases are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
 }
 
 impl LifetimeResult {
-    /// What tells these results from others.
+    /// Kind that tells these results from others.
     pub const KIND: &'static str = "flashrig-lifetime";
     /// Version of the schema.
     pub const SCHEMA: u32 = 1;
@@ -43,9 +43,9 @@ impl LifetimeResult {
 pub struct LifetimeCase {
     /// Percent of the capacity sold that is given up.
     pub reserve_percent: f64,
-    /// What is left for the user.
+    /// Bytes that remain for the user.
     pub user_bytes: u64,
-    /// How much of it is in use.
+    /// Bytes of it that are in use.
     pub used_bytes: u64,
     /// Share of the data capacity that collection can use.
     pub effective_spare_factor: f64,
@@ -88,22 +88,22 @@ pub struct LifetimeCase {
     pub power_watts: Option<f64>,
     /// The life, rising.
     pub curve: Vec<LifetimePoint>,
-    /// What was worn out.
+    /// The card that was worn out.
     pub model: LifetimeModel,
 }
 
 /// Cycles of the blocks that can still be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LifetimeSpread {
-    /// Of the least worn.
+    /// P/E cycles of the least worn block.
     pub min: f64,
     /// One in a hundred has no more.
     pub p1: f64,
-    /// Mean.
+    /// Mean P/E cycles of all blocks.
     pub mean: f64,
     /// 99 in a hundred have no more.
     pub p99: f64,
-    /// Of the most worn.
+    /// P/E cycles of the most worn block.
     pub max: f64,
 }
 
@@ -121,7 +121,7 @@ pub struct LifetimePoint {
     pub years: f64,
     /// Bytes that the host has written.
     pub written_bytes: f64,
-    /// Wear.
+    /// Spread of the blocks' wear.
     pub wear: LifetimeSpread,
     /// Share of the blocks that were retired.
     pub retired_share: f64,
@@ -136,7 +136,7 @@ pub struct LifetimePoint {
 pub struct LifetimeModel {
     /// Cycles that its blocks bear.
     pub cycles: u32,
-    /// Its bands.
+    /// Number of its bands.
     pub bands: u32,
     /// Sectors of data in one.
     pub band_sectors: u32,

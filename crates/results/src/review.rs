@@ -1,7 +1,7 @@
 //! The result of a review: everything that is needed to draw its page again.
 //!
-//! Real device or model, measured here or imported from another tool: the same structure. What a target can't say is
-//! absent (`null` in JSON), never made up.
+//! Real device or model, measured here or imported from another tool: the same structure. A fact that a target can't
+//! say is absent (`null` in JSON), never made up.
 
 use crate::{BurstReport, Comparison, DatabaseReport, IoClass, SeriesRow, SteadyState};
 use serde::{Deserialize, Serialize};
@@ -16,23 +16,23 @@ pub struct ReviewResult {
     pub schema: u32,
     /// Version of the program that wrote it, or the tool that was imported (`fio 3.33`).
     pub generator: String,
-    /// What it is called in a comparison.
+    /// Name of the review in a comparison.
     pub name: String,
-    /// What was reviewed.
+    /// The reviewed device.
     pub target: TargetInfo,
-    /// Who asked: the modelled host, or this machine.
+    /// The host: the modelled one, or this machine.
     pub host: HostInfo,
-    /// How it was asked.
+    /// Options of the review.
     pub options: ReviewOptions,
     /// When it began, RFC 3339 in UTC; absent for a model, which lives outside time.
     pub started: Option<String>,
-    /// What the device costs.
+    /// Price of the device.
     pub price: Option<Price>,
-    /// What was to be done, and what became of it, in order.
+    /// Planned phases and their outcome, in order.
     pub phases: Vec<PhaseReport>,
-    /// How the device was emptied.
+    /// The purge that emptied the device.
     pub purge: Option<Purge>,
-    /// How it was brought to the states in which it was measured.
+    /// The preconditioning that brought it to the states in which it was measured.
     pub preconditioning: Vec<Preconditioning>,
     /// Measured points, each sweep against one thing that was varied.
     pub sweeps: Vec<Sweep>,
@@ -41,18 +41,18 @@ pub struct ReviewResult {
     /// Sequential writes into an emptied device, and again after pauses.
     #[serde(default)]
     pub burst: Option<BurstReport>,
-    /// Whether flushes are what they claim to be.
+    /// True if flushes are what they claim to be.
     pub sync: Option<SyncVerdict>,
-    /// What a real database made of it, where one was run.
+    /// Figures of a real database, where one was run.
     #[serde(default)]
     pub database: Option<DatabaseReport>,
     /// Against what others measured on the device, where anybody published.
     pub comparisons: Vec<Comparison>,
     /// The review in words, the most important first.
     pub verdict: Vec<Claim>,
-    /// Why it isn't complete: `stopped by Ctrl-C`, or the error that ended it. Absent when it is.
+    /// Reason why it isn't complete: `stopped by Ctrl-C`, or the error that ended it. Absent when it is.
     pub partial: Option<String>,
-    /// Wall-clock seconds.
+    /// Wall-clock seconds of the whole review.
     pub wall_seconds: f64,
 }
 
@@ -68,7 +68,7 @@ impl ReviewResult {
     }
 }
 
-/// What kind of target it is.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TargetKind {
@@ -86,10 +86,10 @@ pub enum TargetKind {
     Imported,
 }
 
-/// What was reviewed.
+/// The reviewed device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TargetInfo {
-    /// Kind.
+    /// Kind of the device.
     pub kind: TargetKind,
     /// As it was named: `tachion-400`, `/dev/nvme0n1`, `./somefile`.
     pub name: String,
@@ -99,7 +99,7 @@ pub struct TargetInfo {
     pub capacity_bytes: u64,
     /// Bytes that a buyer gets: of the card at full scale, of the device. Prices are divided by this.
     pub sold_bytes: Option<u64>,
-    /// What identifies it, in the order in which people want to read it.
+    /// Facts that identify it, in the order in which people want to read them.
     pub facts: Vec<Fact>,
     /// Acknowledged writes survive a power cut without a flush: known for models, seldom for drives.
     pub power_loss_protection: Option<bool>,
@@ -120,21 +120,21 @@ pub struct Fact {
     pub value: String,
 }
 
-/// Who asked.
+/// The host that issued the requests.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostInfo {
-    /// Of the modelled host, or of this machine.
+    /// Name of the modelled host, or of this machine.
     pub name: String,
     /// Processors that could be used.
     pub cores: u32,
-    /// What else is known: kernel, processor, memory.
+    /// Further known facts: kernel, processor, memory.
     pub facts: Vec<Fact>,
 }
 
-/// How it was asked.
+/// Options of the review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReviewOptions {
-    /// Root seed.
+    /// Root seed of the loads.
     pub seed: u64,
     /// Share of the device's size that was modelled; 1 for real ones.
     pub scale: f64,
@@ -150,24 +150,24 @@ pub struct ReviewOptions {
     pub point_s: Option<f64>,
 }
 
-/// What the device costs.
+/// Price of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
-    /// Amount.
+    /// Amount in the currency.
     pub amount: f64,
-    /// `USD`.
+    /// Code of the currency, such as `USD`.
     pub currency: String,
-    /// Where the figure is from.
+    /// Source of the figure.
     pub source: String,
 }
 
-/// What became of a phase.
+/// Outcome of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum PhaseStatus {
     /// All its points are there.
     Done,
-    /// Some are.
     Partial,
     /// Nothing was measured.
     NotBegun,
@@ -180,9 +180,9 @@ pub enum PhaseStatus {
 pub struct PhaseReport {
     /// Key, as `--only` takes it: `threads`, `fill` …
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// What became of it.
+    /// Outcome of the phase.
     pub status: PhaseStatus,
     /// Points that it was to have.
     pub points: u32,
@@ -190,33 +190,33 @@ pub struct PhaseReport {
     pub expected_s: f64,
     /// Wall-clock seconds that it took.
     pub took_s: f64,
-    /// Why it was skipped, or what a reader should know.
+    /// Reason why it was skipped, or a remark for the reader.
     pub note: String,
 }
 
-/// How a device was emptied before the review.
+/// The purge that emptied a device before the review.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Purge {
-    /// What was done, in words: `discarded 480 GB`, `holes punched in the file`, `not supported: …`.
+    /// The purge in words: `discarded 480 GB`, `holes punched in the file`, `not supported: …`.
     pub what: String,
-    /// Bytes discarded.
+    /// Number of bytes discarded.
     pub discarded_bytes: u64,
-    /// Seconds.
+    /// Duration in seconds.
     pub took_s: f64,
 }
 
-/// How a device was brought to a state.
+/// The preconditioning that brought a device to a state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Preconditioning {
     /// Share of the device in use, 0 to 1.
     pub fill: f64,
-    /// How it was overwritten: `random 16 KiB`.
+    /// Pattern of the writes: `random 16 KiB`.
     pub pattern: String,
     /// Bytes written front to back.
     pub sequential_bytes: u64,
     /// Bytes overwritten in the pattern.
     pub overwritten_bytes: u64,
-    /// What `steady.rounds` counts: `bytes a second` or `write amplification`.
+    /// Metric that `steady.rounds` counts: `bytes a second` or `write amplification`.
     pub metric: String,
     /// The rounds, and whether the rule was attained.
     pub steady: SteadyState,
@@ -224,7 +224,7 @@ pub struct Preconditioning {
     pub took_s: f64,
 }
 
-/// What varies in a sweep.
+/// The quantity that varies in a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Axis {
@@ -242,18 +242,18 @@ pub enum Axis {
     QueueDepth,
 }
 
-/// One sweep.
+/// A load at several values of one quantity.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sweep {
     /// Key: `fill`, `threads-rndrd`, `blocks-rndwr`, `rate`, `sync`, `mix`, `redo` …
     pub name: String,
     /// Phase that it belongs to.
     pub phase: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// What a reader must know to compare it; may be empty.
+    /// Remark without which a reader can't compare it; may be empty.
     pub note: String,
-    /// What varies.
+    /// The quantity that varies.
     pub axis: Axis,
     /// Its points, by rising x.
     pub points: Vec<Point>,
@@ -264,25 +264,25 @@ pub struct Sweep {
 pub struct Point {
     /// On the sweep's axis.
     pub x: f64,
-    /// What was asked, every parameter under its own name.
+    /// Parameters of the load, each under its own name.
     pub load: Value,
     /// Share of the device in use, 0 to 1.
     pub fill: f64,
     /// Seconds measured, by the target's own clock.
     pub seconds: f64,
-    /// Reads.
+    /// Figures of the reads.
     pub read: IoClass,
-    /// Writes.
+    /// Figures of the writes.
     pub write: IoClass,
-    /// Flushes.
+    /// Figures of the flushes.
     pub sync: IoClass,
     /// A row a second.
     pub series: Vec<SeriesRow>,
-    /// How steady the measured time was.
+    /// Steadiness of the measured time.
     pub steady: Option<SteadyState>,
     /// Write amplification, where it is known; 0 where nothing was written.
     pub waf: Option<f64>,
-    /// What asking cost this machine; absent for models, whose host is part of the model.
+    /// Cost of the load to this machine; absent for models, whose host is part of the model.
     pub generator: Option<GeneratorLoad>,
     /// The host and not the device set the figure.
     pub limited_by_host: bool,
@@ -302,7 +302,7 @@ impl Point {
     }
 }
 
-/// What asking cost the machine that asked.
+/// Cost of a load to the machine that issued it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorLoad {
     /// Threads of the operating system that asked.
@@ -317,14 +317,14 @@ pub struct GeneratorLoad {
     pub run_queue_mean: f64,
     /// Most processes that were runnable, sampled.
     pub run_queue_max: u32,
-    /// Why the point is taken to be limited by the host; empty when it isn't.
+    /// Reason for taking the point to be limited by the host; empty when it isn't.
     pub limit: String,
 }
 
 /// Random writes over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// What was run.
+    /// Title of the phase that measured it.
     pub title: String,
     /// The point, with a row a second.
     pub point: Point,
@@ -345,7 +345,7 @@ pub struct Stall {
     pub lat_max_ns: u64,
 }
 
-/// Whether flushes are what they claim to be.
+/// Verdict on flushes: whether they are what they claim to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SyncVerdict {
     /// In one word.
@@ -368,13 +368,12 @@ pub enum SyncJudgement {
     Unknown,
 }
 
-/// How good news a claim is.
+/// Tone of a claim, from good news to bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum Tone {
-    /// Good.
     Good,
-    /// Worth knowing.
     Neutral,
     /// A reason to look twice.
     Warning,
@@ -385,9 +384,9 @@ pub enum Tone {
 /// A sentence of the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// What it is about: `steady`, `full`, `burst`, `stall`, `use`, `sync`, `host`, `price` …
+    /// Topic of the claim: `steady`, `full`, `burst`, `stall`, `use`, `sync`, `host`, `price` …
     pub topic: String,
-    /// How good news it is.
+    /// Tone of the claim.
     pub tone: Tone,
     /// The sentence, figures included.
     pub text: String,

@@ -10,34 +10,34 @@ use std::collections::BTreeMap;
 pub struct RunResult {
     /// Version of this schema.
     pub schema: u32,
-    /// What was asked: name, title, capacities, spare factors, scale, changed settings.
+    /// The device: name, title, capacities, spare factors, scale, changed settings.
     pub target: Value,
-    /// What it was asked.
+    /// The load and its parameters.
     pub load: Value,
-    /// Root seed.
+    /// Root seed of the run.
     pub seed: u64,
-    /// Who asked: cores and CPU times.
+    /// The host: cores and CPU times.
     pub host: Value,
-    /// Reads.
+    /// Figures of the reads.
     pub read: IoClass,
-    /// Writes.
+    /// Figures of the writes.
     pub write: IoClass,
-    /// Flushes.
+    /// Figures of the flushes.
     pub sync: IoClass,
     /// A row a (virtual) second.
     pub series: Vec<SeriesRow>,
-    /// What the flash did in the measured time; absent for disks.
+    /// Activity of the flash in the measured time; absent for disks.
     pub flash: Option<Flash>,
-    /// How the steady state was recognised; absent with `--fresh`.
+    /// Signs by which the steady state was recognised; absent with `--fresh`.
     pub steady_state: Option<SteadyState>,
-    /// What the application saw, for SLOB and OLTP.
+    /// The application's view, for SLOB and OLTP.
     pub application: Option<Application>,
-    /// Where the time of slow requests went; with `--explain-tail`.
+    /// Causes of slow requests; with `--explain-tail`.
     pub tail: Option<TailReport>,
     /// The simulation itself; absent for a real device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sim: Option<Sim>,
-    /// What asking cost this machine; absent for a model.
+    /// Cost of the load to this machine; absent for a model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generator: Option<GeneratorLoad>,
     /// The trace that was replayed; absent for other loads.
@@ -48,15 +48,15 @@ pub struct RunResult {
 /// One kind of request, with fio's keys.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct IoClass {
-    /// Requests finished.
+    /// Number of requests finished.
     pub total_ios: u64,
-    /// Bytes moved.
+    /// Number of bytes moved.
     pub io_bytes: u64,
     /// Requests a second.
     pub iops: f64,
     /// Bytes a second.
     pub bw_bytes: f64,
-    /// Latencies, nanoseconds.
+    /// Latencies of the requests, in nanoseconds.
     pub lat_ns: LatencySummary,
     /// All latencies; reviews carry it, single runs leave it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -78,7 +78,7 @@ pub struct SeriesRow {
     pub lat_max_ns: u64,
 }
 
-/// What the flash did.
+/// Activity of the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Flash {
     /// 4 KiB pages programmed for data / pages written by the host; 0 when nothing was written.
@@ -102,22 +102,22 @@ pub struct Flash {
     pub bad_blocks: u64,
     /// Spare factor that garbage collection could use: open bands, reserve and bad blocks taken off.
     pub effective_spare_factor: f64,
-    /// Program/erase cycles.
+    /// Program/erase cycles of the blocks.
     pub wear: Wear,
 }
 
 /// Spread of program/erase cycles over usable blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wear {
-    /// Least worn.
+    /// Cycles of the least worn block.
     pub min: u32,
-    /// Most worn.
+    /// Cycles of the most worn block.
     pub max: u32,
-    /// Mean.
+    /// Mean cycles of all blocks.
     pub mean: f64,
 }
 
-/// How steady state was recognised (SNIA PTS rule).
+/// Signs by which steady state was recognised (SNIA PTS rule).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SteadyState {
     /// Throughput of each round, bytes a second.
@@ -149,26 +149,25 @@ pub struct Sim {
     pub requests_in_flight: u64,
 }
 
-/// What an application saw.
+/// An application's view of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum Application {
-    /// SLOB's table.
     Slob(SlobReport),
-    /// OLTP 80/20.
     Oltp(OltpReport),
 }
 
 /// SLOB, in the columns that database engineers know from AWR summaries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SlobReport {
-    /// Reading sessions.
+    /// Number of reading sessions.
     pub readers: u32,
-    /// Updating sessions.
+    /// Number of updating sessions.
     pub writers: u32,
-    /// Seconds.
+    /// Length of the measured time in seconds.
     pub elapsed_s: f64,
-    /// SQL executions.
+    /// Number of SQL executions.
     pub executes: u64,
     /// Logical reads a second (blocks).
     pub logical_reads_s: f64,
@@ -198,10 +197,10 @@ pub struct SlobReport {
     pub top_wait: String,
 }
 
-/// OLTP 80/20.
+/// The application's view of OLTP 80/20.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OltpReport {
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u32,
     /// Transactions a second.
     pub tps: f64,
@@ -222,11 +221,11 @@ pub struct OltpReport {
 pub struct TransactionReport {
     /// Finished a second.
     pub tps: f64,
-    /// Latencies, nanoseconds.
+    /// Latencies of the transactions, in nanoseconds.
     pub lat_ns: LatencySummary,
 }
 
-/// Where the time of requests went.
+/// Causes of requests' latency, by percentile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TailReport {
     /// Means over the requests between two percentiles of latency.
@@ -246,7 +245,7 @@ pub struct TailBand {
     pub requests: u64,
     /// When it was submitted, seconds since measurement began (single requests).
     pub t_s: Option<f64>,
-    /// Mean latency.
+    /// Mean latency of the group's requests.
     pub lat_ns: f64,
     /// Mean nanoseconds by cause; causes without time are left out.
     pub parts_ns: BTreeMap<String, f64>,

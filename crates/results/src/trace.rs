@@ -1,4 +1,4 @@
-//! What a replayed trace was, and how it fitted the device.
+//! A replayed trace, and its fit to the device.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ pub struct TraceReport {
     pub requests: u64,
     /// Reads, with the bytes that the trace asks for.
     pub reads: TraceRequests,
-    /// Writes.
+    /// Write requests of the trace.
     pub writes: TraceRequests,
-    /// Trims.
+    /// Trim requests of the trace.
     pub trims: TraceRequests,
-    /// Flushes.
+    /// Flush requests of the trace.
     pub flushes: TraceRequests,
     /// From the first request to the last, as recorded.
     pub span_ns: u64,
@@ -39,7 +39,7 @@ pub struct TraceReport {
     pub pieces: u64,
     /// Requests that were asked later than they were due, because as many as may be were outstanding.
     pub behind: u64,
-    /// How late the latest of them was.
+    /// Delay of the latest of them.
     pub behind_max_ns: u64,
     /// Most requests outstanding at once.
     pub deepest: u32,
@@ -50,7 +50,7 @@ pub struct TraceReport {
 /// Requests of one kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceRequests {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
     /// Their lengths together.
     pub bytes: u64,

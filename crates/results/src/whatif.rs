@@ -1,4 +1,4 @@
-//! What a modelled card would do: a grid of questions, and searches for the value that still holds a bound.
+//! Forecasts of a modelled card: a grid of questions, and searches for the value that still holds a bound.
 //!
 //! Nothing in it depends on the machine that computed it.
 
@@ -8,65 +8,64 @@ use serde_json::{Map, Value};
 /// Questions and answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifResult {
-    /// [`WhatifResult::KIND`].
+    /// Always [`WhatifResult::KIND`].
     pub kind: String,
-    /// [`WhatifResult::SCHEMA`].
+    /// Version of the format, [`WhatifResult::SCHEMA`].
     pub schema: u32,
     /// The program and its version.
     pub generator: String,
     /// The card: as a run's `target`, before any axis changes it.
     pub target: Value,
-    /// Who asks.
+    /// The host that issues the requests.
     pub host: Value,
     /// The load, before any axis changes it.
     pub load: Value,
     /// Share of its size that the card was modelled at.
     pub scale: f64,
-    /// Root seed.
+    /// Root seed of every point.
     pub seed: u64,
-    /// What varies, and what was fixed: an axis of one value.
+    /// Quantities that vary, and those that were fixed: an axis of one value.
     pub axes: Vec<WhatifAxis>,
     /// Their product, the last axis fastest; points that were not finished are left out.
     pub points: Vec<WhatifPoint>,
-    /// What was searched for.
+    /// Goal and outcome of the search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<WhatifSearch>,
-    /// Why points are missing.
+    /// Reason why points are missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial: Option<String>,
 }
 
 impl WhatifResult {
-    /// What tells these results from others.
+    /// Kind that tells these results from others.
     pub const KIND: &'static str = "flashrig-whatif";
     /// Version of the schema.
     pub const SCHEMA: u32 = 1;
 }
 
-/// What an axis counts.
+/// Unit of an axis's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs)]
 pub enum WhatifUnit {
     /// Percent, 0 to 100.
     Percent,
     /// A number of things, or a number whose key says its unit.
     Count,
-    /// Bytes.
     Bytes,
-    /// Names.
     Name,
 }
 
-/// An axis.
+/// A quantity and its values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifAxis {
     /// `fill`, `reserve`, `threads`, `load`, `read_percent`, `block`, or a card's or host's key: `ftl.victim`.
     pub key: String,
-    /// For people.
+    /// Label for people.
     pub label: String,
-    /// Of its values.
+    /// Unit of its values.
     pub unit: WhatifUnit,
-    /// Numbers or names, in the order in which they were asked. Of a search's axis: least and most.
+    /// Numbers or names, in the order in which they were asked. A search's axis has the smallest and the largest.
     pub values: Vec<Value>,
 }
 
@@ -79,27 +78,27 @@ pub struct WhatifPoint {
     pub user_bytes: u64,
     /// Bytes of them in use.
     pub used_bytes: u64,
-    /// What was measured; absent where the card could not do it.
+    /// Measurement of the point; absent where the card could not do it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<WhatifAnswer>,
-    /// Why the card could not.
+    /// Reason why the card could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<String>,
 }
 
-/// What was measured at a point.
+/// Measurement of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifAnswer {
     /// Reads and writes together, bytes a second.
     pub bw_bytes: f64,
     /// Reads and writes together, a second.
     pub iops: f64,
-    /// Of reads and writes together.
+    /// Latencies of reads and writes together.
     pub lat_ns: WhatifLatency,
-    /// Of reads alone; absent where there were none.
+    /// Latencies of reads alone; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_lat_ns: Option<WhatifLatency>,
-    /// Of writes alone; absent where there were none.
+    /// Latencies of writes alone; absent where there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_lat_ns: Option<WhatifLatency>,
     /// Pages programmed for data over pages that the host wrote; absent where nothing was written, and for disks.
@@ -114,10 +113,10 @@ pub struct WhatifAnswer {
     pub virtual_seconds: f64,
 }
 
-/// Latencies, nanoseconds.
+/// Latencies of a point, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WhatifLatency {
-    /// Mean.
+    /// Mean of all latencies.
     pub mean: f64,
     /// Half took no longer.
     pub p50: u64,
@@ -128,7 +127,7 @@ pub struct WhatifLatency {
     pub p99_9: u64,
 }
 
-/// What was searched for, and what was found.
+/// Goal and outcome of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifSearch {
     /// Key of the axis.
@@ -145,7 +144,7 @@ pub struct WhatifSearch {
     pub found: Vec<WhatifFound>,
 }
 
-/// Which of the values that hold is wanted.
+/// The value that is wanted of those that hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhatifWanted {
@@ -155,7 +154,7 @@ pub enum WhatifWanted {
     Least,
 }
 
-/// How a search ended.
+/// Outcome of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhatifOutcome {
@@ -171,12 +170,12 @@ pub enum WhatifOutcome {
     Stopped,
 }
 
-/// What was found for one combination.
+/// Result of the search for one combination.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifFound {
     /// The values on the other axes.
     pub at: Map<String, Value>,
-    /// How it ended.
+    /// Outcome of the search.
     pub outcome: WhatifOutcome,
     /// The value that holds the bound, as far towards what was wanted as any that was tried on the way there.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -24,7 +24,7 @@ const CLIFF_SHARE: f64 = 0.75;
 /// Two levels must explain so much of what the logarithms of the rows' throughputs vary by.
 const EXPLAINED: f64 = 0.5;
 
-/// What is asked of a device of which a share `fill` may be used.
+/// Returns the bursts for a device of which a share `fill` may be used.
 pub fn burst_ask(clock: Clock, fill: f64, point_s: f64) -> BurstAsk {
     let burst = |i: usize| match clock {
         Clock::Virtual => AskedBurst { idle_s: MODEL_PAUSES_S[i], share: fill * SHARES[i], limit_s: None },
@@ -42,7 +42,7 @@ pub(crate) fn expected_s(point_s: f64) -> f64 {
     (PAUSE_POINTS.iter().sum::<f64>() + LIMIT_POINTS.iter().sum::<f64>()) * point_s
 }
 
-/// What the curves say.
+/// Reports on the curves.
 pub fn burst_report(ask: &BurstAsk, curves: &[BurstCurve]) -> BurstReport {
     BurstReport {
         title: format!(
@@ -64,7 +64,7 @@ fn burst(idle_s: f64, curve: &BurstCurve) -> Burst {
     let mut rows = Vec::new();
     let mut last = (0, 0);
     for &(bytes, ns) in curve.rows.iter().filter(|row| row.1 > 0) {
-        // What finished at the same moment is one row.
+        // Writes that finished at the same moment are one row.
         if ns > last.1 && bytes > last.0 {
             let bw_bytes = (bytes - last.0) as f64 * 1e9 / (ns - last.1) as f64;
             rows.push(BurstRow { bytes, bw_bytes });
@@ -91,14 +91,15 @@ impl Spreads {
         if to > from { squares - sum * sum / (to - from) as f64 } else { 0.0 }
     }
 
-    /// Of rows that there are.
+    /// Returns the mean of a range of rows.
     fn mean(&self, from: usize, to: usize) -> f64 {
         (self.0[to].0 - self.0[from].0) / (to - from) as f64
     }
 }
 
-/// Where throughput falls for good: a higher level that ends, and a lower one, explain the rows; `None` where one level does
-/// nearly as well. After a pause what was begun before it may go on first, slowly, and is taken for rows of the lower one.
+/// Finds the point where throughput falls for good: a higher level that ends, and a lower one, explain the rows; `None`
+/// where one level does nearly as well. After a pause what was begun before it may go on first, slowly, and is taken
+/// for rows of the lower one.
 fn cliff(rows: &[BurstRow]) -> Option<Cliff> {
     let logs: Vec<f64> = rows.iter().map(|row| row.bw_bytes.ln()).collect();
     let n = logs.len();

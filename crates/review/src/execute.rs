@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 use target::{Ask, Progress, Target, TargetError};
 
-/// What a review is called, and what it goes on from.
+/// Name of a review, and the result that it continues.
 #[derive(Clone, Debug, Default)]
 pub struct Start {
     /// Name in comparisons.
@@ -31,9 +31,9 @@ pub struct Start {
 /// A review, whole or as far as it came.
 #[derive(Debug)]
 pub struct Review {
-    /// What was measured.
+    /// The result as far as it was measured.
     pub result: ReviewResult,
-    /// What ended it early.
+    /// The error that ended it early.
     pub error: Option<TargetError>,
 }
 
@@ -99,7 +99,7 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         wall_seconds: 0.0,
     };
     let Some(prior) = start.prior else { return fresh };
-    // What was measured stays; what is known of device and plan is said anew.
+    // Measured points stay; facts about device and plan are said anew.
     let took = |name: &str| prior.phases.iter().find(|p| p.name == name).map_or(0.0, |p| p.took_s);
     let phases = fresh.phases.iter().map(|p| results::PhaseReport { took_s: took(&p.name), ..p.clone() }).collect();
     ReviewResult {
@@ -298,7 +298,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// Whether an earlier part of this review has the point.
+    /// Returns whether an earlier part of this review has the point.
     fn has(&self, planned: &PlannedPoint) -> bool {
         let wanted = without_rate(planned.load.describe());
         let same = |p: &Point| p.x == planned.x && without_rate(p.load.clone()) == wanted;
@@ -436,7 +436,7 @@ fn point(planned: &PlannedPoint, load: &LoadConfig, measured: RunResult) -> Poin
     }
 }
 
-/// What follows from the points: order, status of the phases, judgement, verdict.
+/// Derives the rest from the points: order, status of the phases, judgement, verdict.
 fn finish(result: &mut ReviewResult, plan: &Plan) {
     let order = |name: &str| SWEEPS.iter().position(|spec| spec.name == name).unwrap_or(SWEEPS.len());
     result.sweeps.sort_by_key(|sweep| order(&sweep.name));

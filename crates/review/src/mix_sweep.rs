@@ -8,17 +8,17 @@ use results::{Application, OltpReport};
 use serde_json::Value;
 use target::{Machine, Measure, Progress, RunError, RunSpec, Stop, prepare};
 
-/// How long a point runs, in virtual seconds.
+/// Virtual seconds of a point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MixTimes {
-    /// Unmeasured.
+    /// Seconds before measurement begins.
     pub warm_up_s: f64,
-    /// Measured.
+    /// Seconds that are measured.
     pub measured_s: f64,
 }
 
-/// What each of these loads makes of the device; each finds it as it was before the others. They differ in what sessions
-/// do, not in what lies on the device: it is prepared once, for the one with the most sessions.
+/// Runs each of these loads on the device; each finds it as it was before the others. They differ in what sessions do,
+/// not in what lies on the device: it is prepared once, for the one with the most sessions.
 pub fn mix_sweep(
     bench: &Bench,
     loads: &[OltpConfig],

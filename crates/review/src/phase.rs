@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 /// A phase that can be asked for by name. Identifying, purging and preconditioning always belong to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
 pub enum Phase {
     /// Sequential writes into an emptied device, and after pauses.
     Burst,
@@ -16,7 +17,6 @@ pub enum Phase {
     Timeline,
     /// One to 64 threads.
     Threads,
-    /// Block sizes.
     Blocks,
     /// From all reads to all writes.
     Mix,
@@ -57,7 +57,7 @@ impl Phase {
         }
     }
 
-    /// For people.
+    /// Returns the title for people.
     pub fn title(self) -> &'static str {
         match self {
             Phase::Burst => "Bursts into an emptied device",
@@ -93,7 +93,7 @@ impl FromStr for Phase {
     }
 }
 
-/// What a sweep asks at each of its points.
+/// The load of a sweep at each of its points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Asks {
     /// fileio: `threads` where the axis is something else.
@@ -126,7 +126,7 @@ const THREADS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 const QUICK_THREADS: &[f64] = &[1.0, 4.0, 16.0, 64.0];
 const BLOCKS: &[f64] = &[4096.0, 8192.0, 16_384.0, 32_768.0, 65_536.0, 131_072.0, 262_144.0, 1_048_576.0];
 const QUICK_BLOCKS: &[f64] = &[4096.0, 16_384.0, 65_536.0, 262_144.0];
-/// Where the ratios of a fill sweep are read: besides every tenth, a third and two thirds.
+/// Fills at which the ratios of a sweep are read: besides every tenth, a third and two thirds.
 const FILLS: &[f64] = &[20.0, 30.0, 100.0 / 3.0, 40.0, 50.0, 60.0, 200.0 / 3.0, 70.0, 80.0, 90.0, 100.0];
 const QUICK_FILLS: &[f64] = &[20.0, 100.0 / 3.0, 50.0, 200.0 / 3.0, 100.0];
 
@@ -305,7 +305,7 @@ impl SweepSpec {
         })
     }
 
-    /// Its points.
+    /// Returns the values of x at its points.
     pub fn xs(&self, quick: bool) -> &'static [f64] {
         if quick { self.quick_xs } else { self.xs }
     }

@@ -1,4 +1,4 @@
-//! What is to be done, and how long it will take, before anything is done.
+//! The phases of a review, and the time that they will take, before anything is done.
 
 use crate::burst::{self, burst_ask};
 use crate::phase::{Asks, Phase, SWEEPS, SweepSpec, TIMELINE_THREADS, file_bytes};
@@ -6,10 +6,10 @@ use load::{Access, FileioConfig, FileioMode, LoadConfig};
 use results::{PhaseReport, PhaseStatus, ReviewOptions};
 use target::{BurstAsk, Clock, Effort, Pattern, State, SteadyRule, Target};
 
-/// How a review is asked for.
+/// Options of a review.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Root seed.
+    /// Root seed of the loads.
     pub seed: u64,
     /// Share of the device's size that is modelled; 1 for real ones.
     pub scale: f64,
@@ -29,34 +29,22 @@ impl Options {
     }
 }
 
-/// Why there is no plan.
+/// An error that keeps a plan from being made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum PlanError {
     /// It can't be done in that time.
     #[error(
         "a budget of {budget_s:.0} s is too short: the plan takes at least {least_s:.0} s; \
          give more time, --quick, or fewer phases with --only"
     )]
-    Budget {
-        /// As asked.
-        budget_s: f64,
-        /// What it takes at least.
-        least_s: f64,
-    },
+    Budget { budget_s: f64, least_s: f64 },
     /// The target is too small for the loads.
     #[error("a target of {capacity_bytes} bytes is too small to review: at least {least_bytes} bytes are needed")]
-    TooSmall {
-        /// Of the target.
-        capacity_bytes: u64,
-        /// Least.
-        least_bytes: u64,
-    },
+    TooSmall { capacity_bytes: u64, least_bytes: u64 },
     /// A share of the device that is none.
     #[error("fill {fill} is not above 0 and at most 1 (100 %)")]
-    Fill {
-        /// As asked.
-        fill: f64,
-    },
+    Fill { fill: f64 },
 }
 
 /// One point to measure.
@@ -71,7 +59,7 @@ pub(crate) struct PlannedPoint {
     pub rate_share: Option<f64>,
     /// Seconds by the target's clock; `None`: until steady.
     pub seconds: Option<f64>,
-    /// Whose seconds they are.
+    /// Clock that counts the seconds.
     pub clock: Clock,
 }
 
@@ -104,11 +92,11 @@ pub(crate) struct Group {
     pub expected_s: f64,
 }
 
-/// What is written into the emptied device before anything else; afterwards it is emptied again.
+/// Writes into the emptied device before anything else; afterwards it is emptied again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlannedBurst {
     pub ask: BurstAsk,
-    /// Wall-clock seconds.
+    /// Expected duration in wall-clock seconds.
     pub expected_s: f64,
 }
 
@@ -142,19 +130,19 @@ const EXPECTED_ROUNDS: f64 = 8.0;
 /// Least bytes that a review can be done on.
 const LEAST_BYTES: u64 = 16 << 20;
 
-/// What a plan must know of its target: so that there can be a plan of a file that is not there yet.
+/// Facts that a plan needs of its target: so that there can be a plan of a file that is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Subject {
     /// Bytes that may be used.
     pub capacity_bytes: u64,
-    /// Whose time its seconds are.
+    /// Clock that counts its seconds.
     pub clock: Clock,
     /// Bytes a second that it can be expected to write front to back.
     pub write_bw_bytes: f64,
 }
 
 impl Subject {
-    /// Of a target that is there.
+    /// Reads the facts of a target that is there.
     pub fn of(target: &dyn Target) -> Subject {
         Subject {
             capacity_bytes: target.capacity_bytes(),
@@ -353,7 +341,7 @@ impl Plan {
         self.groups.iter().map(Group::total_s).sum::<f64>() + self.burst.as_ref().map_or(0.0, |burst| burst.expected_s)
     }
 
-    /// What is to be done, for people and for the result: every phase, those that were not asked for too.
+    /// Lists the phases, for people and for the result: those that were not asked for too.
     pub fn phases(&self) -> Vec<PhaseReport> {
         let report = |name: &str, title: &str, status, points, expected_s, note: &str| PhaseReport {
             name: name.into(),

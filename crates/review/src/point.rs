@@ -7,13 +7,13 @@ use results::RunResult;
 use serde_json::Value;
 use target::{Measure, Progress, RunError, RunSpec, run};
 
-/// Why a point could not be measured.
+/// An error that keeps a point from being measured.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum PointError {
     /// The card's or the host's file.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The run.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -22,14 +22,14 @@ pub enum PointError {
 pub struct Bench {
     /// The device's model.
     pub device: DeviceConfig,
-    /// What it is connected to.
+    /// Host to which it is connected.
     pub host: HostConfig,
-    /// Root seed.
+    /// Root seed of the points.
     pub seed: u64,
 }
 
 impl Bench {
-    /// From profiles.
+    /// Makes a bench from profiles.
     pub fn new(profile: &Profile, host: &Host, scale: f64, seed: u64) -> Result<Bench, ProfileError> {
         Ok(Bench { device: profile.lower(scale)?, host: host.config(), seed })
     }
@@ -77,16 +77,5 @@ impl Bench {
             histograms: false,
         };
         run(&spec, progress)
-    }
-}
-
-/// Passes on only the wish to stop: a point is too short to show progress within it.
-pub struct OnlyCancel<'a>(pub &'a dyn Progress);
-
-impl Progress for OnlyCancel<'_> {
-    fn begin(&self, _: &str, _: u64) {}
-    fn at(&self, _: u64) {}
-    fn cancelled(&self) -> bool {
-        self.0.cancelled()
     }
 }

@@ -4,33 +4,26 @@ use crate::plan::Plan;
 use results::{HostInfo, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
 use std::path::Path;
 
-/// Why a result can't be gone on from.
+/// An error that keeps a result from being continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ResumeError {
     /// There is nothing to do.
     #[error("the review is complete: there is nothing to resume")]
     Complete,
     /// It is about something else.
     #[error("it is a review of {earlier}, not of {now}: points of two devices don't make one review")]
-    OtherTarget {
-        /// What it is about.
-        earlier: String,
-        /// What was asked for.
-        now: String,
-    },
+    OtherTarget { earlier: String, now: String },
     /// It was asked in another way.
     #[error("it was asked with {what}: resume with the same options, or begin a new review with --out")]
-    OtherOptions {
-        /// What differs, and how it was.
-        what: String,
-    },
+    OtherOptions { what: String },
 }
 
 /// Sizes are compared in these: a plan is made before it is known of how many bytes direct I/O takes multiples.
 const GRAIN_BYTES: u64 = 64 << 10;
 
-/// What makes two targets one: name, serial number where there is one, size. A file is one by its own name and its disk;
-/// the way to it may be spelt otherwise.
+/// Returns the facts that make two targets one: name, serial number where there is one, size. A file is one by its own
+/// name and its disk; the way to it may be spelt otherwise.
 fn identity(info: &TargetInfo) -> (String, Option<&str>, u64) {
     let serial = info.facts.iter().find(|fact| fact.key == "serial").map(|fact| fact.value.as_str());
     let own = || Path::new(&info.name).file_name().map_or(info.name.clone().into(), |name| name.to_string_lossy());

@@ -1,4 +1,4 @@
-//! How the published tables were measured: `published/setups.toml`.
+//! Circumstances in which the published tables were measured: `published/setups.toml`.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// Of a table.
+    /// Returns the setup of a table.
     ///
     /// # Panics
     /// When the file, which is compiled in, has none: a bug.
@@ -59,7 +59,7 @@ impl Setup {
     }
 }
 
-/// How the points of a published table were measured, as far as a load is concerned.
+/// Circumstances in which the points of a published table were measured, as far as they concern a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Circumstances {
     /// The host's name.

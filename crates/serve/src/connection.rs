@@ -5,6 +5,9 @@ use crate::registry::{Counts, Registry};
 use crate::server::{Export, Limits, Shared};
 use crate::stream::{Received, Stream, wait};
 use crate::tls::Security;
+use crate::wire::{
+    Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
+};
 use live::{Ask, AskError, Bell, Done, Op, Port};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 use std::io;
@@ -13,9 +16,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use wire::{
-    Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
-};
 
 /// Answers that a client has not taken, in bytes, beyond which nothing more is asked for it.
 pub(crate) const MOST_UNSENT_BYTES: usize = 8 << 20;

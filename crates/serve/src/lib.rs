@@ -1,8 +1,9 @@
 //! How does a host attach it?
 //!
-//! An NBD server for live cards, on unix and TCP sockets, with or without TLS. What clients say, and what the right answer
-//! is, `wire` knows; here the bytes are moved. A [`Server`] has a thread for each listener and one for each connection; a
-//! connection's thread asks the card itself and answers, so that a request in memory crosses no other thread.
+//! An NBD server for live cards, on unix and TCP sockets, with or without TLS. The module [`wire`] knows what clients say
+//! and what the right answer is, without any I/O; the rest moves the bytes. A [`Server`] has a thread for each listener and
+//! one for each connection; a connection's thread asks the card itself and answers, so that a request in memory crosses no
+//! other thread.
 //!
 //! Invariants:
 //! - a client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to go on with what it has begun to send or
@@ -18,6 +19,7 @@ mod registry;
 mod server;
 mod stream;
 mod tls;
+pub mod wire;
 
 pub use registry::ClientStatus;
 pub use server::{Address, AddressError, Export, Limits, ServeError, Server};

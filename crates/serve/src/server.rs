@@ -4,6 +4,7 @@ use crate::connection::{Client, Ended, Waker};
 use crate::registry::{ClientStatus, Registry};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
+use crate::wire::{self, BlockSizes, Features};
 use live::Live;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags};
@@ -17,7 +18,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use wire::{BlockSizes, Features};
 
 /// A card that clients may choose.
 #[derive(Clone)]

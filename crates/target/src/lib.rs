@@ -26,7 +26,7 @@ pub use machine::{Machine, Stop, StopReason};
 pub use model::ModelTarget;
 pub use modelled::Modelled;
 pub use precondition::{Pattern, precondition};
-pub use progress::{Progress, Silent};
+pub use progress::{OnlyCancel, Progress, Silent};
 pub use recorder::Recorder;
 pub use replay::{ReplaySpec, TraceSource, replay};
 pub use run::{Measure, RunError, RunSpec, measure, pattern_of, prepare, run};

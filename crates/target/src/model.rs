@@ -22,7 +22,7 @@ pub struct ModelTarget {
     prepared: Option<Modelled>,
 }
 
-/// What all copies have in common.
+/// Parts that all copies have in common.
 struct Asked {
     info: TargetInfo,
     host: Host,

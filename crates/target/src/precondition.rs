@@ -9,8 +9,9 @@ use device::{Device, Rng, SECTOR_BYTES};
 use ftl::{Ftl, Lba};
 use load::{Access, BlockSampler};
 
-/// How the load writes.
+/// Pattern of a load's writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Pattern {
     /// It doesn't: filling is enough.
     None,
@@ -20,7 +21,6 @@ pub enum Pattern {
     Random {
         /// Bytes of a block.
         block_bytes: u64,
-        /// Which blocks.
         access: Access,
         /// Bytes from the start of the device that are written over.
         footprint_bytes: u64,

@@ -4,12 +4,12 @@ use crate::{Pattern, Progress, RunError};
 use load::{BurstConfig, BurstCurve, BurstsConfig, LoadConfig};
 use results::{HostInfo, Preconditioning, Purge, RunResult, TargetInfo};
 
-/// Whose time a target's seconds are.
+/// The clock of a target's seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Clock {
     /// A model's: measuring longer costs computing, not waiting.
     Virtual,
-    /// The wall's.
     Wall,
 }
 
@@ -18,13 +18,13 @@ pub enum Clock {
 pub struct State {
     /// Share of the capacity in use, from its start, 0 to 1. The rest holds nothing (discarded, never written).
     pub fill: f64,
-    /// How the part in use was last overwritten.
+    /// Pattern of the last overwriting of the part in use.
     pub pattern: Pattern,
-    /// How much may be spent on getting there. Models are exact and need no limit.
+    /// Effort that may be spent on getting there. Models are exact and need no limit.
     pub effort: Effort,
 }
 
-/// How a real device is brought to a state.
+/// The effort that brings a real device to a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// Times that the part in use is written front to back before it is overwritten in the pattern. 0: it holds data
@@ -36,10 +36,10 @@ pub struct Effort {
     pub max_rounds: u32,
 }
 
-/// One measurement.
+/// Parameters of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
-    /// What is asked of the device.
+    /// Load that the device is given.
     pub load: LoadConfig,
     /// Share of the capacity that is in use meanwhile, as in [`State`]; for the result.
     pub fill: f64,
@@ -93,13 +93,13 @@ impl BurstAsk {
     }
 }
 
-/// Why a target could not do what it was asked.
+/// An error that keeps a target from doing what it was asked.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum TargetError {
     /// A person asked to stop.
     #[error("stopped")]
     Cancelled,
-    /// The model.
     #[error(transparent)]
     Model(RunError),
     /// A real device, its file system or the kernel. The error names the device and says what to do.
@@ -121,16 +121,16 @@ impl From<RunError> for TargetError {
 /// Whoever calls keeps the order: identify, purge, bring to a state, measure. Measuring leaves a real device in the
 /// state in which the load left it; a model is measured on a copy.
 pub trait Target: Send {
-    /// What it is.
+    /// Describes the target.
     fn info(&self) -> TargetInfo;
 
-    /// Who asks it.
+    /// Describes the host.
     fn host(&self) -> HostInfo;
 
     /// Bytes that may be used.
     fn capacity_bytes(&self) -> u64;
 
-    /// Whose time its seconds are.
+    /// Returns the clock of its seconds.
     fn clock(&self) -> Clock;
 
     /// Empties it, as far as it can; says what was done.

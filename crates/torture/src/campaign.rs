@@ -3,10 +3,10 @@
 //! What a life is follows from the campaign and its number: which card, what the host does, which faults. Results are
 //! summed up in the order of numbers, so that they don't depend on the number of threads.
 
+use crate::sim::plan::PlanConfig;
+use crate::sim::{Bounds, Case, Failure, FaultKind, HostConfig, Life, Plan};
 use crate::{Kind, tiny};
 use device::Rng;
-use sim::plan::PlanConfig;
-use sim::{Bounds, Case, Failure, FaultKind, HostConfig, Life, Plan};
 use std::time::Instant;
 
 mod tally;
@@ -136,9 +136,10 @@ impl Campaign {
         let mut first = 0;
         while first < limits.lives && !over() {
             let count = BATCH.min(limits.lives - first);
-            let parallel = sim::parallel::Parallel { threads: limits.threads, cancel: &over };
-            let progress = |p: sim::parallel::Progress| (limits.progress)(first + p.done);
-            let lives = sim::parallel::run(parallel, first, count, |n| self.live(n), |l| l.wrong.is_some(), progress);
+            let parallel = crate::sim::parallel::Parallel { threads: limits.threads, cancel: &over };
+            let progress = |p: crate::sim::parallel::Progress| (limits.progress)(first + p.done);
+            let lives =
+                crate::sim::parallel::run(parallel, first, count, |n| self.live(n), |l| l.wrong.is_some(), progress);
             let done = lives.len() as u64;
             for (number, lived) in lives {
                 tally.add(&lived);

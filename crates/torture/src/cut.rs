@@ -1,9 +1,9 @@
 //! Power cuts: what becomes of each operation under way.
 
 use crate::CardUnderTest;
+use crate::sim::{Chooser, CutOutcome, Subject};
 use device::{Device, Time};
 use media::{CutOutcome as End, Media, Shape, UnderWay};
-use sim::{Chooser, CutOutcome, Subject};
 
 /// Ways in which a program can end: done, not begun, and every sector of it good, unreadable or as if never touched; each
 /// of the latter with and without harm to what shares its cells.

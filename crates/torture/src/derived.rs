@@ -4,7 +4,7 @@ use crate::{Kind, tiny};
 use card::CardConfig;
 use format::ModuleHeader;
 use ftl::{GcMode, Persistence, SlcCache};
-use nand::Geometry;
+use media::nand::Geometry;
 
 /// A configuration that opens the card of this header. What headers don't say (times, the link, which victims are
 /// taken) is that of a tiny card.

@@ -1,11 +1,11 @@
 //! Faults of flash, as they are asked for.
 
 use crate::CardUnderTest;
+use crate::sim::plan::{Area, Flips, Metadata, Stray};
+use crate::sim::{FaultKind, FaultSpec, Impact, Lost};
 use device::Rng;
 use format::Role;
 use media::{BlockAt, Fault, Flash, Media, Part, SectorState, Unit, UnitAt};
-use sim::plan::{Area, Flips, Metadata, Stray};
-use sim::{FaultKind, FaultSpec, Impact, Lost};
 
 /// Places that are looked at for one that holds what is to be damaged.
 const TRIES: u32 = 200;

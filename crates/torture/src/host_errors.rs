@@ -1,9 +1,9 @@
 //! What the file or the drive that holds a module answers, and what becomes of its volatile cache.
 
 use crate::CardUnderTest;
+use crate::sim::plan::HostError;
 use device::Rng;
 use media::{Fault, Media};
-use sim::plan::HostError;
 
 impl CardUnderTest {
     /// The fault of one module's file or drive; `None` where the media have no cache to be synced.

@@ -1,11 +1,11 @@
 //! Pages of survivors that can't be read, found when redundancy is already used up.
 
 use crate::CardUnderTest;
+use crate::sim::{Impact, Lost};
 use device::Rng;
 use format::{Role, Spare};
 use ftl::{BandId, BandState, Lba, StripeId, UnitAddress};
 use media::{Fault, Media, SectorState, Unit};
-use sim::{Impact, Lost};
 use std::collections::BTreeSet;
 
 impl CardUnderTest {
@@ -50,7 +50,7 @@ impl CardUnderTest {
             if roles.iter().flatten().any(|(role, _)| *role == Role::Holes as u8) {
                 continue;
             }
-            lost.extend(roles.iter().flatten().filter(|r| r.0 == Role::Data as u8).map(|r| sim::Lba(r.1)));
+            lost.extend(roles.iter().flatten().filter(|r| r.0 == Role::Data as u8).map(|r| crate::sim::Lba(r.1)));
             if lost.is_empty() {
                 continue;
             }
@@ -95,7 +95,7 @@ impl CardUnderTest {
 
     /// LBAs that nobody can read any more once these dies answer no longer either: those on them and on what is absent
     /// already, in stripes that have lost more than one member then.
-    pub(crate) fn beyond_redundancy(&self, dying: impl Fn(u32) -> bool) -> BTreeSet<sim::Lba> {
+    pub(crate) fn beyond_redundancy(&self, dying: impl Fn(u32) -> bool) -> BTreeSet<crate::sim::Lba> {
         let mut lost = BTreeSet::new();
         let Some(card) = &self.card else { return lost };
         let ftl = card.ftl();
@@ -120,7 +120,9 @@ impl CardUnderTest {
                 for unit in gone {
                     let first = layout.stripe_start(stripe) + unit * layout.unit_sectors;
                     let written = (first..first + layout.unit_sectors).map(|ppa| ftl.written_for(ftl::Ppa(ppa)));
-                    lost.extend(written.filter(|lba| *lba < Lba(ftl.user_sectors() as u32)).map(|lba| sim::Lba(lba.0)));
+                    lost.extend(
+                        written.filter(|lba| *lba < Lba(ftl.user_sectors() as u32)).map(|lba| crate::sim::Lba(lba.0)),
+                    );
                 }
             }
         }

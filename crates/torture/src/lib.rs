@@ -1,5 +1,6 @@
-//! How is a card put to the test?
+//! Can any fault make it lie?
 //!
+//! [`sim`] plays the lives of any card and judges them; the rest of the crate is the card that is put to the test.
 //! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for payloads,
 //! power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows.
 //! A [`campaign`] is many lives of such cards, with all faults.
@@ -13,6 +14,7 @@ mod faults;
 mod host_errors;
 mod latent;
 mod modules;
+pub mod sim;
 pub mod situations;
 mod subject;
 mod tiny;

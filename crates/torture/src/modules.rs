@@ -1,10 +1,10 @@
 //! Modules that are pulled, swapped and put elsewhere.
 
 use crate::CardUnderTest;
-use card::{Card, shape};
+use crate::sim::{Impact, Lost, What};
+use card::{StorageCard, shape};
 use format::CardId;
 use media::{CutOutcome as End, Flash, Media, Module, UnderWay};
-use sim::{Impact, Lost, What};
 
 const ANOTHER_CARD: CardId = CardId(*b"another card    ");
 
@@ -48,7 +48,7 @@ impl CardUnderTest {
             What::Foreign => {
                 let (physics, config) = (*self.flash().physics(), *self.config());
                 let flash = Flash::new(shape(&config), physics, 77);
-                let card = Card::format(&config, flash, ANOTHER_CARD, 1, 77).ok()?;
+                let card = StorageCard::format(&config, flash, ANOTHER_CARD, 1, 77).ok()?;
                 card.into_media()?.pull(slot)?
             }
             What::Cloned => self.flash().module((slot + 1) % self.flash().shape().modules)?.clone(),

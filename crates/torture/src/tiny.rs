@@ -4,7 +4,7 @@ use crate::wear::{FADING, PATROL, RATED_CYCLES};
 use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::Physics;
-use nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
+use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use serde::{Deserialize, Serialize};
 
 /// Which promise the card gives.

@@ -1,9 +1,9 @@
 //! Modules that another version of the format wrote.
 
 use crate::CardUnderTest;
+use crate::sim::Impact;
 use format::HEADER_BYTES;
 use media::{HEADER_COPIES, Media, persist};
-use sim::Impact;
 
 /// Where the version stands in a header, and its checksum.
 const VERSION_AT: usize = 8;

@@ -1,11 +1,11 @@
 //! Flash that wears, fades and is disturbed: cards and physics for it, and the faults that are nothing but time and reads.
 
+use crate::sim::{FaultKind, Impact};
 use crate::{CardUnderTest, Kind, tiny};
 use card::{CardConfig, PatrolConfig};
 use device::{Device, Rng, Time};
 use ftl::UnitAddress;
 use media::{ErrorRates, Physics};
-use sim::{FaultKind, Impact};
 
 /// Rated cycles of the cards here: so few that a life of some thousand requests wears a card out.
 pub const RATED_CYCLES: u32 = 60;

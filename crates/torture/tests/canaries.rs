@@ -5,16 +5,17 @@
 //! `CANARY="flush skipped" cargo test -p torture --features canaries --test canaries` plants one of them,
 //! or several, with commas between them.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{Job, jobs, thorough, work};
 use ftl::canary::{Canary, plant};
 use media::Physics;
-use sim::exhaustive::Limits;
-use sim::parallel::{self, Parallel};
-use sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
-use sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
 use torture::Kind::{Protected, SharedCells, Unprotected};
+use torture::sim::exhaustive::Limits;
+use torture::sim::parallel::{self, Parallel};
+use torture::sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
+use torture::sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
 use torture::{CardUnderTest, Kind, tiny};
 
 /// Lives for a canary that no quick look has found.

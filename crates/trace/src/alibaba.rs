@@ -28,7 +28,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
     Ok(Said { stamp: Some((stamp_ns, time.column)), op, volume: disk.bytes, ..place }.line())
 }
 
-/// Whether a line looks like one of these.
+/// Returns whether a line looks like one of these.
 pub(crate) fn is_one(line: &[u8]) -> bool {
     let mut fields = line.split(|&byte| byte == b',');
     line.starts_with(HEADER)

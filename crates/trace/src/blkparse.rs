@@ -1,9 +1,9 @@
-//! What blkparse prints by default, of what blktrace recorded:
-//! `  8,0    3       11     0.009507758   697  D   W 223490 + 8 [kjournald]`.
+//! Default output of blkparse, of a recording by blktrace: ` 8,0 3 11 0.009507758 697 D W 223490 + 8 [kjournald]`.
 //!
-//! Device, CPU, sequence, seconds, process, event, kind, first sector of 512 bytes `+` sectors, command. Of all events the
-//! *issue* to the drive (`D`) is taken: after merging and splitting, what the drive was asked. What was queued before (`Q`)
-//! is the same requests as the file system made them. Everything from the summary on is passed over.
+//! Device, CPU, sequence, seconds, process, event, kind, first sector of 512 bytes `+` sectors, command. Only the
+//! *issue* to the drive (`D`) is taken of all events: it shows the drive's requests, after merging and splitting. The
+//! queued events before (`Q`) are the same requests as the file system made them. Everything from the summary on is
+//! passed over.
 //!
 //! Kinds: `R`, `W`, `D` (discard), `F` (flush); an `F` before another kind is a flush ahead of it, one behind it is FUA.
 //! Commands that are passed through to a drive, and zones, are no requests. A volume is a device, `8,0`.
@@ -50,7 +50,7 @@ pub(crate) fn parse(line: &[u8]) -> Result<Line<'_>, Bad> {
         volume: device.bytes,
     };
     let Some(op) = op else { return Ok(Line::Request(flush)) };
-    // Of a flush without data, of no data at all, only the command is printed.
+    // Only the command is printed of a flush without data, or of no data at all.
     let place = match place {
         Ok(place) if place.bytes.starts_with(b"[") && flush_before => return Ok(Line::Request(flush)),
         place => place?,
@@ -80,7 +80,7 @@ struct Kind {
     fua: bool,
 }
 
-/// What the letters say; `None`: no request.
+/// Returns the kind that the letters name; `None`: no request.
 fn kind_of(kind: Field) -> Result<Option<Kind>, Bad> {
     let (flush_before, rest) = match kind.bytes {
         [b'F', rest @ ..] => (true, rest),
@@ -110,7 +110,7 @@ fn is_summary(line: &[u8]) -> bool {
     (line.starts_with(b"CPU") || line.starts_with(b"Total (")) && line.trim_ascii_end().ends_with(b":")
 }
 
-/// Whether a line looks like one of these.
+/// Returns whether a line looks like one of these.
 pub(crate) fn is_one(line: &[u8]) -> bool {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     words.next().is_some_and(is_device)

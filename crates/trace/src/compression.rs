@@ -5,14 +5,13 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, BufRead, Read};
 
-/// How a trace is compressed.
+/// Compression of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Compression {
     /// Not at all.
     Plain,
-    /// gzip.
     Gzip,
-    /// Zstandard.
     Zstd,
 }
 
@@ -26,7 +25,7 @@ impl Compression {
         }
     }
 
-    /// Of a stream that begins so.
+    /// Returns the compression of a stream that begins so.
     fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,

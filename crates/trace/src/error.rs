@@ -1,24 +1,24 @@
-//! What can be wrong with a trace, and where. Every message is one line.
+//! Errors of a trace, each with its place. Every message is one line.
 
 use crate::{LENGTH_LIMIT_BYTES, LINE_BYTES_LIMIT};
 use std::fmt;
 use thiserror::Error;
 
-/// Why a trace can't be read on.
+/// An error that keeps a trace from being read on.
 #[derive(Debug, Error)]
 pub struct TraceError {
-    /// The file.
+    /// Path of the file, as it was given.
     pub file: String,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,
     /// The column, a byte of the line, from 1.
     pub column: Option<usize>,
-    /// What is wrong. Boxed: errors of all runs are as large as this one.
+    /// The problem that was found. Boxed: errors of all runs are as large as this one.
     pub problem: Box<Problem>,
 }
 
 impl TraceError {
-    /// Whether it is one line that is wrong, which can be skipped.
+    /// Returns whether it is one line that is wrong, which can be skipped.
     pub fn is_of_a_line(&self) -> bool {
         self.column.is_some()
     }
@@ -34,24 +34,17 @@ impl fmt::Display for TraceError {
     }
 }
 
-/// What is wrong with a trace.
+/// A problem of a trace.
 #[derive(Debug, Error)]
+#[allow(missing_docs)]
 pub enum Problem {
     /// The operating system refuses.
     #[error("can't be read: {source}")]
-    Unreadable {
-        /// Why.
-        source: std::io::Error,
-    },
+    Unreadable { source: std::io::Error },
     /// Compressed data that is cut off or damaged.
     #[error("the {what} data is broken or cut off here: {source}")]
-    Broken {
-        /// How it is compressed.
-        what: &'static str,
-        /// What the decoder says.
-        source: std::io::Error,
-    },
-    /// Of no format that is known.
+    Broken { what: &'static str, source: std::io::Error },
+    /// The file has no format that is known.
     #[error(
         "is no trace of a known format (MSR Cambridge, SYSTOR '17 or Alibaba CSV, blkparse's text, fio iolog v2 or v3): \
          name it with --trace-format"
@@ -63,48 +56,29 @@ pub enum Problem {
         /// The only volume that was asked for.
         volume: Option<String>,
     },
-    /// Of a device without a queue of requests.
+    /// The recorded device has no queue of requests.
     #[error(
         "has no requests that were issued to a drive (event D), only other events: record the drives below this device"
     )]
     NoIssues,
     /// A field that is not there.
     #[error("the line ends before the {what}")]
-    Missing {
-        /// Which field.
-        what: &'static str,
-    },
+    Missing { what: &'static str },
     /// More fields than the format has.
     #[error("'{}' follows the last field", excerpt(.found))]
-    Stray {
-        /// What follows.
-        found: Vec<u8>,
-    },
+    Stray { found: Vec<u8> },
     /// A field that is something else.
     #[error("the {what} is '{}', must be {must}", excerpt(.found))]
-    Wrong {
-        /// Which field.
-        what: &'static str,
-        /// What stands there.
-        found: Vec<u8>,
-        /// What should.
-        must: &'static str,
-    },
+    Wrong { what: &'static str, found: Vec<u8>, must: &'static str },
     /// A request that no device has.
     #[error("the request ends beyond 2^64 bytes")]
     BeyondEnd,
     /// A request longer than any.
     #[error("the request has {len_bytes} bytes, the most is {LENGTH_LIMIT_BYTES}")]
-    TooLong {
-        /// Its length.
-        len_bytes: u64,
-    },
+    TooLong { len_bytes: u64 },
     /// Time that runs backwards.
     #[error("time runs backwards: {:.6} s before the request above", *.by_ns as f64 / 1e9)]
-    Backwards {
-        /// How far.
-        by_ns: u64,
-    },
+    Backwards { by_ns: u64 },
     /// Time that runs away.
     #[error("the request comes more than a hundred years after the first")]
     TooLate,
@@ -120,7 +94,7 @@ fn excerpt(bytes: &[u8]) -> String {
     if bytes.len() > SHOWN { format!("{text}…") } else { text }
 }
 
-/// What is wrong with a line, and where.
+/// A problem of a line, and its place.
 #[derive(Debug)]
 pub(crate) struct Bad {
     pub column: usize,

@@ -21,7 +21,7 @@ const READ_BYTES: usize = 256 << 10;
 pub struct Batch {
     /// The requests; may be none.
     pub records: Vec<Record>,
-    /// What became of all lines up to here.
+    /// Counts of all lines up to here.
     pub counts: LineCounts,
 }
 
@@ -74,7 +74,7 @@ impl Feed {
                 let mut records = Vec::with_capacity(BATCH_RECORDS + 1);
                 let read = reader.read(BATCH_RECORDS, &mut records);
                 let more = matches!(read, Ok(true));
-                // What stands before a broken line was asked.
+                // Records before a broken line are handed on.
                 let batch = Ok(Batch { records, counts: reader.counts() });
                 let sent = sender.send(batch).is_ok() && read.map_or_else(|e| sender.send(Err(e)).is_ok(), |_| true);
                 if !more || !sent {
@@ -85,12 +85,12 @@ impl Feed {
         Ok(Feed { format, compression, size_bytes, bytes_read, batches: Some(batches), thread: Some(thread) })
     }
 
-    /// Its format.
+    /// Returns the trace's format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How it is compressed.
+    /// Returns the trace's compression.
     pub fn compression(&self) -> Compression {
         self.compression
     }

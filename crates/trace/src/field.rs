@@ -7,9 +7,9 @@ use device::Operation;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Field<'a> {
     pub bytes: &'a [u8],
-    /// From 1.
+    /// Number of the column, from 1.
     pub column: usize,
-    /// What errors call it.
+    /// Name of the field in errors.
     pub what: &'static str,
 }
 
@@ -73,7 +73,7 @@ fn digits(bytes: &[u8]) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     line: &'a [u8],
-    /// Where the next field begins; beyond the line's end: there is none.
+    /// Start of the next field; beyond the line's end: there is none.
     next: usize,
 }
 

@@ -7,10 +7,10 @@ use device::Operation;
 
 /// A format of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Format {
     /// MSR Cambridge, CSV.
     Msr,
-    /// blkparse's text.
     Blkparse,
     /// fio's iolog, version 2.
     FioV2,
@@ -26,7 +26,7 @@ pub enum Format {
 const LINES_LOOKED_AT: usize = 32;
 
 impl Format {
-    /// All formats.
+    /// All formats that are known.
     pub const ALL: [Format; 6] =
         [Format::Msr, Format::Blkparse, Format::FioV2, Format::FioV3, Format::Systor, Format::Alibaba];
 
@@ -42,7 +42,7 @@ impl Format {
         }
     }
 
-    /// For people.
+    /// Returns the title for people.
     pub fn title(self) -> &'static str {
         match self {
             Format::Msr => "MSR Cambridge CSV",
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// Whether its lines say when something was asked.
+    /// Returns whether its lines say when something was asked.
     pub fn has_times(self) -> bool {
         self != Format::FioV2
     }
@@ -77,7 +77,7 @@ impl Format {
         looked_at.filter_map(format_of).next()
     }
 
-    /// What a line says; it has no line end.
+    /// Parses a line, which has no line end.
     #[inline]
     pub(crate) fn parse(self, line: &[u8]) -> Result<Line<'_>, Bad> {
         let said = match self {
@@ -101,10 +101,9 @@ impl Format {
     }
 }
 
-/// What a line says.
+/// The content of a line.
 #[derive(Debug)]
 pub(crate) enum Line<'a> {
-    /// A request.
     Request(Said<'a>),
     /// A flush, and then a request.
     Flushed(Said<'a>),
@@ -131,7 +130,7 @@ pub(crate) struct Said<'a> {
 }
 
 impl<'a> Said<'a> {
-    /// What a line says of offset and length, both in bytes; the rest is yet to be said.
+    /// Parses a line's offset and length, both in bytes; the rest is yet to be said.
     pub fn at(offset: Field<'_>, length: Field<'_>) -> Result<Said<'a>, Bad> {
         Ok(Said {
             stamp: None,

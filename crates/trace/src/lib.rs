@@ -2,7 +2,8 @@
 //!
 //! Block traces, as other people recorded and published them: read line by line, plain or compressed, as [`Record`]s of
 //! rising time. Each format is one file, which holds the lines of that format and nothing else; what all formats share
-//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`.
+//! (time that must not run backwards, lines that are skipped, volumes) stands in `reader.rs`. [`record`] makes such a trace of
+//! a device of this machine.
 //!
 //! Invariants:
 //! - no bytes make a parser panic;
@@ -22,6 +23,7 @@ mod format;
 mod lines;
 mod msr;
 mod reader;
+pub mod record;
 mod systor;
 mod volumes;
 mod writer;
@@ -50,12 +52,12 @@ pub const SPAN_LIMIT_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
 pub struct Record {
     /// When it was asked, since the first request of the trace.
     pub at_ns: u64,
-    /// What was asked.
+    /// Kind of the request.
     pub op: Operation,
     /// The write had to be durable before it was acknowledged.
     pub fua: bool,
     /// First byte, on the volume that was recorded.
     pub offset_bytes: u64,
-    /// Length.
+    /// Length of the request in bytes.
     pub len_bytes: u64,
 }

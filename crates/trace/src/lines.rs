@@ -2,19 +2,18 @@
 
 use std::io::{self, Read};
 
-/// Longest line.
+/// Length of the longest line that is read.
 pub const LINE_BYTES_LIMIT: usize = 64 << 10;
 /// Bytes that are read at once; a line that crosses the border is moved to the front.
 const BUFFER_BYTES: usize = 512 << 10;
 
-/// What comes next.
+/// The next line, or the end.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<'a> {
     /// A line without its end.
     Line(&'a [u8]),
     /// A line longer than the limit; it is passed over.
     TooLong,
-    /// Nothing.
     End,
 }
 
@@ -22,7 +21,7 @@ pub(crate) enum Next<'a> {
 pub(crate) struct Lines<R> {
     source: R,
     buffer: Vec<u8>,
-    /// What is not handed out yet.
+    /// Start of the bytes that are not handed out yet.
     from: usize,
     to: usize,
     ended: bool,

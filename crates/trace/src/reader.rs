@@ -12,7 +12,7 @@ use crate::{Record, SPAN_LIMIT_NS};
 use device::Operation;
 use std::io::{self, BufRead, Read};
 
-/// How a trace is read.
+/// Options of reading a trace.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Its format; `None`: as its content says.
@@ -23,10 +23,10 @@ pub struct Options {
     pub volume: Option<String>,
 }
 
-/// What became of the lines so far.
+/// Counts of the lines so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// All lines.
+    /// Number of all lines.
     pub lines: u64,
     /// Lines that ask nothing: headers, other events, files that are opened.
     pub other: u64,
@@ -92,23 +92,23 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Its format.
+    /// Returns the trace's format.
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// How it is compressed.
+    /// Returns the trace's compression.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// What became of the lines so far.
+    /// Returns the counts of the lines so far.
     pub fn counts(&self) -> LineCounts {
         LineCounts { lines: self.lines.number(), volumes: self.volumes.count(), ..self.counts }
     }
 
-    /// Appends the next requests, until there are at least `enough` in `out` (one line may hold two); returns whether more
-    /// may follow. What was appended before an error counts.
+    /// Appends the next requests, until there are at least `enough` in `out` (one line may hold two); returns whether
+    /// more may follow. Records that were appended before an error count.
     pub fn read(&mut self, enough: usize, out: &mut Vec<Record>) -> Result<bool, TraceError> {
         while !self.over && out.len() < enough {
             self.read_line(out)?;

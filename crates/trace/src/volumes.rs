@@ -27,7 +27,7 @@ impl Volumes {
         }
     }
 
-    /// How many there were, at most [`VOLUMES_LIMIT`].
+    /// Returns the number of volumes, at most [`VOLUMES_LIMIT`].
     pub fn count(&self) -> u64 {
         self.hashes.len() as u64
     }

@@ -9,9 +9,9 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{} can't say {what}", .format.title())]
 pub struct NotInFormat {
-    /// Which format.
+    /// Format of the trace.
     pub format: Format,
-    /// What of a request.
+    /// The part of a request that can't be written.
     pub what: &'static str,
 }
 

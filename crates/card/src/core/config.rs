@@ -2,7 +2,7 @@
 
 use crate::{Capacitors, PatrolConfig};
 use ftl::FtlConfig;
-use nand::NandConfig;
+use media::nand::NandConfig;
 
 /// The host link and the card's command processing.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use crate::core::bus::Bus;
 use crate::core::occupancy::Occupancy;
 use device::{Cause, EventTable, Parts, RequestId, Time};
 use ftl::{BandId, UnitAddress};
-use nand::{CellMode, NandConfig, Timing};
+use media::nand::{CellMode, NandConfig, Timing};
 use slab::Slab;
 
 /// Why a die does something.

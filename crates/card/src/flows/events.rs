@@ -56,7 +56,14 @@ impl<C: Contents> Card<C> {
     }
 
     /// Queues an operation on a die.
-    pub(crate) fn start(&mut self, now: Time, work: Work, unit: ftl::UnitAddress, mode: nand::CellMode, sectors: u32) {
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: ftl::UnitAddress,
+        mode: media::nand::CellMode,
+        sectors: u32,
+    ) {
         C::enqueuing(self, unit.die);
         let started = self.core.dies.enqueue(now, work, unit, mode, sectors, &mut self.core.events);
         self.note_started(started);

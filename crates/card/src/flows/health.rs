@@ -60,7 +60,7 @@ impl Card<Storage> {
         if self.core.read_only {
             return 0;
         }
-        let kept = self.core.ftl.least_data_sectors();
+        let kept = self.core.ftl.min_data_sectors();
         let new = self.contents.store.headers.common.new_data_sectors;
         let new = if new == 0 { self.core.ftl.new_data_sectors() } else { new };
         let left = self.core.ftl.data_sectors().saturating_sub(kept);

@@ -3,8 +3,8 @@
 use super::printable;
 use crate::table::{Align, Table, wrap};
 use crate::units::{counted, duration, mb_per_s};
-use fit::{Fit, FittedFigure, Parameter};
 use std::path::Path;
+use study::fit::{Fit, FittedFigure, Parameter};
 
 /// Everything.
 pub fn fit(fitted: &Fit, written: Option<&Path>) -> String {
@@ -110,7 +110,7 @@ fn percent(share: f64) -> String {
 }
 
 fn end(fitted: &Fit, written: Option<&Path>) -> String {
-    let errors = |what: &str, errors: &fit::Errors| {
+    let errors = |what: &str, errors: &study::fit::Errors| {
         let words = format!(
             "{what}: {} in the median, {} at the 95th percentile, {} at most ({})",
             percent(errors.median),
@@ -122,8 +122,12 @@ fn end(fitted: &Fit, written: Option<&Path>) -> String {
     };
     let mut out = errors("throughput", &fitted.left_out_throughput);
     out.push_str(&errors("latency", &fitted.left_out_latency));
-    let undetermined: Vec<&str> =
-        fitted.parameters.iter().filter(|p| p.status == fit::Status::Undetermined).map(|p| p.name.as_str()).collect();
+    let undetermined: Vec<&str> = fitted
+        .parameters
+        .iter()
+        .filter(|p| p.status == study::fit::Status::Undetermined)
+        .map(|p| p.name.as_str())
+        .collect();
     if !undetermined.is_empty() {
         let words = format!("{}: as the base has them", undetermined.join(", "));
         out.push_str(&wrap("nothing known of ", 9, &words));

@@ -3,8 +3,8 @@
 use crate::table::wrap;
 use crate::torture_cmd::{Found, Report, title};
 use crate::units::{counted, duration, grouped};
-use sim::Life;
 use torture::campaign::{Gaps, Trial};
+use torture::sim::Life;
 
 /// Faults that are named, at most.
 const FAULTS: usize = 40;

@@ -1,14 +1,14 @@
-//! What is there, against what was acknowledged.
+//! The contents of the database, against the acknowledged transactions.
 
 use super::sessions::Ledger;
 use super::{CrashConfig, MOST_COMPLAINTS};
 use crate::{Cluster, DatabaseError};
 use results::CrashCycle;
 
-/// What the database says of one session.
+/// The database's record of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Session {
-    /// The counter.
+    /// Value of the session's counter.
     pub counter: u64,
     /// Numbers in the log, rising.
     pub log: Vec<u64>,
@@ -16,11 +16,11 @@ pub(super) struct Session {
     pub rows: Vec<u64>,
 }
 
-/// What the database says.
+/// The database's records of all sessions.
 pub(super) struct Found(pub Vec<Session>);
 
 impl Found {
-    /// Reads everything.
+    /// Reads every session's record.
     pub fn read(cluster: &Cluster, config: &CrashConfig) -> Result<Found, DatabaseError> {
         let mut client = cluster.connect()?;
         let mut sessions = vec![Session::default(); config.sessions as usize];

@@ -23,12 +23,12 @@ const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
 /// Complaints that are kept of a cycle.
 const MOST_COMPLAINTS: usize = 10;
 
-/// What is done.
+/// Parameters of the power cuts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CrashConfig {
-    /// Power cuts.
+    /// Number of power cuts.
     pub cycles: u32,
-    /// Committing sessions.
+    /// Number of committing sessions.
     pub sessions: u32,
     /// Rows that each session changes at random.
     pub rows: u32,
@@ -43,7 +43,7 @@ impl Default for CrashConfig {
 }
 
 impl CrashConfig {
-    /// What lies on the device, with room for old versions.
+    /// Returns the bytes of data on the device, with room for old versions.
     pub(crate) fn data_bytes(&self) -> u64 {
         u64::from(self.sessions) * u64::from(self.rows) * 3 * 1_200 + (64 << 20)
     }
@@ -110,7 +110,7 @@ fn one_cycle(
     progress: &dyn Progress,
 ) -> Result<CrashCycle, DatabaseError> {
     let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why };
-    // Of three cuts one finds the device without one of its modules, and one with a module that has just been put back;
+    // One cut of three finds the device without one of its modules, and one with a module that has just been put back;
     // each module in turn.
     let pulled = (power.modules() > 0 && cycle % 3 > 0)
         .then(|| Pulled { module: cycle / 3 % power.modules().max(1), comes_back: cycle % 3 == 2 });
@@ -143,7 +143,7 @@ fn one_cycle(
     }
     match Found::read(cluster, config) {
         Ok(found) => check::compare(ledgers, &found, &mut done),
-        // What can't be read is a finding: the statements are known to be right.
+        // Data that can't be read is a finding: the statements are known to be right.
         Err(DatabaseError::Sql { what, source }) => {
             done.complaints.push(format!("{what}: {}", crate::error::words(&source)));
         }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use target::Progress;
 
-/// How long after a cut sessions may go on being answered: what is acknowledged then was never on the device.
+/// Bound on the time after a cut for which sessions may be answered: a transaction that is acknowledged then was never
+/// on the device.
 const AFTERWARDS: Duration = Duration::from_secs(1);
 /// Between two checkpoints, so that pages are written and recovery begins in the middle of the load.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
@@ -17,7 +18,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
 const RUSH_S: f64 = 1.0;
 const POLL: Duration = Duration::from_millis(10);
 
-/// What a session remembers, over all cycles.
+/// A session's memory, over all cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Ledger {
     /// Number of the last transaction that was acknowledged; the first one's is 1.
@@ -107,8 +108,8 @@ pub(super) fn run_until_cut(
             });
         }
         let over_too = &over;
-        // Of two cuts one strikes in the middle of checkpoints: then the device has more to write than it can, and what it
-        // holds back has commits among it.
+        // One cut of two strikes in the middle of checkpoints: then the device has more to write than it can, and what
+        // it holds back has commits among it.
         let rush_s = if cycle % 2 == 0 { config.load_s - RUSH_S } else { f64::INFINITY };
         scope.spawn(move || {
             let began = Instant::now();

@@ -2,7 +2,7 @@
 
 use crate::parameters::{whole_number, within};
 
-/// The mix.
+/// Parameters of the mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixConfig {
     /// Transactions that select, percent.

@@ -11,7 +11,7 @@ use std::io::BufRead;
 
 /// All transactions of a point.
 pub(crate) struct Log {
-    /// By script.
+    /// Latencies by script.
     pub latencies: Vec<LatencyRecorder>,
     /// Transactions that failed.
     pub failed: u64,

@@ -1,7 +1,8 @@
 //! The 80/20 mix: four transactions that select by index range to one that inserts or updates, run by pgbench.
 //!
-//! Tables and transactions have the shape of the modelled load (`load::OltpConfig`): a select touches as many pages, which
-//! pages is uniform, the kinds have the same shares, sessions think as long. What can't be the same is said in the result.
+//! Tables and transactions have the shape of the modelled load (`load::OltpConfig`): a select touches as many pages,
+//! which pages is uniform, the kinds have the same shares, sessions think as long. The result says where the live load
+//! can't be the same.
 
 mod config;
 mod log;
@@ -12,7 +13,7 @@ pub use config::MixConfig;
 pub(crate) use pgbench::{PointOf, point};
 pub(crate) use table::{KEYS, drop_table, load, warm};
 
-/// Where the live mix differs from the modelled one.
+/// Lists the differences of the live mix from the modelled one.
 pub(crate) fn differs() -> Vec<String> {
     [
         "An insert goes to the end of the table and of the primary key and to a random place of the other index; the \

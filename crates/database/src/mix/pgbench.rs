@@ -16,7 +16,7 @@ use target::Progress;
 /// Beyond the time that it was to run: it still connects its clients, and ends their last transactions.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How a point is measured.
+/// Parameters of a point.
 pub(crate) struct PointOf<'a> {
     pub mix: &'a MixConfig,
     pub rows: u64,

@@ -69,7 +69,7 @@ pub(crate) fn load(
         execute(&mut client, "building the indexes", sql, progress)?;
         progress.at(i as u64 + 1);
     }
-    // What a first reader would write back is written now.
+    // Pages that a first reader would write back are written now.
     execute(&mut client, "vacuuming", "VACUUM (FREEZE, ANALYZE) mix", progress)?;
     let size = client
         .query_one("SELECT pg_total_relation_size('mix')", &[])

@@ -4,7 +4,7 @@ use crate::activity::BLOCK_BYTES;
 use crate::parameters::{whole_number, within};
 use std::collections::BTreeMap;
 
-/// What sessions do.
+/// Parameters of the sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlobConfig {
     /// Executions that update, percent.
@@ -19,11 +19,11 @@ pub struct SlobConfig {
     pub scale_blocks: u64,
     /// Some blocks are touched more often.
     pub do_hotspot: bool,
-    /// How often, percent of the executions.
+    /// Share of the executions that go to the hot spot, percent.
     pub hotspot_pct: u32,
-    /// How many these are, MiB.
+    /// Size of the hot spot, MiB.
     pub hotspot_mb: u64,
-    /// Where they begin, MiB.
+    /// Offset of the hot spot, MiB.
     pub hotspot_offset_mb: u64,
     /// Buffer cache, MiB; None: small against the tables of a few sessions.
     pub buffers_mb: Option<u64>,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use target::Progress;
 
-/// How a point is measured.
+/// Parameters of a point.
 pub(crate) struct SlobOf<'a> {
     pub slob: &'a SlobConfig,
     pub sessions: u32,
@@ -25,14 +25,14 @@ struct Statements {
     update: Statement,
 }
 
-/// What a session did.
+/// Counts of a session's work.
 #[derive(Default)]
 struct Done {
     select: LatencyRecorder,
     update: LatencyRecorder,
 }
 
-/// What active sessions were doing, sampled from the server's own table of them.
+/// Query that samples the server's own table of active sessions.
 const SAMPLE: &str = "SELECT coalesce(wait_event_type || ':' || wait_event, 'CPU'), count(*) FROM pg_stat_activity \
                       WHERE backend_type = 'client backend' AND state = 'active' AND pid <> pg_backend_pid() GROUP BY 1";
 /// Blocks are read one at a time, where they lie.

@@ -1,4 +1,4 @@
-//! SLOB's tables.
+//! Tables of the SLOB method.
 
 use super::SlobConfig;
 use crate::clients::execute;

@@ -1,4 +1,4 @@
-//! What the engine promises to any load. On files in `/var/tmp`, which is on a disk where `/tmp` often is not.
+//! The engine's promises to any load. On files in `/var/tmp`, which is on a disk where `/tmp` often is not.
 
 use crate::engine::{Outcome, Span, Told};
 use crate::{Drive, DriveError, DriveOptions};
@@ -165,7 +165,7 @@ fn sleepers_and_computing_sessions_go_on_when_their_time_has_come() {
 fn a_woken_process_goes_on_also_on_another_thread() {
     for count in [1, 2] {
         let (_folder, mut drive) = drive(threads(count));
-        // Who has the ball writes, then passes it on and waits for it. Process 0 has it first.
+        // The owner of the ball writes, then passes it on and waits for it. Process 0 has it first.
         let mut ball = 0;
         let (load, log) = scripted(2, move |process, _, _, wake| {
             if ball >= 200 {

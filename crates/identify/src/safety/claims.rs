@@ -1,4 +1,4 @@
-//! What the kernel and other programs do with a device.
+//! Uses of a device by the kernel and by other programs.
 
 use super::holder::HolderKind;
 use super::reason::Reason;
@@ -68,7 +68,7 @@ fn mounted(system: &System, devices: &[&Device]) -> Vec<Reason> {
     reasons
 }
 
-/// Of a Btrfs of several devices, a mount names one; `/sys/fs/btrfs` has them all.
+/// A mount names one device of a Btrfs of several; `/sys/fs/btrfs` has them all.
 fn btrfs(system: &System, devices: &[&Device]) -> Vec<Reason> {
     let root = system.sys.join("fs/btrfs");
     let mut reasons = Vec::new();
@@ -258,7 +258,7 @@ mod tests {
         let held = "/dev/md127 (md array) lies on it: mdadm --stop /dev/md127";
         assert_eq!(reasons(&fake, "sda")[0], held);
         assert_eq!(reasons(&fake, "sda1"), [held]);
-        // What lies on disks doesn't speak against itself.
+        // A holder on the disks doesn't speak against itself.
         assert_eq!(reasons(&fake, "md127"), [""; 0]);
     }
 

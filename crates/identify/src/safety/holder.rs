@@ -1,10 +1,11 @@
-//! What lies on a device, by what the kernel calls it.
+//! Holders on a device, by the kernel's names.
 
 use crate::device::Device;
 use std::fmt;
 
-/// What lies on a device.
+/// The kind of a holder on a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum HolderKind {
     /// A logical volume.
     Lvm {
@@ -23,7 +24,6 @@ pub enum HolderKind {
     Drbd,
     /// Something else that the device mapper made.
     Mapper,
-    /// Something else.
     Other,
 }
 

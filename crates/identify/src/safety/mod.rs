@@ -63,7 +63,8 @@ impl System {
         refuse(reasons)
     }
 
-    /// Everybody who uses a block device now. What is on it isn't looked at: a device whose server has died has no answer.
+    /// Everybody who uses a block device now. Signatures on it aren't looked at: a device whose server has died has no
+    /// answer.
     pub fn users(&self, device: &Device) -> Vec<Reason> {
         let mut reasons = claims::against(self, device);
         reasons.retain(|reason| {
@@ -76,7 +77,7 @@ impl System {
         reasons
     }
 
-    /// Whether an open device is the one that was identified, and not one that came under its name.
+    /// Returns whether an open device is the one that was identified, and not one that came under its name.
     fn is_still(&self, file: &File, device: &Device) -> bool {
         let Ok(meta) = file.metadata() else { return false };
         if !meta.file_type().is_block_device() || DeviceNumber::from_raw(meta.rdev()) != device.number {
@@ -90,7 +91,7 @@ impl System {
     }
 }
 
-/// What there is to say about a device that is refused anyway.
+/// Gathers further remarks on a device that is refused anyway.
 fn look_without_writing(path: &Path, device: &Device, reasons: &mut Vec<Reason>) {
     let file = match open_exclusively(path, false) {
         Err(error) if is_busy(&error) => {

@@ -1,4 +1,4 @@
-//! What speaks against overwriting a device, and what to do about it.
+//! Reasons against overwriting a device, and the remedy for each.
 
 use super::holder::HolderKind;
 use crate::signatures::Signature;
@@ -9,12 +9,11 @@ use std::path::{Path, PathBuf};
 
 /// One thing that speaks against overwriting a device.
 #[derive(Debug)]
+#[allow(missing_docs)]
 pub enum Reason {
     /// It is mounted, or what lies on it is.
     Mounted {
-        /// What is mounted.
         device: PathBuf,
-        /// Where.
         point: PathBuf,
         /// Type of file system.
         fs_type: String,
@@ -23,7 +22,6 @@ pub enum Reason {
     },
     /// It is a device of a mounted Btrfs.
     BtrfsDevice {
-        /// Which one.
         device: PathBuf,
         /// The file system.
         uuid: String,
@@ -35,23 +33,19 @@ pub enum Reason {
     },
     /// A volume or an array lies on it.
     Held {
-        /// What lies on it.
         holder: PathBuf,
         /// Its name, where it has one besides.
         label: Option<String>,
-        /// What it is.
         kind: HolderKind,
     },
     /// A loop device is bound to it.
     LoopBound {
         /// The loop device.
         loop_device: PathBuf,
-        /// What it is bound to.
         backing: PathBuf,
     },
     /// The kernel's NVMe target gives it to other machines.
     Exported {
-        /// The device.
         device: PathBuf,
         /// The namespace's directory of the target's configuration.
         namespace: PathBuf,
@@ -60,78 +54,39 @@ pub enum Reason {
     OpenForWriting {
         /// The device that it has open.
         device: PathBuf,
-        /// The process.
         process: u32,
-        /// Its program.
         program: String,
     },
     /// The kernel uses it, and nothing says for what.
-    InUseByKernel {
-        /// The device.
-        path: PathBuf,
-    },
+    InUseByKernel { path: PathBuf },
     /// The kernel has partitions of it.
-    Partitions {
-        /// The disk.
-        path: PathBuf,
-        /// Their names.
-        names: Vec<String>,
-    },
+    Partitions { path: PathBuf, names: Vec<String> },
     /// Something is on it.
-    Signature {
-        /// The device.
-        path: PathBuf,
-        /// What.
-        signature: Signature,
-    },
+    Signature { path: PathBuf, signature: Signature },
     /// It can't be seen whether something is on it.
     Unreadable {
-        /// The device.
         path: PathBuf,
         /// The first place that can't be read.
         offset: u64,
     },
     /// It can't be written.
-    ReadOnly {
-        /// The device.
-        path: PathBuf,
-    },
+    ReadOnly { path: PathBuf },
     /// It has no capacity.
-    Empty {
-        /// The device.
-        path: PathBuf,
-    },
+    Empty { path: PathBuf },
     /// This user may not open it.
-    NoPermission {
-        /// The device.
-        path: PathBuf,
-    },
+    NoPermission { path: PathBuf },
     /// Nobody may open it here, not even root.
-    Forbidden {
-        /// The device.
-        path: PathBuf,
-    },
+    Forbidden { path: PathBuf },
     /// It can't be opened.
-    OpenFailed {
-        /// The device.
-        path: PathBuf,
-        /// What the kernel said.
-        error: io::Error,
-    },
+    OpenFailed { path: PathBuf, error: io::Error },
     /// It isn't the device that was identified any more.
-    Changed {
-        /// The device.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// It is no block device.
-    NotBlockDevice {
-        /// What it is.
-        path: PathBuf,
-    },
+    NotBlockDevice { path: PathBuf },
 }
 
 impl Reason {
-    /// Why a device can't be opened. That it is busy the caller tells, who knows whether that needs saying.
+    /// Explains why a device can't be opened. That it is busy the caller tells, who knows whether that needs saying.
     pub(super) fn of_open(path: &Path, error: io::Error) -> Option<Self> {
         let path = path.to_path_buf();
         // A container's rules for devices say EPERM; the node's own permissions say EACCES. Both are one kind in Rust.
@@ -162,12 +117,12 @@ impl Reason {
         std::mem::discriminant(self) == std::mem::discriminant(other)
     }
 
-    /// What it is, in one line.
+    /// Names the reason in one line.
     pub fn what(&self) -> String {
         one_line(&self.said())
     }
 
-    /// What to do about it, in one line.
+    /// Names the remedy in one line.
     pub fn remedy(&self) -> String {
         one_line(&self.advised())
     }
@@ -311,7 +266,7 @@ pub struct Refusal {
     pub named: PathBuf,
     /// All links resolved.
     pub path: PathBuf,
-    /// Never empty.
+    /// Reasons for the refusal, never empty.
     pub reasons: Vec<Reason>,
 }
 

@@ -1,4 +1,4 @@
-//! Which devices a write would reach, and which are made of those.
+//! The devices that a write would reach, and those that are made of them.
 
 use crate::device::Device;
 use crate::stack;
@@ -10,7 +10,7 @@ use std::path::Path;
 pub(super) struct Scope {
     /// The device itself, its disk, other paths to it, what it is a loop of.
     pub same: Vec<Device>,
-    /// What lies on those, nearest first.
+    /// Devices that lie on those, nearest first.
     pub above: Vec<Device>,
     /// Loop devices that write where the device under review does.
     pub loops: Vec<Device>,

@@ -8,7 +8,7 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// Of all processes that may be looked at, but not this one.
+/// Lists all processes that may be looked at, but not this one.
 pub(super) fn writing(system: &System, devices: &[&Device]) -> Vec<Reason> {
     let mut reasons = Vec::new();
     for name in names(&system.proc) {
@@ -34,7 +34,7 @@ pub(super) fn writing(system: &System, devices: &[&Device]) -> Vec<Reason> {
     reasons
 }
 
-/// Which of the devices a descriptor is of.
+/// Finds the device that a descriptor has open.
 fn opened<'a>(system: &System, descriptor: &Path, devices: &[&'a Device]) -> Option<&'a Device> {
     let target = fs::read_link(descriptor).ok()?;
     // Nothing else is looked at: a file on a dead network file system would hang us.

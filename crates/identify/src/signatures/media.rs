@@ -33,8 +33,8 @@ impl<'a> Media<'a> {
         self.size
     }
 
-    /// Bytes at an offset; none where the device doesn't reach or can't be read. What was unreadable reads as zeros in
-    /// the windows: it is no mark, and it is told apart by `unreadable`.
+    /// Bytes at an offset; none where the device doesn't reach or can't be read. Unreadable bytes read as zeros in the
+    /// windows: they are no mark, and are told apart by `unreadable`.
     pub fn bytes(&mut self, offset: u64, length: usize) -> Option<Cow<'_, [u8]>> {
         let end = offset.checked_add(length as u64)?;
         if end > self.size {
@@ -61,7 +61,7 @@ impl<'a> Media<'a> {
         }
     }
 
-    /// Whether these bytes are there.
+    /// Returns whether these bytes are there.
     pub fn has(&mut self, offset: u64, bytes: &[u8]) -> bool {
         self.bytes(offset, bytes.len()).is_some_and(|found| *found == *bytes)
     }

@@ -1,4 +1,4 @@
-//! What lies in a device's first and last sectors.
+//! Signatures in a device's first and last sectors.
 //!
 //! Finds what would be destroyed: partition tables, file systems, members of arrays and volume groups, encryption. It
 //! looks only where formats have their marks; a device without any may still hold data (a database on a raw device).
@@ -39,24 +39,21 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// What a signature is the mark of.
+/// The kind of content that a signature marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
 pub enum Class {
-    /// Partitions.
     PartitionTable,
-    /// Files.
     FileSystem,
     /// Part of an array or a replicated device.
     Raid,
     /// Part of a volume group, of a pool, of a storage cluster.
     Pool,
-    /// Encrypted data.
     Encryption,
     /// Pages of memory, perhaps a hibernated system.
     Swap,
     /// Part of a cache.
     Cache,
-    /// A database's.
     Database,
 }
 
@@ -80,15 +77,15 @@ impl fmt::Display for Class {
 pub struct Signature {
     /// The format: `ext4`, `GPT`, `LVM2 physical volume`.
     pub name: &'static str,
-    /// What it is the mark of.
+    /// The kind of content that it marks.
     pub class: Class,
-    /// Where it is, bytes from the beginning.
+    /// Offset in bytes from the device's beginning.
     pub offset: u64,
     /// `wipefs --all` may not find it, and something else has to remove it.
     pub stubborn: bool,
 }
 
-/// What was found.
+/// The signatures that were found on a device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Marks, each format once, by offset.

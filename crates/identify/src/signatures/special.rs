@@ -37,7 +37,7 @@ fn ext(media: &mut Media) -> Option<Signature> {
         return None;
     }
     let (compat, incompat, ro_compat) = (word(0x5c), word(0x60), word(0x64));
-    // What ext3 knows: file types, recovery, meta block groups; sparse superblocks, large files, B-trees.
+    // Features that ext3 knows: file types, recovery, meta block groups; sparse superblocks, large files, B-trees.
     const EXT3_INCOMPAT: u32 = 0x2 | 0x4 | 0x10;
     const EXT3_RO: u32 = 0x1 | 0x2 | 0x4;
     const JOURNAL_DEVICE: u32 = 0x8;

@@ -9,7 +9,7 @@ use super::{Class, Signature};
 use Class::*;
 use Where::*;
 
-/// Where a mark lies.
+/// Position of a mark on a device.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Where {
     /// From the beginning.
@@ -49,7 +49,7 @@ const STRATIS: &[u8] = b"!Stra0tis\x86\xff\x02^\x41rh";
 /// Sources of groups stand above them.
 #[rustfmt::skip]
 pub(super) const MAGICS: &[Magic] = &[
-    // UEFI 2.10, 5.3.2: in the second and in the last sector. Of drives with 4096-byte sectors see `special`.
+    // UEFI 2.10, 5.3.2: in the second and in the last sector. `special` treats drives with 4096-byte sectors.
     magic("GPT", PartitionTable, At(512), b"EFI PART"),
     magic("GPT (backup)", PartitionTable, back(512, 512), b"EFI PART"),
     // block/partitions/sgi.c.

@@ -18,7 +18,7 @@ pub(crate) struct Group {
     jobs: Vec<(Told, Job)>,
 }
 
-/// What a reader must know about the points of a file.
+/// Remarks that a reader of a file's points needs.
 #[derive(Default)]
 pub(crate) struct Remarks {
     completion: bool,
@@ -91,7 +91,7 @@ impl Group {
     }
 }
 
-/// What the jobs were told together.
+/// Merges the options that the jobs were given.
 fn asked(jobs: &[&(Told, Job)]) -> Option<Asked> {
     let first = &jobs.first()?.0;
     let all = |same: &dyn Fn(&Told) -> bool| jobs.iter().all(|(told, _)| same(told));

@@ -10,16 +10,14 @@ use crate::number;
 use results::{Histogram, LatencySummary};
 use std::collections::BTreeMap;
 
-/// Which distribution.
+/// The kind of latency that a distribution measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Measure {
-    /// `lat`.
     Total,
-    /// `clat`.
     Completion,
 }
 
-/// A distribution.
+/// A distribution of latencies.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Latencies {
     n: f64,
@@ -76,8 +74,8 @@ impl Latencies {
         }
     }
 
-    /// Of jobs that ran together. Percentiles come from bins; where a job has none the sum has no percentiles, as those
-    /// of parts say nothing about those of the whole.
+    /// Merges the distributions of jobs that ran together. Percentiles come from bins; where a job has none the sum has
+    /// no percentiles, as those of parts say nothing about those of the whole.
     pub fn merged(parts: &[Latencies]) -> Latencies {
         let parts: Vec<&Latencies> = parts.iter().filter(|part| part.n > 0.0).collect();
         match parts[..] {

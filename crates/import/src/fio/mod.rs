@@ -43,7 +43,7 @@ pub(crate) fn read(document: Document) -> Result<ReviewResult, ImportError> {
     Ok(review(origin, sweeps))
 }
 
-/// What a run says about itself; the first counts.
+/// Describes a run's origin; the first one counts.
 fn describe(file: &File, origin: &mut Origin) {
     if !origin.tool.is_empty() {
         return;

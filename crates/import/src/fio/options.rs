@@ -1,4 +1,4 @@
-//! What a job was told to do: its own options over the global ones.
+//! Options of a job: its own over the global ones.
 
 use super::schema::{Job, Options};
 use crate::Problem;
@@ -12,7 +12,7 @@ const DEFAULT_BLOCK_BYTES: u64 = 4 << 10;
 /// Share of reads in mixed loads where the job has no option for it.
 const DEFAULT_READ_PERCENT: u32 = 50;
 
-/// What a job was told to do.
+/// Options of a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Told {
     pub job: String,
@@ -113,7 +113,7 @@ fn mode(rw: &str) -> Option<Mode> {
 fn block(text: &str, mode: Option<Mode>) -> Option<u64> {
     let sizes: Vec<&str> = text.split(',').map(str::trim).collect();
     let read = *sizes.first()?;
-    // What is left out is as what stands before it.
+    // A size that is left out is the same as the one before it.
     let write = sizes.get(1).copied().filter(|size| !size.is_empty()).unwrap_or(read);
     let size = match mode? {
         Mode::RndRw | Mode::SeqRw if read != write => return None,

@@ -12,7 +12,7 @@ use std::fmt;
 /// Options as they were typed.
 pub(crate) type Options = BTreeMap<String, Scalar>;
 
-/// What one run of fio wrote.
+/// Output of one run of fio.
 #[derive(Deserialize)]
 pub(crate) struct File {
     #[serde(rename = "fio version")]
@@ -57,19 +57,19 @@ pub(crate) struct Direction {
     pub bw: f64,
     #[serde(default)]
     pub iops: f64,
-    /// Milliseconds.
+    /// Run time in milliseconds.
     #[serde(default)]
     pub runtime: f64,
     pub total_ios: Option<f64>,
     pub lat_ns: Option<Latency>,
     pub clat_ns: Option<Latency>,
-    /// Microseconds.
+    /// Latency in microseconds.
     pub lat: Option<Latency>,
-    /// Microseconds.
+    /// Completion latency in microseconds.
     pub clat: Option<Latency>,
 }
 
-/// Flushes.
+/// Latencies of flushes.
 #[derive(Deserialize)]
 pub(crate) struct Sync {
     #[serde(default)]

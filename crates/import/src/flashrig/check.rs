@@ -1,4 +1,4 @@
-//! What types alone don't hold of a review that was read.
+//! Rules of a review that types alone don't hold.
 
 use crate::Problem;
 use results::{Burst, Histogram, IoClass, Point, ReviewResult};

@@ -1,4 +1,4 @@
-//! What Flashrig itself wrote: reviews (`flashrig review --json`) and single runs (`flashrig run --json`).
+//! Files of Flashrig itself: reviews (`flashrig review --json`) and single runs (`flashrig run --json`).
 
 mod check;
 mod run;
@@ -10,7 +10,7 @@ use results::{ReviewResult, RunResult};
 /// Version of the schema of runs; see `docs/run-result.schema.json`.
 const RUN_SCHEMA: u32 = 1;
 
-/// A review. What it says was written by a program, but perhaps not by ours: nothing behind this doubts a histogram.
+/// A review. A program wrote the file, but perhaps not ours: nothing behind this doubts a histogram.
 pub(crate) fn review(document: Document, schema: u64) -> Result<ReviewResult, ImportError> {
     if schema > u64::from(ReviewResult::SCHEMA) {
         return Err(document.error(Problem::NewerSchema { schema, reads: ReviewResult::SCHEMA }));

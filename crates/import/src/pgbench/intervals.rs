@@ -10,7 +10,7 @@ use crate::Problem;
 use results::{IoClass, LatencySummary, SeriesRow};
 use std::collections::BTreeMap;
 
-/// What has been read.
+/// The intervals read so far.
 #[derive(Default)]
 pub(crate) struct Intervals {
     /// Whole intervals of all files, by their start.

@@ -22,14 +22,14 @@ const COLUMNS_LIMIT: usize = 24;
 /// Times beyond the year 9999 are broken; those below keep microseconds within 64 bits.
 const EPOCH_LIMIT_S: u64 = 253_402_300_800;
 
-/// A line.
+/// A line of a log.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Line {
     Transaction(Transaction),
     Interval(Interval),
 }
 
-/// How a transaction ended.
+/// Outcome of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Committed { latency_us: u64 },
@@ -37,7 +37,7 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// A transaction.
+/// A transaction's line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transaction {
     pub client: u32,
@@ -48,7 +48,7 @@ pub(crate) struct Transaction {
     pub end_us: u64,
 }
 
-/// An interval.
+/// An interval's line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Interval {
     pub start_s: u64,
@@ -94,7 +94,7 @@ impl Line {
     }
 }
 
-/// What follows the columns that are used.
+/// Checks the columns behind those that are used.
 fn all_numbers<'a>(columns: impl Iterator<Item = &'a str>) -> bool {
     let mut count = 0;
     for column in columns {

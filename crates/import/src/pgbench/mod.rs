@@ -25,12 +25,12 @@ use transactions::Transactions;
 /// Longest run: longer is a clock that was set, or logs of different runs. Bounds the rows of its series.
 const RUN_LIMIT_S: u64 = 7 * 86_400;
 
-/// Whether this is a line of a log.
+/// Returns whether this is a line of a log.
 pub(crate) fn is_log_line(line: &str) -> bool {
     Line::parse(line).is_some()
 }
 
-/// What logs add up to.
+/// Sums over logs.
 struct Sum {
     clients: u32,
     seconds: f64,

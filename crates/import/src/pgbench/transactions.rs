@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const CLIENTS_LIMIT: usize = 100_000;
 const US_PER_S: u64 = 1_000_000;
 
-/// What has been read.
+/// The transactions read so far.
 #[derive(Default)]
 pub(crate) struct Transactions {
     latencies: LatencyRecorder,

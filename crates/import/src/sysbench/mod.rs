@@ -1,5 +1,5 @@
-//! What sysbench's fileio test prints: 0.4.12 and 0.5 with their counts of operations, 1.0 and 1.1 with their rates.
-//! Runs that stand one after another in a file each become a point.
+//! Output of sysbench's fileio test: 0.4.12 and 0.5 with their counts of operations, 1.0 and 1.1 with their rates. Runs
+//! that stand one after another in a file each become a point.
 //!
 //! sysbench has one latency for all requests of a run. It becomes that of reads or of writes where there are only reads
 //! or only writes; of a mix it belongs to neither and is left out. Flushes are requests too since 1.0.
@@ -13,7 +13,7 @@ use crate::{ImportError, Problem, sweeps};
 use results::ReviewResult;
 use run::Run;
 
-/// Where a run begins in the output.
+/// Line at which a run begins in the output.
 const BEGIN: &str = "Running the test with following options";
 
 /// A line that no other program prints.

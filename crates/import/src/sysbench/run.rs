@@ -11,7 +11,7 @@ const NS_PER_MS: f64 = 1e6;
 /// Seconds of `--report-interval` that are kept: a day, one row each.
 const SERIES_LIMIT: usize = 86_400;
 
-/// What a reader must know about the points of a file.
+/// Remarks that a reader of a file's points needs.
 #[derive(Default)]
 pub(crate) struct Remarks {
     mixed: bool,
@@ -39,7 +39,7 @@ impl Remarks {
     }
 }
 
-/// What has been read of a run.
+/// The lines of a run read so far.
 #[derive(Default)]
 pub(crate) struct Run {
     line: u64,
@@ -54,7 +54,6 @@ pub(crate) struct Run {
     rates: [Option<f64>; 3],
     /// Bytes read and written a second.
     bw_bytes: [Option<f64>; 2],
-    /// Nanoseconds.
     min: Option<f64>,
     mean: Option<f64>,
     max: Option<f64>,
@@ -68,7 +67,7 @@ impl Run {
         Run { line, ..Run::default() }
     }
 
-    /// Where it begins.
+    /// Returns the line at which it begins.
     pub fn line(&self) -> u64 {
         self.line
     }

@@ -31,7 +31,7 @@ fn step(engine: &mut Engine, done: &mut Vec<Done>) {
     engine.go_on(next.0, Some(PORT), done);
 }
 
-fn card(engine: &Engine) -> &card::Card {
+fn card(engine: &Engine) -> &card::StorageCard {
     let State::On(card) = &engine.state else { panic!("it has power") };
     card
 }

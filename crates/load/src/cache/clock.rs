@@ -1,4 +1,4 @@
-//! Which blocks are in memory: CLOCK over a dense table.
+//! The blocks in memory: CLOCK over a dense table.
 //!
 //! Every block of the data has four bytes that say in which frame it lies, so a logical read costs one or two cache
 //! misses of the machine and no hashing. Replacement is CLOCK, the usual stand-in for LRU: a frame that was
@@ -49,7 +49,7 @@ impl Clock {
         }
     }
 
-    /// Where a block lies.
+    /// Returns the frame in which a block lies.
     #[inline]
     pub fn find(&self, block: u32) -> Option<FrameId> {
         let frame = self.frame_of[block as usize];
@@ -80,7 +80,7 @@ impl Clock {
         self.unclean
     }
 
-    /// Whether a frame is pinned, dirty or being written.
+    /// Returns whether a frame is pinned, dirty or being written.
     pub fn is_unclean(&self, frame: FrameId) -> bool {
         self.flags[frame.0 as usize] & UNCLEAN != 0
     }

@@ -44,7 +44,7 @@ impl DataArea {
         Request::read(self.offset_bytes(block), self.block_bytes)
     }
 
-    /// Where it ends.
+    /// Returns the offset behind the last byte.
     pub fn end_bytes(&self) -> u64 {
         self.offset_bytes(self.blocks)
     }
@@ -60,7 +60,7 @@ impl DataArea {
     }
 }
 
-/// What an attempt to change a block comes to.
+/// Outcome of an attempt to change a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Update {
     /// It was in memory and is changed.
@@ -71,7 +71,7 @@ pub(crate) enum Update {
     NoBuffer,
 }
 
-/// What the writers did.
+/// Counts of the writers' work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WriteCounts {
     /// Write requests finished.
@@ -247,7 +247,7 @@ impl BufferCache {
         Step::io(self.area.write(taken[0], taken.len() as u32))
     }
 
-    /// What was counted since the last [`BufferCache::reset_counts`].
+    /// Returns the counts since the last [`BufferCache::reset_counts`].
     pub fn counts(&self) -> WriteCounts {
         self.counts
     }

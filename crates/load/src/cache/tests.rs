@@ -1,4 +1,4 @@
-//! What the buffer cache promises to sessions and writers.
+//! The buffer cache's promises to sessions and writers.
 
 use super::*;
 

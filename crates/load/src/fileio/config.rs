@@ -5,19 +5,17 @@ use crate::{Access, LoadError, MAX_PROCESSES, MAX_REQUEST_BYTES, MAX_THINK_NS};
 use std::fmt;
 use std::str::FromStr;
 
-/// What fileio does.
+/// The modes of sysbench's fileio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
 pub enum FileioMode {
     /// Sequential write of a new file. The device sees what it sees in `SeqRewr`; the meaning is a file that was not
     /// there before, so whoever prepares the device leaves its range unwritten.
     SeqWr,
     /// Sequential rewrite of a file that is there.
     SeqRewr,
-    /// Sequential read.
     SeqRd,
-    /// Random read.
     RndRd,
-    /// Random write.
     RndWr,
     /// Random reads and writes.
     RndRw,
@@ -36,7 +34,7 @@ impl FileioMode {
     /// The names of all modes, for messages.
     pub const NAMES: &'static str = "seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw";
 
-    /// sysbench's name.
+    /// Returns sysbench's name for the mode.
     pub fn name(self) -> &'static str {
         match self {
             FileioMode::SeqWr => "seqwr",
@@ -48,17 +46,17 @@ impl FileioMode {
         }
     }
 
-    /// Whether it writes.
+    /// Returns whether it writes.
     pub fn writes(self) -> bool {
         !matches!(self, FileioMode::SeqRd | FileioMode::RndRd)
     }
 
-    /// Whether it reads.
+    /// Returns whether it reads.
     pub fn reads(self) -> bool {
         matches!(self, FileioMode::SeqRd | FileioMode::RndRd | FileioMode::RndRw)
     }
 
-    /// Whether it goes through the file from front to back.
+    /// Returns whether it goes through the file from front to back.
     pub fn is_sequential(self) -> bool {
         matches!(self, FileioMode::SeqWr | FileioMode::SeqRewr | FileioMode::SeqRd)
     }
@@ -82,17 +80,17 @@ impl FromStr for FileioMode {
 /// A fileio load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FileioConfig {
-    /// What it does.
+    /// The mode, as sysbench calls it.
     pub mode: FileioMode,
     /// Size of a request.
     pub block_bytes: u32,
-    /// Threads.
+    /// Number of threads that issue requests.
     pub threads: u32,
     /// Requests that each thread keeps outstanding.
     pub queue_depth: u32,
     /// Size of the file.
     pub file_bytes: u64,
-    /// Where on the device the file begins.
+    /// Offset of the file on the device.
     pub start_bytes: u64,
     /// Shift of the blocks against the file's start, so that misaligned requests show their cost. Blocks that the shift
     /// pushes over the file's end are left out.
@@ -103,7 +101,7 @@ pub struct FileioConfig {
     pub fsync_every: u32,
     /// A flush after each write, by the thread that wrote; overrides `fsync_every`.
     pub fsync_all: bool,
-    /// Which blocks the random modes ask for.
+    /// Distribution of the blocks that the random modes ask for.
     pub access: Access,
     /// Sleep of a thread between the end of a request and its next one; a flush follows at once.
     pub think_ns: u64,

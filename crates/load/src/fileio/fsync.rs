@@ -1,4 +1,4 @@
-//! Periodic flushes.
+//! Flushes that sysbench issues periodically.
 
 /// `fsync_every`: a flush when so many requests were asked for, if any was a write since the last flush.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@
 //! around in a region of its own). In `rndrw` each thread reads while (reads + 1) / (writes + 1) of its own requests is
 //! below the ratio, and else writes.
 //!
-//! Where this differs from sysbench: there is one file, so that a periodic fsync is one flush and not one for each of
-//! 128 files; only whole blocks are asked for (a shorter piece at the file's end stays untouched); each request in
-//! flight of a thread has its own random stream; `own_regions` and a limited rate are not sysbench's.
+//! This differs from sysbench in four ways: there is one file, so that a periodic fsync is one flush and not one for
+//! each of 128 files; only whole blocks are asked for (a shorter piece at the file's end stays untouched); each request
+//! in flight of a thread has its own random stream; `own_regions` and a limited rate are not sysbench's.
 //!
 //! Invariants:
 //! - no thread has more than `queue_depth` requests outstanding;
@@ -34,7 +34,7 @@ pub struct Fileio {
     /// Offset of block 0.
     base_bytes: u64,
     processes: Vec<Process>,
-    /// What each thread asked for, for `rndrw`.
+    /// Requests that each thread has issued, for `rndrw`.
     threads: Vec<Asked>,
     /// Next blocks of the sequential modes.
     sequence: Sequence,

@@ -1,4 +1,4 @@
-//! What sysbench's modes promise, request by request.
+//! The promises of sysbench's modes, request by request.
 
 use super::*;
 use device::Operation;
@@ -33,7 +33,7 @@ fn sequential_threads_share_one_position_and_wrap_around() {
 #[test]
 fn own_regions_are_disjoint_and_each_thread_goes_around_in_its_own() {
     for mode in [FileioMode::SeqRd, FileioMode::SeqWr, FileioMode::SeqRewr] {
-        // Of 64 blocks, five threads have twelve each, and four are left over.
+        // Five threads have twelve of 64 blocks each, and four are left over.
         for (threads, queue_depth) in [(5, 1), (5, 3), (1, 2), (64, 1)] {
             let config = FileioConfig { threads, queue_depth, own_regions: true, ..config(mode) };
             let region = 64 / u64::from(threads);

@@ -7,7 +7,7 @@ use crate::{Access, CacheConfig, LoadError, LogConfig, MAX_PROCESSES, MAX_THINK_
 /// An OLTP load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OltpConfig {
-    /// Sessions (backends).
+    /// Number of sessions, each with a backend of its own.
     pub sessions: u32,
     /// Transactions that select, percent.
     pub select_percent: f64,
@@ -21,9 +21,9 @@ pub struct OltpConfig {
     pub pages_per_select: u32,
     /// Pages that an insert or an update touches.
     pub pages_per_write: u32,
-    /// How many of them it changes.
+    /// Number of pages that a write changes.
     pub changed_pages_per_write: u32,
-    /// Which pages are touched.
+    /// Distribution of the pages that are touched.
     pub access: Access,
     /// CPU time of a select.
     pub cpu_per_select_ns: u64,
@@ -40,7 +40,7 @@ pub struct OltpConfig {
     pub wal_bytes_per_write: u32,
     /// The write-ahead log. Its area follows the data.
     pub log: LogConfig,
-    /// Where on the device the data begins.
+    /// Offset of the data on the device.
     pub start_bytes: u64,
 }
 

@@ -5,7 +5,7 @@
 //! synced for a group of transactions at a time. Background writers write changed pages back, spread evenly: one page
 //! for each that is newly changed.
 //!
-//! What makes such a database slower with more sessions, on a device that could do more, is its own CPU time: each
+//! Such a database becomes slower with more sessions, on a device that could do more, because of its own CPU time: each
 //! transaction looks at every session when it takes its snapshot.
 //!
 //! Processes: sessions, then background writers, then the log writer (the part of the backend that writes for its
@@ -36,7 +36,7 @@ pub struct Oltp {
     database: Database,
 }
 
-/// What the sessions share.
+/// State that the sessions share.
 #[derive(Clone, Debug)]
 struct Database {
     config: OltpConfig,
@@ -65,14 +65,13 @@ impl Kind {
     }
 }
 
-/// What sessions did since measurement began.
+/// Counts of the sessions' work since measurement began.
 #[derive(Clone, Debug, Default)]
 struct Counts {
     /// Latencies by kind.
     latencies: [LatencyRecorder; 3],
     pages_touched: u64,
     pages_missed: u64,
-    /// Reads finished.
     physical_reads: u64,
 }
 

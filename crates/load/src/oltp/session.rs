@@ -21,17 +21,19 @@ pub(super) struct Session {
     pages_left: u32,
 }
 
-/// What a session does when it is stepped.
+/// A session's next action when it is stepped.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// Its first transaction comes after a part of the think time, so that sessions do not march in step.
     Connect,
     /// Begins a transaction.
     Begin,
-    /// Touches pages.
     Touch,
     /// Has the page that was not in memory; `change`: to change it.
-    Reading { page: u32, change: bool },
+    Reading {
+        page: u32,
+        change: bool,
+    },
     /// Changes a page; there may be no clean buffer for it.
     Change(u32),
     /// Has touched all pages.

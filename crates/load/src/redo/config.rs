@@ -24,11 +24,11 @@ pub struct RedoConfig {
     pub readers: u32,
     /// Size of a read.
     pub read_block_bytes: u32,
-    /// Which blocks are read.
+    /// Distribution of the blocks that are read.
     pub access: Access,
     /// Size of the data, which lies behind the log areas. Only whole blocks are read.
     pub data_bytes: u64,
-    /// Where on the device the first log area begins.
+    /// Offset of the first log area on the device.
     pub start_bytes: u64,
 }
 
@@ -78,7 +78,7 @@ impl RedoConfig {
         self.data_start_bytes() + self.data_bytes
     }
 
-    /// Where the data begins.
+    /// Returns the offset of the data on the device.
     pub fn data_start_bytes(&self) -> u64 {
         self.start_bytes + self.logs_bytes()
     }

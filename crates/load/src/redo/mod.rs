@@ -40,7 +40,7 @@ pub struct Redo {
 #[derive(Clone, Copy, Debug)]
 struct LogWriter {
     area_start_bytes: u64,
-    /// Where in its area the next write goes.
+    /// Offset in its area of the next write.
     position_bytes: u64,
     /// The last step was a write that a flush must follow.
     flush_due: bool,

@@ -1,4 +1,4 @@
-//! What each process of the redo load asks for, on a device of fixed latency.
+//! Requests of each process of the redo load, on a device of fixed latency.
 
 use super::*;
 use crate::testing::{Machine, TracedRequest, run};

@@ -1,8 +1,8 @@
 //! Requests of a volume of any size, laid onto a card.
 //!
-//! Offsets count modulo the card's size. What does not begin and end on a boundary of 512 bytes is widened to them. What
-//! crosses the card's end goes on at its beginning, and what is longer than a request of ours is cut: both make pieces.
-//! A trim longer than the card trims all of it.
+//! Offsets count modulo the card's size. A request that does not begin and end on a boundary of 512 bytes is widened to
+//! them. A request that crosses the card's end continues at its beginning, and one that exceeds the largest request is
+//! cut: both make pieces. A trim longer than the card trims all of it.
 
 use crate::MAX_REQUEST_BYTES;
 use device::{ByteRange, Operation, Request};

@@ -1,10 +1,10 @@
 //! A recorded trace, asked again.
 //!
-//! As recorded, each request is due at its own time, faster or slower by a factor, however long others take (open loop);
-//! or all are asked as fast as the device answers, so many at a time (closed loop). So many *processes* stand for the
-//! requests that are outstanding at once. Each that has nothing to do sleeps until one of the next requests is due, and
-//! whoever wakes first takes the one in front: requests are asked in the trace's order. When all of them wait for the
-//! device, the trace falls behind its schedule, which is counted; the latency of such a request counts from when it was due.
+//! As recorded, each request is due at its own time, faster or slower by a factor, however long others take (open
+//! loop); or all are asked as fast as the device answers, so many at a time (closed loop). A process stands for each
+//! request that is in flight. Each that has nothing to do sleeps until one of the next requests is due, and whoever
+//! wakes first takes the one in front: requests are asked in the trace's order. When all of them wait for the device,
+//! the trace falls behind its schedule, which is counted; the latency of such a request counts from when it was due.
 //!
 //! Invariants:
 //! - for each of the next requests (as many as processes sleep) one of them wakes no later than it is due;
@@ -26,7 +26,7 @@ const LATEST_NS: u64 = 1 << 62;
 /// When the first request is due: after measurement has begun.
 const BEGIN_NS: u64 = 1;
 
-/// How fast a trace is asked.
+/// The times at which a trace's requests are issued.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Speed {
     /// At its recorded times, so many times faster. Above 0.
@@ -35,10 +35,10 @@ pub enum Speed {
     Max,
 }
 
-/// How a trace is asked.
+/// Parameters of a replay.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReplayConfig {
-    /// How fast.
+    /// Times at which requests are issued.
     pub speed: Speed,
     /// Requests outstanding at once, 1 to [`MAX_REPLAY_DEPTH`].
     pub depth: u32,
@@ -46,7 +46,7 @@ pub struct ReplayConfig {
     pub requests: Option<u64>,
 }
 
-/// Where the requests come from, in batches.
+/// A source of requests, in batches.
 pub trait Batches: Send {
     /// The next ones; `None` after the last.
     fn next_batch(&mut self) -> Result<Option<Batch>, TraceError>;
@@ -77,7 +77,7 @@ pub struct Replay<S> {
     source: S,
     config: ReplayConfig,
     capacity_bytes: u64,
-    /// What is read and not asked.
+    /// Records that are read and not issued yet.
     ahead: VecDeque<Record>,
     /// The source has no more.
     ended: bool,
@@ -116,12 +116,12 @@ impl<S: Batches> Replay<S> {
         }
     }
 
-    /// What was wrong with the trace: it ended there.
+    /// Returns the error at which the trace ended, if it had one.
     pub fn into_error(self) -> Option<TraceError> {
         self.error
     }
 
-    /// What the trace was, as far as it was asked.
+    /// Reports on the trace as far as it was replayed.
     pub fn trace_report(&self) -> TraceReport {
         let LineCounts { lines, other, bad, backwards, other_volumes, volumes } = self.lines;
         TraceReport {
@@ -202,7 +202,7 @@ impl<S: Batches> Replay<S> {
         Step::Io { cpu_ns: 0, request, due }
     }
 
-    /// Whether the trace ends before so many more requests.
+    /// Returns whether the trace ends before so many more requests.
     fn ends_before(&self, more: usize) -> bool {
         self.config.requests.is_some_and(|most| self.report.requests + more as u64 > most)
     }

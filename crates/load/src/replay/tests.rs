@@ -24,7 +24,7 @@ fn read(at_ns: u64, number: u64) -> Record {
     Record { at_ns, op: Operation::Read, fua: false, offset_bytes: number * 512, len_bytes: 512 }
 }
 
-/// What was asked: number of the record (from its offset), when, and when it was due.
+/// A request that was issued: number of the record (from its offset), when, and when it was due.
 #[derive(Debug, PartialEq)]
 struct Asked {
     number: u64,
@@ -120,7 +120,7 @@ fn without_room_requests_are_late_but_in_order_and_the_delay_is_counted() {
 #[test]
 fn twice_as_fast_is_half_the_time() {
     let records: Vec<Record> = (0..100).map(|i| read(i * 1_000_000, i)).collect();
-    // What would be due in the far future is due at the end of time, all at once.
+    // A request that would be due in the far future is due at the end of time, all at once.
     for (factor, last_ns) in [(2.0, 49_500_000), (0.5, 198_000_000), (1e-300, LATEST_NS)] {
         let mut load = Replay::new(given(&records, 10), config(Speed::Recorded(factor), 100), CARD_BYTES);
         let asked = run(&mut load, || 10);

@@ -19,7 +19,7 @@ pub struct SlobConfig {
     pub block_bytes: u32,
     /// Blocks that one SQL execution touches.
     pub work_unit_blocks: u32,
-    /// Which of its own blocks a session touches: `hot-cold` is SLOB's hot spot.
+    /// Distribution of a session's accesses over its own blocks: `hot-cold` is SLOB's hot spot.
     pub access: Access,
     /// CPU time of one logical read.
     pub cpu_per_logical_read_ns: u64,
@@ -33,7 +33,7 @@ pub struct SlobConfig {
     pub commit_every: u32,
     /// The redo log. Its area follows the data.
     pub log: LogConfig,
-    /// Where on the device the data begins.
+    /// Offset of the data on the device.
     pub start_bytes: u64,
 }
 

@@ -1,9 +1,8 @@
 //! The SLOB method: what a storage device does for a database, with as little database around it as possible.
 //!
-//! Each session has a range of blocks to itself, one row in each, and touches random ones: no lock, no index, no
-//! block is wanted by two. What is left is the path of a block: buffer cache, single-block read, changed buffer,
-//! background write, redo, commit. The figures are those of an AWR summary: logical and physical I/O, and what
-//! sessions waited for.
+//! Each session has a range of blocks to itself, one row in each, and touches random ones: no lock, no index, no block
+//! is wanted by two. The path of a block remains: buffer cache, single-block read, changed buffer, background write,
+//! redo, commit. The figures are those of an AWR summary: logical and physical I/O, and what sessions waited for.
 //!
 //! Processes: readers, then writers (they update), then the database's background writers, then the log writer.
 //!
@@ -35,7 +34,7 @@ pub struct Slob {
     database: Database,
 }
 
-/// What the sessions share.
+/// State that the sessions share.
 #[derive(Clone, Debug)]
 struct Database {
     config: SlobConfig,
@@ -45,7 +44,7 @@ struct Database {
     counts: Counts,
 }
 
-/// What sessions did since measurement began.
+/// Counts of the sessions' work since measurement began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     executes: u64,

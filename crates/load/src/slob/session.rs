@@ -21,7 +21,6 @@ pub(super) struct Session {
     updater: bool,
     /// An execution is under way.
     executing: bool,
-    /// It updates.
     updating: bool,
     /// Blocks that it has still to touch.
     blocks_left: u32,
@@ -32,7 +31,7 @@ pub(super) struct Session {
     at: At,
 }
 
-/// What a session does when it is stepped.
+/// A session's next action when it is stepped.
 #[derive(Clone, Copy, Debug)]
 enum At {
     /// Goes on with the execution, or begins one.
@@ -40,19 +39,28 @@ enum At {
     /// Asks for a block that is not in memory.
     AskBlock(u32),
     /// Has the block.
-    Reading { block: u32, since: Time },
+    Reading {
+        block: u32,
+        since: Time,
+    },
     /// Changes a block; there may be no clean buffer for it.
     Change(u32),
     /// Was woken: there may be a clean buffer.
-    NoBuffer { block: u32, since: Time },
+    NoBuffer {
+        block: u32,
+        since: Time,
+    },
     /// Goes on if there is room in the log buffer.
     CheckLogRoom,
     /// Was woken: there may be room in the log buffer.
-    NoLogRoom { since: Time },
-    /// Commits.
+    NoLogRoom {
+        since: Time,
+    },
     Commit,
     /// Its commit is durable.
-    Committing { since: Time },
+    Committing {
+        since: Time,
+    },
 }
 
 impl Session {

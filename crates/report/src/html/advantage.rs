@@ -1,4 +1,4 @@
-//! What one device has over another, figure by figure.
+//! Advantages of one device over another, figure by figure.
 
 use crate::advantage::{AdvantageRow, AdvantageTable, Better, table};
 use crate::devices::Devices;

@@ -48,7 +48,7 @@ impl Charts {
         charts
     }
 
-    /// What claims can link to.
+    /// Returns the ids to which claims can link.
     pub fn anchors(&self) -> impl Iterator<Item = &str> {
         self.questions.iter().flat_map(|(_, _, anchors)| anchors.iter().map(String::as_str))
     }

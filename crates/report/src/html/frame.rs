@@ -1,4 +1,4 @@
-//! What is around the page's content: head, header, footer, data, scripts.
+//! Frame of the page's content: head, header, footer, data, scripts.
 
 use crate::assets::{CSS, JS, UPLOT_CSS, UPLOT_JS, UPLOT_LICENSE, csp_hash};
 use crate::devices::clip;
@@ -62,7 +62,7 @@ pub fn header(title: &str, subtitle: &str) -> Markup {
     }
 }
 
-/// Who made it.
+/// Renders the footer, which names the generator.
 pub fn footer(generator: &str) -> Markup {
     let generator = clip(generator, 80);
     html! {

@@ -1,4 +1,4 @@
-//! What was reviewed, and who asked.
+//! Identity of the reviewed device, and of the host.
 
 use super::table::facts;
 use crate::devices::{Devices, clip};
@@ -7,7 +7,7 @@ use crate::unit::capacity;
 use maud::{Markup, html};
 use results::{HostInfo, TargetInfo, TargetKind};
 
-/// What kind of target it is, for people.
+/// Names a kind of target for people.
 pub fn kind(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::Model => "a model, in virtual time",

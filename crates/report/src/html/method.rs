@@ -1,4 +1,4 @@
-//! How it was measured.
+//! Method of the measurement.
 
 use super::table::table;
 use crate::devices::{Devices, clip};

@@ -1,4 +1,4 @@
-//! How to repeat it, and the data.
+//! Command that repeats the review, and the data.
 
 use super::table::facts;
 use crate::devices::{Devices, clip};

@@ -1,4 +1,4 @@
-//! Tables.
+//! Tables of the page.
 
 use crate::heat::{HeatMap, STEPS};
 use crate::plot::Table;

@@ -38,7 +38,7 @@ fn scale_words(scale: f64) -> String {
     if scale < 1.0 { format!("a model at 1/{:.0} of its size", 1.0 / scale) } else { "a model of full size".into() }
 }
 
-/// What was the same for all points, and the data.
+/// Renders the parameters that were the same for all points, and the data.
 fn raw(result: &WhatifResult, fits: bool) -> Markup {
     let mut pairs: Vec<(String, String)> = sections::whatif_fixed(result);
     let changed: Vec<String> = result.target["changed"]

@@ -1,4 +1,4 @@
-//! What a real database made of the device.
+//! Figures of a real database on the device.
 
 use super::Section;
 use crate::devices::{Devices, clip, positive};
@@ -37,7 +37,7 @@ struct Curves<'a, P> {
     sessions: fn(&P) -> u32,
 }
 
-/// What a line is called, and what it shows of a point.
+/// A line's label, and its figure of a point.
 type Labelled<'a, P> = (&'a str, &'a dyn Fn(&P) -> Option<f64>);
 
 impl<'a, P> Curves<'a, P> {
@@ -54,7 +54,7 @@ impl<'a, P> Curves<'a, P> {
         self.xs.iter().map(|&x| at(x).and_then(value).and_then(positive)).collect()
     }
 
-    /// Where there is one device, a line for each label; else one for each device and label.
+    /// Returns a line for each label where there is one device; else one for each device and label.
     fn lines(&self, devices: &Devices, labelled: &[Labelled<P>]) -> Vec<Series> {
         let each = self.of.iter().enumerate().flat_map(|(n, &(i, points))| {
             labelled.iter().enumerate().map(move |(l, &(label, value))| {

@@ -1,4 +1,4 @@
-//! Response-time distributions.
+//! Distributions of response times.
 
 use super::{Section, sweep};
 use crate::devices::{Devices, Lines};

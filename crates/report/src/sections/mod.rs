@@ -1,4 +1,4 @@
-//! What there is to see, question by question.
+//! Contents of the page, question by question.
 
 mod burst;
 mod database;
@@ -24,7 +24,7 @@ use crate::plot::{Plot, Table};
 pub struct Question {
     /// As a heading.
     pub heading: &'static str,
-    /// Of one subject each.
+    /// Sections, each of one subject.
     pub sections: Vec<Section>,
 }
 
@@ -34,9 +34,9 @@ pub struct Section {
     pub topic: String,
     /// As a heading.
     pub heading: String,
-    /// What a reader must know.
+    /// Remarks that a reader needs.
     pub notes: Vec<String>,
-    /// Charts.
+    /// Charts of the section.
     pub plots: Vec<Plot>,
     /// Tables that belong to no chart.
     pub tables: Vec<Table>,

@@ -1,4 +1,4 @@
-//! How the device was brought to the state in which it was measured.
+//! Preconditioning that brought the device to the state in which it was measured.
 
 use super::{Section, sweep};
 use crate::devices::{Devices, clip, positive};
@@ -85,7 +85,7 @@ pub fn judged(steady: &SteadyState) -> String {
     format!("{}: {figures}", if steady.attained { "attained" } else { "not reached" })
 }
 
-/// What the rule is applied to.
+/// Tables the rounds to which the rule is applied.
 fn last_rounds(label: &str, done: &Preconditioning) -> Vec<String> {
     let rounds = &done.steady.rounds;
     let unit = axis(done).unit;

@@ -1,4 +1,4 @@
-//! What a byte and a request a second cost.
+//! Cost of a byte and of a request a second.
 
 use super::Section;
 use crate::devices::{Devices, clip};

@@ -10,12 +10,12 @@ pub const THROUGHPUT: YAxis = YAxis { label: "Throughput", unit: Unit::BytesPerS
 pub const REQUESTS: YAxis = YAxis { label: "Requests a second", unit: Unit::Iops, scale: Scale::Linear };
 pub const RESPONSE: YAxis = YAxis { label: "Response time", unit: Unit::Nanoseconds, scale: Scale::Log };
 
-/// Of which kind of request a figure is.
+/// A kind of request, and its figures at a point.
 pub type Class = (&'static str, fn(&Point) -> &IoClass);
 
 pub const CLASSES: [Class; 3] = [("Reads", |p| &p.read), ("Writes", |p| &p.write), ("Syncs", |p| &p.sync)];
 
-/// What is read from a latency summary, with its style in the legend.
+/// Percentiles that are read from a latency summary, with their style in the legend.
 pub const LATENCIES: [(&str, f64); 5] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9), ("max", 100.0)];
 
 /// Colour and dashes of what others measured.
@@ -103,7 +103,7 @@ fn default_percentile(devices: &Devices) -> &'static str {
     if devices.compared() { "p99" } else { "" }
 }
 
-/// What the sweeps say about themselves.
+/// Adds the sweeps' own notes.
 pub fn notes(section: &mut Section, devices: &Devices, lines: &Lines) {
     for &(i, sweep) in &lines.sweeps {
         if !sweep.note.trim().is_empty() {

@@ -40,7 +40,7 @@ const FIGURES: [Figure; 7] = [
 /// Figures that have heat maps: `MB/s`, `p99`, `WAF`.
 const ON_MAPS: [(usize, &str); 3] = [(0, "Throughput"), (4, "p99 of the response times"), (6, "Write amplification")];
 
-/// What can be seen.
+/// Returns the questions that the page answers.
 pub fn questions(result: &WhatifResult) -> Vec<Question> {
     let axes: Vec<&WhatifAxis> = result.axes.iter().filter(|axis| axis.values.len() > 1).collect();
     let mut questions = Vec::new();
@@ -66,7 +66,7 @@ pub fn questions(result: &WhatifResult) -> Vec<Question> {
     questions
 }
 
-/// What is the same for all points.
+/// Returns the parameters that are the same for all points.
 pub fn fixed(result: &WhatifResult) -> Vec<(String, String)> {
     let fixed = result.axes.iter().filter(|axis| axis.values.len() == 1);
     fixed.map(|axis| (clip(&axis.label, 80), show(axis, &axis.values[0]))).collect()
@@ -228,7 +228,7 @@ fn maps(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis, y: &WhatifA
     section
 }
 
-/// What a search found.
+/// Renders the outcome of a search.
 fn found(result: &WhatifResult, axes: &[&WhatifAxis]) -> Option<Section> {
     let search = result.search.as_ref()?;
     let axis = result.axes.iter().find(|axis| axis.key == search.axis)?;

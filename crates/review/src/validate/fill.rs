@@ -2,16 +2,16 @@
 
 use super::Context;
 use crate::parallel;
-use crate::point::{Bench, OnlyCancel, PointError};
+use crate::point::{Bench, PointError};
 use crate::setups::Setup;
 use import::Table;
 use load::FileioMode;
 use results::{Comparison, ComparisonPoint, Published};
-use target::Measure;
+use target::{Measure, OnlyCancel};
 
 const MIB: f64 = 1_048_576.0;
 const GIB: f64 = 1_073_741_824.0;
-/// What the tachIOn is sold as: the second table states space in use in GiB.
+/// Capacity under which the tachIOn is sold: the second table states space in use in GiB.
 const TACHION_USER_BYTES: f64 = 400e9;
 
 struct Point {

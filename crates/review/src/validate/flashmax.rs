@@ -2,12 +2,12 @@
 
 use super::Context;
 use crate::parallel;
-use crate::point::{Bench, OnlyCancel, PointError};
+use crate::point::{Bench, PointError};
 use crate::setups::Setup;
 use import::Table;
 use load::{CacheConfig, LoadConfig, SlobConfig};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
-use target::Measure;
+use target::{Measure, OnlyCancel};
 
 const KIB: f64 = 1024.0;
 const REQUESTS: u64 = 400_000;

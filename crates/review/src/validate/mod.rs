@@ -10,15 +10,13 @@ use crate::point::PointError;
 use results::Comparison;
 use target::Progress;
 
-/// Why the comparison could not be made.
+/// An error that keeps the comparison from being made.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ValidateError {
     /// No such table.
     #[error("no published table '{name}'; there are {}", TABLES.map(|t| t.name).join(", "))]
-    UnknownTable {
-        /// As asked.
-        name: String,
-    },
+    UnknownTable { name: String },
     /// A point could not be measured.
     #[error(transparent)]
     Point(#[from] PointError),
@@ -26,7 +24,7 @@ pub enum ValidateError {
 
 /// A published table that the model is compared with.
 pub struct TableEntry {
-    /// Its key.
+    /// Key of the table on the command line.
     pub name: &'static str,
     /// Cards that it is about.
     pub cards: &'static [&'static str],
@@ -34,13 +32,13 @@ pub struct TableEntry {
 }
 
 impl TableEntry {
-    /// Compares.
+    /// Compares the model with the table.
     pub(crate) fn compare(&self, context: &Context) -> Result<Vec<Comparison>, PointError> {
         (self.compare)(context)
     }
 }
 
-/// What every comparison needs.
+/// Context that every comparison needs.
 pub(crate) struct Context<'a> {
     pub seed: u64,
     /// Share of the full size; profiles stay at least as large as their garbage collection needs.

@@ -83,7 +83,7 @@ fn peak(tps: &[f64]) -> f64 {
     tps.iter().copied().fold(0.0, f64::max)
 }
 
-/// Where the curve over [`SESSIONS`] bends.
+/// Finds the bend of the curve over [`SESSIONS`].
 fn bend(tps: &[f64]) -> f64 {
     let points: Vec<(f64, f64)> = SESSIONS.into_iter().map(f64::from).zip(tps.iter().copied()).collect();
     results::bend(&points).expect("the sweep has points")

@@ -2,18 +2,18 @@
 
 use super::Context;
 use crate::parallel;
-use crate::point::{Bench, OnlyCancel, PointError};
+use crate::point::{Bench, PointError};
 use crate::setups::Setup;
 use import::Table;
 use load::{FileioConfig, FileioMode, LoadConfig};
 use results::{Comparison, ComparisonPoint, Published, RunResult};
-use target::Measure;
+use target::{Measure, OnlyCancel};
 
 /// "about" in the text: within this share.
 const ABOUT: f64 = 0.10;
-/// How much of the published longest response must be there: a card that never stalls does not reproduce it.
+/// Share of the published longest response that must be there: a card that never stalls does not reproduce it.
 const STALL_SHARE: f64 = 0.8;
-/// How many times shorter the longest response is with adaptive pacing, at least.
+/// Least factor by which adaptive pacing shortens the longest response.
 const PACING_GAIN: f64 = 20.0;
 /// Virtual seconds of random writes: several collections of the pre-production card.
 const WRITE_SECONDS: f64 = 12.0;

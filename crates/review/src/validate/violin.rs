@@ -2,12 +2,12 @@
 
 use super::Context;
 use crate::parallel;
-use crate::point::{Bench, OnlyCancel, PointError};
+use crate::point::{Bench, PointError};
 use crate::setups::Setup;
 use import::Table;
 use load::{CacheConfig, LoadConfig, SlobConfig};
 use results::{Application, Comparison, ComparisonPoint, Published};
-use target::Measure;
+use target::{Measure, OnlyCancel};
 
 /// Requests that are measured at each point.
 const REQUESTS: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! How long a device takes writes fast.
+//! Time for which a device takes writes fast.
 
 use super::claim;
 use crate::words::mb_s;
@@ -12,7 +12,7 @@ const LEAST_SHARE: f64 = 0.03;
 /// A burst is even where nine tenths of its rows have at least so much of their median.
 const EVEN_ROW: f64 = 0.75;
 
-/// What is fast, for how long, and how much of it comes back with rest.
+/// Claims how fast it is, for how long, and how much of it comes back with rest.
 pub(super) fn burst(result: &ReviewResult) -> Option<Claim> {
     let report = result.burst.as_ref()?;
     let first = report.first().filter(|burst| burst.bytes > 0)?;
@@ -22,7 +22,7 @@ pub(super) fn burst(result: &ReviewResult) -> Option<Claim> {
     };
     let mut text =
         format!("Writes {} for the first {}, {} from then on", mb_s(fast), amount(pace.fast_bytes), mb_s(slow));
-    // What the longest pause brings back.
+    // The burst after the longest pause shows how much rest brings back.
     let rested = report.bursts[1..].iter().max_by(|a, b| a.idle_s.total_cmp(&b.idle_s));
     if let Some(rested) = rested.filter(|burst| burst.bytes > 0) {
         let (again, rest) = (report.pace(rested), pause(rested.idle_s));
@@ -156,7 +156,7 @@ mod tests {
     fn a_device_that_holds_is_said_to_where_enough_of_it_was_written() {
         let text = "Takes 2,000 MB/s front to back, from the first byte to the last of 200 GB.";
         assert_eq!(said(vec![burst(0.0, 2 * GB, 100, 1.0)]), Some((Tone::Good, text.into())));
-        // Of 1 TB: 20 GB are too few to tell.
+        // 20 GB of 1 TB are too few to tell.
         assert_eq!(said(vec![burst(0.0, GB / 5, 100, 1.0)]), None);
         assert_eq!(said(vec![]), None);
         let mut wobbly = burst(0.0, 2 * GB, 100, 1.0);

@@ -61,7 +61,7 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
     claims
 }
 
-/// A claim about one point. What a busy machine measured says nothing against the device, and is said to be so.
+/// A claim about one point. A figure of a busy machine says nothing against the device, and the claim says so.
 fn claim_at(topic: &str, tone: Tone, text: String, chart: &str, point: &Point) -> Claim {
     if !point.limited_by_host {
         return claim(topic, tone, text, chart);
@@ -122,7 +122,7 @@ fn full(result: &ReviewResult) -> Option<Claim> {
         first.x,
         mb_s(last.write.bw_bytes),
     );
-    // What is left of a file when it is full says little about the device under it.
+    // The throughput of a full file says little about the device under it.
     let tone = if result.target.kind == TargetKind::File { Tone::Neutral } else { tone };
     Some(claim_at("full", tone, text, "fill", last))
 }
@@ -200,7 +200,7 @@ fn tails(result: &ReviewResult) -> Option<Claim> {
     Some(claim_at("tails", tone, text, "mix", point))
 }
 
-/// How many threads it takes to get nearly all of it.
+/// Claims the number of threads that get nearly all of it.
 fn scaling(result: &ReviewResult) -> Option<Claim> {
     let knee = |name: &str| -> Option<(&Point, &Point)> {
         let points = &result.sweep(name)?.points;
@@ -251,7 +251,7 @@ fn log(result: &ReviewResult) -> Option<Claim> {
     Some(claim_at("redo", tone, text, "redo", beside))
 }
 
-/// What it is good for, from what was measured; only when enough was.
+/// Claims the uses that it is good for, from the measurements; only when there are enough.
 fn good_for(result: &ReviewResult) -> Option<Claim> {
     let line = result.timeline.as_ref()?;
     let redo = result.sweep("redo")?;
@@ -286,7 +286,7 @@ fn good_for(result: &ReviewResult) -> Option<Claim> {
             "Not fit for a database that people wait for; for backups, archives and scans it is.".to_owned(),
         ),
     };
-    // What a device is fit for when empty is no use to whoever fills it.
+    // A device's speed when empty is no use to whoever fills it.
     let collapsed = full(result).filter(|claim| matches!(claim.tone, Tone::Warning | Tone::Bad));
     let (tone, text) = match (collapsed, tone) {
         (Some(_), Tone::Good | Tone::Neutral) => (
@@ -370,7 +370,7 @@ mod tests {
         let hosts = claim_at("stall", Tone::Bad, "Worst stall: 1 s.".into(), "timeline", &point(true));
         assert_eq!((own.tone, hosts.tone), (Tone::Bad, Tone::Neutral));
         assert!(hosts.text.contains("the limit here, not the device"));
-        // What is good in spite of it stays good.
+        // A good claim stays good in spite of it.
         assert_eq!(claim_at("stall", Tone::Good, String::new(), "timeline", &point(true)).tone, Tone::Good);
     }
 }

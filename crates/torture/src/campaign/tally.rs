@@ -1,7 +1,7 @@
 //! What became of many lives.
 
 use super::Lived;
-use sim::{Activity, Coverage, FaultKind, Refusal};
+use crate::sim::{Activity, Coverage, FaultKind, Refusal};
 use std::collections::BTreeMap;
 
 /// What became of the lives.

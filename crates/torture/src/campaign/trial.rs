@@ -1,8 +1,8 @@
 //! One life, as data: to be lived again, made smaller, and kept.
 
+use crate::sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
 use crate::{CardUnderTest, Kind, physics, tiny};
 use serde::{Deserialize, Serialize};
-use sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
 use std::path::Path;
 
 /// A card and a case.
@@ -27,7 +27,7 @@ impl Trial {
 
     /// Requests of the host.
     pub fn requests(&self) -> u32 {
-        sim::host::asks(&self.case.steps)
+        crate::sim::host::asks(&self.case.steps)
     }
 
     fn subject(&self) -> CardUnderTest {

@@ -3,13 +3,13 @@
 
 use super::words::{FLUSH, fua, of, read, trim, write};
 use super::{Past, Situation};
+use crate::sim::plan::Metadata;
+use crate::sim::{FaultKind, HostStep, What};
 use HostStep::Depth;
 use Past::{
     Asked, Asks, Checkpoints, Cut, Fault, Faults, Full, Hot, Inserted, LostStripe, Pulled, Rested, Started, Steps,
     UntilCheckpointed, UntilItCollects, Use,
 };
-use sim::plan::Metadata;
-use sim::{FaultKind, HostStep, What};
 
 /// What else there is.
 pub(super) static SITUATIONS: &[Situation] = &[

@@ -2,12 +2,12 @@
 
 use super::words::{FLUSH, fua, of, read, trim, write, zero};
 use super::{Past, Situation};
+use crate::sim::plan::{Area, Flips, HostError, Metadata, Stray};
+use crate::sim::{FaultKind, HostStep, What};
 use HostStep::Depth;
 use Past::{
     Asked, Asks, Cut, Fault, Inserted, NewestHeaders, Pulled, Rested, Scrubs, Started, Steps, UntilItCollects, Use,
 };
-use sim::plan::{Area, Flips, HostError, Metadata, Stray};
-use sim::{FaultKind, HostStep, What};
 
 /// All of them.
 pub(super) static SITUATIONS: &[Situation] = &[

@@ -7,12 +7,12 @@ mod faults;
 mod words;
 mod work;
 
+use crate::sim::bench::Recovered;
+use crate::sim::player::{Played, Player};
+use crate::sim::{Ask, Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, HostStep, Subject, What};
 use crate::{CardUnderTest, Kind, tiny};
 use device::{Rng, Time};
 use media::Physics;
-use sim::bench::Recovered;
-use sim::player::{Played, Player};
-use sim::{Ask, Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, HostStep, Subject, What};
 
 /// Steps that a card may take to come to where a situation begins.
 const MOST_STEPS: u32 = 1_000_000;
@@ -98,7 +98,7 @@ impl Situation {
     ///
     /// # Panics
     /// When the past is not what it says: something was not applicable.
-    pub fn build(&self, kind: Kind) -> Result<Bench<CardUnderTest>, sim::Failure> {
+    pub fn build(&self, kind: Kind) -> Result<Bench<CardUnderTest>, crate::sim::Failure> {
         let mut bench = Bench::new(CardUnderTest::new(tiny(kind), Physics::IDEAL, 1), Bounds::default());
         for past in self.past {
             self.happen(&mut bench, past)?;
@@ -117,7 +117,7 @@ impl Situation {
         })
     }
 
-    fn happen(&self, bench: &mut Bench<CardUnderTest>, past: &Past) -> Result<(), sim::Failure> {
+    fn happen(&self, bench: &mut Bench<CardUnderTest>, past: &Past) -> Result<(), crate::sim::Failure> {
         let name = self.name;
         match *past {
             Past::Use { asks, seed } => {
@@ -127,19 +127,19 @@ impl Situation {
                 let count = sectors(bench);
                 for lba in (0..count).step_by(4) {
                     let count = 4.min(count - lba);
-                    play(bench, &[HostStep::Ask(Ask::Write { lba: sim::Lba(lba), count, fua: false })])?;
+                    play(bench, &[HostStep::Ask(Ask::Write { lba: crate::sim::Lba(lba), count, fua: false })])?;
                 }
                 play(bench, &[HostStep::Ask(Ask::Flush)])?;
             }
             Past::Hot(times) => {
                 for _ in 0..times {
-                    play(bench, &[HostStep::Ask(Ask::Write { lba: sim::Lba(0), count: 4, fua: false })])?;
+                    play(bench, &[HostStep::Ask(Ask::Write { lba: crate::sim::Lba(0), count: 4, fua: false })])?;
                 }
             }
             Past::Asked(steps) => play(bench, steps)?,
             Past::Asks(steps) => {
                 let mut player = Player::new(steps);
-                let asks = sim::host::asks(steps);
+                let asks = crate::sim::host::asks(steps);
                 while player.asks() < asks {
                     player.play(bench)?;
                 }
@@ -156,7 +156,7 @@ impl Situation {
                         return Ok(());
                     }
                     if bench.in_flight() == 0 {
-                        let lba = sim::Lba(rng.below(u64::from(sectors(bench))) as u32);
+                        let lba = crate::sim::Lba(rng.below(u64::from(sectors(bench))) as u32);
                         bench.submit(&Ask::Write { lba, count: 1, fua: false })?;
                     }
                     bench.step(Time::NEVER)?;
@@ -214,7 +214,7 @@ impl Situation {
                         return Ok(());
                     }
                     if bench.in_flight() == 0 {
-                        bench.submit(&Ask::Read { lba: sim::Lba(0), count: 1 })?;
+                        bench.submit(&Ask::Read { lba: crate::sim::Lba(0), count: 1 })?;
                     }
                     bench.step(Time::NEVER)?;
                 }
@@ -229,7 +229,7 @@ fn sectors(bench: &Bench<CardUnderTest>) -> u32 {
     bench.subject.sectors()
 }
 
-fn play(bench: &mut Bench<CardUnderTest>, steps: &[HostStep]) -> Result<(), sim::Failure> {
+fn play(bench: &mut Bench<CardUnderTest>, steps: &[HostStep]) -> Result<(), crate::sim::Failure> {
     let mut player = Player::new(steps);
     while player.play(bench)? != Played::Over {}
     Ok(())

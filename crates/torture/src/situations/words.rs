@@ -2,7 +2,7 @@
 
 use super::{Past, Situation};
 use crate::Kind;
-use sim::{Ask, HostStep, Lba};
+use crate::sim::{Ask, HostStep, Lba};
 
 pub(super) const FLUSH: HostStep = HostStep::Ask(Ask::Flush);
 

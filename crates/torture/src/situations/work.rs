@@ -3,9 +3,9 @@
 use super::words::{FLUSH, fua, of, read, trim, write, zero, zero_fua};
 use super::{Past, Situation};
 use crate::Kind;
+use crate::sim::HostStep;
 use HostStep::Depth;
 use Past::{Asked, Asks, Cut, Full, Hot, Permuted, Recovered, Rested, Started, Steps, UntilItCollects, Use};
-use sim::HostStep;
 
 /// All of them.
 pub(super) static SITUATIONS: &[Situation] = &[

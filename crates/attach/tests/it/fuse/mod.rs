@@ -1,0 +1,5 @@
+//! A card as a file.
+
+mod common;
+mod file;
+mod file_systems;

@@ -1,0 +1,40 @@
+//! Runs the command as a person does, without a terminal.
+
+pub mod disks;
+pub mod nbd;
+pub mod reviews;
+pub mod served;
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+/// The command, in an empty environment as far as its output is concerned.
+pub fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_flashrig"));
+    command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
+    command
+}
+
+/// Runs it.
+pub fn run(arguments: &[&str]) -> Output {
+    command().args(arguments).output().expect("the command starts")
+}
+
+/// Runs it in a directory.
+pub fn run_in(dir: &Path, arguments: &[&str]) -> Output {
+    command().current_dir(dir).args(arguments).output().expect("the command starts")
+}
+
+/// Its output, which must be a success.
+pub fn succeed(arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {stderr}");
+    assert_eq!(stderr, "", "{arguments:?}");
+    String::from_utf8(output.stdout).expect("output is UTF-8")
+}
+
+/// Its JSON output.
+pub fn json(arguments: &[&str]) -> serde_json::Value {
+    serde_json::from_str(&succeed(arguments)).unwrap_or_else(|e| panic!("{arguments:?}: {e}"))
+}

@@ -1,0 +1,67 @@
+//! What is printed fits a terminal of 80 columns and carries no escape codes.
+
+use crate::common::{run, succeed};
+
+fn assert_fits(arguments: &[&str], text: &str) {
+    assert!(!text.contains('\u{1b}'), "{arguments:?} printed escape codes without a terminal");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{arguments:?}: {line}");
+        assert!(!line.ends_with(' '), "{arguments:?} has blanks at the end of a line: {line:?}");
+    }
+}
+
+#[test]
+fn every_table_is_at_most_eighty_columns_wide() {
+    for line in [
+        "cards",
+        "show tachion-400",
+        "show tachion-400 --sources",
+        "show sas-raid10-6",
+        "run tachion-400 --load rndwr --explain-tail --requests 50000",
+        "run tachion-400-preproduction --load rndwr --threads 64 --explain-tail --seconds 5",
+        "run tachion-400 --load rndrw --fsync-all --depth 4 --access zipf:0.99 --requests 50000 --explain-tail",
+        "run tachion-400 --load slob --slob-readers 64 --slob-writers 64 --slob-blocks 1000 --requests 50000 --explain-tail",
+        "run tachion-400 --load oltp --requests 50000 --set host.cores=4 --set ftl.victim=cost-benefit",
+        "run sas-raid10-6 --load rndrw --requests 2000 --explain-tail",
+        "run tachion-400 --load seqwr --fresh --requests 1",
+        "validate --table tachion-400-threads",
+    ] {
+        let arguments: Vec<&str> = line.split(' ').collect();
+        assert_fits(&arguments, &succeed(&arguments));
+    }
+}
+
+#[test]
+fn a_quick_review_is_at_most_eighty_columns_wide() {
+    let dir = tempfile::tempdir().unwrap();
+    let page = dir.path().join("page");
+    let arguments = ["review", "tachion-400", "--quick", "--scale", "1/256", "--out", page.to_str().unwrap()];
+    let text = succeed(&arguments);
+    assert_fits(&arguments, &text);
+    assert!(text.contains("random write") && text.contains("second by second"), "{text}");
+}
+
+#[test]
+fn every_help_is_at_most_eighty_columns_wide() {
+    for command in ["cards", "show", "run", "whatif", "lifetime", "review", "compare", "validate", "completions", "man"]
+    {
+        for flag in ["-h", "--help"] {
+            let help = succeed(&[command, flag]);
+            assert_fits(&[command, flag], &help);
+            assert!(help.contains("Examples:\n"), "{command}");
+        }
+    }
+    assert_fits(&["--help"], &succeed(&["--help"]));
+}
+
+#[test]
+fn the_version_is_the_packages() {
+    assert_eq!(succeed(&["--version"]), format!("flashrig {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn without_a_command_the_help_is_an_error() {
+    let output = run(&[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("Usage: flashrig"));
+}

@@ -1,0 +1,245 @@
+//! What is wrong is said in one line, with exit code 2, before any work.
+
+use std::fs;
+use std::path::Path;
+
+/// A command line of words, and what its message must contain.
+type Case = (&'static str, &'static [&'static str]);
+
+const CASES: &[Case] = &[
+    ("serve sas-raid10-6 --memory --nbd unix:/nowhere/s", &["would be plain memory", "--timing model"]),
+    (
+        "serve tachion-400 --memory --set card.acknowledge_flush_early=true --nbd unix:/nowhere/s",
+        &["loses nothing", "power_loss_protection=false"],
+    ),
+    ("run tachion-4000 --load rndwr", &["unknown card 'tachion-4000'", "nearest: tachion-400"]),
+    ("show iodrive", &["unknown card 'iodrive'", "nearest: iodrive-"]),
+    ("run tachion-400 --load rndwr --host defualt", &["unknown host 'defualt'", "nearest: default"]),
+    ("rnu tachion-400", &["unrecognized subcommand 'rnu'"]),
+    ("shwo tachion-400", &["a similar subcommand exists: 'show'"]),
+    ("run tachion-400", &["required", "--load <LOAD>"]),
+    ("run tachion-400 --load rndwrr", &["invalid value 'rndwrr'", "a similar value exists: 'rndwr'"]),
+    ("run tachion-400 --load rndwr --thread 8", &["unexpected argument '--thread'", "'--threads'"]),
+    ("run tachion-400 --load rndwr --threads 0", &["'--threads <N>'", "0 is not in 1.."]),
+    ("run tachion-400 --load rndwr --threads 99999999999", &["'--threads <N>'"]),
+    ("run tachion-400 --load rndwr --threads 65536 --depth 2", &["queue_depth is 2", "must be 1 to 1"]),
+    ("run tachion-400 --load rndwr --fill 120%", &["'--fill <SHARE>'", "at most 100%"]),
+    ("run tachion-400 --load rndwr --fill 0", &["'--fill <SHARE>'"]),
+    ("run tachion-400 --load rndwr --fill -1", &["--fill"]),
+    ("run tachion-400 --load rndwr --fill nan", &["'nan' is not a share"]),
+    ("run tachion-400 --load rndwr --block 1000", &["'--block <SIZE>'", "multiple of 512"]),
+    ("run tachion-400 --load rndwr --block 0", &["'--block <SIZE>'", "must be from 512 to 64m"]),
+    ("run tachion-400 --load rndwr --block 16q", &["'16q' is not a size"]),
+    ("run tachion-400 --load rndwr --block 99999999999999999999999G", &["larger than any device"]),
+    ("run tachion-400 --load rndwr --file-size 16383P", &["footprint"]),
+    ("run tachion-400 --load rndwr --file-size 300GB", &["needs 300 GB", "6.26 GB at scale 1/64", "use --scale 1 "]),
+    ("run tachion-400 --load rndwr --file-size 401GB", &["needs 401 GB", "400 GB at full size"]),
+    ("run tachion-400 --load rndwr --file-size 4k", &["file_bytes is 4096"]),
+    ("run tachion-400 --load rndwr --offset-shift 100", &["'--offset-shift <SIZE>'", "multiple of 512"]),
+    ("run tachion-400 --load rndwr --scale 0", &["'--scale <PART>'", "above 0"]),
+    ("run tachion-400 --load rndwr --scale 2", &["'--scale <PART>'", "at most 1"]),
+    ("run tachion-400 --load rndwr --scale 1/0", &["'1/0' is not a share"]),
+    ("run tachion-400 --load rndwr --access zipf:x", &["zipf:0.99"]),
+    ("run tachion-400 --load rndwr --access zipf:99", &["theta is 99"]),
+    ("run tachion-400 --load rndwr --think 5", &["with its unit"]),
+    ("run tachion-400 --load rndwr --think 2000h", &["with its unit"]),
+    ("run tachion-400 --load rndwr --rate 0", &["'--rate <IOPS>'"]),
+    ("run tachion-400 --load rndwr --seconds 0", &["'--seconds <S>'"]),
+    ("run tachion-400 --load rndwr --seconds inf", &["'--seconds <S>'"]),
+    ("run tachion-400 --load rndwr --requests 0", &["'--requests <N>'"]),
+    ("run tachion-400 --load rndwr --seconds 1 --requests 5", &["cannot be used with"]),
+    ("run tachion-400 --load rndwr --seed -1", &["--seed"]),
+    ("run tachion-400 --load rndwr --seed 18446744073709551616", &["'--seed <N>'"]),
+    ("run tachion-400 --load rndrd --fsync-all", &["'--fsync-all'", "'--load rndrd'"]),
+    ("run tachion-400 --load rndwr --slob-readers 4", &["'--slob-readers <N>'", "'--load rndwr'"]),
+    ("run tachion-400 --load slob --slob-readers 4000000000 --slob-writers 4000000000", &["readers is 4000000000"]),
+    ("run tachion-400 --load slob --slob-readers 0", &["readers + writers is 0"]),
+    ("run tachion-400 --load slob --slob-blocks 4294967295", &["scale_blocks is 4294967295"]),
+    ("run tachion-400 --load slob --slob-redo 99g", &["redo_bytes_per_update is"]),
+    ("run tachion-400 --load oltp --oltp-db 100000", &["db_bytes is 100000"]),
+    ("run tachion-400 --load oltp --oltp-db 16g", &["needs 17.45 GB", "use --scale 1/16 "]),
+    ("run tachion-400 --load rndwr --set ftl.victm=fifo", &["unknown key 'victm' in [ftl]", "nearest: victim"]),
+    ("run tachion-400 --load rndwr --set flt.victim=fifo", &["unknown table [flt]", "nearest: [ftl]"]),
+    ("run tachion-400 --load rndwr --set ftl.victim=fifi", &["nearest: fifo"]),
+    ("run tachion-400 --load rndwr --set ftl.victim", &["a setting is table.key=value"]),
+    ("run tachion-400 --load rndwr --set host.core=8", &["unknown key 'core' in [host]", "nearest: cores"]),
+    ("run tachion-400 --load rndwr --set card.user_gb=999999", &["user"]),
+    ("run tachion-400 --load rndwr --json no/such/dir/result.json", &["can't write no/such/dir/result.json"]),
+    ("run tachion-400 --load rndwr --json .", &["can't write .", "directory"]),
+    ("run ./nowhere.toml --load rndwr", &["can't read ./nowhere.toml"]),
+    ("run nowhere.toml --load rndwr", &["can't read nowhere.toml"]),
+    ("show . --sources", &["unknown card '.'"]),
+    ("show ./ --sources", &["can't read ./", "directory"]),
+    ("show tachion-400 --json --sources", &["cannot be used with"]),
+    ("cards tachion-400", &["unexpected argument 'tachion-400'"]),
+    ("review tachion-400 --out no/such/dir/r", &["can't write no/such/dir/r.json"]),
+    ("review tachion-40", &["nearest: tachion-400", "./tachion-40"]),
+    ("review tachion-400 --size 8g", &["--size has no effect on a modelled card"]),
+    ("review tachion-400 --budget 10m", &["--budget has no effect on a modelled card"]),
+    ("review tachion-400 --destroy-data", &["--destroy-data has no effect"]),
+    ("review tachion-400 --only fill,thread", &["'--only <PHASES>'", "fill, timeline, threads"]),
+    ("review tachion-400 --price 0", &["'--price <USD>'", "above 0"]),
+    ("review tachion-400 --resume", &["tachion-400.json", "can't be read"]),
+    ("review tachion-400 --resume --overwrite", &["cannot be used with"]),
+    ("review ./file --size 1g --scale 1/2", &["--scale has no effect on a real device"]),
+    ("review ./file --size 1g --set ftl.victim=fifo", &["--set has no effect on a real device"]),
+    ("review ./file", &["./file", "no such file or device", "--size"]),
+    ("review ./file --size 1g --budget 5", &["'--budget <TIME>'", "with its unit"]),
+    ("review ./file --size 1g --budget 1s", &["a budget of 1 s is too short", "at least", "--only"]),
+    ("review ./file --size 64k", &["too small to review"]),
+    ("review ./file --size 9P", &["./file", "are needed", "smaller --size"]),
+    ("review ./no/such/dir/file --size 1g", &["./no/such/dir"]),
+    ("review . --size 1g", &["directory"]),
+    ("review /dev/null", &["/dev/null", "character device"]),
+    ("review /dev/no-such-device", &["/dev/no-such-device", "no such file or device"]),
+    ("review ./file --size 1g --serial X", &["--destroy-data"]),
+    ("compare", &["<RESULT>..."]),
+    ("compare no-such.json", &["no-such.json"]),
+    ("compare published:tachion", &["published:tachion-400-fill"]),
+    ("compare published:violin-3205 -o page.txt", &["page.txt", ".html"]),
+    ("fit", &["<RESULT>..."]),
+    ("fit no-such.json", &["no-such.json"]),
+    ("fit no-such.csv", &["no-such.csv", "No such file"]),
+    ("fit published:tachion", &["published:tachion-400-fill"]),
+    ("fit published:duo-320-fill published:tachion-400-fill", &["two devices", "a fit is of one"]),
+    ("fit published:duo-320-fill --hold-out 1", &["'--hold-out <N>'"]),
+    ("fit published:duo-320-fill -o mine.json", &["mine.json", ".toml"]),
+    ("fit published:duo-320-fill -o no/such/mine.toml", &["can't write no/such/mine.toml"]),
+    ("fit published:duo-320-fill --force", &["--out <CARD.toml>"]),
+    ("fit published:duo-320-fill --base iodrive-du", &["unknown card 'iodrive-du'"]),
+    ("fit published:duo-320-fill --base sas-raid10-6", &["sas-raid10-6 is disks"]),
+    ("fit published:duo-320-fill --host nobody", &["unknown host 'nobody'"]),
+    ("validate --table tachion-fil", &["a similar value exists: 'tachion-fill'"]),
+    ("validate --json no/such/dir/v.json", &["can't write no/such/dir/v.json"]),
+    ("fsck", &["<CARD>"]),
+    ("fsck nowhere", &["nowhere", "No such file"]),
+    ("fsck .", &[".: no modules here", "module-00.frm"]),
+    ("fsck /dev/null", &["/dev/null", "name the folder"]),
+    ("fsck . --lba x", &["'--lba <N[..M]>'", "first..last"]),
+    ("fsck . --lba 9..7", &["'--lba <N[..M]>'"]),
+    ("fsck . --stripe 7", &["BAND:STRIPE"]),
+    ("fsck . --band 7 --lba 3", &["cannot be used with"]),
+    ("fsck . --verify --stripe 1:2", &["cannot be used with"]),
+    ("fsck . --read-time 5", &["with its unit"]),
+    ("attach", &["<SOURCE>"]),
+    ("attach nowhere", &["nowhere", "No such file"]),
+    ("attach .", &[".: no card is mounted there", "--fuse"]),
+    ("attach /dev/null", &["/dev/null", "neither a regular file nor a socket"]),
+    ("attach nbd://", &["'nbd://'", "nbd://HOST"]),
+    ("attach nbd:unix:nowhere", &["nowhere", "No such file"]),
+    ("attach . --list", &["cannot be used with"]),
+    ("detach", &["<TARGET>"]),
+    ("detach --all /dev/loop0", &["cannot be used with"]),
+    ("whatif", &["<CARD>"]),
+    ("whatif tachion-40", &["unknown card 'tachion-40'"]),
+    ("whatif tachion-400 --fill 50,120", &["'--fill <PERCENT>'", "\"120\" is no percentage above 0"]),
+    ("whatif tachion-400 --fill 50,50", &["'--fill <PERCENT>'", "50 stands there twice"]),
+    ("whatif tachion-400 --fill 50,", &["'--fill <PERCENT>'"]),
+    ("whatif tachion-400 --fill 90..50 --target-p99 1ms", &["a range goes from least to most"]),
+    ("whatif tachion-400 --fill 50..90", &["--target-p99 or --min-mb-s"]),
+    ("whatif tachion-400 --target-p99 1ms", &["one range, 0 are given"]),
+    ("whatif tachion-400 --fill 5..90 --threads 1..8 --target-p99 1ms", &["one range, 2 are given"]),
+    ("whatif tachion-400 --fill 0.5..90 --target-p99 1ms", &["whole numbers"]),
+    ("whatif tachion-400 --target-p99 5 --fill 5..90", &["with its unit"]),
+    ("whatif tachion-400 --reserve 0,100", &["'--reserve <PERCENT>'", "to below 100"]),
+    ("whatif tachion-400 --reserve 0,99.99999", &["--reserve 99.99999: "]),
+    ("whatif tachion-400 --threads 0,8", &["'--threads <N>'", "from 1 to 65536"]),
+    ("whatif tachion-400 --threads 8,65536 --depth 2", &["--threads 65536: queue_depth is 2"]),
+    ("whatif tachion-400 --load rndwr,slob", &["'--load <LOAD>'", "\"slob\" is no load of a grid"]),
+    ("whatif tachion-400 --read-percent 50", &["--read-percent has no effect on loads other than rndrw"]),
+    ("whatif tachion-400 --block 4k,1000", &["'--block <SIZE>'", "multiple of 512"]),
+    ("whatif tachion-400 --block 4k..16k --target-p99 1ms", &["--block has no effect on searches"]),
+    ("whatif tachion-400 --vary ftl.victim", &["write table.key=V1,V2"]),
+    ("whatif tachion-400 --vary ftl.victim=greedy,fifi", &["--vary ftl.victim=fifi: ", "nearest: fifo"]),
+    ("whatif tachion-400 --vary ftl.stripe_width=16,7", &["--vary ftl.stripe_width=7: "]),
+    ("whatif tachion-400 --vary ftl.victim=fifo --vary ftl.victim=greedy", &["ftl.victim is varied twice"]),
+    ("whatif tachion-400 --fill 0.0001,50", &["--fill 0.0001: file_bytes is"]),
+    ("whatif tachion-400 --csv - --json -", &["--csv - has no effect"]),
+    ("whatif tachion-400 -o page.txt", &["page.txt", ".html"]),
+    ("whatif tachion-400 -o no/such/dir/page.html", &["can't write no/such/dir/page.html"]),
+    ("lifetime", &["<CARD>"]),
+    ("lifetime sas-raid10-6", &["sas-raid10-6 is disks"]),
+    ("lifetime tachion-400 --load rndrd", &["rndrd writes nothing"]),
+    ("lifetime tachion-400 --load slob", &["'--load <LOAD>'"]),
+    ("lifetime tachion-400 --load seqrewr --access zipf:1", &["--access has no effect on sequential loads"]),
+    ("lifetime tachion-400 --per-day 0", &["--per-day 0 writes nothing"]),
+    ("lifetime tachion-400 --per-day 2TBB", &["'2TBB' is not a size"]),
+    ("lifetime tachion-400 --reserve 0,100", &["to below 100"]),
+    ("lifetime tachion-400 --reserve 0..10", &["a range of --reserve has no effect"]),
+    ("lifetime tachion-400 --reserve 0,1,2,3,4,5", &["6 reserves are too many: at most 5"]),
+    ("lifetime tachion-400 --reserve 0,99.99999", &["--reserve 99.99999: "]),
+    ("lifetime tachion-400 --years 0", &["'--years <N>'", "from 0.1 to 100"]),
+    ("lifetime tachion-400 --cycles 5", &["'--cycles <N>'", "5 is not in 20.."]),
+    ("lifetime tachion-400 --fill 0", &["'--fill <SHARE>'"]),
+    ("lifetime tachion-400 --csv - --json -", &["--csv - has no effect"]),
+    ("lifetime tachion-400 --json no/such/dir/l.json", &["can't write no/such/dir/l.json"]),
+    ("completions bahs", &["invalid value 'bahs'", "a similar value exists: 'bash'"]),
+];
+
+fn assert_refused(dir: &Path, words: &[&str], expected: &[&str]) {
+    let output = crate::common::run_in(dir, words);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{words:?}: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "{words:?}: {stderr}");
+    assert!(stderr.starts_with("flashrig: error: ") && stderr.ends_with('\n'), "{words:?}: {stderr}");
+    assert!(!stderr.contains("panicked") && !stderr.contains('\u{1b}'), "{words:?}: {stderr}");
+    for part in expected {
+        assert!(stderr.contains(part), "{words:?} does not say {part:?}: {stderr}");
+    }
+    assert!(output.stdout.is_empty(), "{words:?} printed a result");
+}
+
+#[test]
+fn a_wrong_command_line_is_refused_in_one_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for (line, expected) in CASES {
+        assert_refused(dir.path(), &line.split(' ').collect::<Vec<_>>(), expected);
+    }
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused command leaves nothing behind");
+}
+
+#[test]
+fn a_wrong_file_is_refused_with_its_line() {
+    let card = include_str!("../../../../cards/tachion-400.toml");
+    let broken: &[(&str, String, &[&str])] = &[
+        ("no-toml.toml", card.replacen("[card]", "[card", 1), &["no-toml.toml:", "not TOML"]),
+        ("key.toml", card.replacen("pages_per_block", "pages_per_blok", 1), &["key.toml:", "nearest: pages_per_block"]),
+        (
+            "value.toml",
+            card.replacen("planes_per_die = { value = 1", "planes_per_die = { value = 0", 1),
+            &["value.toml:", "planes_per_die"],
+        ),
+        ("table.toml", format!("{card}\n[lnik]\n"), &["table.toml:", "nearest: [link]"]),
+        ("empty.toml", String::new(), &["empty.toml", "missing"]),
+        ("huge.toml", "#".repeat(2 << 20), &["huge.toml", "bytes long"]),
+        ("escape.toml", format!("{card}\n\"\u{1b}[2J\nx\" = 1\n"), &["escape.toml"]),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text, expected) in broken {
+        fs::write(dir.path().join(name), text).unwrap();
+        assert_refused(dir.path(), &["show", name], expected);
+        assert_refused(dir.path(), &["run", name, "--load", "rndwr"], expected);
+    }
+    fs::write(dir.path().join("latin.toml"), b"[card]\ntitle = \"\xe9\"\n").unwrap();
+    assert_refused(dir.path(), &["show", "latin.toml"], &["can't read latin.toml"]);
+}
+
+#[test]
+fn what_was_typed_cannot_break_the_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for word in ["a\nb", "a\u{1b}[2Jb", "a\r\nb/", "\u{7}.toml", ""] {
+        assert_refused(dir.path(), &["show", word], &[]);
+        assert_refused(dir.path(), &["run", word, "--load", word], &[]);
+        assert_refused(dir.path(), &["run", "tachion-400", "--load", "rndwr", "--set", word], &[]);
+        assert_refused(dir.path(), &["run", "tachion-400", "--load", "rndwr", "--block", word], &[]);
+    }
+}
+
+#[test]
+fn words_that_are_not_utf_8_are_refused() {
+    use std::os::unix::ffi::OsStrExt;
+    let word = std::ffi::OsStr::from_bytes(b"\xff\xfe");
+    let output = crate::common::command().arg("show").arg(word).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.lines().count()), (Some(2), 1), "{stderr}");
+}

@@ -1,0 +1,6 @@
+//! The method on a real PostgreSQL, and its end.
+
+mod common;
+mod crash;
+mod life;
+mod review;

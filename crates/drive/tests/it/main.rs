@@ -1,0 +1,5 @@
+//! Drives that are files and block devices.
+
+mod common;
+mod devices;
+mod files;

@@ -1,0 +1,4 @@
+//! Devices of this machine.
+
+mod common;
+mod real_devices;

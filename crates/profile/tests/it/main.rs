@@ -1,0 +1,7 @@
+//! Cards and hosts in their files.
+
+mod cards;
+mod errors;
+mod no_panic;
+mod scale;
+mod set;

@@ -1,0 +1,8 @@
+//! The page: its text, its pictures, and what a person can do with it.
+
+mod advantage;
+mod browser;
+mod common;
+mod page;
+mod pictures;
+mod whatif;

@@ -1,0 +1,3 @@
+//! The method.
+
+mod method;

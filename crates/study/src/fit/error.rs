@@ -1,0 +1,161 @@
+//! Why there is no fit.
+
+use crate::fit::observe::Observation;
+use profile::ProfileError;
+use std::fmt;
+use target::RunError;
+
+/// Why there is no fit.
+#[derive(Debug, thiserror::Error)]
+pub enum FitError {
+    /// Nothing to fit to.
+    #[error("{files}: {} that can be fitted, {least} are needed: {} more are missing; {missing}", points(*found), least - found)]
+    TooFew {
+        /// All of them.
+        files: String,
+        /// Points that are there.
+        found: usize,
+        /// Points that are needed.
+        least: usize,
+        /// Which would help.
+        missing: Missing,
+    },
+    /// Points that are left after those that are held out.
+    #[error("of {found} points {held} are held out: {} are left, {least} are needed; hold out fewer", found - held)]
+    TooFewLeft {
+        /// Points that are there.
+        found: usize,
+        /// Held out.
+        held: usize,
+        /// Points that are needed.
+        least: usize,
+    },
+    /// Two figures of one condition.
+    #[error(
+        "contradiction at {condition}: {:.1} MB/s in {a}, {:.1} MB/s in {b}, further apart than noise; leave one out",
+        first_bytes_per_s / 1e6, second_bytes_per_s / 1e6
+    )]
+    Contradiction {
+        /// At which condition.
+        condition: String,
+        /// A file.
+        a: String,
+        /// What it says.
+        first_bytes_per_s: f64,
+        /// Another, or the same.
+        b: String,
+        /// What that says.
+        second_bytes_per_s: f64,
+    },
+    /// Results of two devices.
+    #[error("{a} and {b} are of two devices ({first}; {second}): a fit is of one")]
+    TwoDevices {
+        /// A file.
+        a: String,
+        /// Its device.
+        first: String,
+        /// Another.
+        b: String,
+        /// Its device.
+        second: String,
+    },
+    /// A table of numbers that can't be read.
+    #[error("{file}: {problem}")]
+    Table {
+        /// Which.
+        file: String,
+        /// What is wrong.
+        problem: TableProblem,
+    },
+    /// Disks have no flash to be fitted.
+    #[error("{card} is disks: only flash cards are fitted")]
+    Disks {
+        /// As named.
+        card: String,
+    },
+    /// The card to begin with, or one on the way.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// A card could not be simulated.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl FitError {
+    /// The person asked to stop.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, FitError::Run(RunError::Cancelled))
+    }
+}
+
+fn points(n: usize) -> String {
+    format!("{n} {}", if n == 1 { "point" } else { "points" })
+}
+
+/// What is wrong with a table.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum TableProblem {
+    /// Nothing in it.
+    #[error("no rows below a header")]
+    Empty,
+    /// No column with a figure.
+    #[error("no column with a figure; there must be one of mib_per_s, mb_per_s, iops (NAME_mib_per_s for a device)")]
+    NoFigure,
+    /// No column that says what was varied.
+    #[error("no column that says what was asked; there must be one of {0}")]
+    NoAxis(&'static str),
+    /// Several devices.
+    #[error("figures of several devices: name one, FILE:NAME, of {0}")]
+    SeveralDevices(String),
+    /// Not one of them.
+    #[error("no device '{name}' in it; there are {known}")]
+    NoSuchDevice {
+        /// As named.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A cell that is no number.
+    #[error("line {line}: '{cell}' is not a number above 0 in column {column}")]
+    NotANumber {
+        /// Line, from 1.
+        line: usize,
+        /// Which column.
+        column: String,
+        /// What stands there.
+        cell: String,
+    },
+    /// Requests a second without their size.
+    #[error("iops without block_bytes: add a column, or give mib_per_s")]
+    NoBlock,
+    /// It can't be read.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
+/// What would help a fit that has too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    fills: bool,
+    threads: bool,
+}
+
+impl Missing {
+    pub(crate) fn of(points: &[Observation]) -> Missing {
+        Missing {
+            fills: !points.iter().any(|p| p.condition.mode.writes()),
+            threads: !points.iter().any(|p| p.condition.mode.reads()),
+        }
+    }
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match (self.fills, self.threads) {
+            (true, false) => "random writes at several fills would tell most",
+            (false, true) => "random reads at several numbers of threads would tell most",
+            (true, true) => "random writes at several fills and random reads at several numbers of threads are needed",
+            (false, false) => "other fills, threads or mixes would tell most",
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! Points on all cores: each state is prepared once, and each point of it is measured on a copy.
+//!
+//! Whoever is free measures what is prepared before preparing more, so only about as many prepared cards are in memory
+//! as there are threads.
+
+use crate::whatif::answer::answer;
+use crate::whatif::question::{Point, Question, Refusal, State};
+use load::LoadConfig;
+use results::{WhatifAnswer, WhatifPoint};
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use target::{Modelled, OnlyCancel, Progress, RunError, RunSpec, measure, prepare};
+
+/// Points in their order, as many as were finished.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answers {
+    /// Finished points.
+    pub points: Vec<WhatifPoint>,
+    /// A person asked to stop before all were.
+    pub stopped: bool,
+}
+
+/// Answers all points of a question on `threads` threads.
+pub fn grid(question: &Question, threads: usize, progress: &dyn Progress) -> Result<Answers, Refusal> {
+    let points = question.points()?;
+    progress.begin("what if", Lab::work(&points));
+    let outcomes = Lab::answer(question, &points, threads, progress, 0);
+    let stopped = outcomes.iter().any(Option::is_none);
+    Ok(Answers { points: outcomes.into_iter().flatten().collect(), stopped })
+}
+
+/// Expected work in thousandths of a point: bringing a card to a state in which it is written over takes about as long
+/// as measuring a point; filling it alone, a tenth.
+fn preparing(state: &State) -> u64 {
+    if state.is_written_over() { 1_000 } else { 100 }
+}
+
+const MEASURING: u64 = 1_000;
+
+pub(crate) struct Lab<'a> {
+    question: &'a Question,
+    points: &'a [Point],
+    /// Points of the same state, in the order of their first.
+    groups: Vec<Vec<usize>>,
+    progress: &'a dyn Progress,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    next_group: usize,
+    /// Groups that somebody is preparing.
+    preparing: usize,
+    ready: VecDeque<(usize, Arc<Modelled>)>,
+    outcomes: Vec<Option<WhatifPoint>>,
+    done: u64,
+    stopped: bool,
+}
+
+enum Task {
+    Prepare(usize),
+    Measure(usize, Arc<Modelled>),
+}
+
+impl<'a> Lab<'a> {
+    /// Work that a point with a state of its own is at most.
+    pub const MOST_FOR_A_POINT: u64 = 2 * MEASURING;
+
+    /// Work that the points are, in the unit of progress.
+    pub fn work(points: &[Point]) -> u64 {
+        let preparing: u64 = groups(points).iter().map(|group| preparing(&points[group[0]].state)).sum();
+        preparing + points.len() as u64 * MEASURING
+    }
+
+    /// The outcome of each point; none where a person asked to stop before it was finished. `done` is the work that was
+    /// done before.
+    pub fn answer(
+        question: &Question,
+        points: &[Point],
+        threads: usize,
+        progress: &dyn Progress,
+        done: u64,
+    ) -> Vec<Option<WhatifPoint>> {
+        let lab = Lab {
+            question,
+            points,
+            groups: groups(points),
+            progress,
+            queue: Mutex::new(Queue { outcomes: vec![None; points.len()], done, ..Queue::default() }),
+            changed: Condvar::new(),
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads.clamp(1, points.len().max(1)) {
+                scope.spawn(|| lab.work_off());
+            }
+        });
+        lab.queue.into_inner().expect("no worker panics with the lock").outcomes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().expect("no worker panics with the lock")
+    }
+
+    fn work_off(&self) {
+        while let Some(task) = self.next() {
+            match task {
+                Task::Prepare(group) => self.prepare(group),
+                Task::Measure(point, device) => self.measure(point, device),
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    fn next(&self) -> Option<Task> {
+        let mut queue = self.lock();
+        loop {
+            queue.stopped |= self.progress.cancelled();
+            if queue.stopped {
+                return None;
+            }
+            if let Some((point, device)) = queue.ready.pop_front() {
+                return Some(Task::Measure(point, device));
+            }
+            if queue.next_group < self.groups.len() {
+                queue.next_group += 1;
+                queue.preparing += 1;
+                return Some(Task::Prepare(queue.next_group - 1));
+            }
+            if queue.preparing == 0 {
+                return None;
+            }
+            queue = self.changed.wait(queue).expect("no worker panics with the lock");
+        }
+    }
+
+    fn prepare(&self, group: usize) {
+        let members = &self.groups[group];
+        // What is prepared has room for as many requests as the point with most of them has.
+        let most =
+            members.iter().copied().max_by_key(|&i| self.points[i].load.threads * self.points[i].load.queue_depth);
+        let first = &self.points[most.expect("a group has points")];
+        self.progress.step(&format!("bring the card to {} % in use", first.fill * 100.0));
+        let prepared = prepare(&self.spec(first, &LoadConfig::Fileio(first.load)), &OnlyCancel(self.progress));
+        let mut queue = self.lock();
+        queue.preparing -= 1;
+        match prepared {
+            Ok(device) => {
+                let device = Arc::new(device);
+                queue.ready.extend(members.iter().map(|&point| (point, device.clone())));
+            }
+            Err(RunError::Cancelled) => queue.stopped = true,
+            Err(error) => {
+                for &i in members {
+                    queue.outcomes[i] = Some(outcome(&self.points[i], Err(error.to_string())));
+                }
+                queue.done += members.len() as u64 * MEASURING;
+            }
+        }
+        queue.done += preparing(&self.points[members[0]].state);
+        self.progress.at(queue.done);
+    }
+
+    fn measure(&self, i: usize, device: Arc<Modelled>) {
+        let point = &self.points[i];
+        self.progress.step(&words(point));
+        // The last one needs no copy.
+        let device = Arc::unwrap_or_clone(device);
+        let load = LoadConfig::Fileio(point.load);
+        let stop = OnlyCancel(self.progress);
+        let measured = measure(&self.spec(point, &load), device, &stop);
+        let mut queue = self.lock();
+        // A run that is told to stop hands out what it has: a part of a point, which is none.
+        if self.progress.cancelled() {
+            queue.stopped = true;
+            return;
+        }
+        queue.outcomes[i] = Some(outcome(point, measured.map(|run| answer(&run)).map_err(|e| e.to_string())));
+        queue.done += MEASURING;
+        self.progress.at(queue.done);
+    }
+
+    fn spec<'p>(&'p self, point: &'p Point, load: &'p LoadConfig) -> RunSpec<'p> {
+        RunSpec {
+            device: &point.device,
+            device_json: Value::Null,
+            host: &point.host,
+            host_json: Value::Null,
+            load,
+            fill: point.fill,
+            seed: self.question.seed,
+            measure: self.question.measure,
+            fresh: false,
+            explain_tail: false,
+            histograms: true,
+        }
+    }
+}
+
+/// Points of the same state, in the order of their first.
+fn groups(points: &[Point]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (i, point) in points.iter().enumerate() {
+        match groups.iter_mut().find(|group| points[group[0]].state == point.state) {
+            Some(group) => group.push(i),
+            None => groups.push(vec![i]),
+        }
+    }
+    groups
+}
+
+fn outcome(point: &Point, answer: Result<WhatifAnswer, String>) -> WhatifPoint {
+    let (answer, failed) = match answer {
+        Ok(answer) => (Some(answer), None),
+        Err(why) => (None, Some(why)),
+    };
+    WhatifPoint {
+        at: point.at.clone(),
+        user_bytes: point.device.user_bytes(),
+        used_bytes: point.load.file_bytes,
+        answer,
+        failed,
+    }
+}
+
+/// `fill 50, threads 8`: what is being measured.
+fn words(point: &Point) -> String {
+    let value = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let words: Vec<String> = point.at.iter().map(|(key, v)| format!("{key} {}", value(v))).collect();
+    words.join(", ")
+}

@@ -1,0 +1,159 @@
+//! What is asked: a card, a host, a load, and what varies; and whether each point of it can exist.
+
+use crate::whatif::axis::Axis;
+use device::{HostConfig, SECTOR_BYTES};
+use load::{FileioConfig, LoadConfig, LoadError};
+use profile::{DeviceConfig, Host, Profile, ProfileError};
+use serde_json::{Map, Value};
+use target::{Measure, Pattern, pattern_of};
+
+/// A grid: the product of the axes.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The card.
+    pub profile: Profile,
+    /// Who asks it.
+    pub host: Host,
+    /// Share of the card's size to model, above 0, at most 1.
+    pub scale: f64,
+    /// Root seed of every point.
+    pub seed: u64,
+    /// How long to measure each.
+    pub measure: Measure,
+    /// What is asked where no axis says otherwise; its file is what is in use.
+    pub load: FileioConfig,
+    /// What varies.
+    pub axes: Vec<Axis>,
+}
+
+/// Why a point can't exist.
+#[derive(Debug, thiserror::Error)]
+#[error("{typed}: {why}")]
+pub struct Refusal {
+    /// The axis values that ask for it, as they are typed.
+    pub typed: String,
+    /// What is wrong.
+    pub why: Why,
+}
+
+/// What is wrong with a point.
+#[derive(Debug, thiserror::Error)]
+pub enum Why {
+    /// The card or the host.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The load.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// What the axes make of the question, before it is known to be possible.
+pub(crate) struct Setup {
+    pub profile: Profile,
+    pub host: Host,
+    pub fill: f64,
+    pub load: FileioConfig,
+}
+
+/// A point that can exist.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    /// Value on each axis.
+    pub at: Map<String, Value>,
+    pub device: DeviceConfig,
+    pub host: HostConfig,
+    pub fill: f64,
+    pub load: FileioConfig,
+    pub state: State,
+}
+
+/// What a point is brought to before it is measured: points of the same state share the work.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct State {
+    /// Which values of the axes that change the card.
+    device: Vec<usize>,
+    fill: f64,
+    pattern: Pattern,
+    /// What the load touches, which may be less than what is in use.
+    file_bytes: u64,
+}
+
+impl State {
+    /// Whether bringing a card to it writes over what is in use.
+    pub(crate) fn is_written_over(&self) -> bool {
+        self.pattern != Pattern::None
+    }
+}
+
+impl Question {
+    /// All points, the last axis fastest.
+    pub(crate) fn points(&self) -> Result<Vec<Point>, Refusal> {
+        (0..self.count()).map(|i| self.checked(&self.indices(i))).collect()
+    }
+
+    /// Whether all points can exist.
+    pub fn check(&self) -> Result<(), Refusal> {
+        (0..self.count()).try_for_each(|i| self.checked(&self.indices(i)).map(drop))
+    }
+
+    /// How many points there are.
+    pub fn count(&self) -> usize {
+        self.axes.iter().map(Axis::len).product()
+    }
+
+    /// Which value of each axis point `i` has.
+    pub(crate) fn indices(&self, i: usize) -> Vec<usize> {
+        let mut left = i;
+        let mut indices = vec![0; self.axes.len()];
+        for (index, axis) in indices.iter_mut().zip(&self.axes).rev() {
+            *index = left % axis.len();
+            left /= axis.len();
+        }
+        indices
+    }
+
+    pub(crate) fn checked(&self, indices: &[usize]) -> Result<Point, Refusal> {
+        self.point(indices).map_err(|why| Refusal { typed: self.blamed(indices), why })
+    }
+
+    /// The axes of which another value would make the point possible; all of them where none alone would.
+    fn blamed(&self, indices: &[usize]) -> String {
+        let possible = |axis: usize| {
+            (0..self.axes[axis].len()).any(|other| {
+                let mut changed = indices.to_vec();
+                changed[axis] = other;
+                self.point(&changed).is_ok()
+            })
+        };
+        let typed = |axis: &usize| self.axes[*axis].typed(indices[*axis]);
+        let axes = 0..self.axes.len();
+        let guilty: Vec<String> = axes.clone().filter(|&axis| possible(axis)).map(|axis| typed(&axis)).collect();
+        if guilty.is_empty() {
+            return axes.map(|axis| typed(&axis)).collect::<Vec<_>>().join(" ");
+        }
+        guilty.join(" ")
+    }
+
+    /// The point at a value of each axis.
+    pub(crate) fn point(&self, indices: &[usize]) -> Result<Point, Why> {
+        let (profile, host) = (self.profile.clone(), self.host.clone());
+        let mut setup = Setup { profile, host, fill: 1.0, load: self.load };
+        for (axis, &i) in self.axes.iter().zip(indices) {
+            axis.apply(i, &mut setup)?;
+        }
+        let device = setup.profile.lower(self.scale)?;
+        let sectors = device.user_bytes() / SECTOR_BYTES;
+        let used = ((sectors as f64 * setup.fill).round() as u64).clamp(1, sectors);
+        let mut load = setup.load;
+        load.file_bytes = used * SECTOR_BYTES;
+        LoadConfig::Fileio(load).validate()?;
+        let at = self.axes.iter().zip(indices).map(|(axis, &i)| (axis.key().to_owned(), axis.value(i))).collect();
+        let state = State {
+            device: self.axes.iter().zip(indices).filter(|(axis, _)| axis.changes_device()).map(|(_, &i)| i).collect(),
+            fill: setup.fill,
+            pattern: pattern_of(&LoadConfig::Fileio(load), load.file_bytes),
+            file_bytes: load.file_bytes,
+        };
+        Ok(Point { at, device, host: setup.host.config(), fill: setup.fill, load, state })
+    }
+}

@@ -1,0 +1,108 @@
+//! Properties of simulated lives.
+
+use load::Access;
+use profile::Profile;
+use results::LifetimeCase;
+use study::lifetime::miniature::Size;
+use study::lifetime::{Wearing, lifetime};
+use target::Silent;
+
+const TB: f64 = 1e12;
+
+fn wearing(card: &str, settings: &[&str]) -> Wearing {
+    let mut profile = Profile::builtin(card).unwrap();
+    settings.iter().for_each(|setting| profile.set(setting).unwrap());
+    Wearing {
+        profile,
+        fill: 1.0,
+        access: Some(Access::Uniform),
+        block_bytes: 4096,
+        seed: 1,
+        size: Size { bands: 128, band_sectors: 128, cycles: 300 },
+    }
+}
+
+fn live(wearing: &Wearing) -> LifetimeCase {
+    lifetime(wearing, 2.0 * TB, 5.0, &Silent).unwrap()
+}
+
+const NEVER_FAILS: [&str; 2] = ["endurance.erase_fail_ppm_at_rated=0", "endurance.program_fail_ppm_at_rated=0"];
+
+#[test]
+fn uniform_writes_last_as_long_as_the_closed_form_says() {
+    for (card, fill) in [("tachion-400", 1.0), ("tachion-400", 0.6)] {
+        let case = live(&Wearing { fill, ..wearing(card, &NEVER_FAILS) });
+        let rated = case.rated_years.expect("nothing else ends it");
+        let ratio = rated / case.closed_years;
+        println!(
+            "{card} {fill}: {rated:.2} years, closed {:.2}, WAF {:.3}, {:?}",
+            case.closed_years, case.waf, case.wear
+        );
+        // The first block gets there before the mean one, and never after it.
+        assert!((0.95..=1.01).contains(&ratio), "{card} {fill}: {ratio}");
+        assert_eq!((case.spare_years, case.years), (None, rated));
+    }
+}
+
+#[test]
+fn hot_and_cold_writes_wear_within_a_tenth_of_the_mean() {
+    let hot_cold = Some(Access::HotCold { hot_share_of_space: 0.1, share_of_accesses: 0.9 });
+    // One that moves cold data, and one whose log does it by itself. Cards with large units take minutes.
+    for card in ["tachion-400", "iodrive-320-mlc"] {
+        let case = live(&Wearing { access: hot_cold, ..wearing(card, &NEVER_FAILS) });
+        let share = case.wear.share_of_mean();
+        println!("{card}: {:.1} %, WAF {:.2}, {:?} {:?}", share * 100.0, case.waf, case.wear, case.model);
+        assert!(share < 0.10, "{card}: {share}, {:?}", case.wear);
+    }
+}
+
+#[test]
+fn blocks_are_retired_as_the_closed_form_says_and_their_loss_ends_the_card() {
+    let case = live(&wearing("tachion-400", &[]));
+    println!("{:?}", LifetimeCase { curve: Vec::new(), ..case.clone() });
+    assert!((case.retired_share / case.retired_share_closed - 1.0).abs() < 0.15, "{case:?}");
+    let spare = case.spare_years.expect("blocks fail");
+    assert!(spare <= case.rated_years.unwrap_or(f64::INFINITY) || case.years < spare);
+    let rising = |of: fn(&results::LifetimePoint) -> f64| case.curve.windows(2).all(|p| of(&p[0]) <= of(&p[1]));
+    assert!(rising(|p| p.years) && rising(|p| p.retired_share) && rising(|p| -p.spare_factor));
+    let (young, old) = (&case.curve[4], case.curve.last().unwrap());
+    assert!(old.waf > young.waf, "less spare, more amplification: {young:?} {old:?}");
+}
+
+#[test]
+fn more_reserve_lasts_longer_and_costs_more_a_gigabyte() {
+    let cases = [0, 10, 25].map(|percent| live(&wearing("tachion-400", &[&format!("ftl.reserve={percent}%")])));
+    for pair in cases.windows(2) {
+        assert!(pair[1].waf < pair[0].waf && pair[1].years > pair[0].years);
+        assert!(pair[1].usd_per_gb > pair[0].usd_per_gb && pair[1].usd_per_tb_written < pair[0].usd_per_tb_written);
+    }
+    assert!((cases[2].reserve_percent - 25.0).abs() < 1e-3);
+}
+
+#[test]
+fn what_the_small_card_says_does_not_depend_on_how_small_it_is() {
+    let never = wearing("tachion-400", &NEVER_FAILS);
+    let years = |size: Size| live(&Wearing { size, ..never.clone() }).years;
+    let usual = years(never.size);
+    for size in [
+        Size { bands: 256, ..never.size },
+        Size { band_sectors: 256, ..never.size },
+        Size { cycles: 600, ..never.size },
+    ] {
+        let ratio = years(size) / usual;
+        assert!((0.97..1.03).contains(&ratio), "{size:?}: {ratio}");
+    }
+}
+
+#[test]
+fn the_same_seed_lives_the_same_life() {
+    let small = Wearing { size: Size { bands: 64, band_sectors: 128, cycles: 60 }, ..wearing("tachion-400", &[]) };
+    assert_eq!(live(&small), live(&small));
+    assert_ne!(live(&small), live(&Wearing { seed: 2, ..small.clone() }));
+}
+
+#[test]
+fn disks_have_no_cycles() {
+    let error = lifetime(&wearing("sas-raid10-6", &[]), TB, 5.0, &Silent).unwrap_err();
+    assert!(error.to_string().contains("sas-raid10-6 is disks"), "{error}");
+}

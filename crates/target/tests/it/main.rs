@@ -1,0 +1,12 @@
+//! Runs and their figures.
+
+mod accounts;
+mod common;
+mod few_dies;
+mod lost_requests;
+mod pace;
+mod preconditioning;
+mod queueing;
+mod redo;
+mod steady;
+mod worn_out;

@@ -1,0 +1,218 @@
+//! What does the host do in a life?
+//!
+//! A script is data: requests, and when to hold back. Stamps are given when a request is submitted, so that a script
+//! keeps its meaning when steps are taken out of it.
+
+use crate::sim::Lba;
+use device::Rng;
+use serde::{Deserialize, Serialize};
+
+/// What a request asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ask {
+    /// Write new versions.
+    Write {
+        /// First sector.
+        lba: Lba,
+        /// Sectors.
+        count: u32,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Declare unused.
+    Trim {
+        /// First sector.
+        lba: Lba,
+        /// Sectors.
+        count: u32,
+    },
+    /// Write zeroes.
+    WriteZeroes {
+        /// First sector.
+        lba: Lba,
+        /// Sectors.
+        count: u32,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Make durable.
+    Flush,
+    /// Read.
+    Read {
+        /// First sector.
+        lba: Lba,
+        /// Sectors.
+        count: u32,
+    },
+}
+
+/// One step of a host's script.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostStep {
+    /// Submits a request, once fewer than the depth are in flight.
+    Ask(Ask),
+    /// From now on at most this many are in flight; at least 1.
+    Depth(u32),
+    /// Waits until nothing is in flight.
+    Settle,
+    /// Lets time pass.
+    Pause {
+        /// How much.
+        ns: u64,
+    },
+    /// Has the card look at everything that is on its media.
+    Scrub,
+}
+
+/// Requests of a script.
+pub fn asks(steps: &[HostStep]) -> u32 {
+    steps.iter().filter(|s| matches!(s, HostStep::Ask(_))).count() as u32
+}
+
+/// What a host is like. Shares are out of 1,000 requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostConfig {
+    /// Requests.
+    pub asks: u32,
+    /// Sectors that it uses.
+    pub sectors: u32,
+    /// Sectors of one request, at most.
+    pub longest: u32,
+    /// Sectors of one trim, at most.
+    pub longest_trim: u32,
+    /// Hot sectors, from the first on.
+    pub hot_sectors: u32,
+    /// Requests that go to hot sectors.
+    pub hot: u32,
+    /// Reads.
+    pub reads: u32,
+    /// Trims.
+    pub trims: u32,
+    /// Write-zeroes.
+    pub zeroes: u32,
+    /// Flushes.
+    pub flushes: u32,
+    /// Writes with FUA, out of 1,000 writes.
+    pub fua: u32,
+    /// Requests in flight, at most.
+    pub deepest: u32,
+    /// Mean requests of a burst; between bursts the host waits, pauses or changes its depth.
+    pub burst: u32,
+    /// Longest pause.
+    pub longest_pause_ns: u64,
+    /// Mean requests between scrubs; 0 for none.
+    pub scrub: u32,
+}
+
+impl HostConfig {
+    /// A usual life: 5,000 requests, a tenth of the sectors hot.
+    pub fn life(sectors: u32) -> HostConfig {
+        HostConfig {
+            asks: 5_000,
+            sectors,
+            longest: 8,
+            longest_trim: 32,
+            hot_sectors: (sectors / 10).max(1),
+            hot: 700,
+            reads: 300,
+            trims: 30,
+            zeroes: 30,
+            flushes: 40,
+            fua: 50,
+            deepest: 16,
+            burst: 40,
+            longest_pause_ns: 20_000_000,
+            scrub: 400,
+        }
+    }
+
+    /// The script of a seed.
+    pub fn script(&self, seed: u64) -> Vec<HostStep> {
+        let mut what = Rng::stream(seed, "host requests");
+        let mut place = Rng::stream(seed, "host addresses");
+        let mut pace = Rng::stream(seed, "host pace");
+        let mut scrubs = Rng::stream(seed, "scrubs");
+        let mut steps = vec![HostStep::Depth(1 + pace.below(u64::from(self.deepest)) as u32)];
+        for _ in 0..self.asks {
+            steps.push(HostStep::Ask(self.ask(&mut what, &mut place)));
+            if pace.below(u64::from(self.burst.max(1))) == 0 {
+                steps.push(match pace.below(4) {
+                    0 => HostStep::Settle,
+                    1 => HostStep::Pause { ns: pace.below(self.longest_pause_ns + 1) },
+                    _ => HostStep::Depth(1 + pace.below(u64::from(self.deepest)) as u32),
+                });
+            }
+            if self.scrub > 0 && scrubs.below(u64::from(self.scrub)) == 0 {
+                steps.push(HostStep::Scrub);
+            }
+        }
+        steps
+    }
+
+    fn ask(&self, what: &mut Rng, place: &mut Rng) -> Ask {
+        let (drawn, fua) = (what.below(1000) as u32, what.below(1000) < u64::from(self.fua));
+        let mut bound = self.reads;
+        if drawn < bound {
+            let (lba, count) = self.range(place, self.longest);
+            return Ask::Read { lba, count };
+        }
+        bound += self.trims;
+        if drawn < bound {
+            let (lba, count) = self.range(place, self.longest_trim);
+            return Ask::Trim { lba, count };
+        }
+        bound += self.zeroes;
+        if drawn < bound {
+            let (lba, count) = self.range(place, self.longest_trim);
+            return Ask::WriteZeroes { lba, count, fua };
+        }
+        bound += self.flushes;
+        if drawn < bound {
+            return Ask::Flush;
+        }
+        let (lba, count) = self.range(place, self.longest);
+        Ask::Write { lba, count, fua }
+    }
+
+    fn range(&self, place: &mut Rng, longest: u32) -> (Lba, u32) {
+        let hot = place.below(1000) < u64::from(self.hot);
+        let lba = place.below(u64::from(if hot { self.hot_sectors } else { self.sectors })) as u32;
+        // Half of the requests have one sector: overlaps are then of whole requests and of parts of them.
+        let count = if place.below(2) == 0 { 1 } else { 1 + place.below(u64::from(longest)) as u32 };
+        (Lba(lba), count.min(self.sectors - lba))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_seed_has_the_same_script() {
+        let config = HostConfig::life(256);
+        assert_eq!(config.script(1), config.script(1));
+        assert_ne!(config.script(1), config.script(2));
+    }
+
+    #[test]
+    fn a_script_stays_within_the_sectors_and_has_every_kind_of_request() {
+        let steps = HostConfig::life(100).script(3);
+        assert_eq!(asks(&steps), 5_000);
+        let mut kinds = [0u32; 6];
+        for step in steps {
+            let HostStep::Ask(ask) = step else { continue };
+            let (kind, lba, count) = match ask {
+                Ask::Write { lba, count, fua } => (usize::from(fua), lba, count),
+                Ask::Trim { lba, count } => (2, lba, count),
+                Ask::WriteZeroes { lba, count, .. } => (3, lba, count),
+                Ask::Flush => (4, Lba(0), 1),
+                Ask::Read { lba, count } => (5, lba, count),
+            };
+            kinds[kind] += 1;
+            assert!(count > 0 && lba.0 + count <= 100);
+        }
+        assert!(kinds.iter().all(|&n| n > 50), "{kinds:?}");
+    }
+}

@@ -1,0 +1,5 @@
+//! Traces that are read, written and recorded.
+
+mod recording;
+mod samples;
+mod written;
