@@ -59,12 +59,8 @@ pub struct Storage {
     pub(crate) checkpoint_version: u64,
     /// Lists of holes that only a checkpoint told of have to be written before the card is ready.
     pub(crate) owes_since_start: Option<OwedSinceStart>,
-    /// The headers were told why it halted, or must not be.
-    pub(crate) halt_is_noted: bool,
     /// What has begun on dies and is not begun on a slow medium yet: how the operation before it ended is asked first.
     pub(crate) to_begin: Vec<Started>,
-    /// Slow media are waited for, one operation after the other: the card is being shut down.
-    pub(crate) at_once: bool,
     /// Trims that have to be durable before what they made stale is erased.
     pub(crate) trims: TrimsBeforeErase,
     /// Totals of its life.
@@ -93,9 +89,7 @@ impl Storage {
             checkpoint_stripes: 0,
             checkpoint_version: 0,
             owes_since_start: None,
-            halt_is_noted: false,
             to_begin: Vec::new(),
-            at_once: false,
             trims: TrimsBeforeErase::default(),
             life: Life::default(),
             patrol: Patrol::default(),

@@ -29,8 +29,6 @@ pub struct Noted {
     pub left_behind: BTreeSet<u32>,
     /// The highest opening of a band that was found.
     pub last_found: u64,
-    /// What was found is whole again, and the headers say so. Before that they tell of what there was before the start.
-    pub start_is_over: bool,
 }
 
 impl Noted {

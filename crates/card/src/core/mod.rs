@@ -9,6 +9,7 @@ pub mod explain;
 pub mod host_request;
 pub mod link;
 pub mod occupancy;
+pub mod phase;
 pub mod recovery_time;
 pub mod relocation;
 pub mod stripes;
@@ -21,6 +22,7 @@ use explain::{Activity, Record};
 use ftl::Ftl;
 use host_request::HostRequest;
 use link::Link;
+use phase::Lifecycle;
 use relocation::Relocations;
 use slab::Slab;
 use std::collections::VecDeque;
@@ -62,17 +64,12 @@ pub struct Core<I> {
     pub stopped_since: Option<Time>,
     /// By request, when the card explains where time went; else empty.
     pub records: Vec<Record>,
-    /// The card does no more: its media do not answer, or another controller has them.
-    pub halted: bool,
-    /// Power is failing: only what is in the buffer matters.
-    pub draining: bool,
-    /// Its spare is used up.
-    pub read_only: bool,
+    pub phase: Lifecycle,
 }
 
 impl<I: Clone + Default> Core<I> {
     /// The card around its flash management.
-    pub fn around(config: &CardConfig, ftl: Ftl, max_requests: u32, explain: bool) -> Core<I> {
+    pub fn around(config: &CardConfig, ftl: Ftl, max_requests: u32, explain: bool, phase: Lifecycle) -> Core<I> {
         let die_count = config.nand.geometry.dies() as usize;
         let requests = max_requests as usize;
         Core {
@@ -99,9 +96,7 @@ impl<I: Clone + Default> Core<I> {
             activity: Activity::default(),
             stopped_since: None,
             records: if explain { vec![Record::default(); requests] } else { Vec::new() },
-            halted: false,
-            draining: false,
-            read_only: false,
+            phase,
         }
     }
 }

@@ -55,7 +55,7 @@ impl Card<Storage> {
                     Err(MediaError::Host | MediaError::NoSpace) => return self.lose_module_of(now, die),
                     Err(MediaError::NoAnswer | MediaError::NoModule) => return self.die_is_dead(now, die),
                     Err(_) => {
-                        self.core.halted = true;
+                        self.core.phase.halt();
                         return;
                     }
                 }
@@ -68,10 +68,9 @@ impl Card<Storage> {
                 self.program_sealed(now);
             }
             MediaError::NoAnswer | MediaError::NoModule => self.die_is_dead(now, die),
-            MediaError::NoPower => self.core.halted = true,
+            MediaError::NoPower => self.core.phase.halt(),
             MediaError::Fenced => {
-                self.core.halted = true;
-                self.contents.halt_is_noted = true;
+                self.core.phase.halt_without_headers();
             }
         }
     }
@@ -97,8 +96,8 @@ impl Card<Storage> {
             self.note_elsewhere(now, done);
             return true;
         }
-        if contents.is_empty() || self.core.halted {
-            return !self.core.halted;
+        if contents.is_empty() || self.core.phase.is_halted() {
+            return !self.core.phase.is_halted();
         }
         if s.stream == StreamId::Checkpoint {
             // Nobody needs it.

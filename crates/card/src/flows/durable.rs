@@ -60,21 +60,21 @@ impl Card<Storage> {
         let part = if lies { 2 } else { SYNCED_PART };
         let together = (self.core.config.buffer_sectors / self.core.ftl.layout().stripe_sectors / part).max(1);
         let is_waited_for = !self.core.waiting_durable.is_empty()
-            || self.core.draining
+            || self.core.phase.is_draining()
             || !self.core.waiting_writes.is_empty() && (lies || self.core.stripes.is_empty());
         !is_waited_for && self.contents.unsynced.len() < together as usize
     }
 
     /// What was written a while ago has waited long enough.
     pub(crate) fn sync_is_due(&mut self, now: Time, done: &mut Done<Storage>) {
-        if !self.contents.unsynced.is_empty() && !self.core.halted {
+        if !self.contents.unsynced.is_empty() && !self.core.phase.is_halted() {
             self.sync_unsynced(now, done);
         }
     }
 
     /// Nothing is on its way that would end in a sync, and something waits for one.
     pub(crate) fn sync_rest(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.core.stripes.is_empty() && !self.contents.unsynced.is_empty() && !self.core.halted {
+        if self.core.stripes.is_empty() && !self.contents.unsynced.is_empty() && !self.core.phase.is_halted() {
             self.sync_unsynced(now, done);
         }
     }
@@ -86,7 +86,7 @@ impl Card<Storage> {
         }
         self.core.events.set(self.core.sync_slot(), Time::NEVER);
         self.contents.syncing = std::mem::take(&mut self.contents.unsynced);
-        let at_once = self.contents.at_once;
+        let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
         if !at_once {
             store.slots.iter().flatten().for_each(|slot| store.media.begin_sync(*slot));
@@ -96,14 +96,14 @@ impl Card<Storage> {
 
     /// A sync that was begun may be done.
     pub(crate) fn synced(&mut self, now: Time, done: &mut Done<Storage>) {
-        let at_once = self.contents.at_once;
+        let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
         let syncs = !at_once && store.slots.iter().flatten().any(|slot| store.media.is_syncing(*slot));
         if syncs || self.contents.syncing.is_empty() {
             return;
         }
         self.sync_media(now);
-        if self.core.halted {
+        if self.core.phase.is_halted() {
             return;
         }
         for s in std::mem::take(&mut self.contents.syncing) {
@@ -138,7 +138,7 @@ impl Card<Storage> {
             match store.media.sync(slot) {
                 Ok(()) => {}
                 Err(MediaError::NoPower) => {
-                    self.core.halted = true;
+                    self.core.phase.halt();
                     return;
                 }
                 Err(_) => failed.push(logical),
@@ -149,7 +149,7 @@ impl Card<Storage> {
         }
         // With more of them than parity stands for, what was to be durable may be nowhere.
         if failed.len() > parity as usize {
-            self.core.halted = true;
+            self.core.phase.halt();
             return;
         }
         for logical in failed {
@@ -159,7 +159,7 @@ impl Card<Storage> {
             // It may fail once and answer again: then it is filled anew. One that goes on failing is not tried for ever.
             if let Some(slot) = slot
                 && self.contents.store.filled_anew.insert(logical)
-                && !self.core.halted
+                && !self.core.phase.is_halted()
                 && let Ok(inserted) = self.take_module(now, slot)
             {
                 self.begin_rebuild(inserted.module);

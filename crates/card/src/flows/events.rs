@@ -7,6 +7,7 @@ use crate::core::counters::MediaCounters;
 use crate::core::dies::{Dies, Finished, Started, Work};
 use crate::core::explain::Record;
 use crate::core::host_request::Stage;
+use crate::core::phase::Lifecycle;
 use crate::core::stripes::{Erasing, StripeInFlight};
 use device::{Cause, Device, Request, RequestId, Time};
 use ftl::{Ftl, FtlError, SealedStripe, StreamId};
@@ -16,7 +17,7 @@ impl ModelCard {
     /// request goes.
     pub fn new(config: &CardConfig, max_requests: u32, explain: bool, seed: u64) -> Result<ModelCard, FtlError> {
         let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
-        Ok(Card { core: Core::around(config, ftl, max_requests, explain), contents: NoContents })
+        Ok(Card { core: Core::around(config, ftl, max_requests, explain, Lifecycle::running()), contents: NoContents })
     }
 }
 
@@ -237,7 +238,7 @@ impl<C: Contents> Card<C> {
     #[inline]
     pub(crate) fn go_on(&mut self, now: Time, done: &mut Done<C>) {
         C::go_on(self, now, done);
-        if self.core.draining {
+        if self.core.phase.is_draining() {
             return;
         }
         if !self.core.waiting_writes.is_empty() {
@@ -264,8 +265,8 @@ impl<C: Contents> Card<C> {
             !self.core.stripes.is_empty() || !self.core.erasing.is_empty() || self.core.relocations.on_their_way() > 0;
         if !at_work
             && !C::syncs(self)
-            && !self.core.draining
-            && !self.core.halted
+            && !self.core.phase.is_draining()
+            && !self.core.phase.is_halted()
             && (self.core.ftl.stale_bands_wait() || C::waits(self))
         {
             self.core.ftl.seal_for_durability(StreamId::Relocation);
@@ -324,7 +325,7 @@ impl<C: Contents> Device for Card<C> {
                 self.die_event(now, slot, done);
             } else if slot < self.core.relocation_slot() {
                 self.core.events.set(slot, Time::NEVER);
-                if self.core.draining {
+                if self.core.phase.is_draining() {
                     continue;
                 }
                 let id = RequestId((slot - self.core.die_count) as u32);

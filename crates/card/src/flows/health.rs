@@ -25,7 +25,7 @@ impl Card<Storage> {
             critical_warning: CriticalWarning {
                 spare_below_threshold: available_spare < threshold,
                 reliability_degraded: self.is_degraded(),
-                read_only: self.core.read_only,
+                read_only: self.core.phase.is_read_only(),
             },
             available_spare,
             available_spare_threshold: threshold,
@@ -57,7 +57,7 @@ impl Card<Storage> {
 
     /// What is left of the spare space that a new card has, in percent.
     fn available_spare(&self) -> u8 {
-        if self.core.read_only {
+        if self.core.phase.is_read_only() {
             return 0;
         }
         let kept = self.core.ftl.min_data_sectors();
@@ -96,7 +96,9 @@ impl Card<Storage> {
             ..Life::default()
         };
         self.contents.life.saved.1 = self.contents.life.read_bytes.saturating_add(self.contents.life.written_bytes);
-        self.core.read_only = common.read_only;
+        if common.read_only {
+            self.core.phase.turn_read_only();
+        }
     }
 
     /// Puts the totals into the headers, to be written.
@@ -126,14 +128,14 @@ impl Card<Storage> {
     }
 
     pub(crate) fn save_totals(&mut self) {
-        if self.core.halted || self.core.draining {
+        if self.core.phase.is_halted() || self.core.phase.is_draining() {
             return;
         }
         self.note_totals();
         let crate::contents::store::Store { media, headers, slots, .. } = &mut self.contents.store;
         let written = headers.write_totals(&mut **media, slots);
         if written.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
-            self.core.halted = true;
+            self.core.phase.halt();
         }
     }
 
@@ -147,11 +149,11 @@ impl Card<Storage> {
     pub fn shut_down(&mut self, now: Time, done: &mut Done<Storage>) -> Time {
         assert_eq!(self.core.in_flight, 0, "requests are in flight");
         self.contents.life.tick(now);
-        self.core.draining = true;
-        self.wait_at_once(now, done);
+        self.core.phase.shut_down();
+        self.end_waits(now, done);
         self.finish_own_work(done);
         self.sync_rest(now, done);
-        if !self.core.halted {
+        if !self.core.phase.is_halted() {
             let now = self.contents.life.now;
             let host_has_room = self.core.ftl.open_band_of(StreamId::Host).is_some() || self.core.ftl.free_bands() > 0;
             if host_has_room {
@@ -169,12 +171,12 @@ impl Card<Storage> {
             self.finish_own_work(done);
             if self.contents.store.dirty_holes.is_empty()
                 && self.contents.failed_stripes.is_empty()
-                && !self.core.halted
+                && !self.core.phase.is_halted()
             {
                 self.write_last_headers();
             }
         }
-        self.core.halted = true;
+        self.core.phase.halt();
         self.contents.life.now
     }
 
@@ -194,7 +196,7 @@ impl Card<Storage> {
         use device::Device;
         while self.core.dies.in_flight() > 0 || self.core.relocations.on_their_way() > 0 {
             let next = self.next_event();
-            if next == Time::NEVER || self.core.halted {
+            if next == Time::NEVER || self.core.phase.is_halted() {
                 return;
             }
             self.advance(next, done);

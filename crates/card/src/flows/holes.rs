@@ -46,7 +46,9 @@ impl Card<Storage> {
     }
     /// A band that may be erased.
     pub(crate) fn next_band_to_erase(&mut self, now: Time) -> Option<BandId> {
-        let among = self.may_erase(now).min(self.erasable_beside_rescue());
+        self.make_trims_durable(now);
+        self.forget_rescued();
+        let among = self.erasable_beside_trims().min(self.erasable_beside_rescue());
         let rebuilt = self.contents.rebuild.as_ref().and_then(|rebuild| rebuild.band());
         let scrubbed = self.contents.scrub.as_ref().and_then(|scrub| scrub.band());
         let band = self.core.ftl.next_erase_but(among, [rebuilt, scrubbed])?;
@@ -55,49 +57,67 @@ impl Card<Storage> {
         Some(band)
     }
 
-    /// So many of the bands that wait may be erased.
-    fn may_erase(&mut self, now: Time) -> usize {
-        let owes = |card: &Card<Storage>| !card.contents.store.dirty_holes.is_empty();
-        if self.core.config.power_loss_protection || planted(Canary::EraseBeforeTrims) {
-            return usize::MAX;
+    /// Trims have no say in what is erased: capacitors bring them to flash.
+    fn erases_despite_trims(&self) -> bool {
+        self.core.config.power_loss_protection || planted(Canary::EraseBeforeTrims)
+    }
+
+    /// So many of the bands that wait may be erased, as far as trims are concerned.
+    fn erasable_beside_trims(&self) -> usize {
+        if self.erases_despite_trims() { usize::MAX } else { self.contents.trims.cleared }
+    }
+
+    /// Goes on with making the trims durable that bands wait for, as far as that goes now.
+    fn make_trims_durable(&mut self, now: Time) {
+        if self.erases_despite_trims() {
+            return;
         }
+        while self.trims_go_on(now) {}
+    }
+
+    /// One step; false when there is nothing to do for now.
+    fn trims_go_on(&mut self, now: Time) -> bool {
+        let owes = !self.contents.store.dirty_holes.is_empty();
         match self.contents.trims.stage {
-            Stage::None if !owes(self) && self.core.ftl.host_is_durable(self.contents.trims.written) => {
-                self.contents.trims.cleared = self.core.ftl.stale_bands()
+            Stage::None if !owes && self.core.ftl.host_is_durable(self.contents.trims.written) => {
+                self.contents.trims.cleared = self.core.ftl.stale_bands();
+                false
             }
             Stage::None => {
-                if self.contents.trims.cleared == 0 && owes(self) && self.core.ftl.stale_bands_wait() {
-                    self.contents.trims.bands = self.core.ftl.stale_bands();
-                    self.core.ftl.seal_for_durability(StreamId::Host);
-                    self.program_sealed(now);
-                    let as_of = self.contents.store.next_version - 1;
-                    self.contents.trims.stage = Stage::Before { barrier: self.core.ftl.host_barrier(), as_of };
-                    return self.may_erase(now);
+                if self.contents.trims.cleared > 0 || !owes || !self.core.ftl.stale_bands_wait() {
+                    return false;
                 }
+                self.contents.trims.bands = self.core.ftl.stale_bands();
+                self.core.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                let as_of = self.contents.store.next_version - 1;
+                self.contents.trims.stage = Stage::Before { barrier: self.core.ftl.host_barrier(), as_of };
+                true
             }
             // A checkpoint was begun since: what is written now must not look older than it.
             Stage::Before { as_of, .. } if as_of < self.contents.checkpoint_version => {
                 self.contents.trims.stage = Stage::None;
-                return self.may_erase(now);
+                true
             }
             Stage::Before { barrier, as_of } => {
-                if self.core.ftl.host_is_durable(barrier) && self.has_room_for_owed_holes() {
-                    self.durable_up_to(as_of);
-                    self.write_owed_holes(now, as_of);
-                    self.core.ftl.seal_for_durability(StreamId::Host);
-                    self.program_sealed(now);
-                    self.contents.trims.stage = Stage::Holes { barrier: self.core.ftl.host_barrier() };
-                    return self.may_erase(now);
+                if !self.core.ftl.host_is_durable(barrier) || !self.has_room_for_owed_holes() {
+                    return false;
                 }
+                self.durable_up_to(as_of);
+                self.write_owed_holes(now, as_of);
+                self.core.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.contents.trims.stage = Stage::Holes { barrier: self.core.ftl.host_barrier() };
+                true
             }
             Stage::Holes { barrier } => {
                 if self.core.ftl.host_is_durable(barrier) {
                     self.contents.trims.cleared = self.contents.trims.bands;
                     self.contents.trims.stage = Stage::None;
                 }
+                false
             }
         }
-        self.contents.trims.cleared
     }
 
     /// A sector was trimmed that held something.

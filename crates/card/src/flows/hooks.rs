@@ -165,7 +165,11 @@ impl Contents for Storage {
     }
 
     fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
-        if card.waits_for_answer(now, die) || card.waits_for_medium(now, die) {
+        if let Some(until) = card.unanswered_until(now, die) {
+            card.core.events.set(die, until);
+            return true;
+        }
+        if card.wait_for_medium(now, die) {
             return true;
         }
         card.set_pace(die as u32);
@@ -209,7 +213,7 @@ impl Contents for Storage {
     }
 
     fn holds_erases(card: &Card<Self>) -> bool {
-        card.core.halted || (card.core.draining && !card.drain_lacks_room())
+        card.core.phase.is_halted() || (card.core.phase.is_draining() && !card.drain_lacks_room())
     }
 
     fn is_left_behind(card: &Card<Self>, band: BandId, die: u32) -> bool {
@@ -228,7 +232,7 @@ impl Contents for Storage {
         // A cut may leave some of what is programmed into the band from now on, and none of its erase.
         if !card.contents.store.media.keeps_erases() {
             card.sync_media(now);
-            return !card.core.halted;
+            return !card.core.phase.is_halted();
         }
         true
     }
@@ -240,7 +244,7 @@ impl Contents for Storage {
 
     fn holds_relocation(card: &Card<Self>) -> bool {
         // What failed goes first: free bands are for it, and collection would take them.
-        card.core.halted || !card.contents.failed_stripes.is_empty()
+        card.core.phase.is_halted() || !card.contents.failed_stripes.is_empty()
     }
 
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
@@ -291,7 +295,9 @@ impl Contents for Storage {
 
     fn events_done(card: &mut Card<Self>, now: Time, idle: bool) {
         // Whatever waits for room then waits for ever.
-        card.core.halted |= idle && card.is_beyond_writing();
+        if idle && card.is_beyond_writing() {
+            card.core.phase.halt();
+        }
         if idle && !card.contents.homeless.is_empty() {
             card.unblock(now);
             card.stop_without_room();
@@ -299,7 +305,7 @@ impl Contents for Storage {
     }
 
     fn rests(card: &mut Card<Self>, now: Time) {
-        if card.core.draining && card.core.dies.in_flight() == 0 && !card.syncs() {
+        if card.core.phase.is_draining() && card.core.dies.in_flight() == 0 && !card.syncs() {
             card.drain(now);
         }
         card.note_halt();
@@ -313,7 +319,7 @@ impl Contents for Storage {
         }
         card.note_elsewhere(now, done);
         card.rehome(now);
-        if card.core.draining {
+        if card.core.phase.is_draining() {
             return card.drain(now);
         }
         card.rebuild_on(now);

@@ -100,7 +100,7 @@ impl<C: Contents> Card<C> {
             }
             Operation::Write => self.queue_write(now, id, done),
             Operation::Flush => self.make_durable(now, id, done),
-            Operation::Trim if self.core.read_only => self.fail(now, id, RequestError::ReadOnly, done),
+            Operation::Trim if self.core.phase.is_read_only() => self.fail(now, id, RequestError::ReadOnly, done),
             Operation::Trim => {
                 // Sectors at the edges that are covered in part stay.
                 self.trim(first + u32::from(partial_first), first + sectors - u32::from(partial_last));
@@ -187,7 +187,7 @@ impl<C: Contents> Card<C> {
 
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
     fn queue_write(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        if self.core.read_only {
+        if self.core.phase.is_read_only() {
             return self.fail(now, id, RequestError::ReadOnly, done);
         }
         if !C::merge_edges(self, id) {

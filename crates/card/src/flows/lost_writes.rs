@@ -17,7 +17,7 @@ use crate::contents::store::Store;
 impl Card<Storage> {
     /// Something is about to be acknowledged: the headers say what may become of it.
     pub(crate) fn note_risk(&mut self) {
-        if self.core.config.power_loss_protection && !self.core.halted && !self.says_lost_writes() {
+        if self.core.config.power_loss_protection && !self.core.phase.is_halted() && !self.says_lost_writes() {
             self.say_lost_writes(true);
         }
     }
@@ -46,9 +46,10 @@ impl Card<Storage> {
     /// When the card has halted and holds what it acknowledged, tells the modules that are left. Not those that another
     /// controller has: they are its own.
     pub(crate) fn note_halt(&mut self) {
-        if !self.core.halted || std::mem::replace(&mut self.contents.halt_is_noted, true) {
+        if !self.core.phase.headers_to_be_told() {
             return;
         }
+        self.core.phase.tell_headers();
         let is_empty = self.core.buffer_free_sectors == self.core.buffer_sectors;
         let store = &mut self.contents.store;
         if !self.core.config.power_loss_protection {

@@ -18,18 +18,16 @@ use ftl::{BandId, BandState, FoundBlock, StreamId, UnitAddress};
 use media::{MediaError, Module, ReadReport, Shape};
 
 impl Card<Storage> {
-    /// The die's module does not answer at all: its operation ends when the time that the card waits is over.
-    pub(crate) fn waits_for_answer(&mut self, now: Time, die: usize) -> bool {
+    /// Until when the card waits for a die whose module does not answer at all: its operation ends when that is over.
+    pub(crate) fn unanswered_until(&self, now: Time, die: usize) -> Option<Time> {
         let store = &self.contents.store;
         let modules = store.slots.len();
         let is_stuck = store.slots[die % modules].is_some_and(|slot| store.media.is_stuck(slot));
-        let Some(op) = self.core.dies.current(die).filter(|_| is_stuck && !self.core.draining) else { return false };
+        let Some(op) = self.core.dies.current(die).filter(|_| is_stuck && !self.core.phase.is_draining()) else {
+            return None;
+        };
         let until = op.started + self.core.config.module_timeout_ns;
-        if until <= now {
-            return false;
-        }
-        self.core.events.set(die, until);
-        true
+        (until > now).then_some(until)
     }
 
     /// How fast a die's module is now.
@@ -44,14 +42,14 @@ impl Card<Storage> {
         let Err(error) = read else { return false };
         let store = &self.contents.store;
         if error == MediaError::NoPower {
-            self.core.halted = true;
+            self.core.phase.halt();
         } else if store.place(at).is_some() {
             match error {
                 MediaError::Host => self.lose_module_of(now, at.die),
                 _ => self.die_is_dead(now, at.die),
             }
         }
-        self.core.halted
+        self.core.phase.is_halted()
     }
 
     /// Something can't be read. Has another controller the modules, which has moved it? Then the card stops: what it knows
@@ -61,8 +59,9 @@ impl Card<Storage> {
         let crate::contents::store::Store { media, headers, slots, .. } = &mut *store;
         let is_later =
             slots.iter().flatten().any(|slot| Headers::generation_in(&mut **media, *slot) > headers.common.generation);
-        self.core.halted |= is_later;
-        self.contents.halt_is_noted |= is_later;
+        if is_later {
+            self.core.phase.halt_without_headers();
+        }
         is_later
     }
 
@@ -80,7 +79,9 @@ impl Card<Storage> {
         self.close_open_bands(now);
         self.core.ftl.set_die_dead(die, true);
         self.program_sealed(now);
-        self.core.halted |= self.is_beyond_writing();
+        if self.is_beyond_writing() {
+            self.core.phase.halt();
+        }
     }
 
     /// So many dies are gone that no stripe can hold data any more. The card stops, and what is on its modules stays as it
@@ -104,7 +105,7 @@ impl Card<Storage> {
             && !self.syncs()
             && !waits_for_time
         {
-            self.core.halted = true;
+            self.core.phase.halt();
         }
     }
 
@@ -150,7 +151,7 @@ impl Card<Storage> {
         let crate::contents::store::Store { media, headers, slots, .. } = &mut self.contents.store;
         let told = headers.tell(&mut **media, slots);
         if told.is_err() {
-            self.core.halted = true;
+            self.core.phase.halt();
         }
         told.unwrap_or_default()
     }
@@ -190,7 +191,9 @@ impl Card<Storage> {
             // A module that comes before the erase of a band is over was not asked to erase it.
             self.core.erasing.iter_mut().for_each(|erasing| erasing.dies.retain(|of| *of != die));
         }
-        self.core.halted |= self.is_beyond_writing();
+        if self.is_beyond_writing() {
+            self.core.phase.halt();
+        }
     }
 
     /// What the headers say of one of its modules.
@@ -250,7 +253,7 @@ impl Card<Storage> {
     pub fn slot_is_free(&self, slot: u32, module: &Shape) -> Result<(), InsertError> {
         let store = &self.contents.store;
         let shape = *store.media.shape();
-        if self.core.halted {
+        if self.core.phase.is_halted() {
             return Err(InsertError::Halted);
         }
         if slot >= shape.modules {
@@ -290,7 +293,7 @@ impl Card<Storage> {
         if let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) {
             self.lose_module(now, logical as u32);
         }
-        if self.core.halted { Err(InsertError::Halted) } else { Ok(()) }
+        if self.core.phase.is_halted() { Err(InsertError::Halted) } else { Ok(()) }
     }
 
     /// Finds the place of the module in a slot, and tells all modules of it.
@@ -321,7 +324,7 @@ impl Card<Storage> {
         let lost = match told {
             Ok(lost) => lost,
             Err(failed) => {
-                self.core.halted = true;
+                self.core.phase.halt();
                 return Err(InsertError::Claim { slot, error: failed.error });
             }
         };

@@ -51,7 +51,7 @@ impl Card<Storage> {
         });
         let bands = (0..self.core.config.bands.min(HEADER_BANDS)).map(BandId);
         let holds: BandSet = bands.filter(|band| self.holds_durable(*band, &durable)).map(|band| band.0).collect();
-        let is_over = self.contents.noted.start_is_over;
+        let is_over = self.core.phase.start_is_over();
         let common = &mut self.contents.store.headers.common;
         if !is_over {
             // What was found they tell of already.
@@ -79,7 +79,7 @@ impl Card<Storage> {
         let opening = self.core.ftl.opening(band);
         let Some(durable) = durable.get(usize::from(opening.stream)) else { return false };
         let is_durable = if opening.sequence <= self.contents.noted.last_found {
-            opening.sequence != 0 && self.contents.noted.start_is_over
+            opening.sequence != 0 && self.core.phase.start_is_over()
         } else {
             (opening.sequence, 0) < (durable.band_sequence, durable.stripe)
         };
@@ -105,7 +105,9 @@ impl Card<Storage> {
         }
         let told = headers.write_totals(&mut **media, slots);
         // A module that can't take it is noticed by whoever writes there next.
-        self.core.halted |= told.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced));
+        if told.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
+            self.core.phase.halt();
+        }
     }
 
     /// A band was erased, all of it or not.
@@ -119,13 +121,14 @@ impl Card<Storage> {
 
     /// When what was found is whole again, the headers say that it is durable.
     pub(crate) fn note_end_of_start(&mut self) {
-        if self.contents.noted.start_is_over || self.core.halted || self.core.draining {
+        if self.core.phase.start_is_over() || self.core.phase.is_halted() || self.core.phase.is_draining() {
             return;
         }
+        self.forget_rescued();
         let is_whole = !self.is_rescuing() && !self.core.ftl.must_empty();
         let erases = self.core.ftl.stale_bands_wait() || !self.core.erasing.is_empty();
         if is_whole && !erases && self.contents.owes_since_start.is_none() {
-            self.contents.noted.start_is_over = true;
+            self.core.phase.end_start();
             self.save_totals();
         }
     }

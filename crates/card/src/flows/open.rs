@@ -8,6 +8,7 @@ use crate::contents::noted::Noted;
 use crate::contents::rescue::Rescue;
 use crate::contents::store::{HeaderFailed, Headers, Store};
 use crate::core::Core;
+use crate::core::phase::Lifecycle;
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{self, AssembleError, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
 use ftl::{FoundBlock, Ftl, FtlError};
@@ -182,8 +183,7 @@ impl Card<Storage> {
         headers.claim(&mut *media, &in_slots)?;
         headers.write(&mut *media, &in_slots)?;
         let store = Store::new(media, headers, in_slots);
-        let mut card = Card::around_found(config, ftl, store, max_requests);
-        card.contents.noted.start_is_over = true;
+        let mut card = Card::around_found(config, ftl, store, max_requests, Lifecycle::running());
         card.begin_patrol(false);
         Ok(card)
     }
@@ -209,7 +209,7 @@ impl Card<Storage> {
         store.next_version = found.next_version;
         // What was found is on flash.
         store.holes_as_of = found.next_version - 1;
-        let mut card = Card::around_found(config, found.ftl, store, max_requests);
+        let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
         card.contents.trims = TrimsBeforeErase::at_start(stale_bands);
         card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
@@ -224,9 +224,15 @@ impl Card<Storage> {
     }
 
     /// The card around flash management that knows its media.
-    fn around_found(config: &CardConfig, mut ftl: Ftl, store: Store, max_requests: u32) -> Card<Storage> {
+    fn around_found(
+        config: &CardConfig,
+        mut ftl: Ftl,
+        store: Store,
+        max_requests: u32,
+        phase: Lifecycle,
+    ) -> Card<Storage> {
         ftl.keep_free(config.bands_kept_free());
-        Card { core: Core::around(config, ftl, max_requests, false), contents: Storage::new(store) }
+        Card { core: Core::around(config, ftl, max_requests, false, phase), contents: Storage::new(store) }
     }
 
     /// Begins what has to be done after a start.
@@ -239,7 +245,7 @@ impl Card<Storage> {
     /// move it. What a host reads before that could be lost with one module more.
     pub fn is_ready(&self) -> bool {
         let at_work = self.core.dies.in_flight() > 0 || self.syncs_soon();
-        self.core.halted || self.contents.noted.start_is_over || !at_work
+        self.core.phase.is_halted() || self.core.phase.start_is_over() || !at_work
     }
 
     /// What was done with contents since the start.

@@ -14,7 +14,7 @@ impl Card<Storage> {
     /// Power begins to fail. A card with capacitors puts what it has acknowledged on flash: its driver goes on to
     /// [`advance`](device::Device::advance) it until [`Card::is_drained`], while the energy lasts.
     pub fn power_fails(&mut self, now: Time) {
-        self.core.draining = true;
+        self.core.phase.drain();
         self.core.dies.programs_first();
         self.core.waiting_writes.clear();
         self.drain(now);
@@ -23,7 +23,7 @@ impl Card<Storage> {
 
     /// Writes what is owed, as far as there is room, and closes what is open.
     pub(crate) fn drain(&mut self, now: Time) {
-        if !self.core.config.power_loss_protection || self.core.halted {
+        if !self.core.config.power_loss_protection || self.core.phase.is_halted() {
             return;
         }
         while let Some(segment) = self.first_owed()
@@ -38,7 +38,7 @@ impl Card<Storage> {
         self.erase_stale(now);
         // More is gone than room was kept for: what is left in the buffer has no place to go to.
         if self.core.dies.in_flight() == 0 && !self.syncs() && !self.owes_nothing() {
-            self.core.halted = true;
+            self.core.phase.halt();
         }
         if self.owes_nothing() {
             self.nothing_was_lost();
@@ -68,11 +68,14 @@ impl Card<Storage> {
     /// Nothing that was acknowledged is only in the buffer, and the headers don't say so.
     pub fn is_drained(&self) -> bool {
         let is_done = self.owes_nothing() && !self.says_lost_writes();
-        !self.core.config.power_loss_protection || planted(Canary::CapacitorsEmpty) || self.core.halted || is_done
+        !self.core.config.power_loss_protection
+            || planted(Canary::CapacitorsEmpty)
+            || self.core.phase.is_halted()
+            || is_done
     }
 
     /// The media do not answer any more.
     pub fn is_halted(&self) -> bool {
-        self.core.halted
+        self.core.phase.is_halted()
     }
 }

@@ -11,7 +11,7 @@ use device::{Cause, RequestError, RequestId, Time};
 impl<C: Contents> Card<C> {
     /// The card takes no more writes: bad blocks have used up its spare.
     pub fn is_read_only(&self) -> bool {
-        self.core.read_only
+        self.core.phase.is_read_only()
     }
 
     /// Completes a request that does not work.
@@ -40,16 +40,20 @@ impl<C: Contents> Card<C> {
     fn notice_that_nothing_comes_free(&mut self, now: Time, done: &mut Done<C>) {
         let wants_room = !self.core.waiting_writes.is_empty()
             || self.core.waiting_durable.iter().any(|(_, id)| self.core.requests[id.0 as usize].holes_as_of.is_some());
-        let may_come =
-            |card: &Card<C>| card.core.draining || card.core.halted || card.core.ftl.can_write() || card.has_own_work();
+        let may_come = |card: &Card<C>| {
+            card.core.phase.is_draining()
+                || card.core.phase.is_halted()
+                || card.core.ftl.can_write()
+                || card.has_own_work()
+        };
         if !wants_room || may_come(self) {
             return;
         }
         self.go_on(now, done);
-        if may_come(self) || self.core.read_only || C::use_reserve(self, now, done) {
+        if may_come(self) || self.core.phase.is_read_only() || C::use_reserve(self, now, done) {
             return;
         }
-        self.core.read_only = true;
+        self.core.phase.turn_read_only();
         C::turned_read_only(self);
         while let Some(id) = self.core.waiting_writes.pop_front() {
             self.fail(now, id, RequestError::ReadOnly, done);

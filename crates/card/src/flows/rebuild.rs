@@ -135,7 +135,7 @@ impl Card<Storage> {
 
     /// Goes on with the rebuild, if nothing of it is under way.
     pub(crate) fn rebuild_on(&mut self, now: Time) {
-        if self.core.draining || self.core.halted {
+        if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
         while let Some(rebuild) = &mut self.contents.rebuild {
@@ -234,7 +234,7 @@ impl Card<Storage> {
         self.sync_media(now);
         let lacks_another = self.contents.store.slots.contains(&None);
         let lacks_die = (0..self.core.ftl.layout().dies).any(|die| self.core.ftl.blocks().is_dead(die));
-        if self.core.halted || lacks_another || lacks_die {
+        if self.core.phase.is_halted() || lacks_another || lacks_die {
             return;
         }
         self.contents.store.headers.set_state(logical as usize, SlotState::Active);
@@ -310,7 +310,7 @@ impl Card<Storage> {
 
     /// Rebuilds the next unit of the block that is needed, from `at` on.
     fn rebuild_row(&mut self, now: Time, mut at: UnitAddress, done: &mut Done<Storage>) {
-        if self.core.draining || self.core.halted {
+        if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
         while at.row < self.core.ftl.layout().rows && !self.unit_is_needed(at) {
@@ -419,7 +419,7 @@ impl Card<Storage> {
     /// The block can't take what belongs there: its band is emptied.
     fn rebuild_failed(&mut self, now: Time, at: UnitAddress, error: MediaError, done: &mut Done<Storage>) {
         self.media_failed(now, at.band.0, at.die, error);
-        if !self.core.halted && !self.rebuild_was_given_up(now, done) {
+        if !self.core.phase.is_halted() && !self.rebuild_was_given_up(now, done) {
             self.rebuild_next(now, done);
         }
     }

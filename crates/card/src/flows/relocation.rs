@@ -22,7 +22,7 @@ impl<C: Contents> Card<C> {
         // must not find a queue.
         let idle = self.core.in_flight == 0;
         // Relocations that wait for room go first.
-        if self.core.draining || !self.core.relocations.waiting.is_empty() || C::holds_relocation(self) {
+        if self.core.phase.is_draining() || !self.core.relocations.waiting.is_empty() || C::holds_relocation(self) {
             return;
         }
         let idle_sectors = self.core.ftl.layout().dies * self.core.ftl.layout().unit_sectors;
@@ -100,7 +100,7 @@ impl<C: Contents> Card<C> {
     }
 
     fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Done<C>) {
-        if self.core.draining {
+        if self.core.phase.is_draining() {
             // They lie where they lay; what room is left is for what lies nowhere.
             return;
         }

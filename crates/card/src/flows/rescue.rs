@@ -12,22 +12,24 @@ use crate::contents::store::Content;
 use ftl::Ppa;
 
 impl Card<Storage> {
-    /// Something of it is not durable elsewhere yet.
-    pub(crate) fn is_rescuing(&mut self) -> bool {
+    /// Something of it is not known to be durable elsewhere.
+    pub(crate) fn is_rescuing(&self) -> bool {
+        self.contents.rescue.is_some()
+    }
+
+    /// Forgets what lies elsewhere by now, and all of it when that is durable.
+    pub(crate) fn forget_rescued(&mut self) {
         let (ftl, rescue) = (&self.core.ftl, &mut self.contents.rescue);
-        let Some(of) = rescue else { return false };
+        let Some(of) = rescue else { return };
         // Once it lies elsewhere its band may be erased, and the address be given to something else.
         of.by_address.retain(|ppa, _| ftl.is_current(Ppa(*ppa)));
         if of.by_address.is_empty() && ftl.is_durable(*of.barriers.get_or_insert_with(|| ftl.barriers())) {
             *rescue = None;
         }
-        rescue.is_some()
     }
 
     /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
-    pub(crate) fn erasable_beside_rescue(&mut self) -> usize {
-        // It forgets what is over.
-        self.is_rescuing();
+    pub(crate) fn erasable_beside_rescue(&self) -> usize {
         self.contents.rescue.as_ref().filter(|of| !of.lacks_room).map_or(usize::MAX, |of| of.erasable)
     }
 
@@ -89,6 +91,7 @@ mod tests {
         assert!(card.rescued(ppa).is_none());
         assert!(card.is_rescuing() && card.erasable_beside_rescue() == 0, "it is not durable yet");
         tiny::rest(&mut card, now);
+        card.forget_rescued();
         assert!(!card.is_rescuing() && card.erasable_beside_rescue() == usize::MAX);
     }
 }

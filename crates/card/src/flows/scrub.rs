@@ -14,7 +14,7 @@ impl Card<Storage> {
     /// Begins a pass over all that is on flash, unless one is under way. A card that has halted does nothing more: its
     /// requests are answered for by whoever drives it.
     pub fn begin_scrub(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.scrub.is_none() && !self.core.halted {
+        if self.contents.scrub.is_none() && !self.core.phase.is_halted() {
             self.scrub_bands(BandId(0), self.core.ftl.bands());
             self.go_on(now, done);
         }
@@ -35,7 +35,7 @@ impl Card<Storage> {
 
     /// Reads the next stripe, if none is being read.
     pub(crate) fn scrub_on(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.core.draining || self.core.halted {
+        if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
         if self.contents.scrub.is_none() {

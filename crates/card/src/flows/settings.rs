@@ -9,7 +9,7 @@ impl<C: Contents> Card<C> {
     pub fn set_gc(&mut self, now: Time, gc: GcMode, done: &mut Done<C>) -> Result<(), FtlError> {
         self.core.ftl.set_gc(gc)?;
         self.core.config.ftl.gc = gc;
-        if !self.core.halted {
+        if !self.core.phase.is_halted() {
             self.go_on(now, done);
         }
         Ok(())

@@ -12,7 +12,7 @@ use media::Medium;
 
 impl Card<Storage> {
     pub(crate) fn is_on_slow_medium(&self) -> bool {
-        matches!(self.contents.store.media, Medium::Outside(_)) && !self.contents.at_once
+        matches!(self.contents.store.media, Medium::Outside(_)) && !self.core.phase.waits_at_once()
     }
 
     /// Tells the medium what has begun on dies.
@@ -59,8 +59,9 @@ impl Card<Storage> {
         }
     }
 
-    /// The time of a die's operation is over, and the medium has not answered yet.
-    pub(crate) fn waits_for_medium(&mut self, now: Time, d: usize) -> bool {
+    /// The time of a die's operation is over: waits on when the medium has not answered yet. A module that has had its
+    /// time is given up; false then, and when the medium has answered.
+    pub(crate) fn wait_for_medium(&mut self, now: Time, d: usize) -> bool {
         let store = &self.contents.store;
         if !self.is_on_slow_medium() {
             return false;
@@ -95,8 +96,7 @@ impl Card<Storage> {
     }
 
     /// From now on each operation waits for itself: the card is being shut down.
-    pub(crate) fn wait_at_once(&mut self, now: Time, done: &mut Done<Storage>) {
-        self.contents.at_once = true;
+    pub(crate) fn end_waits(&mut self, now: Time, done: &mut Done<Storage>) {
         let modules = self.contents.store.slots.len() as u32;
         (0..modules).for_each(|logical| self.wait_no_longer_for(now, logical));
         if !self.contents.syncing.is_empty() {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::contents::rescue::Rescue;
+use crate::core::phase::Lifecycle;
 use crate::{StorageCard, tiny};
 use device::Time;
 use format::{ModuleHeader, Role};
@@ -65,7 +66,7 @@ fn a_start_is_over_when_all_that_was_found_is_whole_and_nothing_is_left_to_erase
     let found = said(&mut card).durable;
     assert!(card.contents.rescue.is_some() && card.core.ftl.must_empty());
     card.start_up(Time::ZERO, &mut Vec::new());
-    while !card.contents.noted.start_is_over {
+    while !card.core.phase.start_is_over() {
         // Until then they tell of what there was before.
         assert_eq!(said(&mut card).durable, found);
         assert_ne!(tiny::step(&mut card), Time::NEVER);
@@ -82,10 +83,10 @@ fn before_a_start_is_over_the_headers_tell_of_what_there_was_before() {
     let before = card.contents.store.headers.common.durable;
     tiny::submit(&mut card, now, 12, 12);
     tiny::rest(&mut card, now);
-    card.contents.noted.start_is_over = false;
+    card.core.phase = Lifecycle::starting();
     card.note_durable();
     assert_eq!(card.contents.store.headers.common.durable, before);
-    card.contents.noted.start_is_over = true;
+    card.core.phase.end_start();
     card.note_durable();
     assert_ne!(card.contents.store.headers.common.durable, before);
 }
@@ -102,24 +103,24 @@ fn a_start_is_not_over_while_a_band_has_to_be_emptied_or_something_found_is_not_
     for left in [evacuate, rescue] {
         let (mut card, _) = at_rest();
         let ppa = first(&card);
-        card.contents.noted.start_is_over = false;
+        card.core.phase = Lifecycle::starting();
         left(&mut card, ppa);
         card.note_end_of_start();
-        assert!(!card.contents.noted.start_is_over);
+        assert!(!card.core.phase.start_is_over());
     }
 }
 
 #[test]
 fn a_card_that_has_stopped_ends_no_start() {
-    for stop in [|card: &mut StorageCard| card.core.halted = true, |card: &mut StorageCard| card.core.draining = true] {
+    for stop in [|card: &mut StorageCard| card.core.phase.halt(), |card: &mut StorageCard| card.core.phase.drain()] {
         let (mut card, _) = at_rest();
-        card.contents.noted.start_is_over = false;
+        card.core.phase = Lifecycle::starting();
         stop(&mut card);
         card.note_end_of_start();
-        assert!(!card.contents.noted.start_is_over);
-        (card.core.halted, card.core.draining) = (false, false);
+        assert!(!card.core.phase.start_is_over());
+        card.core.phase = Lifecycle::starting();
         card.note_end_of_start();
-        assert!(card.contents.noted.start_is_over);
+        assert!(card.core.phase.start_is_over());
     }
 }
 
@@ -151,19 +152,19 @@ fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_the
 fn a_card_whose_power_is_gone_stops_before_it_erases() {
     let (mut card, _) = at_rest();
     card.note_erase(EMPTY);
-    assert!(!card.core.halted);
+    assert!(!card.core.phase.is_halted());
     card.save_totals();
     card.media_contents_mut().unwrap().power_cut(&[], &mut |_, _| CutOutcome::NotBegun);
     card.note_erase(EMPTY);
-    assert!(card.core.halted);
+    assert!(card.core.phase.is_halted());
 }
 
 #[test]
 fn nothing_that_tells_of_an_erase_makes_a_card_go_on() {
     let (mut card, _) = at_rest();
-    card.core.halted = true;
+    card.core.phase.halt();
     card.note_erase(EMPTY);
-    assert!(card.core.halted);
+    assert!(card.core.phase.is_halted());
 }
 
 #[test]
@@ -217,7 +218,7 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     card.contents.store.headers.common.holds = found;
     card.start_up(Time::ZERO, &mut Vec::new());
     tiny::rest(&mut card, Time::ZERO);
-    assert!(card.contents.noted.start_is_over);
+    assert!(card.core.phase.start_is_over());
     let held = holding(&card);
     assert!(said(&mut card).holds.iter().eq(held));
 }
