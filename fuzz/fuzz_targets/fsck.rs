@@ -5,7 +5,7 @@
 //! with theirs.
 #![no_main]
 
-#[path = "../../crates/fsck/tests/common/exercise.rs"]
+#[path = "../../crates/fsck/tests/it/common/exercise.rs"]
 mod exercise;
 
 use device::{Device, Request, RequestId, SECTOR_BYTES, Time};

@@ -173,7 +173,7 @@ impl Card {
         if self.read_only {
             return 0;
         }
-        let kept = self.ftl.least_data_sectors();
+        let kept = self.ftl.min_data_sectors();
         let new = self.store.as_ref().map_or(0, |store| store.headers.common.new_data_sectors);
         let new = if new == 0 { self.ftl.new_data_sectors() } else { new };
         let left = self.ftl.data_sectors().saturating_sub(kept);

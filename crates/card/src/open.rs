@@ -282,7 +282,7 @@ impl Card {
             payload_bytes: media.shape().payload_bytes,
             slc_bits_per_cell: slc_bits_per_cell(config),
             power_loss_protection: config.power_loss_protection,
-            noted: recover::Noted::of(&assembly.header),
+            watermark: recover::DurableWatermark::of(&assembly.header),
             use_checkpoints: true,
             use_summaries: true,
         };

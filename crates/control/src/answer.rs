@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use live::{AskError, ControlError};
+use live::{ControlError, ReplyError};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::json;
@@ -48,10 +48,10 @@ impl From<ControlError> for Refusal {
     }
 }
 
-impl From<AskError> for Refusal {
-    fn from(error: AskError) -> Refusal {
+impl From<ReplyError> for Refusal {
+    fn from(error: ReplyError) -> Refusal {
         let status = match error {
-            AskError::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
+            ReplyError::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };
         Refusal::new(status, error.to_string())

@@ -1,5 +1,6 @@
 //! The client of a card's control socket.
 
+use crate::error::ClientError;
 use crate::words::{Connection, Export, Insert, Latencies, Range, Smart, StatusReply};
 use axum::body::Bytes;
 use axum::http::{Method, Request, header};
@@ -10,7 +11,6 @@ use live::{Change, ModuleStatus, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -20,39 +20,6 @@ use tokio::runtime::{Builder, Runtime};
 const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// Bound on the time that an answer may take: a start after a power cut reads the media.
 const LONGEST_ANSWER: Duration = Duration::from_secs(600);
-
-/// The reason why there is no answer, or one that says no.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum ClientError {
-    /// Nobody is there.
-    #[error("no server answers at {}: {source}; flashrig serve starts one", .socket.display())]
-    NoServer { socket: PathBuf, source: io::Error },
-    /// No socket is named, and there is none.
-    #[error("no card is served in {}: name its socket or its directory", .dir.display())]
-    None { dir: PathBuf },
-    /// No socket is named, and there are several.
-    #[error("{number} cards are served in {}: name one, as {}", .dir.display(), .first.display())]
-    Several {
-        number: usize,
-        dir: PathBuf,
-        /// One of them.
-        first: PathBuf,
-    },
-    /// The server refused, and said why.
-    #[error("{message}")]
-    Refused {
-        status: u16,
-        /// In its words.
-        message: String,
-    },
-    /// It says what no server of ours says.
-    #[error("{}: the server gave no answer that can be understood: {why}", .socket.display())]
-    NoAnswer { socket: PathBuf, why: String },
-    /// The system refuses what it takes to ask.
-    #[error("can't ask: {0}")]
-    System(io::Error),
-}
 
 #[derive(Deserialize)]
 struct Refused {
@@ -189,7 +156,7 @@ impl Client {
         if !(200..300).contains(&status) {
             let refused = serde_json::from_slice(&answer);
             let Refused { error: message } = refused.map_err(|_| self.no_answer(format!("status {status}")))?;
-            return Err(ClientError::Refused { status, message });
+            return Err(ClientError::Refused { status, message: message.into() });
         }
         serde_json::from_slice(&answer).map_err(|error| self.no_answer(error))
     }
@@ -213,6 +180,6 @@ impl Client {
     }
 
     fn no_answer(&self, why: impl ToString) -> ClientError {
-        ClientError::NoAnswer { socket: self.socket.clone(), why: why.to_string() }
+        ClientError::NoAnswer { socket: self.socket.clone(), why: why.to_string().into() }
     }
 }

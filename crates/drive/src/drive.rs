@@ -1,6 +1,7 @@
 //! A file or a block device as a target.
 
-use crate::engine::{self, Job, Medium, Outcome, Span, Told, WINDOWS};
+use crate::common::{Medium, WINDOWS};
+use crate::engine::{self, Job, Outcome, Span, Told};
 use crate::error::DriveError;
 use crate::file::{self, Kind, Opened};
 use crate::sequence::{SEQUENTIAL_BYTES, Sequence};

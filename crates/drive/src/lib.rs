@@ -10,6 +10,7 @@
 //! - `unsafe` is in `ring` alone.
 
 mod arena;
+mod common;
 mod drive;
 mod engine;
 mod error;

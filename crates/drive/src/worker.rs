@@ -12,7 +12,7 @@
 //!
 //! A slot has one thing to come: its request, or a timer, or somebody who wakes it.
 
-use crate::engine::{Common, MAX_WAIT, Script, WINDOWS};
+use crate::common::{Common, MAX_WAIT, Script, WINDOWS};
 use crate::error::DriveError;
 use crate::host;
 use crate::payload::{self, Stamp};

@@ -33,7 +33,7 @@ pub use bursts::{BurstConfig, BurstCurve, BurstCurves, Bursts, BurstsConfig};
 pub use cache::CacheConfig;
 pub use commit::{LogConfig, LogSync, LogTail};
 pub use config::LoadConfig;
-pub use error::LoadError;
+pub use error::{Given, LoadError};
 pub use fileio::{Fileio, FileioConfig, FileioMode};
 pub use oltp::{Oltp, OltpConfig};
 pub use redo::{Redo, RedoConfig};

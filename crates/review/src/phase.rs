@@ -1,6 +1,6 @@
 //! The phases of a review and the sweeps that each is made of.
 
-use load::{FileioConfig, FileioMode, LoadConfig, RedoConfig};
+use load::{FileioConfig, FileioMode, Given, LoadConfig, RedoConfig};
 use results::Axis;
 use std::fmt;
 use std::str::FromStr;
@@ -83,13 +83,13 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no phase '{given}'; there are {}", Phase::ALL.map(Phase::name).join(", "))]
 pub struct UnknownPhase {
-    given: String,
+    given: Given,
 }
 
 impl FromStr for Phase {
     type Err = UnknownPhase;
     fn from_str(text: &str) -> Result<Phase, UnknownPhase> {
-        Phase::ALL.into_iter().find(|phase| phase.name() == text).ok_or_else(|| UnknownPhase { given: text.to_owned() })
+        Phase::ALL.into_iter().find(|phase| phase.name() == text).ok_or_else(|| UnknownPhase { given: text.into() })
     }
 }
 

@@ -3,7 +3,7 @@
 //! The space in use is written front to back, then overwritten in the load's own pattern, round by round, until write
 //! amplification is steady. Every write is done exactly once, so the work is linear in the card's size.
 
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::{Modelled, Progress, SteadyRule, steady_state};
 use device::{Device, Rng, SECTOR_BYTES};
 use ftl::{Ftl, Lba};

@@ -10,7 +10,7 @@
 
 use crate::error::Bad;
 use crate::field::{Field, Fields};
-use crate::format::{Line, Said};
+use crate::said::{Line, Said};
 use device::Operation;
 
 /// Bytes of a sector of these lines.

@@ -1,14 +1,16 @@
 //! Errors of a trace, each with its place. Every message is one line.
 
+use crate::quoted::Quoted;
 use crate::{LENGTH_LIMIT_BYTES, LINE_BYTES_LIMIT};
 use std::fmt;
+use std::path::PathBuf;
 use thiserror::Error;
 
 /// An error that keeps a trace from being read on.
 #[derive(Debug, Error)]
 pub struct TraceError {
     /// Path of the file, as it was given.
-    pub file: String,
+    pub file: PathBuf,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,
     /// The column, a byte of the line, from 1.
@@ -26,7 +28,7 @@ impl TraceError {
 
 impl fmt::Display for TraceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file.escape_debug().to_string())?;
+        f.write_str(&self.file.to_string_lossy().escape_debug().to_string())?;
         for number in [self.line, self.column.map(|column| column as u64)].into_iter().flatten() {
             write!(f, ":{number}")?;
         }
@@ -51,10 +53,10 @@ pub enum Problem {
     )]
     Unrecognised,
     /// Nothing in it.
-    #[error("has no request{}", .volume.as_ref().map(|v| format!(" of volume '{}'", v.escape_debug())).unwrap_or_default())]
+    #[error("has no request{}", .volume.as_ref().map(|v| format!(" of volume '{}'", v.as_str().escape_debug())).unwrap_or_default())]
     Empty {
         /// The only volume that was asked for.
-        volume: Option<String>,
+        volume: Option<Quoted>,
     },
     /// The recorded device has no queue of requests.
     #[error(

@@ -41,7 +41,7 @@ impl Feed {
     pub fn open(path: &Path, options: Options) -> Result<Feed, TraceError> {
         let file = path.display().to_string();
         let unreadable = |source| TraceError {
-            file: file.clone(),
+            file: path.to_owned(),
             line: None,
             column: None,
             problem: Box::new(Problem::Unreadable { source }),

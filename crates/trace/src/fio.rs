@@ -7,7 +7,7 @@
 
 use crate::error::Bad;
 use crate::field::Fields;
-use crate::format::{Line, Said};
+use crate::said::{Line, Said};
 use device::Operation;
 
 /// Nanoseconds of a unit of time.

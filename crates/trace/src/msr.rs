@@ -6,7 +6,7 @@
 
 use crate::error::Bad;
 use crate::field::Fields;
-use crate::format::{Line, Said};
+use crate::said::{Line, Said};
 
 /// Nanoseconds of a unit of time.
 pub(crate) const UNIT_NS: u64 = 100;

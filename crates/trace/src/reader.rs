@@ -5,8 +5,10 @@
 
 use crate::compression::{Compression, unpacked};
 use crate::error::{Bad, Problem, TraceError};
-use crate::format::{Format, Line, Said};
+use crate::format::Format;
 use crate::lines::{Lines, Next};
+use crate::quoted::Quoted;
+use crate::said::{Line, Said};
 use crate::volumes::Volumes;
 use crate::{Record, SPAN_LIMIT_NS};
 use device::Operation;
@@ -67,8 +69,7 @@ struct Clock {
 impl<'a> Reader<'a> {
     /// Begins to read a stream; `file` is what messages call it.
     pub fn new(file: &str, source: impl BufRead + Send + 'a, options: Options) -> Result<Reader<'a>, TraceError> {
-        let error =
-            |problem| TraceError { file: file.to_owned(), line: None, column: None, problem: Box::new(problem) };
+        let error = |problem| TraceError { file: file.into(), line: None, column: None, problem: Box::new(problem) };
         let (compression, source) = unpacked(source).map_err(|source| error(Problem::Unreadable { source }))?;
         let mut lines = Lines::new(source);
         let head = lines.head().map_err(|source| error(unreadable(compression, source)))?;
@@ -114,7 +115,7 @@ impl<'a> Reader<'a> {
             self.read_line(out)?;
         }
         if self.over && self.requests == 0 {
-            let volume = self.volume.clone();
+            let volume = self.volume.clone().map(Quoted::from);
             let no_issues = self.format == Format::Blkparse && self.counts.other > 0 && self.counts.other_volumes == 0;
             return Err(self.error(None, if no_issues { Problem::NoIssues } else { Problem::Empty { volume } }));
         }
@@ -128,7 +129,7 @@ impl<'a> Reader<'a> {
             Err(source) => {
                 let problem = Box::new(unreadable(self.compression, source));
                 let line = Some(self.lines.number() + 1);
-                return Err(TraceError { file: self.file.clone(), line, column: None, problem });
+                return Err(TraceError { file: self.file.clone().into(), line, column: None, problem });
             }
             Ok(Next::End) => {
                 self.over = true;
@@ -192,7 +193,7 @@ impl<'a> Reader<'a> {
     /// A problem of the line that was read last; of the file where there is no column.
     fn error(&self, column: Option<usize>, problem: Problem) -> TraceError {
         TraceError {
-            file: self.file.clone(),
+            file: self.file.clone().into(),
             line: column.map(|_| self.lines.number()),
             column,
             problem: Box::new(problem),

@@ -6,7 +6,7 @@
 
 use crate::error::Bad;
 use crate::field::Fields;
-use crate::format::{Line, Said};
+use crate::said::{Line, Said};
 
 pub(crate) const HEADER: &[u8] = b"Timestamp,Response,IOType,LUN,Offset,Size";
 

@@ -18,7 +18,7 @@ pub use requests::{ReadPart, SectorData};
 
 use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
-use ftl::recover::{Place, Rebuild, Why, check};
+use ftl::recover::{Place, Rebuild, Rejection, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
 use media::{BlockAt, MediaError, Medium, Payload, ReadReport, Unit, UnitAt, persist};
 use requests::RequestData;
@@ -292,7 +292,7 @@ impl Store {
     }
 
     /// A sector that was just read into `unit` is what its place says it should be.
-    pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Why> {
+    pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Rejection> {
         let stripe = stripe_of(ftl.layout(), at);
         let place = Place {
             card: self.headers.common.card.short(),

@@ -1,7 +1,7 @@
 //! The contents of the database, against the acknowledged transactions.
 
+use super::config::{CrashConfig, MAX_COMPLAINTS};
 use super::sessions::Ledger;
-use super::{CrashConfig, MAX_COMPLAINTS};
 use crate::{Cluster, DatabaseError};
 use results::CrashCycle;
 

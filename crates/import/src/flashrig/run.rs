@@ -65,7 +65,8 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
     let (x, title) = match kind.as_str() {
         "fileio" => {
             let condition = Condition {
-                mode: mode(point.load["mode"].as_str().unwrap_or("")).ok_or(Problem::UnknownLoad { kind })?,
+                mode: mode(point.load["mode"].as_str().unwrap_or(""))
+                    .ok_or(Problem::UnknownLoad { kind: kind.into() })?,
                 block_bytes: point.load["block_bytes"].as_u64(),
                 threads: count("threads").max(1),
                 depth: count("queue_depth").max(1),
@@ -77,7 +78,7 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
         "oltp" => (count("sessions"), "OLTP 80/20 against sessions"),
         "redo" => (count("readers"), "A redo log beside reads against readers"),
         "trace" => (count("depth"), "A trace against requests at once"),
-        _ => return Err(Problem::UnknownLoad { kind }),
+        _ => return Err(Problem::UnknownLoad { kind: kind.into() }),
     };
     Ok(vec![Sweep {
         name: kind.clone(),

@@ -1,6 +1,6 @@
 //! Time for which a device takes writes fast.
 
-use super::claim;
+use super::claim::claim;
 use crate::words::mb_s;
 use results::words::{amount, pause};
 use results::{BurstReport, Claim, Pace, ReviewResult, TargetKind, Tone};

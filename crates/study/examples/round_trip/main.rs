@@ -1,5 +1,5 @@
 //! Hidden cards, reviewed in the model with noise added, and fitted: how well do their twins predict what was not
-//! measured? `cargo run --release -p study --example round_trip -- 20` (cards; a second number is the first card's).
+//! measured? `cargo run --profile dist -p study --example round_trip -- 20` (cards; a second number is the first card's).
 //! With `--stops` their writes stop while collection cleans.
 //! With `conditioning` nothing is fitted: how far the hidden cards' own 99th percentiles move when a number is a little off.
 

@@ -1,5 +1,6 @@
 //! Why a device can't be recorded, and what to do about it. Every message is one line.
 
+use crate::quoted::Quoted;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -29,7 +30,7 @@ pub enum RecordError {
     #[error("the kernel is locked down ({mode}), which forbids tracing: boot it without lockdown")]
     LockedDown {
         /// How.
-        mode: String,
+        mode: Quoted,
     },
     /// One of the programs failed.
     #[error("{program} ended by itself: {said}")]
@@ -37,7 +38,7 @@ pub enum RecordError {
         /// Which.
         program: &'static str,
         /// What it said last.
-        said: String,
+        said: Quoted,
     },
     /// A program that can't be run.
     #[error("can't run {program}: {source}")]

@@ -127,7 +127,7 @@ impl Program {
     /// It ended before it was asked to, or badly.
     fn failure(&mut self) -> RecordError {
         let said = self.said.take().and_then(|said| said.join().ok()).unwrap_or_default();
-        RecordError::Ended { program: self.name, said }
+        RecordError::Ended { program: self.name, said: said.into() }
     }
 
     fn signal(&mut self, signal: Signal) {
@@ -213,7 +213,7 @@ impl Program {
         if ended {
             return self.failure();
         }
-        RecordError::Ended { program: self.name, said: format!("it did not end in {} s", PATIENCE.as_secs()) }
+        RecordError::Ended { program: self.name, said: format!("it did not end in {} s", PATIENCE.as_secs()).into() }
     }
 }
 

@@ -45,7 +45,7 @@ impl System {
         let blktrace = self.program("blktrace")?;
         let blkparse = self.program("blkparse")?;
         if let Some(mode) = self.locked_down() {
-            return Err(RecordError::LockedDown { mode });
+            return Err(RecordError::LockedDown { mode: mode.into() });
         }
         Ok(Found { blktrace, blkparse, debugfs: self.debugfs()? })
     }
