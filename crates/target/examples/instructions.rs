@@ -11,7 +11,7 @@
 #[path = "../benches/full_tachion/mod.rs"]
 mod full_tachion;
 
-use card::Card;
+use card::ModelCard;
 use device::HostConfig;
 use std::time::Instant;
 use target::{Machine, Modelled, Stop};
@@ -22,7 +22,7 @@ fn measured(machine: &mut Machine<Modelled>, requests: u64) {
 }
 
 /// 4 KiB pages of flash that are modelled.
-fn pages(card: &Card) -> f64 {
+fn pages(card: &ModelCard) -> f64 {
     let geometry = &card.config().nand.geometry;
     let share = f64::from(card.config().bands) / f64::from(geometry.blocks_per_plane);
     geometry.installed_bytes() as f64 / 4096.0 * share

@@ -49,7 +49,7 @@ impl BurstDevice {
         if machine.run_until_or(Stop::Finished(u64::MAX), &|| progress.cancelled()) == StopReason::Cancelled {
             return Err(RunError::Cancelled);
         }
-        if machine.device().cards().iter().any(card::Card::is_read_only) {
+        if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
             return Err(ftl::ReadOnly.into());
         }
         let whole = |n: u64| (n as f64 / self.ratio).round() as u64;

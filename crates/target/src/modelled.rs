@@ -2,7 +2,7 @@
 
 use crate::Striped;
 use crate::error::RunError;
-use card::{Card, MediaCounters};
+use card::{MediaCounters, ModelCard};
 use device::{Completion, Device, Request, RequestId, Time};
 use disk::Array;
 use ftl::Counters;
@@ -14,7 +14,7 @@ use results::{Flash, Wear};
 #[allow(missing_docs)]
 pub enum Modelled {
     /// A flash card.
-    Card(Box<Card>),
+    Card(Box<ModelCard>),
     /// Cards striped by the host.
     Striped(Striped),
     Disks(Box<Array>),
@@ -24,12 +24,14 @@ impl Modelled {
     /// Builds the device for at most `max_requests` requests at once.
     pub fn new(config: &DeviceConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Modelled, RunError> {
         Ok(match config {
-            DeviceConfig::Card(config) => Modelled::Card(Box::new(Card::new(config, max_requests, explain, seed)?)),
+            DeviceConfig::Card(config) => {
+                Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?))
+            }
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 let cards = cards
                     .iter()
                     .enumerate()
-                    .map(|(i, config)| Card::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
+                    .map(|(i, config)| ModelCard::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
                     .collect::<Result<Vec<_>, _>>()?;
                 Modelled::Striped(Striped::new(cards, *stripe_bytes, max_requests))
             }
@@ -38,7 +40,7 @@ impl Modelled {
     }
 
     /// The flash cards; none for disks.
-    pub fn cards(&self) -> &[Card] {
+    pub fn cards(&self) -> &[ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
@@ -61,7 +63,7 @@ impl Modelled {
 
     /// Media operations since the start, over all cards.
     pub fn media(&self) -> MediaCounters {
-        self.cards().iter().map(Card::media).fold(MediaCounters::default(), |a, b| MediaCounters {
+        self.cards().iter().map(ModelCard::media).fold(MediaCounters::default(), |a, b| MediaCounters {
             reads: a.reads + b.reads,
             programs: a.programs + b.programs,
             erases: a.erases + b.erases,

@@ -71,7 +71,7 @@ pub fn replay<S: Batches>(
     };
     let stop = spec.seconds.map_or(Stop::At(Time(u64::MAX - 1)), |s| Stop::At(start.at + (s * 1e9) as u64));
     machine.run_until_or(stop, &look);
-    if machine.device().cards().iter().any(card::Card::is_read_only) {
+    if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
         return Err(ftl::ReadOnly.into());
     }
     let mut result = measured(&machine, &start, false);

@@ -188,7 +188,7 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
             rounds.push((recorder.bytes() - last.bytes) as f64 / elapsed_s);
         }
         last = Mark { at: machine.now(), bytes: recorder.bytes(), ..last };
-        if machine.device().cards().iter().any(card::Card::is_read_only) {
+        if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
             // Its writes are answered with errors: what they took is no figure.
             return Err(ftl::ReadOnly.into());
         }

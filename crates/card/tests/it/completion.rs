@@ -1,7 +1,7 @@
 //! Every request completes exactly once, whatever the card is made of.
 
 use crate::common::{Rig, SECTOR, band_data_sectors, small, stripe_data_sectors};
-use card::{Card, CardConfig, RelocationPath};
+use card::{CardConfig, ModelCard, RelocationPath};
 use device::{Operation, Request, Rng, SECTOR_BYTES};
 use ftl::{GcMode, Lba, SlcCache, VictimPolicy};
 use media::nand::OpTiming;
@@ -76,7 +76,7 @@ fn any_card(rng: &mut Rng) -> CardConfig {
     let data = f64::from((c.bands - overhead) * band_data_sectors(&c));
     c.ftl.user_sectors = (data * one_of(rng, &[0.5, 0.8, 0.9])) as u64;
     // Bad blocks narrow bands or retire them.
-    while Card::new(&c, 1, false, 1).is_err() || Rig::new(&c, 1).ftl().effective_spare_factor() < 0.1 {
+    while ModelCard::new(&c, 1, false, 1).is_err() || Rig::new(&c, 1).ftl().effective_spare_factor() < 0.1 {
         c.ftl.user_sectors = c.ftl.user_sectors * 9 / 10;
     }
     c

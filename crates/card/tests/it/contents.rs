@@ -1,11 +1,13 @@
 //! A card gives back what was written, before and after its power went.
 
 use crate::common::{PAYLOAD, SECTOR, stripe_data_sectors, with_contents};
-use card::{Card, CardConfig, OpenError, SectorData, shape};
+use card::{CardConfig, OpenError, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::{CardId, Role, SlotState, Spare};
 use ftl::recover::AssembleError;
-use media::{BlockAt, CacheLoss, CutOutcome, Fault, Flash, Media, Physics, SectorState, Unit, UnitAt};
+use media::{
+    BlockAt, CacheLoss, CutOutcome, Fault, Flash, Media, Physics, RequestData, SectorData, SectorState, Unit, UnitAt,
+};
 use std::collections::BTreeMap;
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -22,9 +24,9 @@ fn payload(lba: u32, version: u64) -> Vec<u8> {
 
 struct Host {
     config: CardConfig,
-    card: Card,
+    card: StorageCard,
     now: Time,
-    done: Vec<Completion>,
+    done: Vec<Completion<RequestData>>,
 }
 
 impl Host {
@@ -35,7 +37,7 @@ impl Host {
     fn on(config: CardConfig, volatile_cache: bool) -> Host {
         let physics = Physics { volatile_cache, ..Physics::IDEAL };
         let media = Flash::new(shape(&config), physics, 1);
-        let card = Card::format(&config, media, CARD, 8, 1).unwrap();
+        let card = StorageCard::format(&config, media, CARD, 8, 1).unwrap();
         Host { config, card, now: Time::ZERO, done: Vec::new() }
     }
 
@@ -49,36 +51,36 @@ impl Host {
         true
     }
 
-    fn finish(&mut self, id: u32) {
+    fn finish(&mut self, id: u32) -> RequestData {
         while !self.done.iter().any(|c| c.id == RequestId(id)) {
             assert!(self.step(), "a request was lost");
         }
-        self.done.retain(|c| c.id != RequestId(id));
+        let place = self.done.iter().position(|c| c.id == RequestId(id)).unwrap();
+        self.done.swap_remove(place).data
     }
 
     fn write(&mut self, lba: u32, version: u64) {
-        self.card.set_write(RequestId(0), &payload(lba, version));
-        let request = Request::write(u64::from(lba * SECTOR), SECTOR);
+        let data = self.card.pack(0, &payload(lba, version));
+        let request = Request::write(u64::from(lba * SECTOR), SECTOR).with(data);
         self.card.submit(self.now, RequestId(0), request, &mut self.done);
         self.finish(0);
     }
 
     fn trim(&mut self, lba: u32) {
-        let request = Request::trim(u64::from(lba * SECTOR), SECTOR);
+        let request = Request::trim(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
         self.card.submit(self.now, RequestId(0), request, &mut self.done);
         self.finish(0);
     }
 
     fn flush(&mut self) {
-        self.card.submit(self.now, RequestId(0), Request::flush(), &mut self.done);
+        self.card.submit(self.now, RequestId(0), Request::flush().with(RequestData::none()), &mut self.done);
         self.finish(0);
     }
 
     fn read(&mut self, lba: u32) -> SectorData {
-        let request = Request::read(u64::from(lba * SECTOR), SECTOR);
+        let request = Request::read(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
         self.card.submit(self.now, RequestId(1), request, &mut self.done);
-        self.finish(1);
-        self.card.take_read(RequestId(1)).pop().unwrap()
+        self.finish(1).into_sectors().pop().unwrap()
     }
 
     /// Until the card has nothing left to do.
@@ -150,7 +152,7 @@ impl Host {
 
     fn start(config: CardConfig, media: Flash, now: Time) -> Host {
         let mut done = Vec::new();
-        let (mut card, _) = Card::open(&config, media, None, 8, 1).map_err(|e| e.0).unwrap();
+        let (mut card, _) = StorageCard::open(&config, media, None, 8, 1).map_err(|e| e.0).unwrap();
         card.start_up(now, &mut done);
         done.clear();
         let mut host = Host { config, card, now, done };
@@ -389,7 +391,7 @@ fn a_card_that_stopped_with_acknowledged_writes_in_its_buffer_does_not_start() {
         for (module, copy) in (0..media.shape().modules).zip(damaged.into_iter().cycle()) {
             media.inject(Fault::DamageHeader { module, copy, byte: 9, xor: 1 });
         }
-        Card::open(&host.config, media, None, 8, 1).map(drop).map_err(|failed| failed.0)
+        StorageCard::open(&host.config, media, None, 8, 1).map(drop).map_err(|failed| failed.0)
     };
     // Nobody was told of anything yet.
     assert_eq!(open(&host, None), Ok(()));
@@ -437,7 +439,7 @@ fn what_was_trimmed_stays_so_when_the_list_that_tells_of_it_can_not_be_read() {
 #[test]
 fn a_card_is_not_opened_as_another_than_it_was_made_as() {
     let config = with_contents(true);
-    let made = Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, 8, 1).unwrap();
+    let made = StorageCard::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, 8, 1).unwrap();
     let media = made.into_media().unwrap();
     let mut others = [config; 5];
     others[0].ftl.user_sectors = 59;
@@ -447,12 +449,12 @@ fn a_card_is_not_opened_as_another_than_it_was_made_as() {
     others[3].ftl.slc_cache = Some(ftl::SlcCache { bands: 2, bits_per_cell: 2 });
     others[4].bands = 19;
     for other in others {
-        let (error, untouched) = *Card::open(&other, media.clone(), None, 8, 1).unwrap_err();
+        let (error, untouched) = *StorageCard::open(&other, media.clone(), None, 8, 1).unwrap_err();
         assert!(matches!(error, OpenError::MadeOtherwise { .. }), "{error}");
         let untouched = untouched.into_flash().expect("as it was handed over");
         assert_eq!(untouched.trace(), media.trace(), "a card that is not opened is not written to");
     }
-    assert!(Card::open(&config, media, None, 8, 1).is_ok());
+    assert!(StorageCard::open(&config, media, None, 8, 1).is_ok());
 }
 
 /// Of a stripe that was written and not flushed, on media with a volatile cache: sectors that survive a cut, at once and when

@@ -47,7 +47,7 @@ fn a_clone_goes_on_like_the_original() {
     let mut rng = Rng::stream(4, "requests");
     let sectors = original.ftl().user_sectors();
     original.closed_loop(16, 500, || crate::common::write(rng.below(sectors), 1));
-    let run = |card: card::Card, mut rng: Rng| {
+    let run = |card: card::ModelCard, mut rng: Rng| {
         let mut rig = Rig::new(&small(), 16);
         rig.now = original.now;
         rig.card = card;

@@ -1,11 +1,11 @@
 //! What a card acknowledges, its capacitors can put on flash.
 
 use crate::common::{SECTOR, small};
-use card::{Capacitors, Card, CardConfig, shape};
+use card::{Capacitors, CardConfig, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use format::CardId;
 use ftl::Persistence;
-use media::{Fault, Flash, Physics};
+use media::{Fault, Flash, Physics, RequestData};
 
 const CARD: CardId = CardId(*b"a card for tests");
 const PAYLOAD: usize = 128;
@@ -51,11 +51,12 @@ fn less_energy_is_a_smaller_buffer() {
 /// How many of sixteen writes that come at once are acknowledged before anything is on flash.
 fn acknowledged_at_once(energy_uj: u64) -> usize {
     let config = config(energy_uj);
-    let mut card = Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, REQUESTS, 1).unwrap();
+    let mut card =
+        StorageCard::format(&config, Flash::new(shape(&config), Physics::IDEAL, 1), CARD, REQUESTS, 1).unwrap();
     let mut done = Vec::new();
     for id in 0..REQUESTS {
-        card.set_write(RequestId(id), &[1; PAYLOAD]);
-        card.submit(Time::ZERO, RequestId(id), Request::write(u64::from(id * SECTOR), SECTOR), &mut done);
+        let request = Request::write(u64::from(id * SECTOR), SECTOR).with(card.pack(0, &[1; PAYLOAD]));
+        card.submit(Time::ZERO, RequestId(id), request, &mut done);
     }
     let first_program_ns = 400_000;
     while card.next_event() < Time(first_program_ns) {
@@ -78,19 +79,20 @@ fn drain(seed: u64, energy_uj: u64, failure: bool) {
     let config = config(energy_uj);
     let hold_up_ns = config.hold_up_ns().unwrap();
     let mut card =
-        Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, seed), CARD, REQUESTS, seed).unwrap();
+        StorageCard::format(&config, Flash::new(shape(&config), Physics::IDEAL, seed), CARD, REQUESTS, seed).unwrap();
     let mut rng = Rng::stream(seed, "writes");
-    let (mut done, mut now) = (Vec::<Completion>::new(), Time::ZERO);
+    let (mut done, mut now) = (Vec::<Completion<RequestData>>::new(), Time::ZERO);
     let mut free: Vec<u32> = (0..REQUESTS).collect();
     for _ in 0..1_000 + rng.below(500) {
         if let Some(id) = free.pop() {
             let lba = rng.below(60) as u32;
             if rng.below(4) == 0 {
                 let request = Request::read(u64::from(lba * SECTOR), SECTOR);
-                card.submit(now, RequestId(id), request, &mut done);
+                card.submit(now, RequestId(id), request.with(RequestData::none()), &mut done);
             } else {
-                card.set_write(RequestId(id), &[seed as u8; PAYLOAD]);
-                card.submit(now, RequestId(id), Request::write(u64::from(lba * SECTOR), SECTOR), &mut done);
+                let data = card.pack(0, &[seed as u8; PAYLOAD]);
+                let request = Request::write(u64::from(lba * SECTOR), SECTOR).with(data);
+                card.submit(now, RequestId(id), request, &mut done);
             }
         } else {
             now = card.next_event();

@@ -1,29 +1,33 @@
 //! What a card says of its life, and what of it survives the power.
 
 use crate::common::{PAYLOAD, SECTOR, with_contents};
-use card::{Card, CardConfig, Health, PatrolConfig, SectorData, shape};
+use card::{CardConfig, Health, PatrolConfig, StorageCard, shape};
 use device::{Cause, Completion, Device, Request, RequestId, Time};
 use format::CardId;
-use media::{ErrorRates, Flash, Media, Physics};
+use media::{ErrorRates, Flash, Media, Physics, RequestData, SectorData};
 
 const CARD: CardId = CardId(*b"a card for tests");
 
 struct Host {
-    card: Card,
+    card: StorageCard,
     now: Time,
-    done: Vec<Completion>,
+    done: Vec<Completion<RequestData>>,
 }
 
 impl Host {
     fn new(config: &CardConfig, physics: Physics) -> Host {
         let media = Flash::new(shape(config), physics, 1);
-        let card = Card::format(config, media, CARD, 4, 1).unwrap();
+        let card = StorageCard::format(config, media, CARD, 4, 1).unwrap();
         Host { card, now: Time::ZERO, done: Vec::new() }
     }
 
     /// Asks for one thing and waits until it is done.
-    fn ask(&mut self, request: Request) -> Completion {
-        self.card.submit(self.now, RequestId(0), request, &mut self.done);
+    fn ask(&mut self, request: Request) -> Completion<RequestData> {
+        self.ask_with(request, RequestData::none())
+    }
+
+    fn ask_with(&mut self, request: Request, data: RequestData) -> Completion<RequestData> {
+        self.card.submit(self.now, RequestId(0), request.with(data), &mut self.done);
         while self.done.is_empty() {
             self.now = self.card.next_event();
             assert_ne!(self.now, Time::NEVER, "a request was lost");
@@ -33,13 +37,13 @@ impl Host {
     }
 
     fn write(&mut self, lba: u32, fill: u8) {
-        self.card.set_write(RequestId(0), &[fill; PAYLOAD]);
-        self.ask(Request::write(u64::from(lba * SECTOR), SECTOR));
+        let data = self.card.pack(0, &[fill; PAYLOAD]);
+        self.ask_with(Request::write(u64::from(lba * SECTOR), SECTOR), data);
     }
 
     fn read(&mut self, lba: u32) -> SectorData {
-        self.ask(Request::read(u64::from(lba * SECTOR), SECTOR));
-        self.card.take_read(RequestId(0)).pop().unwrap()
+        let read = self.ask(Request::read(u64::from(lba * SECTOR), SECTOR));
+        read.data.into_sectors().pop().unwrap()
     }
 
     fn settle(&mut self) {
@@ -52,7 +56,7 @@ impl Host {
     fn start(config: &CardConfig, media: Flash, now: Time) -> Host {
         let mut media = media;
         media.power_on();
-        let (mut card, _) = Card::open(config, media, Some(CARD), 4, 1).map_err(|failed| failed.0).unwrap();
+        let (mut card, _) = StorageCard::open(config, media, Some(CARD), 4, 1).map_err(|failed| failed.0).unwrap();
         let mut done = Vec::new();
         card.start_up(now, &mut done);
         let mut host = Host { card, now, done };
@@ -182,9 +186,9 @@ fn each_retry_of_a_read_takes_the_arrays_time_again_and_says_so() {
     let array_ns = config.nand.timing.native.read_ns;
     let mut retried = 0;
     for i in 0..60 {
-        let before = host.card.store_counters().unwrap();
+        let before = host.card.store_counters();
         let done = host.ask(Request::read(u64::from(i * SECTOR), SECTOR));
-        let after = host.card.store_counters().unwrap();
+        let after = host.card.store_counters();
         if after.reads == before.reads + 1 {
             let retries = after.read_retries - before.read_retries;
             assert_eq!(done.parts.get(Cause::ReadRetry), retries * array_ns);
@@ -209,7 +213,7 @@ fn what_is_rebuilt_says_so_too() {
     let mut rebuilt = 0;
     for i in 0..60 {
         let done = host.ask(Request::read(u64::from(i * SECTOR), SECTOR));
-        assert_eq!(host.card.take_read(RequestId(0)).pop().unwrap(), SectorData::Data([i as u8; PAYLOAD].into()));
+        assert_eq!(done.data.sectors(), [SectorData::Data([i as u8; PAYLOAD].into())]);
         rebuilt += u32::from(done.parts.get(Cause::ReadRetry) > 0);
     }
     assert!(rebuilt > 10, "{rebuilt}");
@@ -224,7 +228,7 @@ fn a_block_that_is_read_often_is_looked_at() {
         host.write(i, i as u8);
     }
     host.settle();
-    let reads = |host: &Host| host.card.store_counters().unwrap().reads;
+    let reads = |host: &Host| host.card.store_counters().reads;
     for _ in 0..48 {
         host.read(5);
     }

@@ -1,10 +1,10 @@
 //! A medium that is slow itself is told of each program before.
 
 use crate::common::{PAYLOAD, SECTOR, with_contents};
-use card::{Card, shape};
+use card::{StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Time};
 use format::CardId;
-use media::{BlockAt, Fault, Flash, Media, MediaError, Medium, Physics, ReadReport, Shape, Unit, UnitAt};
+use media::{BlockAt, Fault, Flash, Media, MediaError, Medium, Physics, ReadReport, RequestData, Shape, Unit, UnitAt};
 
 /// Flash that notes what it was told of.
 #[derive(Debug)]
@@ -93,11 +93,12 @@ fn each_program_is_begun_with_what_it_will_hold_unless_its_block_has_failed() {
     let mut flash = Flash::new(shape(&config), Physics::IDEAL, 1);
     assert!(flash.inject(Fault::FailPrograms { module: 1, die: 1, block: None, count: 1 }));
     let told = Told { flash, begun: Vec::new(), programs: 0, failed: None };
-    let mut card = Card::format(&config, Medium::Outside(Box::new(told)), CardId([7; 16]), 1, 1).unwrap();
-    let (mut now, mut done) = (Time::ZERO, Vec::<Completion>::new());
+    let mut card = StorageCard::format(&config, Medium::Outside(Box::new(told)), CardId([7; 16]), 1, 1).unwrap();
+    let (mut now, mut done) = (Time::ZERO, Vec::<Completion<RequestData>>::new());
     for first in (0..60).step_by(20) {
-        card.set_write(RequestId(0), &[first as u8; 20 * PAYLOAD]);
-        card.submit(now, RequestId(0), Request::write(u64::from(first * SECTOR), 20 * SECTOR), &mut done);
+        let data = card.pack(0, &[first as u8; 20 * PAYLOAD]);
+        let request = Request::write(u64::from(first * SECTOR), 20 * SECTOR).with(data);
+        card.submit(now, RequestId(0), request, &mut done);
         // As a host does after each step.
         while card.next_event() != Time::NEVER {
             now = card.next_event();
@@ -105,7 +106,7 @@ fn each_program_is_begun_with_what_it_will_hold_unless_its_block_has_failed() {
         }
         assert_eq!(done.drain(..).count(), 1);
     }
-    let told: &Told = card.medium().and_then(Medium::outside).unwrap();
+    let told: &Told = card.medium().outside().unwrap();
     assert_eq!(told.begun, []);
     assert!(told.failed.is_some() && told.programs >= 60);
 }

@@ -6,7 +6,7 @@ use live::{Change, Gc, ModuleState, Request};
 
 fn refused(error: ClientError) -> (u16, String) {
     match error {
-        ClientError::Refused { status, message } => (status, message),
+        ClientError::Refused { status, message } => (status, message.to_string()),
         other => panic!("{other}"),
     }
 }

@@ -13,6 +13,8 @@ mod sessions;
 
 pub use config::CrashConfig;
 
+use config::MAX_COMPLAINTS;
+
 use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
 use check::Found;

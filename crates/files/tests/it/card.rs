@@ -5,11 +5,11 @@
 mod rig;
 
 use crate::common::{Sim, paths, some};
-use card::{Card, CardConfig, SectorData, shape};
+use card::{CardConfig, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use files::{Files, Options};
 use format::CardId;
-use media::{Ended, Media, Medium};
+use media::{Ended, Media, Medium, RequestData, SectorData};
 use rig::{SECTOR, with_contents};
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -32,9 +32,9 @@ fn payload(lba: u32, version: u64) -> Vec<u8> {
 
 struct Host {
     sim: Sim,
-    card: Card,
+    card: StorageCard,
     now: Time,
-    done: Vec<Completion>,
+    done: Vec<Completion<RequestData>>,
     rng: Rng,
 }
 
@@ -43,7 +43,7 @@ impl Host {
         let shape = shape(&config());
         let files = Files::create_on(sim.boxed(), shape, &paths(3), &Options::default()).unwrap();
         let medium = Medium::Outside(Box::new(files));
-        let card = Card::format(&config(), medium, CARD, 8, 1).unwrap();
+        let card = StorageCard::format(&config(), medium, CARD, 8, 1).unwrap();
         Host { sim, card, now: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
     }
 
@@ -54,7 +54,7 @@ impl Host {
     /// Goes to the next event, or waits for what is under way on the disks.
     fn step(&mut self) {
         let next = self.card.next_event();
-        let files = self.card.medium_mut().and_then(|medium| medium.outside_mut::<Files>()).expect("it lies in files");
+        let files = self.card.medium_mut().outside_mut::<Files>().expect("it lies in files");
         let mut ended = Vec::new();
         if files.in_flight() > 0 && (next > self.now + card::MODULE_TIMEOUT_NS / 2 || self.rng.below(3) == 0) {
             files.wait(None, &mut ended).unwrap();
@@ -75,27 +75,27 @@ impl Host {
     }
 
     /// Asks one thing; whether it was answered before power went.
-    fn ask(&mut self, request: Request) -> bool {
+    fn ask(&mut self, request: Request<RequestData>) -> Option<RequestData> {
         self.card.submit(self.now, RequestId(0), request, &mut self.done);
         while self.done.is_empty() {
             if self.is_cut() {
-                return false;
+                return None;
             }
             self.step();
         }
-        self.done.clear();
-        !self.is_cut()
+        let answer = self.done.pop().map(|completion| completion.data);
+        answer.filter(|_| !self.is_cut())
     }
 
     fn write(&mut self, lba: u32, version: u64) -> bool {
-        self.card.set_write(RequestId(0), &payload(lba, version));
-        self.ask(Request::write(u64::from(lba * SECTOR), SECTOR))
+        let data = self.card.pack(0, &payload(lba, version));
+        self.ask(Request::write(u64::from(lba * SECTOR), SECTOR).with(data)).is_some()
     }
 
     /// The version that a sector reads as.
     fn read(&mut self, lba: u32) -> Result<u64, SectorData> {
-        self.ask(Request::read(u64::from(lba * SECTOR), SECTOR));
-        match self.card.take_read(RequestId(0)).pop().unwrap() {
+        let request = Request::read(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
+        match self.ask(request).unwrap().into_sectors().pop().unwrap() {
             SectorData::Zero => Ok(0),
             SectorData::Data(bytes) => {
                 let version = u64::from_le_bytes(bytes[4..12].try_into().unwrap());
@@ -117,7 +117,7 @@ impl Host {
         }
         let files = Files::open_on(sim.boxed(), &named).unwrap();
         assert!(files.notes().is_empty(), "seed {seed}: {:?}", files.notes());
-        let opened = Card::open(&config(), Medium::Outside(Box::new(files)), None, 8, 1);
+        let opened = StorageCard::open(&config(), Medium::Outside(Box::new(files)), None, 8, 1);
         let (mut card, _) = opened.map_err(|e| e.0).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let mut done = Vec::new();
         card.start_up(now, &mut done);
@@ -147,13 +147,13 @@ fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module()
                 let lba = rng.below(SECTORS) as u32;
                 match rng.below(20) {
                     0 => {
-                        if host.ask(Request::flush()) {
+                        if host.ask(Request::flush().with(RequestData::none())).is_some() {
                             allowed.iter_mut().for_each(|versions| drop(versions.drain(..versions.len() - 1)));
                         }
                     }
                     1 => {
                         allowed[lba as usize].push(0);
-                        host.ask(Request::trim(u64::from(lba * SECTOR), SECTOR));
+                        host.ask(Request::trim(u64::from(lba * SECTOR), SECTOR).with(RequestData::none()));
                     }
                     2..6 => {
                         let found = host.read(lba);

@@ -258,7 +258,7 @@ fn headers_say_how_the_card_is_laid_out_and_which_configuration_opens_it() {
         assert_eq!(card::shape(&derived), card::shape(config));
         let mut flash = subject.flash().clone();
         flash.power_on();
-        assert!(card::Card::open(&derived, flash, None, 1, 1).is_ok());
+        assert!(card::StorageCard::open(&derived, flash, None, 1, 1).is_ok());
     }
 }
 

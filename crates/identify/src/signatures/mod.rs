@@ -45,6 +45,7 @@ pub fn find(reader: &dyn ReadAt, size: u64) -> Found {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::io;
 
     /// A medium that is broken in places.
     struct Broken {

@@ -57,7 +57,7 @@ pub(crate) fn measure(
         .run_until_or(Stop::Finished(finished), &cancelled)
     {
         StopReason::Cancelled => Err(RunError::Cancelled),
-        _ if machine.device().cards().iter().any(card::Card::is_read_only) => Err(ftl::ReadOnly.into()),
+        _ if machine.device().cards().iter().any(card::ModelCard::is_read_only) => Err(ftl::ReadOnly.into()),
         _ => Ok(()),
     };
     let free = |machine: &Machine<Modelled>| machine.device().cards()[0].ftl().free_bands();

@@ -1,6 +1,6 @@
 //! Modules that come and go while the card works.
 
-use card::{Card, CardConfig, InsertError, shape};
+use card::{CardConfig, InsertError, StorageCard, shape};
 use device::{Rng, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, JoinError};
@@ -35,12 +35,12 @@ fn rest(bench: &mut Tested) {
     }
 }
 
-fn card(bench: &mut Tested) -> &mut Card {
+fn card(bench: &mut Tested) -> &mut StorageCard {
     bench.subject.card_mut().expect("there is power")
 }
 
 fn lost_sectors(bench: &mut Tested) -> u64 {
-    card(bench).store_counters().unwrap().lost_sectors
+    card(bench).store_counters().lost_sectors
 }
 
 /// Eight modules of two dies, some thousand sectors.
@@ -87,7 +87,7 @@ fn after_a_module_was_put_in_at_work_and_rebuilt_any_other_may_die() {
             bench.read_back().unwrap();
             bench.subject.pull((slot + 1) % 3).unwrap();
             bench.read_back().unwrap();
-            assert!(card(&mut bench).store_counters().unwrap().rebuilt_sectors > 0);
+            assert!(card(&mut bench).store_counters().rebuilt_sectors > 0);
             bench.cut(CutOutcome::Any, &mut rng);
             bench.recover(None, &mut rng).unwrap();
             bench.read_back().unwrap();
@@ -119,7 +119,7 @@ fn what_does_not_belong_to_the_card_is_refused_by_name_and_not_written_to() {
     let mut bench = used(config, physics(Kind::Unprotected), 3, 500);
     rest(&mut bench);
     let other =
-        Card::format(&config, Flash::new(shape(&config), Physics::IDEAL, 9), CardId(*b"another card    "), 1, 9);
+        StorageCard::format(&config, Flash::new(shape(&config), Physics::IDEAL, 9), CardId(*b"another card    "), 1, 9);
     let mut others = other.unwrap().into_media().unwrap();
     let foreign = others.pull(2).unwrap();
     let copy = card(&mut bench).media_contents().unwrap().module(5).unwrap().clone();

@@ -1,6 +1,6 @@
 //! A host for the tests: it drives a card directly and checks every completion.
 
-use card::{Card, CardConfig, LinkConfig, RelocationPath};
+use card::{CardConfig, LinkConfig, ModelCard, RelocationPath};
 use device::{Completion, Device, Operation, Parts, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -129,7 +129,7 @@ impl Finished {
 
 /// A card and its host.
 pub struct Rig {
-    pub card: Card,
+    pub card: ModelCard,
     pub now: Time,
     /// All that has finished, in order.
     pub finished: Vec<Finished>,
@@ -146,7 +146,7 @@ impl Rig {
 
     pub fn with(config: &CardConfig, max_requests: u32, explain: bool) -> Rig {
         Rig {
-            card: Card::new(config, max_requests, explain, 1).unwrap(),
+            card: ModelCard::new(config, max_requests, explain, 1).unwrap(),
             now: Time::ZERO,
             finished: Vec::new(),
             outstanding: vec![None; max_requests as usize],

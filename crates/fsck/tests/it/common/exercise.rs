@@ -1,11 +1,11 @@
 //! Everything that is asked of media, whatever lies on them: an answer or an error of one line, no panic, and an end.
 //! Tests and the fuzzer use it.
 
-use card::Card;
-use device::{Completion, Device, Operation, Request, RequestId, SECTOR_BYTES, Time};
+use card::StorageCard;
+use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use format::ModuleHeader;
 use fsck::Examined;
-use media::{Flash, Media};
+use media::{Flash, Media, RequestData};
 use torture::config_of;
 
 /// Media with more sectors are left alone: nothing new, but slow.
@@ -58,7 +58,7 @@ fn serve(mut flash: Flash) {
         headers.filter_map(|(slot, copy)| ModuleHeader::decode(&flash.read_header(slot, copy).ok()??).ok()).collect();
     let Some(header) = headers.into_iter().max_by_key(|header| header.generation) else { return };
     let config = config_of(&header);
-    let mut card = match Card::open(&config, flash, None, 4, 1) {
+    let mut card = match StorageCard::open(&config, flash, None, 4, 1) {
         Ok((card, _)) => card,
         Err(failed) => return one_line(&failed.0),
     };
@@ -71,12 +71,12 @@ fn serve(mut flash: Flash) {
         let (offset_bytes, len_bytes) = (round * 7 % sectors * SECTOR_BYTES, SECTOR_BYTES as u32);
         let request = match round % 5 {
             0 | 1 => {
-                card.set_write(RequestId(0), &payload);
-                Request::write(offset_bytes, len_bytes)
+                let data = card.pack(0, &payload);
+                Request::write(offset_bytes, len_bytes).with(data)
             }
-            2 => Request::read(offset_bytes, len_bytes),
-            3 => Request::trim(offset_bytes, len_bytes),
-            _ => Request::flush(),
+            2 => Request::read(offset_bytes, len_bytes).with(RequestData::none()),
+            3 => Request::trim(offset_bytes, len_bytes).with(RequestData::none()),
+            _ => Request::flush().with(RequestData::none()),
         };
         done.clear();
         card.submit(now, RequestId(0), request, &mut done);
@@ -86,9 +86,6 @@ fn serve(mut flash: Flash) {
                 return;
             }
         }
-        if request.operation == Operation::Read {
-            card.take_read(RequestId(0));
-        }
     }
     if let Some(flash) = card.into_media() {
         explain(flash);
@@ -96,7 +93,7 @@ fn serve(mut flash: Flash) {
 }
 
 /// The card's next event; `false`: there is none.
-fn step(card: &mut Card, now: &mut Time, done: &mut Vec<Completion>, events: &mut u32) -> bool {
+fn step(card: &mut StorageCard, now: &mut Time, done: &mut Vec<Completion<RequestData>>, events: &mut u32) -> bool {
     *events += 1;
     assert!(*events < MOST_EVENTS, "the card never comes to rest");
     let next = card.next_event();
