@@ -1,5 +1,4 @@
-//! Every cut of short scripts, on the tiny cards. `SITUATION=name cargo test -p torture --test cuts -- --ignored` takes one
-//! situation.
+//! Every cut of short scripts, on the tiny cards. `SITUATION=name cargo test -p torture --test cuts` takes one situation.
 
 mod common;
 
