@@ -59,6 +59,7 @@ fn near(what: &str, found: f64, truth: f64, share: f64) {
 }
 
 #[test]
+#[ignore = "proof: a fit of a reviewed card"]
 fn a_cache_is_found_and_its_bursts_are_predicted() {
     let card = hidden(Some(50_000_000));
     let twin = fitted(&card);
@@ -90,6 +91,7 @@ fn a_cache_is_found_and_its_bursts_are_predicted() {
 }
 
 #[test]
+#[ignore = "proof: a fit of a reviewed card"]
 fn a_card_that_folds_as_fast_as_it_can_gets_no_limit() {
     let quick = fitted(&hidden(None));
     let fold = quick.parameters.iter().find(|p| p.name == "slc_cache.fold_bytes_per_s").unwrap();

@@ -76,6 +76,7 @@ fn fitted(observed: &Observed) -> Fit {
 }
 
 #[test]
+#[ignore = "proof: a fit of a reviewed card"]
 fn a_card_that_stops_the_world_is_found_with_what_it_cleans_at_once_and_predicts_other_loads() {
     let hidden = with(&[
         format!("ftl.start_free_bands={START_FREE_BANDS}"),
@@ -108,6 +109,7 @@ fn a_card_that_stops_the_world_is_found_with_what_it_cleans_at_once_and_predicts
 }
 
 #[test]
+#[ignore = "proof: a fit of a reviewed card"]
 fn a_card_whose_collection_is_paced_is_not_taken_for_one_that_stops_the_world() {
     let hidden = with(&["timing.program_ns=300000".into()]);
     let observed = reviewed(&hidden);

@@ -8,6 +8,7 @@ use torture::situations;
 const LEAST_CUTS: u64 = 2_000_000;
 
 #[test]
+#[ignore = "proof: two million cuts"]
 fn no_cut_makes_a_card_lie() {
     let jobs = jobs();
     let Outcome { cuts, sequences, failures } = run(&jobs);
