@@ -88,6 +88,16 @@ impl<D: Default> Session<D> {
         self.waiting.len()
     }
 
+    /// A request of a client that is gone is not finished.
+    pub fn has_orphans(&self) -> bool {
+        self.requests.iter().any(|(_, request)| !self.clients.is_connected(request.client))
+    }
+
+    /// What the session may use up, and how it divides requests.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Nothing is outstanding, and nobody has to be told of anything.
     pub fn is_idle(&self) -> bool {
         self.requests.is_empty() && self.completions.is_empty()
@@ -102,6 +112,11 @@ impl<D: Default> Session<D> {
     pub fn wait_for_room(&mut self, client: ClientId) {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         self.waiting.wait(client);
+    }
+
+    /// A client leaves the line without a request.
+    pub fn stop_waiting(&mut self, client: ClientId) {
+        self.waiting.stop_waiting(client);
     }
 
     /// The client in line that is admitted now.

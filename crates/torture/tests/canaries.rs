@@ -159,7 +159,7 @@ fn life(seed: u64) -> Option<&'static str> {
     let config = tiny(Kind::ALL[(seed / 2) as usize % 3]);
     let steps = HostConfig { asks: 1_000, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 20, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), beyond: false };
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
     let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
     life.failure.map(|failure| failure.kind())
 }
