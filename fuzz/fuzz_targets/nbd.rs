@@ -2,7 +2,7 @@
 //! TLS where it is required.
 #![no_main]
 
-#[path = "../../crates/serve/tests/wire/common/mod.rs"]
+#[path = "../../crates/serve/tests/it/wire/common/mod.rs"]
 mod common;
 
 use common::client::{

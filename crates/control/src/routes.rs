@@ -2,7 +2,7 @@
 
 use crate::answer::{Refusal, body};
 use crate::metrics::{METRICS_TYPE, metrics};
-use crate::server::Served;
+use crate::served::Served;
 use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
@@ -44,7 +44,7 @@ pub fn routes() -> Vec<(&'static str, &'static str)> {
     table().into_iter().map(|(method, path, _)| (method, path)).collect()
 }
 
-/// All resources.
+/// Routes all resources.
 pub(crate) fn control(served: Arc<Served>) -> Router {
     let router = table().into_iter().fold(Router::new(), |router, (_, path, answer)| router.route(path, answer));
     finished(router, served)

@@ -1,13 +1,13 @@
-//! Bands, as bits of a module's header.
+//! Sets of bands, as bits of a module's header.
 
 use zerocopy::little_endian::U64;
 
-/// Bands that a header has bits for, from band 0 on.
+/// The number of bands that a header has bits for, from band 0 on.
 pub const HEADER_BANDS: u32 = WORDS as u32 * 64;
-/// Words of 64 bits.
+/// The number of 64-bit words of a set.
 pub(crate) const WORDS: usize = 223;
 
-/// A set of bands, those from [`HEADER_BANDS`] on never among them.
+/// A set of bands. It never contains bands from [`HEADER_BANDS`] on.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BandSet([u64; WORDS]);
 
@@ -19,24 +19,24 @@ impl BandSet {
         }
     }
 
-    /// Takes a band out.
+    /// Removes a band from the set.
     pub fn remove(&mut self, band: u32) {
         if let Some(word) = self.0.get_mut(band as usize / 64) {
             *word &= !(1 << (band % 64));
         }
     }
 
-    /// It is among them.
+    /// Whether the set contains a band.
     pub fn contains(&self, band: u32) -> bool {
         self.0.get(band as usize / 64).is_some_and(|word| word >> (band % 64) & 1 != 0)
     }
 
-    /// Adds those of another set.
+    /// Adds all bands of another set.
     pub fn insert_all(&mut self, other: &BandSet) {
         self.0.iter_mut().zip(&other.0).for_each(|(word, others)| *word |= others);
     }
 
-    /// All of them, ascending.
+    /// The bands of the set, ascending.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         (0..)
             .zip(&self.0)
@@ -52,7 +52,7 @@ impl BandSet {
         self.0.map(U64::new)
     }
 
-    /// The highest band.
+    /// The highest band of the set.
     pub(crate) fn last(&self) -> Option<u32> {
         let word = self.0.iter().rposition(|word| *word != 0)?;
         Some(word as u32 * 64 + self.0[word].ilog2())

@@ -1,6 +1,7 @@
-//! Checkpoints: the map and the state of the bands as they were at a moment, so that recovery need not read every band.
-//! A stream of bytes (head, map, bands, owed segments), cut into payloads of sectors with [`Role::Checkpoint`](crate::Role::Checkpoint),
-//! numbered from part 0; behind its end, zeros.
+//! Checkpoints: the map and the state of the bands as they were at one moment, so that recovery need not read every
+//! band. A checkpoint is a stream of bytes (head, map, bands, owed segments), cut into payloads of sectors with
+//! [`Role::Checkpoint`](crate::Role::Checkpoint). These parts are numbered from 0, and zeros follow the end of the
+//! stream.
 //!
 //! ```text
 //!       0       1       2       3       4       5       6       7
@@ -40,16 +41,16 @@
 //!    +-------------------------------+-------+-----------------------+
 //! ```
 
-use crate::VERSION;
+use crate::version::VERSION;
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a checkpoint's head.
+/// The size of a checkpoint's head.
 pub const CHECKPOINT_HEAD_BYTES: usize = 80;
-/// Bytes of a band in a checkpoint.
+/// The size of a band's record in a checkpoint.
 pub const BAND_RECORD_BYTES: usize = 16;
-/// Bytes of an entry of the map in a checkpoint.
+/// The size of an entry of the map in a checkpoint.
 const MAP_ENTRY_BYTES: usize = 4;
 
 const MAGIC: [u8; 8] = *b"FRIGCKPT";
@@ -86,112 +87,87 @@ struct RawBand {
 
 const _: () = assert!(size_of::<Raw>() == CHECKPOINT_HEAD_BYTES);
 const _: () = assert!(size_of::<RawBand>() == BAND_RECORD_BYTES);
-/// Bytes that the head's checksum covers.
+/// The number of bytes that the head's checksum covers.
 const CHECKED_BYTES: usize = offset_of!(Raw, crc);
 
-/// What a checkpoint begins with.
+/// The head of a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CheckpointHead {
-    /// Number of the checkpoint; the newest has the highest.
+    /// The number of the checkpoint; the newest has the highest.
     pub id: u64,
-    /// Entries of the map: [`Checkpoint::encode`] sets it.
+    /// The number of map entries; [`Checkpoint::encode`] sets it.
     pub map_entries: u32,
-    /// Bands: [`Checkpoint::encode`] sets it.
+    /// The number of bands; [`Checkpoint::encode`] sets it.
     pub bands: u32,
-    /// Bands with this sequence or a higher one may hold what the checkpoint doesn't know.
+    /// Bands with this sequence or a higher one may hold sectors that the checkpoint doesn't know.
     pub replay_from: u64,
-    /// Lowest write sequence number that the checkpoint may not know: when taking it began.
+    /// The lowest version that the checkpoint may not know, from the moment when it was begun.
     pub version_start: u64,
-    /// Write sequence number of the next write, when taking it ended.
+    /// The version of the next write, when the checkpoint was finished.
     pub next_version: u64,
-    /// Sequence of the next band to be opened, when taking it ended.
+    /// The sequence of the next band to be opened, when the checkpoint was finished.
     pub next_band_sequence: u64,
-    /// Bytes behind the head: [`Checkpoint::encode`] sets it.
+    /// The number of bytes after the head; [`Checkpoint::encode`] sets it.
     pub body_bytes: u64,
-    /// crc32c of the bytes behind the head: [`Checkpoint::encode`] sets it.
+    /// The crc32c of the bytes after the head; [`Checkpoint::encode`] sets it.
     pub body_crc: u32,
-    /// Owed segments: [`Checkpoint::encode`] sets it.
+    /// The number of owed segments; [`Checkpoint::encode`] sets it.
     pub owed_segments: u32,
 }
 
 /// A band in a checkpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BandRecord {
-    /// Number of its last opening.
+    /// The number of the band's last opening.
     pub sequence: u64,
-    /// Times it was erased.
+    /// The number of times that the band was erased.
     pub cycles: u32,
-    /// What it is in; flash management gives the meaning.
+    /// The state of the band; flash management defines its values.
     pub state: u8,
 }
 
 /// A checkpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// What it begins with.
+    /// The fields that the stream begins with.
     pub head: CheckpointHead,
-    /// For each LBA the physical sector; [`u32::MAX`]: unmapped.
+    /// The physical sector of each LBA; [`u32::MAX`] if it is unmapped.
     pub map: Vec<u32>,
     /// The bands, by their place on the medium.
     pub bands: Vec<BandRecord>,
-    /// Segments with holes that the map knew and no list of holes told of.
+    /// Segments with holes that the map knew and that no list of holes named.
     pub owed_segments: Vec<u32>,
 }
 
-/// Why a checkpoint can't be read. Offsets are in bytes from the beginning of the stream.
+/// The reason why a checkpoint can't be decoded. Offsets are in bytes from the beginning of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum CheckpointError {
     /// The stream ends too early.
     #[error("checkpoint: {found} bytes of {needed}")]
     Size {
-        /// Bytes there are.
         found: u64,
         /// Bytes of the head, or of the whole where the head could be read.
         needed: u64,
     },
-    /// It begins with other bytes.
+    /// The stream does not begin with the magic of a checkpoint.
     #[error("checkpoint: magic \"{}\" at offset 0 instead of \"FRIGCKPT\"", .found.escape_ascii())]
-    Magic {
-        /// The first bytes.
-        found: [u8; 8],
-    },
-    /// The head is damaged.
+    Magic { found: [u8; 8] },
+    /// The checksum of the head does not match.
     #[error("checkpoint: checksum {found:#010x} of the head at offset {CHECKED_BYTES} instead of {computed:#010x}")]
-    Checksum {
-        /// The checksum that lies there.
-        found: u32,
-        /// The checksum of what lies there.
-        computed: u32,
-    },
-    /// The body is damaged, or its parts are not all of this checkpoint.
+    Checksum { found: u32, computed: u32 },
+    /// The checksum of the body does not match: the body is damaged, or some parts belong to another checkpoint.
     #[error("checkpoint: checksum {computed:#010x} of the body instead of {found:#010x}")]
-    BodyChecksum {
-        /// The checksum that the head states.
-        found: u32,
-        /// The checksum of the body.
-        computed: u32,
-    },
-    /// It was written in a newer version of the format.
+    BodyChecksum { found: u32, computed: u32 },
+    /// The checkpoint was written in a newer version of the format.
     #[error("checkpoint: format version {found}, supported up to {supported}")]
-    NewerVersion {
-        /// The version.
-        found: u16,
-        /// The highest version that is read.
-        supported: u16,
-    },
+    NewerVersion { found: u16, supported: u16 },
     /// A field has a value that it can't have.
     #[error("checkpoint: {field} at offset {offset} is {value}")]
-    Field {
-        /// Its name.
-        field: &'static str,
-        /// Where it begins.
-        offset: u64,
-        /// What it holds.
-        value: u64,
-    },
+    Field { field: &'static str, offset: u64, value: u64 },
 }
 
-/// Bytes behind the head.
+/// The number of bytes after the head.
 fn body_bytes(map_entries: u32, bands: u32, owed_segments: u32) -> u64 {
     let words = u64::from(map_entries) + u64::from(owed_segments);
     words * MAP_ENTRY_BYTES as u64 + u64::from(bands) * BAND_RECORD_BYTES as u64
@@ -208,7 +184,7 @@ impl BandRecord {
 }
 
 impl CheckpointHead {
-    /// Bytes behind the head, by the numbers of what lies there.
+    /// The number of bytes after the head that the counts in the head require.
     pub fn expected_body_bytes(&self) -> u64 {
         body_bytes(self.map_entries, self.bands, self.owed_segments)
     }
@@ -237,7 +213,7 @@ impl CheckpointHead {
         bytes
     }
 
-    /// Reads what a checkpoint begins with, whatever follows: its first [`CHECKPOINT_HEAD_BYTES`].
+    /// Decodes a head from the first [`CHECKPOINT_HEAD_BYTES`]. Ignores the bytes that follow.
     pub fn decode(bytes: &[u8]) -> Result<CheckpointHead, CheckpointError> {
         let Ok((raw, _)) = Raw::ref_from_prefix(bytes) else {
             return Err(CheckpointError::Size { found: bytes.len() as u64, needed: CHECKPOINT_HEAD_BYTES as u64 });
@@ -277,7 +253,7 @@ impl CheckpointHead {
 }
 
 impl Checkpoint {
-    /// The stream of bytes. What the head says of the body is computed, whatever stands there.
+    /// The checkpoint as a stream of bytes. Computes the fields of the head that describe the body.
     pub fn encode(&self) -> Vec<u8> {
         let entries = |count: usize| u32::try_from(count).expect("counts of a card fit 32 bits");
         let mut head = CheckpointHead {
@@ -297,8 +273,7 @@ impl Checkpoint {
         bytes
     }
 
-    /// Reads a checkpoint from the payloads of all of its parts, one after the other. What follows its end is not looked
-    /// at.
+    /// Decodes a checkpoint from the payloads of all its parts in order. Ignores the bytes after its end.
     pub fn decode(bytes: &[u8]) -> Result<Checkpoint, CheckpointError> {
         let head = CheckpointHead::decode(bytes)?;
         let body = &bytes[CHECKPOINT_HEAD_BYTES..];
@@ -329,7 +304,7 @@ impl Checkpoint {
         Ok(Checkpoint { head, map, bands: records, owed_segments })
     }
 
-    /// Sectors that a checkpoint takes: its parts. `payload_bytes` is not 0.
+    /// The number of sectors, which are its parts, that a checkpoint takes. `payload_bytes` must not be 0.
     pub fn sectors(map_entries: u32, bands: u32, owed_segments: u32, payload_bytes: u32) -> u32 {
         let bytes = CHECKPOINT_HEAD_BYTES as u64 + body_bytes(map_entries, bands, owed_segments);
         u32::try_from(bytes.div_ceil(payload_bytes.into())).unwrap_or(u32::MAX)

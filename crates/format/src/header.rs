@@ -1,5 +1,5 @@
-//! The header of a module: which card it belongs to, which slot it has there, how the card is divided, and the state of
-//! all of its slots. It lies on each module twice; the readable copy with the higher `sequence` counts.
+//! The header of a module: its card, its slot there, the division of the card, and the state of all slots. Each module
+//! has two copies of it; the readable copy with the higher `sequence` counts.
 //!
 //! ```text
 //!        0       1       2       3       4       5       6       7
@@ -75,38 +75,40 @@
 //! ```
 
 use crate::band_set::{BandSet, WORDS};
-use crate::{CardId, ModuleId, OLDEST_VERSION, VERSION};
+use crate::ids::{CardId, ModuleId};
+use crate::version::{OLDEST_VERSION, VERSION};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of one copy of a module's header.
+/// The size of one copy of a module's header.
 pub const HEADER_BYTES: usize = 4096;
-/// Modules, and so slots, of a card.
+/// The highest number of modules, and so of slots, of a card.
 pub const MAX_MODULES: u32 = 64;
-/// Units of a stripe: their use is kept in 64 bits.
+/// The highest number of units in a stripe, because the units in use are kept in 64 bits.
 pub const MAX_STRIPE_UNITS: u32 = 64;
-/// Sectors of a unit.
+/// The highest number of sectors in a unit.
 pub const MAX_UNIT_SECTORS: u32 = 64;
-/// Shortest payload: an entry of a summary fits.
+/// The smallest payload, which has room for one entry of a summary.
 pub const MIN_PAYLOAD_BYTES: u32 = 16;
-/// Longest payload: a whole sector.
+/// The largest payload, which is a whole sector.
 pub const MAX_PAYLOAD_BYTES: u32 = 4096;
-/// Bits that a cell holds at most.
+/// The highest number of bits in a cell.
 pub const MAX_BITS_PER_CELL: u32 = 8;
-/// Sectors of all modules together: a map's entry has 32 bits, all of them set standing for no sector.
+/// The highest number of sectors of all modules together. A map entry has 32 bits, and all bits set stand for no
+/// sector.
 pub const MAX_SECTORS: u64 = u32::MAX as u64;
 
 const MAGIC: [u8; 8] = *b"FLASHRIG";
-/// Bit of the flags: shut down in order.
+/// Flag: the card was shut down in order.
 const CLEAN: u32 = 1;
-/// Bit of the flags: the spare is used up.
+/// Flag: the spare of the card is used up.
 const READ_ONLY: u32 = 2;
-/// Bit of the flags: with power-loss protection.
+/// Flag: the card has power-loss protection.
 const PROTECTED: u32 = 4;
-/// Bit of the flags: acknowledged writes were lost.
+/// Flag: acknowledged writes were lost.
 const LOST_WRITES: u32 = 8;
-/// Bit of the flags: nothing was erased since.
+/// Flag: no band was erased since the header was written.
 const NO_ERASES: u32 = 16;
 
 /// A slot as it lies on the medium.
@@ -164,30 +166,30 @@ struct Raw {
 
 const _: () = assert!(size_of::<Raw>() == HEADER_BYTES);
 const _: () = assert!(offset_of!(Raw, slots) == 256);
-/// Bytes that the checksum covers.
+/// The number of bytes that the checksum covers.
 const CHECKED_BYTES: usize = offset_of!(Raw, crc);
 
-/// How the modules of a card are divided: what `media` calls by the same name.
+/// The division of a card's modules, as `media::Shape` has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Modules, numbered by slot.
+    /// The number of modules.
     pub modules: u32,
-    /// Dies of a module.
+    /// The number of dies of a module.
     pub dies_per_module: u32,
-    /// Blocks of a die.
+    /// The number of blocks of a die.
     pub blocks_per_die: u32,
-    /// Units of a block, programmed in order.
+    /// The number of units of a block, which are programmed in order.
     pub rows_per_block: u32,
-    /// Sectors of a unit.
+    /// The number of sectors of a unit.
     pub unit_sectors: u32,
-    /// Bytes of a sector's payload.
+    /// The size of a sector's payload.
     pub payload_bytes: u32,
-    /// Consecutive rows that share cells. 1: none do.
+    /// The number of consecutive rows that share cells; 1 if none do.
     pub rows_sharing_cells: u32,
 }
 
 impl Shape {
-    /// Sectors of all modules together; `None` when there are more than 64 bits can count.
+    /// The number of sectors of all modules together; `None` if 64 bits can't count them.
     pub fn sectors(&self) -> Option<u64> {
         [self.dies_per_module, self.blocks_per_die, self.rows_per_block, self.unit_sectors]
             .into_iter()
@@ -195,17 +197,17 @@ impl Shape {
     }
 }
 
-/// What is known of a slot.
+/// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum SlotState {
-    /// It never had a module.
+    /// The slot never had a module.
     Empty = 0,
-    /// Its module has all that belongs there.
+    /// The module holds everything that belongs there.
     Active = 1,
-    /// Its module is gone, or counts as gone: what it holds is stale.
+    /// The module is gone, or counts as gone, so its contents are stale.
     Missing = 2,
-    /// Its module is new; what belongs there is being written to it.
+    /// The module is new, and a rebuild is filling it.
     Rebuilding = 3,
 }
 
@@ -225,19 +227,19 @@ impl SlotState {
 /// A slot of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Slot {
-    /// The module that belongs there.
+    /// The module that belongs in the slot.
     pub module: ModuleId,
-    /// What is known of it.
+    /// Whether that module is there and can be trusted.
     pub state: SlotState,
 }
 
-/// How far what a stream has written is durable. Band sequences have the epoch of the start in their high bits: it says
-/// nothing of bands that were opened in another.
+/// The durable watermark of a stream: everything that the stream wrote before it is durable. Band sequences have the
+/// epoch of the start in their high bits, and the watermark says nothing of bands that were opened in another epoch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Durable {
-    /// All bands that were opened before this one, by their numbers; 0: nothing is known.
+    /// Bands that were opened before this one are durable; 0 means that nothing is known.
     pub band_sequence: u64,
-    /// Of that band, the stripes before this one.
+    /// The stripes of that band before this one are durable.
     pub stripe: u32,
 }
 
@@ -246,119 +248,93 @@ pub struct Durable {
 pub struct ModuleHeader {
     /// The card that the module belongs to.
     pub card: CardId,
-    /// The module itself.
+    /// The id of the module itself.
     pub module: ModuleId,
-    /// Its slot, below [`Shape::modules`].
+    /// The slot of the module within the card, below [`Shape::modules`].
     pub slot: u16,
-    /// Raised with each change of membership and each start.
+    /// A counter that each change of membership and each start raises.
     pub generation: u64,
-    /// Raised with each write of this module's header.
+    /// A counter that each write of this module's header raises.
     pub sequence: u64,
-    /// How the card is divided.
+    /// The division of the card's modules.
     pub shape: Shape,
-    /// Units of a stripe, its parity included: at most [`MAX_STRIPE_UNITS`], and the card's dies are a multiple of it.
+    /// The number of units of a stripe, including parity: at most [`MAX_STRIPE_UNITS`], and the card's dies are a
+    /// multiple of it.
     pub stripe_width: u32,
-    /// Units of parity in a stripe: 0 or 1, and fewer than `stripe_width`.
+    /// The number of parity units in a stripe: 0 or 1, and fewer than `stripe_width`.
     pub parity_units: u32,
-    /// Sectors that the host can address.
+    /// The number of sectors that the host can address.
     pub user_sectors: u64,
-    /// A band whose cells are used with one bit each has `1 / slc_bits_per_cell` of its rows, at least one; 1: there are no
-    /// such bands.
+    /// A band in SLC mode has `1 / slc_bits_per_cell` of its rows, at least one; 1 means that there are no such bands.
     pub slc_bits_per_cell: u32,
-    /// When power fails the card puts on flash what it has acknowledged: a write is durable when it is acknowledged.
+    /// When power fails, the card puts on flash everything that it has acknowledged, so a write is durable when it is
+    /// acknowledged.
     pub power_loss_protection: bool,
     /// The card was shut down in order.
     pub clean: bool,
-    /// Bad blocks have used up the spare: the card takes no more writes, for good.
+    /// Bad blocks have used up the spare, so the card takes no more writes, for good.
     pub read_only: bool,
-    /// The card stopped, for more had failed than it can do without, and what it had acknowledged was not on flash.
+    /// The card stopped because more had failed than parity can restore, and acknowledged writes were not on flash.
     pub lost_writes: bool,
-    /// How far the host's stream and that of relocation were durable when the header was written.
+    /// The durable watermarks of the host's stream and the relocation stream when the header was written.
     pub durable: [Durable; 2],
-    /// Bands of which something durable lay on flash then, and does: none of them was erased since.
+    /// Bands that held something durable when the header was written, and of which none was erased since.
     pub holds: BandSet,
-    /// No band that held sectors waited to be erased then, and none was since.
+    /// No band that held sectors waited for its erase when the header was written, and none was erased since.
     pub no_erases: bool,
-    /// Times the card was started.
+    /// Times that the card was started.
     pub power_cycles: u64,
-    /// Times it was started without having been shut down in order.
+    /// Times that the card was started without having been shut down in order.
     pub unsafe_shutdowns: u64,
     /// Sectors that the host wrote, through the card's life up to this header's write.
     pub host_sectors_written: u64,
-    /// Sectors that the host read.
+    /// Sectors that the host read, through the card's life.
     pub host_sectors_read: u64,
-    /// Sectors that could not be read or written for errors of the media.
+    /// Sectors that could not be read or written because of errors of the media.
     pub media_errors: u64,
-    /// Time with requests under way, in nanoseconds.
+    /// Time with requests in flight, in nanoseconds.
     pub busy_ns: u64,
     /// Time with power on, in nanoseconds.
     pub power_on_ns: u64,
-    /// Reads that the host asked for and that were answered.
+    /// Reads of the host that were answered.
     pub host_read_commands: u64,
-    /// Writes that the host asked for and that were answered.
+    /// Writes of the host that were answered.
     pub host_write_commands: u64,
-    /// Sectors that all bands of the card had room for when it was made, without its bad blocks and parity.
+    /// Sectors that all bands of the card had room for when it was made, without bad blocks and parity.
     pub new_data_sectors: u64,
     /// The slots of the card, as many as [`Shape::modules`].
     pub slots: Vec<Slot>,
 }
 
-/// Why a module's header can't be read. Offsets are in bytes from its beginning.
+/// The reason why a module's header can't be decoded. Offsets are in bytes from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum HeaderError {
     /// There are more or fewer bytes than a header has.
     #[error("module header: {found} bytes instead of {HEADER_BYTES}")]
-    Size {
-        /// Bytes there are.
-        found: usize,
-    },
-    /// Nothing was written: all bits are 0, or all are 1.
+    Size { found: usize },
+    /// No header was written: all bits are 0, or all are 1.
     #[error("module header: blank")]
     Blank,
-    /// It is something else's.
+    /// The bytes do not begin with the magic of a header.
     #[error("module header: magic \"{}\" at offset 0 instead of \"FLASHRIG\"", .found.escape_ascii())]
-    Magic {
-        /// The first bytes.
-        found: [u8; 8],
-    },
-    /// It is damaged.
+    Magic { found: [u8; 8] },
+    /// The checksum of the header does not match.
     #[error("module header: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
-    Checksum {
-        /// The checksum that lies there.
-        found: u32,
-        /// The checksum of what lies there.
-        computed: u32,
-    },
-    /// It was written in a newer version of the format.
+    Checksum { found: u32, computed: u32 },
+    /// The header was written in a newer version of the format.
     #[error("module header: format version {found}, supported up to {supported}")]
-    NewerVersion {
-        /// The version.
-        found: u16,
-        /// The highest version that is read.
-        supported: u16,
-    },
-    /// It was written in a version of the format that is not read any more.
+    NewerVersion { found: u16, supported: u16 },
+    /// The header was written in a version of the format that is not read any more.
     #[error("module header: format version {found}, supported from {supported} on")]
-    OlderVersion {
-        /// The version.
-        found: u16,
-        /// The lowest version that is read.
-        supported: u16,
-    },
+    OlderVersion { found: u16, supported: u16 },
     /// A field has a value that it can't have.
     #[error("module header: {field} at offset {offset} is {value}")]
-    Field {
-        /// Its name.
-        field: &'static str,
-        /// Where it begins.
-        offset: usize,
-        /// What it holds.
-        value: u64,
-    },
+    Field { field: &'static str, offset: usize, value: u64 },
 }
 
 impl ModuleHeader {
-    /// The header as it lies on the medium, [`HEADER_BYTES`] long. Panics when a field is out of its limits.
+    /// The header as it lies on the medium, [`HEADER_BYTES`] long. Panics if a field is out of its limits.
     pub fn encode(&self) -> Vec<u8> {
         let mut raw = Raw::new_zeroed();
         raw.magic = MAGIC;
@@ -409,7 +385,7 @@ impl ModuleHeader {
         raw.as_bytes().to_vec()
     }
 
-    /// Reads a header.
+    /// Decodes a header.
     pub fn decode(bytes: &[u8]) -> Result<ModuleHeader, HeaderError> {
         let Ok(raw) = Raw::ref_from_bytes(bytes) else { return Err(HeaderError::Size { found: bytes.len() }) };
         if raw.magic != MAGIC {
@@ -475,7 +451,7 @@ impl Raw {
         }
     }
 
-    /// Whether all fields are within their limits; magic and checksum are not looked at.
+    /// Fails if a field is out of its limits. Does not check magic and checksum.
     fn check(&self) -> Result<(), HeaderError> {
         let version = self.version.get();
         if version > VERSION {
@@ -487,7 +463,7 @@ impl Raw {
         let within = |good: bool, field, offset, value| {
             if good { Ok(()) } else { Err(HeaderError::Field { field, offset, value }) }
         };
-        // The field, and what its value has to be within.
+        // The field, and the limits of its value.
         macro_rules! within {
             ($field:ident, $limits:expr) => {{
                 let value = self.$field.get();
@@ -513,7 +489,7 @@ impl Raw {
         within!(user_sectors, 1..=sectors);
         within!(slc_bits_per_cell, 1..=MAX_BITS_PER_CELL.min(self.rows_per_block.get()));
         let zero = |bytes: &[u8], start: usize| {
-            // Headers are read again and again while a card starts: most bytes of one are 0, and are compared at once.
+            // A start reads headers many times, and most bytes of a header are 0, so they are compared all at once.
             if is_zero(bytes) {
                 return Ok(());
             }

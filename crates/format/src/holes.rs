@@ -1,9 +1,10 @@
-//! Holes: which LBAs are unmapped, because they were trimmed or never written. Payloads of sectors with
-//! [`Role::Holes`](crate::Role::Holes); the sector's `lba` is the segment.
+//! Lists of holes. A hole is an LBA that is unmapped, because it was trimmed or never written. Lists are payloads of
+//! sectors with [`Role::Holes`](crate::Role::Holes); the sector's `lba` is the segment.
 //!
-//! The payload begins with a version: what the bits say was so as of then. Data of a later version stand, whatever the bit
-//! says. A segment has as many LBAs as the rest of a payload has bits. LBA `i` of a segment is bit `i % 8` (0 is the lowest)
-//! of byte `8 + i / 8`; 1 is a hole. All bit patterns are legal, and the checksum is that of the payload.
+//! The payload begins with the version as of which its bits hold. Data of a later version count, whatever the bit of
+//! their LBA is. A segment has as many LBAs as the rest of a payload has bits. LBA `i` of a segment is bit `i % 8` (0
+//! is the lowest) of byte `8 + i / 8`; 1 is a hole. All bit patterns are legal, and the checksum is that of the
+//! payload.
 //!
 //! ```text
 //!        0       1       2       3       4       5       6       7
@@ -16,15 +17,15 @@
 //!     +----+----+----+----+----+----+----+----+----+----
 //! ```
 
-/// Bytes before the bits.
+/// The number of bytes before the bits.
 pub const HOLES_HEAD_BYTES: usize = 8;
 
-/// LBAs of a segment.
+/// The number of LBAs of a segment.
 pub fn hole_segment_lbas(payload_bytes: usize) -> u32 {
     u32::try_from(payload_bytes.saturating_sub(HOLES_HEAD_BYTES) * 8).expect("a payload is no longer than a sector")
 }
 
-/// Segment of an LBA, and the LBA's index within it.
+/// The segment of an LBA, and the LBA's index within the segment.
 pub fn hole_place(lba: u32, payload_bytes: usize) -> (u32, u32) {
     let lbas = hole_segment_lbas(payload_bytes);
     (lba / lbas, lba % lbas)
@@ -35,23 +36,23 @@ pub fn holes_as_of(payload: &[u8]) -> u64 {
     payload.first_chunk().map_or(0, |head| u64::from_le_bytes(*head))
 }
 
-/// Says as of which version the bits hold.
+/// Sets the version as of which the bits hold.
 pub fn set_holes_as_of(payload: &mut [u8], version: u64) {
     payload[..HOLES_HEAD_BYTES].copy_from_slice(&version.to_le_bytes());
 }
 
-/// Byte and bit of an LBA of a segment.
+/// The byte and the bit of an LBA of a segment.
 fn place(index: u32) -> (usize, u8) {
     (HOLES_HEAD_BYTES + index as usize / 8, 1 << (index % 8))
 }
 
-/// Says that an LBA is a hole. `index` is its place within the segment, below [`hole_segment_lbas`].
+/// Makes an LBA a hole. `index` is the LBA's place within the segment, below [`hole_segment_lbas`].
 pub fn set_hole(payload: &mut [u8], index: u32) {
     let (byte, bit) = place(index);
     payload[byte] |= bit;
 }
 
-/// Says that an LBA is none.
+/// Takes an LBA off the holes. `index` is the LBA's place within the segment.
 pub fn clear_hole(payload: &mut [u8], index: u32) {
     let (byte, bit) = place(index);
     payload[byte] &= !bit;

@@ -1,17 +1,17 @@
-//! Names of cards and modules: 16 random bytes each, never used again.
+//! Ids of cards and modules: 16 random bytes each, which are never used again.
 
 use std::fmt;
 
-/// Names a card: all of its modules, whatever slot or host they are in.
+/// The id of a card. All modules of the card have it, whatever slot or host they are in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct CardId(pub [u8; 16]);
 
-/// Names a module.
+/// The id of a module, which it keeps for life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ModuleId(pub [u8; 16]);
 
 impl CardId {
-    /// The low 64 bits: the first eight bytes, little-endian. A spare area has room for no more.
+    /// The low 64 bits: the first eight bytes, little-endian. A spare area has room for only these.
     pub fn short(&self) -> u64 {
         u64::from_le_bytes(std::array::from_fn(|at| self.0[at]))
     }
@@ -29,7 +29,7 @@ impl fmt::Display for ModuleId {
     }
 }
 
-/// As hex digits in groups of 8, 4, 4, 4 and 12.
+/// Writes an id as hex digits in groups of 8, 4, 4, 4 and 12.
 fn write_dashed(bytes: &[u8; 16], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (at, byte) in bytes.iter().enumerate() {
         let dash = if matches!(at, 4 | 6 | 8 | 10) { "-" } else { "" };

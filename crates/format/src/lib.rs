@@ -1,17 +1,17 @@
 //! What lies on the media?
 //!
 //! The structures of a card as they lie on its modules: the header of a module ([`ModuleHeader`]), the spare area of a
-//! sector ([`Spare`]), and what is in the payloads that hold no data of the host: band summaries ([`SummaryEntry`]),
-//! checkpoints ([`Checkpoint`]) and holes ([`set_hole`]). `docs/media-format.md` says what they mean together.
+//! sector ([`Spare`]), and the payloads that hold no data of the host: band summaries ([`SummaryEntry`]), checkpoints
+//! ([`Checkpoint`]) and lists of holes ([`set_hole`]). `docs/media-format.md` explains how they work together.
 //!
 //! Encoding and decoding are pure. Invariants:
 //!
 //! - All integers are little-endian. Reserved bytes are 0.
-//! - Magic, version and checksum of a structure stay in their places in all versions, so that a newer version is told
-//!   from damage. The order of the checks is magic, checksum, version, fields.
-//! - Whatever decodes is encoded to the same bytes again; only reserved bytes of summaries are not looked at, because
-//!   their payload's checksum says all there is to say. Nothing is allocated before the sizes are checked.
-//! - What lies on media never panics; a value that can't be encoded is a bug, and does.
+//! - Magic, version and checksum of a structure stay in their places in all versions, so that a newer version can be
+//!   told from damage. The order of the checks is magic, checksum, version, fields.
+//! - Bytes that decode are encoded to the same bytes again. Only the reserved bytes of summaries are not checked,
+//!   because the checksum of their payload covers them. Nothing is allocated before the sizes are checked.
+//! - Bytes from media never cause a panic. A value that can't be encoded is a bug, and panics.
 
 mod band_set;
 mod checkpoint;
@@ -20,6 +20,7 @@ mod holes;
 mod ids;
 mod spare;
 mod summary;
+mod version;
 
 pub use band_set::{BandSet, HEADER_BANDS};
 pub use checkpoint::{
@@ -35,8 +36,4 @@ pub use holes::{
 pub use ids::{CardId, ModuleId};
 pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
-
-/// Version of the format that is written, and the highest that is read.
-pub const VERSION: u16 = 1;
-/// The oldest version of the format that is read.
-pub const OLDEST_VERSION: u16 = 1;
+pub use version::{OLDEST_VERSION, VERSION};

@@ -1,6 +1,7 @@
-//! The spare area of a sector: what it is, where it stands, and the checksum of its payload.
+//! The spare area of a sector: the kind of the sector, its place, and the checksum of its payload.
 //!
-//! Read and written for every sector: nothing is allocated, and the only work is one checksum over 60 bytes.
+//! A spare area is read and written for every sector, so nothing is allocated, and the only work is one checksum over
+//! 60 bytes.
 //!
 //! ```text
 //!       0      1       2     3      4       5            6     7
@@ -23,18 +24,18 @@
 //!    +-------------------------------+-------------------------------+
 //! ```
 
-use crate::VERSION;
 use crate::header::{MAX_STRIPE_UNITS, MAX_UNIT_SECTORS};
+use crate::version::VERSION;
 use std::mem::offset_of;
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a sector's spare area.
+/// The size of a sector's spare area.
 pub const SPARE_BYTES: usize = 64;
 
-/// First byte of a spare area that was written.
+/// The first byte of a spare area that was written.
 const MAGIC: u8 = 0xf1;
-/// The format's version as it stands here, where it has one byte.
+/// The version of the format, in the one byte that a spare area has for it.
 const SPARE_VERSION: u8 = VERSION as u8;
 const _: () = assert!(VERSION <= u8::MAX as u16, "a spare area has one byte for the version");
 
@@ -63,24 +64,24 @@ struct Raw {
 }
 
 const _: () = assert!(size_of::<Raw>() == SPARE_BYTES);
-/// Bytes that the spare area's own checksum covers.
+/// The number of bytes that the spare area's own checksum covers.
 const CHECKED_BYTES: usize = offset_of!(Raw, crc);
 
-/// What the payload of a sector is.
+/// The role of a sector: the kind of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Role {
     /// A sector of the host.
     Data = 1,
-    /// Which LBAs of a segment are unmapped.
+    /// A list of holes: the LBAs of a segment that are unmapped.
     Holes = 2,
-    /// What the data sectors of the band hold.
+    /// A part of the summary: the roles, LBAs and versions of the band's data sectors.
     Summary = 3,
     /// A part of a checkpoint.
     Checkpoint = 4,
-    /// XOR of the same-numbered sectors of the stripe's other members.
+    /// The XOR of the same-numbered sectors of the stripe's other members.
     Parity = 5,
-    /// Nothing: the stripe had to be filled.
+    /// An empty sector, because the stripe had to be filled.
     Padding = 6,
     /// A sector of the host that could not be read when it was relocated. It reads as an error until it is overwritten.
     Lost = 7,
@@ -107,79 +108,57 @@ impl Role {
 pub struct Spare {
     /// The card's [`CardId::short`](crate::CardId::short).
     pub card: u64,
-    /// What the payload is.
+    /// The kind of the payload.
     pub role: Role,
     /// The band's cells are used with one bit a cell.
     pub slc: bool,
-    /// Where the band's sectors came from: 0 host, 1 relocation, 2 checkpoint.
+    /// The stream that the band's sectors came from: 0 host, 1 relocation, 2 checkpoint.
     pub stream: u8,
-    /// Data and Lost: the LBA. Holes: the segment. Summary: the index of its first entry. Checkpoint: the part. Parity: XOR
-    /// over the members' same-numbered sectors. Padding: 0.
+    /// Data and Lost: the LBA. Holes: the segment. Summary: the index of its first entry. Checkpoint: the part. Parity:
+    /// XOR over the members' same-numbered sectors. Padding: 0.
     pub lba: u32,
     /// Data, Holes and Lost: the write sequence number. Summary: the band sequence. Checkpoint: its id. Parity: XOR as
     /// with `lba`. Padding: 0.
     pub version: u64,
     /// The band, by its place on the medium.
     pub band: u32,
-    /// Number of the opening of the band: bands are numbered as they are opened, through the card's life.
+    /// The number of the opening of the band. Openings are numbered through the card's life.
     pub band_sequence: u64,
-    /// The stripe in the band.
+    /// The number of the stripe within the band.
     pub stripe: u32,
-    /// Place of the unit within the stripe, below 64.
+    /// The number of the unit within the stripe, below 64.
     pub unit: u8,
-    /// Place of the sector within the unit, below 64.
+    /// The number of the sector within the unit, below 64.
     pub sector: u8,
-    /// Units of the stripe that are in use, that of parity among them, one bit each.
+    /// The units of the stripe that are in use, including parity, one bit each.
     pub members: u64,
-    /// crc32c of the payload.
+    /// The crc32c of the payload.
     pub payload_crc: u32,
-    /// Parity: XOR of the members' role bytes. Else 0.
+    /// The XOR of the members' role bytes in a parity sector; 0 in others.
     pub member_role: u8,
-    /// Parity: XOR of the members' `payload_crc`. Else 0.
+    /// The XOR of the members' `payload_crc` in a parity sector; 0 in others.
     pub member_crc: u32,
 }
 
-/// Why a spare area can't be read. Offsets are in bytes from its beginning.
+/// The reason why a spare area can't be decoded. Offsets are in bytes from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SpareError {
     /// There are more or fewer bytes than a spare area has.
     #[error("spare area: {found} bytes instead of {SPARE_BYTES}")]
-    Size {
-        /// Bytes there are.
-        found: usize,
-    },
-    /// It begins with another byte.
+    Size { found: usize },
+    /// The spare area does not begin with the magic byte.
     #[error("spare area: magic {found:#04x} at offset 0 instead of {MAGIC:#04x}")]
-    Magic {
-        /// The byte.
-        found: u8,
-    },
-    /// It is damaged.
+    Magic { found: u8 },
+    /// The checksum of the spare area does not match.
     #[error("spare area: checksum {found:#010x} at offset {CHECKED_BYTES} instead of {computed:#010x}")]
-    Checksum {
-        /// The checksum that lies there.
-        found: u32,
-        /// The checksum of what lies there.
-        computed: u32,
-    },
-    /// It was written in a newer version of the format.
+    Checksum { found: u32, computed: u32 },
+    /// The spare area was written in a newer version of the format.
     #[error("spare area: format version {found}, supported up to {supported}")]
-    NewerVersion {
-        /// The version.
-        found: u16,
-        /// The highest version that is read.
-        supported: u16,
-    },
+    NewerVersion { found: u16, supported: u16 },
     /// A field has a value that it can't have.
     #[error("spare area: {field} at offset {offset} is {value}")]
-    Field {
-        /// Its name.
-        field: &'static str,
-        /// Where it begins.
-        offset: usize,
-        /// What it holds.
-        value: u64,
-    },
+    Field { field: &'static str, offset: usize, value: u64 },
 }
 
 impl Spare {
@@ -211,7 +190,7 @@ impl Spare {
         out.copy_from_slice(raw.as_bytes());
     }
 
-    /// Reads a spare area.
+    /// Decodes a spare area.
     pub fn decode(bytes: &[u8]) -> Result<Spare, SpareError> {
         let Ok(raw) = Raw::ref_from_bytes(bytes) else { return Err(SpareError::Size { found: bytes.len() }) };
         if raw.magic != MAGIC {
@@ -258,12 +237,13 @@ impl Spare {
     }
 }
 
-/// Checksum of bytes that follow others, whose checksum is `crc` (0: none), as of one.
+/// The checksum of earlier bytes and these together. `crc` is the checksum of the earlier bytes, or 0 if there are
+/// none.
 pub fn crc_append(crc: u32, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc, bytes)
 }
 
-/// Checksum of a payload: crc32c (Castagnoli), as iSCSI and ext4 use it.
+/// The checksum of a payload: crc32c (Castagnoli), as iSCSI and ext4 use it.
 pub fn payload_crc(payload: &[u8]) -> u32 {
     // Carry-less multiplication is three times as fast as the CRC instruction, once there is enough to be folded.
     if payload.len() < FOLDED_BYTES {

@@ -1,6 +1,7 @@
-//! Band summaries: what each data sector of a band holds, in the order in which the band was filled, so that a band is
-//! known without reading all of it. Payloads of sectors with [`Role::Summary`](crate::Role::Summary), in the band's last
-//! stripes. The sector's `lba` is the index of its first entry.
+//! Band summaries. A summary lists the data sectors of a band in the order in which the band was filled, so that
+//! recovery knows the band without reading all of it. Summaries are payloads of sectors with
+//! [`Role::Summary`](crate::Role::Summary) in the band's last stripes. The sector's `lba` is the index of its first
+//! entry.
 //!
 //! ```text
 //!       0       1       2       3       4       5       6       7
@@ -11,12 +12,12 @@
 //!    +-------------------------------+-------+-----------------------+
 //! ```
 //!
-//! Summaries have no checksum of their own: that of the payload covers them.
+//! Summaries have no checksum of their own, because the checksum of the payload covers them.
 
 use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of an entry.
+/// The size of an entry.
 pub const SUMMARY_ENTRY_BYTES: usize = 16;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -30,18 +31,18 @@ struct Raw {
 
 const _: () = assert!(size_of::<Raw>() == SUMMARY_ENTRY_BYTES);
 
-/// What one sector of a band holds.
+/// The entry of one data sector of a band.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SummaryEntry {
-    /// As in the sector's spare area.
+    /// The LBA, as in the sector's spare area.
     pub lba: u32,
-    /// Byte of the sector's [`Role`](crate::Role); 0: padding, or no sector.
+    /// The byte of the sector's [`Role`](crate::Role); 0 for padding, or for no sector.
     pub role: u8,
-    /// As in the sector's spare area.
+    /// The version, as in the sector's spare area.
     pub version: u64,
 }
 
-/// Entries that a payload has room for.
+/// The number of entries that a payload has room for.
 pub fn entries_per_sector(payload_bytes: usize) -> usize {
     payload_bytes / SUMMARY_ENTRY_BYTES
 }
@@ -56,7 +57,7 @@ pub fn encode_summary(entries: &[SummaryEntry], payload: &mut [u8]) {
     rest.fill(0);
 }
 
-/// Entries of a payload, those behind the last one (all 0) among them. Reserved bytes are not looked at.
+/// The entries of a payload, including the empty ones (all 0) after the last. Does not check reserved bytes.
 pub fn decode_summary(payload: &[u8]) -> impl Iterator<Item = SummaryEntry> {
     payload
         .chunks_exact(SUMMARY_ENTRY_BYTES)

@@ -1,26 +1,27 @@
-//! Flash management that goes on from what was found.
+//! Adoption: flash management that continues from the card that a scan found.
 
 use crate::bands::BandState;
 use crate::canary::{Canary, planted};
-use crate::ftl::{Ftl, NONE};
-use crate::layout::{BandId, Ppa};
+use crate::config::FtlConfig;
+use crate::error::FtlError;
+use crate::ftl::Ftl;
+use crate::layout::{BandId, NONE, Ppa};
 use crate::recover::{Found, FoundState};
 use crate::stream::StreamId;
-use crate::{FtlConfig, FtlError};
 use media::nand::NandConfig;
 
-/// What the medium says of a block.
+/// The state of a block on the medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FoundBlock {
-    /// It is marked bad.
+    /// The block is marked bad.
     pub bad: bool,
-    /// Times it was erased.
+    /// The number of times that the block was erased.
     pub cycles: u32,
 }
 
 impl Ftl {
-    /// Flash management of a card that was found. Bands without sectors are erased again before they are used: nobody
-    /// knows whether an erase of them was cut. Bands with stripes that are not whole are emptied first of all.
+    /// Flash management of a card that was found. Bands without sectors are erased again before they are used, because
+    /// an erase of them may have been cut. Bands with stripes that are not whole are emptied first of all.
     pub fn adopt(
         nand: &NandConfig,
         bands: u32,
@@ -61,8 +62,8 @@ impl Ftl {
                 continue;
             }
             if !ftl.bands.take_out(band, cycles, of_band.opening(), units, &ftl.layout) {
-                // Too little of it answers for any use, so nobody erases it now. When a module comes back it may be of use
-                // again, but not with blocks that hold nobody knows what.
+                // Too few of its dies answer to use the band, so it is not erased now. It may be usable again when a
+                // module comes back, but only after these blocks are erased, because their contents are unknown.
                 for die in (0..ftl.layout.dies).filter(|&die| !ftl.blocks.is_bad(band.0, die)).collect::<Vec<_>>() {
                     let cycles = ftl.blocks.cycles(band.0, die);
                     ftl.blocks.set(band.0, die, ftl.layout.rows, cycles);
@@ -95,7 +96,7 @@ impl Ftl {
             let missing = ftl.full_band_sectors.saturating_sub(ftl.bands.get(band).data_sectors);
             ftl.victims.insert(band, ftl.bands.valid[band.0 as usize], missing, 0);
         }
-        // What was open when power went has no summary, and perhaps stripes that are not whole.
+        // A band that was open when power went has no summary, and may have stripes that are not whole.
         for band in (0..bands).map(BandId) {
             let of_band = &found.bands[band.0 as usize];
             let is_open = of_band.state == FoundState::Closed && !(of_band.is_complete && of_band.has_summary);
@@ -111,7 +112,7 @@ impl Ftl {
         Ok(ftl)
     }
 
-    /// Bands that have to be emptied, and are not yet.
+    /// Whether some bands still have to be emptied.
     pub fn must_empty(&self) -> bool {
         self.has_urgent()
     }

@@ -1,49 +1,48 @@
-//! The bands of a card: what each is doing, how full of valid data and how worn it is.
+//! The bands of a card: the state, the valid data and the wear of each, and the pool of free bands.
 
 use crate::layout::{BandId, Layout};
-use crate::recover::Opening;
+use crate::opening::Opening;
 use media::nand::{Blocks, CellMode};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a band is doing.
+/// The state of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BandState {
-    /// Erased, waiting to be opened.
+    /// The band is erased and waits to be opened.
     Free,
-    /// Being written.
+    /// A stream is filling the band.
     Open,
-    /// Full.
+    /// The band takes no more sectors.
     Closed,
-    /// Chosen by garbage collection: what is valid in it is being moved.
+    /// Garbage collection is moving the valid sectors of the band.
     Victim,
-    /// Empty of valid data, to be erased.
+    /// The band has no valid sectors and waits for its erase.
     Stale,
-    /// No stripe of it is usable any more.
+    /// No stripe of the band is usable any more.
     Retired,
 }
 
 /// One band.
 #[derive(Clone, Copy, Debug)]
 pub struct Band {
-    /// What it is doing.
     pub state: BandState,
-    /// How its cells are used, while it is not free.
+    /// How the cells are used, while the band is not free.
     pub mode: CellMode,
-    /// It has bad blocks: its stripes are narrower.
+    /// The band has bad blocks, so its stripes are narrower.
     pub has_bad: bool,
-    /// Sectors of data it holds when full, in native mode.
+    /// Sectors of data that the band holds when full, in native mode.
     pub data_sectors: u32,
-    /// Times it was erased.
+    /// Times that the band was erased.
     pub cycles: u32,
-    /// Number of its last opening: 1, 2, 3 … over all bands.
+    /// Number of the last opening: 1, 2, 3 … over all bands.
     pub sequence: u64,
-    /// Where its sectors come from, as spare areas say it.
+    /// The stream that the sectors come from, as spare areas have it.
     pub stream: u8,
-    /// Its summary was written: it was filled to its end.
+    /// The summary was written, so the band was filled to its end.
     pub has_summary: bool,
 }
 
-/// All bands and the pool of free ones.
+/// All bands, and the pool of free ones.
 #[derive(Clone, Debug)]
 pub struct Bands {
     bands: Vec<Band>,
@@ -51,23 +50,24 @@ pub struct Bands {
     pub valid: Vec<u32>,
     /// Free bands by wear.
     free: BTreeSet<(u32, BandId)>,
-    /// Sum of `data_sectors` over free bands, and how many bands without bad blocks that is.
+    /// Sum of `data_sectors` over free bands.
     free_sectors: u64,
+    /// `free_sectors`, counted in bands without bad blocks.
     free_worth: u32,
-    /// Sectors of data in a band without bad blocks, of the dies that answer.
+    /// Sectors of data in a band without bad blocks, on the dies that answer.
     full_sectors: u32,
     slc_in_use: u32,
     /// Sum of `data_sectors` over bands that are not retired.
     data_sectors: u64,
-    /// Of bands with `has_bad`: for each group of dies, which units were usable when the band was last put into service,
-    /// as bits. What goes bad later narrows no stripe that is written.
+    /// For bands with `has_bad`: the units of each group of dies that were usable when the band was last put into
+    /// service, as bits. A block that goes bad later narrows no stripe that is written.
     narrow: BTreeMap<BandId, Box<[u64]>>,
-    /// Openings so far.
+    /// Number of the last opening of any band.
     pub last_sequence: u64,
 }
 
 impl Bands {
-    /// All free; `blocks` says which are bad.
+    /// Bands that are all free, except for the bad blocks in `blocks`.
     pub fn new(layout: &Layout, count: u32, blocks: &Blocks) -> Bands {
         let mut all = Bands {
             bands: Vec::with_capacity(count as usize),
@@ -97,7 +97,8 @@ impl Bands {
         all
     }
 
-    /// Looks at which blocks are good; the band becomes free, or retired when none of its stripes is usable.
+    /// Takes the good blocks of an erased band into use: the band becomes free, or retired if none of its stripes is
+    /// usable.
     fn put_into_service(&mut self, id: BandId, layout: &Layout, blocks: &Blocks) {
         let good = |group: u32| {
             let first = group * layout.width;
@@ -119,7 +120,7 @@ impl Bands {
         }
     }
 
-    /// Says which units of each group of dies a band uses.
+    /// Sets the units that a band uses on each group of dies.
     fn set_units(&mut self, id: BandId, layout: &Layout, masks: Box<[u64]>) {
         let band = &mut self.bands[id.0 as usize];
         self.data_sectors -= u64::from(band.data_sectors);
@@ -133,7 +134,7 @@ impl Bands {
         }
     }
 
-    /// Which units of a stripe are in use, parity's among them, as bits.
+    /// The units of a stripe that are in use, including parity, as bits.
     #[inline]
     pub fn units_in_use(&self, id: BandId, group: u32, layout: &Layout) -> u64 {
         if !self.bands[id.0 as usize].has_bad {
@@ -142,7 +143,7 @@ impl Bands {
         self.narrow[&id][group as usize]
     }
 
-    /// Dies died or came back: what free bands hold is counted anew.
+    /// Counts the free and retired bands again, after dies went or came back.
     pub fn recount_free(&mut self, layout: &Layout, blocks: &Blocks) {
         let free: Vec<BandId> = self.free.iter().map(|&(_, id)| id).collect();
         let retired = (0..self.count()).map(BandId).filter(|id| self.get(*id).state == BandState::Retired);
@@ -162,7 +163,7 @@ impl Bands {
         }
     }
 
-    /// What a band that is not in use holds is counted anew: a block of it was erased.
+    /// Counts a band that is not in use again, after a block of it was erased.
     pub fn recount(&mut self, id: BandId, layout: &Layout, blocks: &Blocks) {
         let band = &self.bands[id.0 as usize];
         match band.state {
@@ -179,35 +180,35 @@ impl Bands {
 
     fn set_free_sectors(&mut self, sectors: u64) {
         self.free_sectors = sectors;
-        // To the nearest: a few bad blocks in each band must not cost a whole one, or the host stalls for it.
+        // Rounded to the nearest: a few bad blocks in each band must not cost a whole band, or the host would stall for
+        // it.
         let full = u64::from(self.full_sectors);
         self.free_worth = ((sectors + full / 2) / full) as u32;
     }
 
-    /// One band.
     #[inline]
     pub fn get(&self, id: BandId) -> &Band {
         &self.bands[id.0 as usize]
     }
 
-    /// How many bands there are.
+    /// The number of bands.
     pub fn count(&self) -> u32 {
         self.bands.len() as u32
     }
 
-    /// Free bands.
+    /// The number of free bands.
     #[inline]
     pub fn free_count(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// Free bands counted by what they hold: bad blocks have narrowed some.
+    /// The free space counted in bands without bad blocks; bad blocks have narrowed some free bands.
     #[inline]
     pub fn free_worth(&self) -> u32 {
         self.free_worth
     }
 
-    /// Sectors of data in a band without bad blocks, of the dies that answer.
+    /// Sectors of data in a band without bad blocks, on the dies that answer.
     #[inline]
     pub fn full_sectors(&self) -> u32 {
         self.full_sectors
@@ -218,7 +219,7 @@ impl Bands {
         self.free_sectors
     }
 
-    /// Bands in SLC mode.
+    /// The number of bands in SLC mode.
     pub fn slc_in_use(&self) -> u32 {
         self.slc_in_use
     }
@@ -228,7 +229,7 @@ impl Bands {
         self.data_sectors
     }
 
-    /// Opens the least worn free band, or the most worn one for data that is known to be cold.
+    /// Opens the least worn free band, or the most worn one for data that are known to be cold.
     pub fn open(&mut self, stream: u8, mode: CellMode, cold: bool) -> Option<BandId> {
         let (_, id) = if cold { self.free.pop_last() } else { self.free.pop_first() }?;
         self.last_sequence += 1;
@@ -244,13 +245,13 @@ impl Bands {
         Some(id)
     }
 
-    /// The summary of a band was written, or was found.
+    /// Remembers that the summary of a band was written or found.
     pub fn set_summary(&mut self, id: BandId) {
         self.bands[id.0 as usize].has_summary = true;
     }
 
-    /// A band was found in use, or not known to be erased: takes it out of the free pool, as closed. False when it is
-    /// retired.
+    /// Takes a band out of the free pool and closes it, because it was found in use or is not known to be erased.
+    /// `false` if the band is retired.
     pub fn take_out(
         &mut self,
         id: BandId,
@@ -280,14 +281,14 @@ impl Bands {
         true
     }
 
-    /// Changes the state along Open, Closed, Victim, Stale.
+    /// Changes the state of a band, in the order open, closed, victim, stale.
     pub fn set_state(&mut self, id: BandId, from: BandState, to: BandState) {
         let state = &mut self.bands[id.0 as usize].state;
         assert_eq!(*state, from, "band {}", id.0);
         *state = to;
     }
 
-    /// A stale band was erased and is free again.
+    /// Returns a stale band that was erased to the free pool.
     pub fn erased(&mut self, id: BandId, layout: &Layout, blocks: &Blocks) {
         let band = &mut self.bands[id.0 as usize];
         assert_eq!(band.state, BandState::Stale, "band {}", id.0);

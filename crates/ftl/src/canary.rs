@@ -1,79 +1,80 @@
-//! Bugs to be planted, one at a time, to see that the proof finds them.
+//! Canaries: bugs that a test plants, one at a time, to see that the proof finds them.
 //!
-//! Without the feature `canaries` none can be, and the compiler removes every question.
+//! Without the feature `canaries` none can be planted, and the compiler removes every query.
 
-/// A bug.
+/// A bug that can be planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Canary {
-    /// A flush is acknowledged before what it covers is durable.
+    /// A flush is acknowledged before the writes that it covers are durable.
     FlushSkipped,
-    /// A FUA write is acknowledged as any other.
+    /// A FUA write is acknowledged like any other write.
     FuaIgnored,
     /// The buffer of a card with capacitors is not put on flash when power fails.
     CapacitorsEmpty,
     /// A stripe counts as durable when its first unit is on flash.
     StripeBelievedEarly,
-    /// A start takes the oldest copy of a sector for the newest.
+    /// Recovery takes the oldest copy of a sector for the newest.
     VersionIgnored,
-    /// Bands that are opened after a start have numbers of the epoch before.
+    /// Bands that are opened after a start get numbers of the epoch before.
     EpochNotRaised,
-    /// A module that was away is relied on, and a start believes whichever opening of a band it comes upon first. One of
-    /// them alone does no harm: stripes that a stale module has another opening of are not whole, and are moved.
+    /// Recovery trusts a module that was away, and believes the first opening of a band that it comes upon. Either
+    /// alone does no harm: stripes of which a stale module has another opening are not whole, and are moved.
     StaleTrusted,
-    /// Of equal copies a start takes the one in the band that was opened first, whole or not.
+    /// Among equal copies, recovery takes the one in the band that was opened first, whether its stripe is whole or
+    /// not.
     EarlierCopyBelieved,
-    /// A band is erased before what was moved out of it is durable.
+    /// A band is erased before the sectors moved out of it are durable.
     EraseBeforeRelocation,
-    /// A band is erased before what made its sectors stale is durable.
+    /// A band is erased before the writes that made its sectors stale are durable.
     EraseBeforeOverwrite,
     /// A band is erased before the trims that emptied it are durable.
     EraseBeforeTrims,
     /// The list of holes is not written.
     TrimForgotten,
-    /// A list of holes leaves out what was written over a hole and is not durable.
+    /// A list of holes leaves out a hole because of a write to it that is not durable yet.
     HolesTooSoon,
     /// Parity is written without the last unit.
     ParityWrong,
-    /// The checksum of what was read is not compared.
+    /// The checksum of a sector that was read is not compared.
     ChecksumIgnored,
-    /// What was read is not asked where it belongs.
+    /// The place in the spare area of a sector that was read is not compared.
     PlaceIgnored,
-    /// What a start finds in stripes that are not whole is left there.
+    /// Sectors that recovery finds in stripes that are not whole are left there.
     TornBelieved,
-    /// Whatever can't be read counts as never written.
+    /// Sectors that can't be read count as never written.
     DoubtsDropped,
-    /// The others are not told when a module is lost; nor are earlier openings of a band told from later ones, which would
-    /// make up for it.
+    /// The other modules are not told when a module is lost. Recovery also does not tell earlier openings of a band
+    /// from later ones, which would make up for it.
     GenerationNotRaised,
-    /// A generation is written to one copy of each header.
+    /// A generation is written to one copy of each header only.
     OneHeaderCopy,
     /// A rebuild ends after its first block.
     RebuildDoneEarly,
-    /// What a failed program was to write goes nowhere else.
+    /// The sectors of a failed program are not written elsewhere.
     FailedProgramIgnored,
-    /// Bands that a start finds empty are used without another erase.
+    /// Bands that recovery finds empty are used without another erase.
     FreeBandsNotErased,
     /// A stripe counts as durable while a later one can spoil its cells.
     SharedCellsIgnored,
-    /// A checkpoint is complete before what it points to is durable.
+    /// A checkpoint is complete before everything that it points to is durable.
     CheckpointTooSoon,
-    /// A start takes what a checkpoint knows of a band for true, whatever was made of the band since.
+    /// Recovery believes the checkpoint about a band that was opened again since.
     CheckpointBandsNotCompared,
-    /// What of the map changes while a checkpoint is written stands in it as it is by then, and a start misses nothing that
-    /// the checkpoint points to and is not there.
+    /// A checkpoint takes in changes that were made to the map after it was begun, and recovery does not notice if an
+    /// address in the checkpoint's map holds nothing.
     ChangesNotKept,
-    /// A start writes no lists of holes that only the checkpoint tells of.
+    /// After a start, no lists are written of the holes that only the checkpoint knows.
     HolesOfCheckpointForgotten,
-    /// A start believes what a checkpoint knows of bands that something was moved out of since.
+    /// Recovery believes the checkpoint about bands out of which sectors were moved since.
     DoubtfulBandsBelieved,
-    /// A module that comes while the card is at work is believed without being rebuilt.
+    /// A module that comes while the card runs is believed without a rebuild.
     ModuleBelieved,
-    /// A module that comes again is taken as it went, whatever its header says.
+    /// A module that comes back is taken as it went, whatever its header says.
     ReturnedAsItWent,
 }
 
 impl Canary {
-    /// All of them.
+    /// Every canary, in the order of declaration.
     pub const ALL: [Canary; 31] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
@@ -108,7 +109,7 @@ impl Canary {
         Canary::ReturnedAsItWent,
     ];
 
-    /// Its name.
+    /// The name of the canary, for people.
     pub fn name(self) -> &'static str {
         match self {
             Canary::FlushSkipped => "flush skipped",
@@ -148,7 +149,7 @@ impl Canary {
 
 #[cfg(feature = "canaries")]
 thread_local! {
-    /// Lives run on threads of their own: what one has does not concern the others.
+    /// The canary of this thread. Each simulated life runs on its own thread, so canaries do not disturb each other.
     static PLANTED: std::cell::Cell<Option<Canary>> = const { std::cell::Cell::new(None) };
 }
 
@@ -158,7 +159,7 @@ pub fn plant(canary: Option<Canary>) {
     PLANTED.set(canary);
 }
 
-/// Whether earlier openings of a band count as later ones do.
+/// Whether a planted bug makes earlier openings of a band count like later ones.
 pub(crate) fn ignores_sequences() -> bool {
     planted(Canary::StaleTrusted) || planted(Canary::GenerationNotRaised)
 }
@@ -169,7 +170,7 @@ pub fn planted(canary: Canary) -> bool {
     PLANTED.get() == Some(canary)
 }
 
-/// Whether a bug is planted: none is.
+/// Whether a bug is planted. Without the feature, none is.
 #[cfg(not(feature = "canaries"))]
 #[inline(always)]
 pub const fn planted(_: Canary) -> bool {

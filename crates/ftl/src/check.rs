@@ -1,48 +1,25 @@
-//! A deep look at whether everything agrees.
+//! The self-check of flash management: do all tables agree?
 
 use crate::bands::BandState;
-use crate::ftl::{Ftl, NONE};
-use crate::layout::{BandId, Lba, Ppa};
+use crate::ftl::Ftl;
+use crate::layout::{BandId, Lba, NONE, Ppa};
 
-/// What does not agree.
+/// A disagreement between the tables.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum Inconsistency {
     /// The map points at an address that is stale or belongs to another sector.
     #[error("LBA {lba:?} is mapped to {ppa:?}, which is stale or holds another sector")]
-    Map {
-        /// The sector.
-        lba: Lba,
-        /// Where the map says it is.
-        ppa: Ppa,
-    },
-    /// A band's count differs from its bits.
+    Map { lba: Lba, ppa: Ppa },
+    /// The valid count of a band differs from its bits in the valid map.
     #[error("{band:?} counts {counted} valid sectors and has {found}")]
-    ValidCount {
-        /// The band.
-        band: BandId,
-        /// Its count.
-        counted: u32,
-        /// Its bits.
-        found: u32,
-    },
-    /// Valid addresses that nothing maps to.
+    ValidCount { band: BandId, counted: u32, found: u32 },
+    /// The number of valid addresses differs from the number of mapped sectors.
     #[error("{valid} addresses are valid and {mapped} sectors are mapped")]
-    Orphans {
-        /// Addresses.
-        valid: u64,
-        /// Sectors.
-        mapped: u64,
-    },
-    /// A band without data is in use.
+    Orphans { valid: u64, mapped: u64 },
+    /// A band that is free, stale or retired holds valid sectors.
     #[error("{band:?} is {state:?} and holds {valid} valid sectors")]
-    State {
-        /// The band.
-        band: BandId,
-        /// Its state.
-        state: BandState,
-        /// Its count.
-        valid: u32,
-    },
+    State { band: BandId, state: BandState, valid: u32 },
 }
 
 impl Ftl {

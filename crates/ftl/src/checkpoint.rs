@@ -1,108 +1,57 @@
-//! Checkpoints: the map as it was at one moment, written while the card goes on.
+//! Checkpoints: the map as it was at one moment, written while the card continues.
 //!
-//! A checkpoint is begun at a moment and handed out part by part. What of the map is about to change and was not handed
-//! out yet is copied first, so that all parts are of that moment. Part 0, with the head, comes last, and only when all
-//! that the map points to is on flash: a checkpoint that is complete can be believed.
+//! A checkpoint is begun at one moment and handed out part by part. Before an entry of the map changes, its part is
+//! copied if it was not handed out yet, so that all parts show the map at that moment. Part 0, with the head, comes
+//! last, and only when everything that the map points to is on flash. So a complete checkpoint can be believed.
 //!
-//! Checkpoints lie in bands of their own, taken from the free ones like any other. The bands of one are erased when the
-//! next one is complete.
+//! Checkpoints lie in bands of their own, which are taken from the free bands like any other. When a checkpoint is
+//! complete, the bands of the one before are erased.
 
 use crate::bands::BandState;
 use crate::canary::{Canary, planted};
-use crate::ftl::{Ftl, NONE};
-use crate::layout::{BandId, Ppa};
+use crate::checkpoint_state::{ENTRY_BYTES, Snapshot};
+use crate::ftl::Ftl;
+use crate::layout::{BandId, NONE, Ppa};
 use crate::recover::{BAND_KNOWN, Found};
 use crate::stream::StreamId;
 use format::{BandRecord, CHECKPOINT_HEAD_BYTES, Checkpoint, CheckpointHead};
 use std::collections::BTreeMap;
-use std::ops::Range;
-
-/// Bytes of an entry of the map.
-const ENTRY_BYTES: usize = 4;
-
-/// Checkpoints of a card.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Checkpoints {
-    /// The one being written.
-    snapshot: Option<Box<Snapshot>>,
-    /// Bands of the newest that is complete, and of the one being written.
-    complete: Vec<BandId>,
-    being_written: Vec<BandId>,
-    /// Bands that had been opened for sectors when the newest was begun.
-    opened_before: u64,
-    /// Bands opened for sectors.
-    pub opened: u64,
-    /// The newest can't be read well any more.
-    is_flawed: bool,
-}
-
-/// What is being written.
-#[derive(Clone, Debug)]
-struct Snapshot {
-    head: CheckpointHead,
-    payload_bytes: usize,
-    parts: u32,
-    /// The part that is handed out next; all are when it is `parts`, but 0.
-    next: u32,
-    /// Body bytes of parts that changed before they were handed out, and of part 0.
-    kept: BTreeMap<u32, Box<[u8]>>,
-    /// What follows the map in the body.
-    rest: Vec<u8>,
-    /// Host and relocation: all that the map points to is on flash when these are durable.
-    barriers: [u64; 2],
-    /// All parts but 0 are on flash when this is durable; then, all are.
-    own_barrier: u64,
-    head_is_out: bool,
-}
-
-impl Snapshot {
-    /// Bytes of the body that a part holds.
-    fn body_range(&self, part: u32) -> Range<usize> {
-        let bytes = |part: usize| (part * self.payload_bytes).saturating_sub(CHECKPOINT_HEAD_BYTES);
-        let end = self.head.body_bytes as usize;
-        bytes(part as usize).min(end)..bytes(part as usize + 1).min(end)
-    }
-
-    /// The part that an entry of the map is in. Entries don't lie across parts: both sizes are multiples of theirs.
-    fn part_of(&self, entry: usize) -> u32 {
-        ((CHECKPOINT_HEAD_BYTES + entry * ENTRY_BYTES) / self.payload_bytes) as u32
-    }
-}
 
 impl Ftl {
-    /// Bands that checkpoints take: the newest, and the one being written.
+    /// The number of bands that two checkpoints take: the newest, and the one being written.
     pub(crate) fn checkpoint_bands(&self) -> u32 {
         let Some(persistence) = self.config.persistence.filter(|p| p.checkpoint_every_bands > 0) else { return 0 };
         let entries = self.config.map_entries() as u32;
         let segments = entries - self.config.user_sectors as u32;
         let parts = Checkpoint::sectors(entries, self.bands.count(), segments, persistence.payload_bytes);
-        // The last stripe of the body and that of the head are filled up.
+        // The last stripe of the body and the stripe of the head are filled up with padding.
         2 * (parts + 2 * self.layout.stripe_sectors).div_ceil(self.full_band_sectors)
     }
 
-    /// So many bands were opened for sectors since the newest checkpoint was begun: what recovery has to read, beside it.
+    /// The number of bands that were opened for sectors since the newest checkpoint was begun. Recovery has to read
+    /// these bands beside the checkpoint.
     pub fn bands_since_checkpoint(&self) -> u64 {
         self.checkpoints.opened - self.checkpoints.opened_before
     }
 
-    /// The newest checkpoint can't be read well any more.
+    /// Whether a band of the newest checkpoint can't be read well any more.
     pub fn checkpoint_is_flawed(&self) -> bool {
         self.checkpoints.is_flawed
     }
 
-    /// A checkpoint is being written.
+    /// Whether a checkpoint is being written.
     pub fn writes_checkpoint(&self) -> bool {
         self.checkpoints.snapshot.is_some()
     }
 
-    /// A band of the newest checkpoint can't be read well.
+    /// Remembers that a band of the newest checkpoint can't be read well.
     pub(crate) fn flaw_checkpoint(&mut self) {
         self.checkpoints.is_flawed = true;
     }
 
-    /// Begins a checkpoint. `version` was given to nothing else: all writes so far have a lower one, all to come a higher
-    /// one. `owed_segments` have holes that no list tells of. `payload_bytes` is a multiple of 4, and
-    /// has room for the head.
+    /// Begins a checkpoint. `version` was given to nothing else: all writes so far have lower versions, and all later
+    /// writes have higher ones. `owed_segments` have holes that no list names yet. `payload_bytes` is a multiple of 4
+    /// and has room for the head.
     pub fn begin_checkpoint(&mut self, version: u64, owed_segments: &[u32], payload_bytes: usize) {
         assert!(self.checkpoints.snapshot.is_none(), "one checkpoint at a time");
         let fits = payload_bytes.is_multiple_of(ENTRY_BYTES) && payload_bytes >= CHECKPOINT_HEAD_BYTES;
@@ -140,7 +89,7 @@ impl Ftl {
         head.body_bytes = head.expected_body_bytes();
         let mut rest: Vec<u8> = bands.iter().flat_map(BandRecord::encode).collect();
         rest.extend(owed_segments.iter().flat_map(|segment| segment.to_le_bytes()));
-        // What is in open stripes now is needed before the checkpoint counts.
+        // The sectors in open stripes must be on flash before the checkpoint counts.
         self.seal_for_durability(StreamId::Relocation);
         self.seal_for_durability(StreamId::Host);
         let barriers = [StreamId::Host, StreamId::Relocation].map(|stream| self.streams[stream as usize].barrier());
@@ -162,7 +111,7 @@ impl Ftl {
         self.checkpoints.snapshot = Some(Box::new(snapshot));
     }
 
-    /// Bytes of the body that a part holds, as the map is now.
+    /// The bytes of the body that a part holds, from the map as it is now.
     fn body_of(&self, snapshot: &Snapshot, part: u32) -> Vec<u8> {
         let range = snapshot.body_range(part);
         let map_bytes = snapshot.head.map_entries as usize * ENTRY_BYTES;
@@ -173,7 +122,7 @@ impl Ftl {
         bytes
     }
 
-    /// The map entry of a sector is about to change.
+    /// Must be called before a map entry changes.
     #[inline]
     pub(crate) fn map_changes(&mut self, entry: u32) {
         if self.checkpoints.snapshot.is_some() && !planted(Canary::ChangesNotKept) {
@@ -192,13 +141,13 @@ impl Ftl {
         }
     }
 
-    /// There is room for one more part: as for a sector of the host.
+    /// Whether there is room for one more part. The rule is that for a sector of the host.
     pub fn has_room_for_part(&self) -> bool {
         !self.streams[StreamId::Checkpoint as usize].needs_band() || self.bands.free_worth() > self.config.reserve_bands
     }
 
-    /// The next part of the checkpoint, with its payload and where it will lie; `None` while something has to become
-    /// durable first, or when all is handed out. There is room: [`Ftl::has_room_for_part`].
+    /// The next part of the checkpoint, with its payload and its address; `None` while something has to become durable
+    /// first, or when all parts are handed out. The caller has asked [`Ftl::has_room_for_part`].
     pub fn next_part(&mut self) -> Option<(u32, Vec<u8>, Ppa)> {
         let mut snapshot = self.checkpoints.snapshot.take()?;
         let part = self.part(&mut snapshot);
@@ -207,7 +156,7 @@ impl Ftl {
         let ppa = self.append_part();
         let snapshot = self.checkpoints.snapshot.as_deref().expect("put back");
         if snapshot.next == snapshot.parts {
-            // The last of the body, or the head.
+            // This was the last part of the body, or the head.
             self.seal_for_durability(StreamId::Checkpoint);
             let barrier = self.streams[StreamId::Checkpoint as usize].barrier();
             self.checkpoints.snapshot.as_deref_mut().expect("put back").own_barrier = barrier;
@@ -256,7 +205,7 @@ impl Ftl {
         Ppa(taken.ppa)
     }
 
-    /// Looks whether all of the checkpoint is on flash; if so, it takes the place of the one before.
+    /// If all of the checkpoint is on flash, puts it in the place of the one before and returns `true`.
     pub fn finish_checkpoint(&mut self) -> bool {
         let is_complete = self.checkpoints.snapshot.as_deref().is_some_and(|snapshot| {
             snapshot.head_is_out && self.streams[StreamId::Checkpoint as usize].is_durable(snapshot.own_barrier)
@@ -273,7 +222,7 @@ impl Ftl {
         true
     }
 
-    /// Gives up the checkpoint that is being written: a part of it could not be programmed, or a die has gone.
+    /// Gives up the checkpoint that is being written, because a part of it could not be programmed or a die has gone.
     pub fn give_up_checkpoint(&mut self) {
         if self.checkpoints.snapshot.take().is_none() {
             return;
@@ -283,13 +232,13 @@ impl Ftl {
         bands.into_iter().for_each(|band| self.drop_checkpoint_band(band));
     }
 
-    /// Goes on from the checkpoint that recovery used.
+    /// Continues from the checkpoint that recovery used.
     pub(crate) fn adopt_checkpoint(&mut self, found: &Found) {
         self.checkpoints.complete = found.checkpoint_bands.clone();
         self.checkpoints.opened = u64::from(found.report.bands_by_summary + found.report.bands_scanned);
     }
 
-    /// The band is erased as soon as nothing of it is under way.
+    /// Makes a band of a checkpoint stale, so that it is erased as soon as none of its programs is in flight.
     fn drop_checkpoint_band(&mut self, band: BandId) {
         self.bands.set_state(band, BandState::Closed, BandState::Stale);
         let barrier = self.streams[StreamId::Checkpoint as usize].barrier();

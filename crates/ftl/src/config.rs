@@ -1,11 +1,11 @@
-//! What can be chosen about flash management.
+//! The configuration of flash management.
 
-use crate::FtlError;
+use crate::error::FtlError;
 use crate::layout::Layout;
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use media::nand::Geometry;
 
-/// Which band garbage collection cleans next.
+/// The policy by which garbage collection chooses the next victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VictimPolicy {
     /// The band with the fewest valid sectors.
@@ -18,7 +18,7 @@ pub enum VictimPolicy {
     RandomD(u32),
 }
 
-/// When garbage collection works.
+/// The mode of garbage collection: when it runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum GcMode {
     /// Host writes earn relocation work in the proportion that the steady state needs, so that free space is stable.
@@ -30,7 +30,7 @@ pub enum GcMode {
     StopTheWorld {
         /// Collection starts when this many bands, above the reserve, are free or fewer.
         start_free_bands: u32,
-        /// Collection goes on until this many bands, above the reserve, are free.
+        /// Collection continues until this many bands, above the reserve, are free.
         stop_free_bands: u32,
     },
 }
@@ -44,7 +44,7 @@ impl GcMode {
         }
     }
 
-    /// Whether its bounds make sense.
+    /// Fails if the bounds contradict each other.
     pub(crate) fn check(&self) -> Result<(), FtlError> {
         match *self {
             GcMode::Paced { target_free_bands: 0 } => Err(FtlError::GcBounds),
@@ -65,16 +65,16 @@ pub struct SlcCache {
     pub bits_per_cell: u32,
 }
 
-/// What is kept on the media so that the card can be found again after its power went.
+/// The data that the card itself keeps on the media, so that recovery finds the card after power was lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Persistence {
-    /// Bytes of a sector's payload, for what the card itself writes: 4,096, less in simulations.
+    /// Bytes of a sector's payload, for the card's own sectors: 4,096, or fewer in simulations.
     pub payload_bytes: u32,
-    /// Rows of a block that share cells: a cut program spoils earlier ones of its group, so all of them are programmed
+    /// Rows of a block that share cells. A cut program spoils earlier rows of its group, so all of them are programmed
     /// before one counts as durable. 1 where cuts never meet a program (capacitors) or cells hold one bit.
     pub cell_rows: u32,
-    /// A checkpoint is due when so many bands were opened since the one before. Only cards with contents take some; 0: they
-    /// choose.
+    /// A checkpoint is due when so many bands were opened since the one before; 0 lets the card choose. Only cards with
+    /// contents take checkpoints.
     pub checkpoint_every_bands: u32,
 }
 
@@ -87,29 +87,29 @@ pub struct FtlConfig {
     pub stripe_width: u32,
     /// Parity units in a stripe: 0 or 1.
     pub parity_units: u32,
-    /// Which band is cleaned next.
+    /// The policy by which the next victim is chosen.
     pub victim: VictimPolicy,
-    /// When it is cleaned.
+    /// The mode of garbage collection: when it runs.
     pub gc: GcMode,
     /// Free bands that only garbage collection may open.
     pub reserve_bands: u32,
     /// Relocated sectors get an open band of their own (hot and cold apart).
     pub separate_streams: bool,
-    /// The least worn band is moved when the most worn one is this many cycles ahead; 0: never.
+    /// The least worn band is moved when the most worn one is this many cycles ahead; 0 means never.
     pub static_wear_spread_cycles: u32,
-    /// SLC cache, if any.
+    /// The SLC cache, if the card has one.
     pub slc_cache: Option<SlcCache>,
-    /// What is kept on the media beside the host's sectors; `None` for studies of write amplification alone.
+    /// The card's own data on the media; `None` for studies of write amplification alone.
     pub persistence: Option<Persistence>,
 }
 
 impl FtlConfig {
-    /// LBAs whose holes one sector describes.
+    /// The number of LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {
         self.persistence.map_or(u32::MAX, |p| hole_segment_lbas(p.payload_bytes as usize).max(1))
     }
 
-    /// Entries of the map: the sectors of the host, and those that describe holes.
+    /// The number of map entries: the sectors of the host, and the lists of holes.
     pub fn map_entries(&self) -> u64 {
         let holes = if self.persistence.is_some() {
             self.user_sectors.div_ceil(u64::from(self.hole_segment_lbas()))
@@ -119,17 +119,17 @@ impl FtlConfig {
         self.user_sectors + holes
     }
 
-    /// How addresses relate on a card of this geometry.
+    /// The layout of a card of this geometry.
     pub fn layout(&self, geometry: &Geometry) -> Layout {
         let entries = self.persistence.map_or(0, |p| p.payload_bytes / SUMMARY_ENTRY_BYTES as u32);
         Layout::new(geometry, self.stripe_width, self.parity_units, entries)
     }
 
-    /// Bands' worth of space that never holds valid data in steady state, so that garbage collection has no use of it:
-    /// the reserve, what the control holds free, and one for the victim under way, whose stale space is not free yet,
-    /// and the relocations in flight. Measured on bands of 128 dies: with it, write amplification with 33, 126 and
-    /// 2,048 bands agrees within 2 %. Where collection stops the world the free halves of the two open bands come on
-    /// top; the paced control counts those into its target.
+    /// Space, in bands, that never holds valid data in steady state, so that garbage collection can't use it: the
+    /// reserve, the bands that the control holds free, and one band for the present victim, whose stale space is not
+    /// free yet, and for the relocations in flight. Measured on bands of 128 dies: with this overhead, write
+    /// amplification with 33, 126 and 2,048 bands agrees within 2 %. Where collection stops the world, the free halves
+    /// of the two open bands come on top; the paced control counts those into its target.
     pub fn overhead_bands(&self) -> u32 {
         let free = match self.gc {
             GcMode::Paced { target_free_bands } => target_free_bands,
@@ -140,8 +140,8 @@ impl FtlConfig {
         self.reserve_bands.saturating_add(free).saturating_add(1)
     }
 
-    /// Bands that can all be without valid data at once, at most: collection must be able to get there.
-    pub fn most_bands_kept(&self) -> u32 {
+    /// The highest number of bands that may be without valid data at once. Collection must be able to get there.
+    pub fn max_bands_kept(&self) -> u32 {
         const OPEN_BANDS: u32 = 2;
         self.reserve_bands.saturating_add(self.gc.target_free_bands()).saturating_add(OPEN_BANDS)
     }

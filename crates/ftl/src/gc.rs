@@ -1,103 +1,18 @@
-//! Garbage collection: victims, what of them is moved next, and when their bands may be erased.
+//! Garbage collection: the choice of victims, the relocation of their valid sectors, and the erase of their bands.
 
 use crate::bands::BandState;
 use crate::canary::{Canary, planted};
-use crate::ftl::{Ftl, NONE};
-use crate::layout::{BandId, Lba, Ppa, UnitAddress};
-use crate::pacing::Pacing;
+use crate::config::GcMode;
+use crate::ftl::Ftl;
+use crate::gc_state::{MAX_VICTIMS, Relocation, StaleBand, Victim};
+use crate::layout::{BandId, Lba, NONE, Ppa};
 use crate::prefetch::prefetch;
 use crate::stream::StreamId;
-use crate::{FtlConfig, GcMode};
 use media::nand::CellMode;
-use std::collections::VecDeque;
-
-/// One read of a victim: the valid sectors of one program unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Relocation {
-    /// Where.
-    pub unit: UnitAddress,
-    /// First address of the unit.
-    pub first: Ppa,
-    /// Which of its sectors, as bits.
-    pub mask: u64,
-    /// How the victim's cells are used.
-    pub mode: CellMode,
-}
-
-impl Relocation {
-    /// Sectors to move.
-    pub fn sectors(&self) -> u32 {
-        self.mask.count_ones()
-    }
-}
-
-/// A band being cleaned. At most [`MAX_VICTIMS`]: one whose sectors are being chosen, others whose reads are under way.
-#[derive(Clone, Copy, Debug)]
-struct Victim {
-    band: BandId,
-    start: u32,
-    next: u32,
-    end: u32,
-    reads_out: u32,
-    /// What the relocation stream had opened when the last sector was moved.
-    relocation_barrier: u64,
-    valid_at_start: u32,
-    gain: u32,
-    /// Chosen to level wear: its data are cold.
-    cold: bool,
-    /// To be emptied whatever the pace.
-    urgent: bool,
-}
-
-/// Bands that may be in cleaning at once; more than a driver keeps reads of under way.
-const MAX_VICTIMS: usize = 64;
-
-/// A band without valid data, with what must be durable before it is erased.
-#[derive(Clone, Copy, Debug)]
-struct StaleBand {
-    band: BandId,
-    host_barrier: u64,
-    relocation_barrier: u64,
-    checkpoint_barrier: u64,
-}
-
-/// State of garbage collection.
-#[derive(Clone, Debug)]
-pub struct Gc {
-    victims: VecDeque<Victim>,
-    stale: VecDeque<StaleBand>,
-    pub pacing: Pacing,
-    /// Stop-the-world collection is at work.
-    pub collecting: bool,
-    /// Bands erased since wear was last looked at.
-    erased_since_wear_check: u32,
-    /// The band that wear levelling wants moved.
-    wear_candidate: Option<BandId>,
-    /// Bands to be emptied whatever the pace: a block of them failed, or what they hold fades. At most all bands.
-    urgent: VecDeque<BandId>,
-}
-
-impl Gc {
-    pub fn new(config: &FtlConfig) -> Gc {
-        Gc {
-            victims: VecDeque::new(),
-            stale: VecDeque::new(),
-            pacing: Pacing::new(config.gc.target_free_bands().max(1)),
-            collecting: false,
-            erased_since_wear_check: 0,
-            wear_candidate: None,
-            urgent: VecDeque::new(),
-        }
-    }
-
-    fn scanning(&self) -> Option<&Victim> {
-        self.victims.back().filter(|v| v.next < v.end)
-    }
-}
 
 impl Ftl {
-    /// Free space above the reserve in bands, counted smoothly: free and stale bands, room in the open ones, and the
-    /// share of the gain that cleaning the present victim has made.
+    /// The free space above the reserve, in bands, counted smoothly: free and stale bands, room in the open ones, and
+    /// for each victim the share of its gain that its cleaning has reached.
     pub(crate) fn free_space_bands(&self) -> f64 {
         let full = f64::from(self.bands.full_sectors());
         let mut free = self.bands.free_sectors() as f64 / full - f64::from(self.config.reserve_bands);
@@ -110,10 +25,10 @@ impl Ftl {
         free
     }
 
-    /// Whether relocation is due. `idle`: the host asks for nothing right now, so collection may run ahead.
+    /// Whether relocation is due. `idle` means that the host asks for nothing right now, so collection may run ahead.
     #[inline]
     pub fn gc_demand(&mut self, idle: bool) -> bool {
-        // As it nearly always is: a victim is being scanned, and the pace alone says whether it goes on.
+        // The usual case: a victim is being scanned, and the pace decides whether its relocation continues.
         if let Some(victim) = self.gc.scanning()
             && !victim.urgent
             && self.gc.urgent.is_empty()
@@ -128,8 +43,8 @@ impl Ftl {
         self.bands.free_worth() <= self.config.reserve_bands
     }
 
-    /// Without host work collection runs freely, but not beyond the target: cleaning a band earlier than needed moves
-    /// sectors that the host would have overwritten.
+    /// Whether an idle card is below its target of free space. Without host work collection runs freely, but not beyond
+    /// the target: cleaning a band earlier than needed moves sectors that the host would have overwritten.
     fn is_behind(&self, idle: bool) -> bool {
         idle && self.free_space_bands() < self.gc.pacing.target_bands()
     }
@@ -141,10 +56,11 @@ impl Ftl {
         self.ordinary_demand(idle)
     }
 
-    /// A band that has to be emptied is being scanned, or can be from now on.
+    /// Whether there is a victim to scan while bands have to be emptied; takes such a band as the victim if there is
+    /// none.
     fn urgent_demand(&mut self) -> bool {
         if self.gc.scanning().is_some() {
-            // Another victim is in the way: it is finished first.
+            // A victim that is being scanned is finished first.
             return true;
         }
         for _ in 0..self.gc.urgent.len() {
@@ -157,24 +73,24 @@ impl Ftl {
                 self.gc.victims.back_mut().expect("just begun").urgent = true;
                 return true;
             }
-            // Not all of it is on flash yet, or there is no room yet.
+            // The band is not completely on flash yet, or there is no room yet.
             self.gc.urgent.push_back(band);
         }
         false
     }
 
-    /// Bands that have to be emptied whatever the pace, and are not yet.
+    /// Whether some bands still have to be emptied, whatever the pace.
     pub(crate) fn has_urgent(&self) -> bool {
         !self.gc.urgent.is_empty() || self.gc.victims.iter().any(|v| v.urgent)
     }
 
-    /// A band is to be emptied whatever the pace.
+    /// Demands that a band is emptied, whatever the pace.
     pub fn evacuate(&mut self, band: BandId) {
         if self.bands.get(band).stream == StreamId::Checkpoint as u8 {
             return self.flaw_checkpoint();
         }
         if let Some(victim) = self.gc.victims.iter_mut().find(|v| v.band == band) {
-            // It is being emptied already, and would stop halfway when there is enough free space.
+            // The band is being emptied already, but would stop halfway when there is enough free space.
             victim.urgent = true;
         } else if !self.gc.urgent.contains(&band) {
             self.gc.urgent.push_back(band);
@@ -193,7 +109,8 @@ impl Ftl {
             }
             GcMode::StopTheWorld { .. } => {
                 if self.gc.collecting && self.config.separate_streams {
-                    // The host is stopped: nobody fills its open stripe, and bands wait for it to be durable.
+                    // The host is stopped and can't fill its open stripe, and stale bands wait for that stripe to be
+                    // durable.
                     self.seal_early(StreamId::Host);
                 }
                 self.gc.collecting && self.ensure_victim(true)
@@ -201,7 +118,7 @@ impl Ftl {
         }
     }
 
-    /// The number of free bands changed: collection that stops the world begins or ends.
+    /// Begins or ends stop-the-world collection, after the number of free bands changed.
     pub(crate) fn update_collecting(&mut self) {
         let GcMode::StopTheWorld { start_free_bands, stop_free_bands } = self.config.gc else { return };
         let free = self.bands.free_worth().saturating_sub(self.config.reserve_bands);
@@ -212,7 +129,7 @@ impl Ftl {
         }
     }
 
-    /// Has or chooses a victim with something left to scan.
+    /// Whether there is a victim with something left to scan; chooses one if there is none.
     fn ensure_victim(&mut self, starved: bool) -> bool {
         if self.gc.scanning().is_some() {
             return true;
@@ -226,16 +143,16 @@ impl Ftl {
         if enough || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
         }
-        // While others are being moved there is often room for none: then none has to be looked for.
+        // While other victims are being moved, there is often room for none. Then the search can be skipped.
         if self.gc.wear_candidate.is_none() && self.victims.chooses_without_trace() {
-            let least = u64::from(self.victims.least_valid());
+            let least = u64::from(self.victims.min_valid_bound());
             if self.room_for_victim().is_none_or(|room| least > room) {
                 return false;
             }
         }
         let Some((mut band, mut cold)) = self.choose_victim() else { return false };
         if !self.has_room_for(band) {
-            // The band that needs the least room may still fit: then it frees space for the others.
+            // The band with the fewest valid sectors may still fit, and frees space for the others.
             let Some(emptiest) = self.victims.emptiest(&self.bands.valid) else { return false };
             if !self.has_room_for(emptiest) {
                 return false;
@@ -269,7 +186,7 @@ impl Ftl {
     }
 
     /// Whether relocation is due that makes room in the SLC cache for the next burst. The host has been idle for a
-    /// while: what the cache holds goes to native bands.
+    /// while, so the sectors in the cache go to native bands.
     pub fn fold_demand(&mut self) -> bool {
         if self.gc.scanning().is_some() {
             return true;
@@ -282,7 +199,7 @@ impl Ftl {
         true
     }
 
-    /// The SLC cache holds data that can be folded.
+    /// Whether the SLC cache holds data that can be folded.
     pub fn can_fold(&self) -> bool {
         self.fold_candidate().is_some()
     }
@@ -295,26 +212,26 @@ impl Ftl {
         cached.min_by_key(|&&b| (self.bands.valid[b.0 as usize], b)).copied()
     }
 
-    /// Room for the valid sectors of one more victim beside those under way, without counting on erases that are yet to
-    /// come. Of the free bands only the reserve counts, because the host may take the others. Of the open band only
-    /// stripes that nobody has begun count, because an open stripe may be closed early; none at all where the host
-    /// writes into the same band.
+    /// Whether there is room for the valid sectors of one more victim beside the present ones, without counting on
+    /// erases that are yet to come. Among the free bands only the reserve counts, because the host may take the others.
+    /// In the open band only unopened stripes count, because an open stripe may be closed early; where the host writes
+    /// into the same band, none of them counts.
     fn has_room_for(&self, band: BandId) -> bool {
         let valid = u64::from(self.bands.valid[band.0 as usize]);
         self.room_for_victim().is_some_and(|room| valid <= room)
     }
 
-    /// The room that [`Ftl::has_room_for`] counts, in sectors; `None`: less than what those under way need.
+    /// The room that [`Ftl::has_room_for`] counts, in sectors; `None` if it is less than the present victims need.
     fn room_for_victim(&self) -> Option<u64> {
         let valid = |b: BandId| u64::from(self.bands.valid[b.0 as usize]);
         let under_way = self.gc.victims.iter().map(|v| valid(v.band)).sum::<u64>();
         let full = u64::from(self.bands.full_sectors());
-        // Of a card with contents a part is for what can't wait for collection: stripes whose programs failed, and what
-        // the card has to write before anything can be erased.
+        // A card with contents keeps a part for writes that can't wait for collection: stripes whose programs failed,
+        // and the card's own sectors that must be written before anything can be erased.
         let count = u64::from(self.bands.free_count());
-        let own = (self.bands.free_sectors() * u64::from(self.own_bands)).checked_div(count).unwrap_or(0);
+        let own = (self.bands.free_sectors() * u64::from(self.kept_free_bands)).checked_div(count).unwrap_or(0);
         let reserve = self.bands.free_sectors().saturating_sub(own).min(u64::from(self.config.reserve_bands) * full);
-        // As long as others come free, a band stays in hand.
+        // As long as other bands come free, one band stays in hand.
         let alone = self.gc.victims.is_empty() && self.gc.stale.is_empty();
         let in_hand = if alone { 0 } else { full };
         let room = match self.relocation_stream() {
@@ -324,14 +241,14 @@ impl Ftl {
         (reserve.saturating_sub(in_hand) + u64::from(room)).checked_sub(under_way)
     }
 
-    /// Where relocated sectors go.
+    /// The stream that relocated sectors go to.
     pub(crate) fn relocation_stream(&self) -> StreamId {
         if self.config.separate_streams { StreamId::Relocation } else { StreamId::Host }
     }
 
     fn choose_victim(&mut self) -> Option<(BandId, bool)> {
         if let Some(band) = self.gc.wear_candidate.take()
-            // It may have been cleaned since, and be closing again.
+            // The band may have been cleaned since, and be closing again.
             && self.victims.contains(band)
         {
             return Some((band, true));
@@ -339,14 +256,14 @@ impl Ftl {
         let now = self.counters.host_sectors;
         let band = self.victims.choose(&self.bands.valid, self.full_band_sectors, now)?;
         let gains = |b: BandId| self.bands.valid[b.0 as usize] < self.bands.get(b).data_sectors;
-        // A full victim gains nothing (FIFO and random may still pass over one), but if all are full, stop.
+        // Cleaning a full victim gains nothing. FIFO and random may still pass over one, but if all are full, stop.
         if !gains(band) && !self.victims.closed().iter().any(|&b| gains(b)) {
             return None;
         }
         Some((band, false))
     }
 
-    /// Fits the pace to the present victim and free space.
+    /// Adjusts the pace to the present victim and free space.
     pub(crate) fn adjust_pace(&mut self) {
         if let Some(v) = self.gc.victims.back() {
             let (valid, gain) = (v.valid_at_start, v.gain);
@@ -355,8 +272,8 @@ impl Ftl {
         }
     }
 
-    /// The next sectors to move, if [`Ftl::gc_demand`] said so; their read is under way from now on. `None` when the
-    /// victim turned out to have nothing left.
+    /// The next sectors to move, after [`Ftl::gc_demand`] said that some are due; their read is in flight from now on.
+    /// `None` if the victim has nothing left.
     pub fn next_relocation(&mut self) -> Option<Relocation> {
         let victim = self.gc.victims.back_mut()?;
         let unit_sectors = self.layout.unit_sectors;
@@ -372,7 +289,7 @@ impl Ftl {
         victim.next = first + unit_sectors;
         victim.reads_out += 1;
         let band = victim.band;
-        // By the time they were read, the map entries of these sectors are at hand.
+        // Their map entries are in the cache by the time these sectors are read.
         let mut left = mask;
         while left != 0 {
             let lba = self.reverse[(first + left.trailing_zeros()) as usize];
@@ -388,8 +305,8 @@ impl Ftl {
         })
     }
 
-    /// The sectors of a relocation were read: moves those that are still valid to the relocation stream. `moved` is told
-    /// where each came from and where it goes.
+    /// Moves the sectors of a relocation that was read and that are still valid to the relocation stream. `moved` gets
+    /// the old and the new address of each.
     pub fn relocate(&mut self, relocation: Relocation, mut moved: impl FnMut(Ppa, Ppa)) {
         let stream = self.relocation_stream();
         let moved_before = self.counters.relocated_sectors;
@@ -413,7 +330,7 @@ impl Ftl {
         self.retire_finished_victims();
     }
 
-    /// Victims that are scanned and have no reads under way hold nothing any more.
+    /// Makes victims stale that are scanned to the end and have no reads in flight: nothing valid is left in them.
     fn retire_finished_victims(&mut self) {
         while let Some(v) = self.gc.victims.front()
             && v.next == v.end
@@ -431,17 +348,17 @@ impl Ftl {
         }
     }
 
-    /// The cold data of a wear-levelling victim go to the most worn band.
+    /// Whether the present victim was chosen to level wear: its cold data go to the most worn band.
     pub(crate) fn moves_cold_data(&self) -> bool {
         self.gc.victims.back().is_some_and(|v| v.cold)
     }
 
-    /// A band that may be erased: nothing in it is valid, and what made it so is durable. Ask again for more.
+    /// The next band that may be erased: nothing in it is valid, and everything that made it so is durable.
     pub fn next_erase(&mut self) -> Option<BandId> {
         self.next_erase_but(usize::MAX, [None, None])
     }
 
-    /// As [`Ftl::next_erase`], of the first `count` bands that wait, and not `but`.
+    /// As [`Ftl::next_erase`], from the first `count` bands that wait, without the bands in `but`.
     pub fn next_erase_but(&mut self, count: usize, but: [Option<BandId>; 2]) -> Option<BandId> {
         let [host, relocation, checkpoint] = &self.streams;
         let is_ready = |s: &StaleBand| {
@@ -454,28 +371,29 @@ impl Ftl {
         self.gc.stale.remove(first).map(|s| s.band)
     }
 
-    /// Bands that wait to be erased.
+    /// The number of bands that wait for their erase.
     pub fn stale_bands(&self) -> usize {
         self.gc.stale.len()
     }
 
-    /// Stale bands wait for stripes that are not full: without more writes they would wait for ever.
+    /// Whether bands wait for their erase. They may wait for stripes that are not full, and without more writes they
+    /// would wait for ever.
     pub fn stale_bands_wait(&self) -> bool {
         !self.gc.stale.is_empty()
     }
 
-    /// Nothing is being relocated or waits to be.
+    /// Whether no band is being cleaned.
     pub fn gc_is_idle(&self) -> bool {
         self.gc.victims.is_empty()
     }
 
-    /// A band without valid data is to be erased; of what is under way only checkpoints matter to it.
+    /// Makes a band without valid sectors wait for its erase. Only programs of checkpoints can hold this erase back.
     pub(crate) fn put_aside_stale(&mut self, band: BandId, checkpoint_barrier: u64) {
         self.gc.stale.push_back(StaleBand { band, host_barrier: 0, relocation_barrier: 0, checkpoint_barrier });
     }
 
-    /// Blocks of a band were erased on their medium, which says of each whether it can be used again; `None` of those
-    /// that it was not asked to erase, because their module came after the erase began. The band is free.
+    /// Reports that the blocks of a band were erased on their medium, and frees the band. `usable` says whether a block
+    /// can be used again; `None` for a block that was not erased, because its module came after the erase began.
     pub fn erased_on_medium(&mut self, band: BandId, usable: impl Fn(u32) -> Option<bool>) {
         for die in 0..self.layout.dies {
             if !self.blocks.is_usable(band.0, die) {
@@ -483,7 +401,7 @@ impl Ftl {
             }
             let Some(usable) = usable(die) else { continue };
             self.counters.erases += 1;
-            // A block that fails is never erased again: how often it was is the medium's to say.
+            // The medium alone counts the erases of a block that failed.
             let cycles = self.blocks.cycles(band.0, die) + u32::from(usable);
             self.blocks.set(band.0, die, 0, cycles);
             if !usable {
@@ -494,7 +412,7 @@ impl Ftl {
         self.freed(band);
     }
 
-    /// All blocks of a band were erased (those whose erase fails are retired); it is free again.
+    /// Erases all blocks of a band and frees it; blocks whose erase fails are retired.
     pub fn erased(&mut self, band: BandId) {
         for die in 0..self.layout.dies {
             if self.blocks.is_usable(band.0, die) {
@@ -514,10 +432,10 @@ impl Ftl {
         self.level_wear();
     }
 
-    /// Looks at the wear of all bands once in a while; when the spread is too large, the least worn band is moved.
+    /// Checks the wear of all bands once in a while. When the spread is too large, the least worn band is moved.
     fn level_wear(&mut self) {
         let limit = self.config.static_wear_spread_cycles;
-        // Every 16th of the bands' number of erases: the scan over all bands costs nothing then.
+        // One check per sixteenth of the number of bands makes the scan over all bands cost next to nothing.
         if limit == 0 || self.gc.erased_since_wear_check < (self.bands.count() / 16).clamp(1, 64) {
             return;
         }

@@ -1,4 +1,4 @@
-//! How physical addresses, stripes and dies relate.
+//! The layout: the relation of physical addresses, stripes and dies.
 //!
 //! A band is numbered stripe by stripe, a stripe unit by unit, a unit sector by sector:
 //!
@@ -7,10 +7,13 @@
 //! ```
 //!
 //! Dies are numbered modules first, so `stripe_width` consecutive dies are one die of each module when the width is the
-//! number of modules. Consecutive stripes of a band go to the next group of dies, and to the next row of pages when all
-//! groups had their turn. So every die's share of a band is written front to back.
+//! number of modules. Consecutive stripes of a band lie on consecutive groups of dies; after the last group the next
+//! row of pages begins. So every die's share of a band is written front to back.
 
 use media::nand::Geometry;
+
+/// No address: an unmapped LBA, or a physical address that holds no host data.
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// A 4 KiB sector as the host addresses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,48 +30,48 @@ pub struct BandId(pub u32);
 /// A stripe of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StripeId {
-    /// Its band.
+    /// The band that the stripe belongs to.
     pub band: BandId,
-    /// Its number within the band.
+    /// The number of the stripe within the band.
     pub index: u32,
 }
 
-/// A program unit on a die: what one program command fills.
+/// A program unit on a die: the pages that one program command fills.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnitAddress {
-    /// Its band.
+    /// The band that the unit belongs to.
     pub band: BandId,
-    /// Its die.
+    /// The die of the card that the unit lies on.
     pub die: u32,
-    /// Its place on the die's share of the band.
+    /// The number of the unit within the die's share of the band.
     pub row: u32,
 }
 
-/// The numbers behind the addressing.
+/// The sizes that the addresses of a card follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Dies of the card.
+    /// The number of dies of the card.
     pub dies: u32,
-    /// Units in a stripe.
+    /// The number of units in a stripe.
     pub width: u32,
-    /// Parity units in a stripe.
+    /// The number of parity units in a stripe.
     pub parity_units: u32,
-    /// Sectors in a unit.
+    /// The number of sectors in a unit.
     pub unit_sectors: u32,
-    /// Units of a die's share of a band.
+    /// The number of units in a die's share of a band.
     pub rows: u32,
-    /// Groups of `width` dies.
+    /// The number of groups of `width` dies.
     pub groups: u32,
-    /// Sectors of a stripe, parity included.
+    /// The number of sectors in a stripe, parity included.
     pub stripe_sectors: u32,
-    /// Sectors of a band, parity included.
+    /// The number of sectors in a band, parity included.
     pub band_sectors: u32,
-    /// Entries of a band's summary that a sector holds; 0: bands have no summary.
+    /// The number of summary entries that a sector holds; 0 if bands have no summary.
     pub summary_entries: u32,
 }
 
 impl Layout {
-    /// From a geometry whose dies are a multiple of `width`.
+    /// The layout of a geometry whose dies are a multiple of `width`.
     pub fn new(geometry: &Geometry, width: u32, parity_units: u32, summary_entries: u32) -> Layout {
         let (dies, rows, unit_sectors) = (geometry.dies(), geometry.units_per_band(), geometry.sectors_per_unit());
         Layout {
@@ -84,31 +87,31 @@ impl Layout {
         }
     }
 
-    /// Band of an address.
+    /// The band of an address.
     #[inline]
     pub fn band_of(&self, ppa: Ppa) -> BandId {
         BandId(ppa.0 / self.band_sectors)
     }
 
-    /// First address of a band.
+    /// The first address of a band.
     #[inline]
     pub fn band_start(&self, band: BandId) -> u32 {
         band.0 * self.band_sectors
     }
 
-    /// First address of a stripe.
+    /// The first address of a stripe.
     #[inline]
     pub fn stripe_start(&self, stripe: StripeId) -> u32 {
         self.band_start(stripe.band) + stripe.index * self.stripe_sectors
     }
 
-    /// Group of dies that a stripe lies on.
+    /// The group of dies that a stripe lies on.
     #[inline]
     pub fn group_of(&self, stripe_index: u32) -> u32 {
         stripe_index % self.groups
     }
 
-    /// Where a unit of a stripe lies.
+    /// The die and row of a unit of a stripe.
     #[inline]
     pub fn unit_address(&self, stripe: StripeId, unit: u32) -> UnitAddress {
         UnitAddress {
@@ -118,7 +121,7 @@ impl Layout {
         }
     }
 
-    /// Where the unit that holds an address lies.
+    /// The die and row of the unit that holds an address.
     #[inline]
     pub fn locate(&self, ppa: Ppa) -> UnitAddress {
         let band = ppa.0 / self.band_sectors;
@@ -137,13 +140,13 @@ impl Layout {
         u64::MAX >> (64 - self.width)
     }
 
-    /// Sectors of data of a stripe whose units `in_use` are usable.
+    /// The number of data sectors of a stripe whose units `in_use` are usable.
     pub fn stripe_data_sectors(&self, in_use: u64) -> u32 {
         in_use.count_ones().saturating_sub(self.parity_units) * self.unit_sectors
     }
 
-    /// Stripes of a band of `stripes` that take data; the rest, at its end, holds the summary of what they hold.
-    /// `in_use` says which units of a group of dies are usable.
+    /// The number of stripes that take data, in a band of `stripes`. The other stripes, at the end of the band, hold
+    /// its summary. `in_use` has the usable units of a group of dies.
     pub fn data_stripes(&self, stripes: u32, in_use: impl Fn(u32) -> u64) -> u32 {
         if self.summary_entries == 0 {
             return stripes;
@@ -153,7 +156,7 @@ impl Layout {
             .map(|group| sectors(group) * u64::from((stripes - group).div_ceil(self.groups)))
             .sum();
         let (mut left, mut room) = (stripes, 0);
-        // Without data there is nothing to tell of: this ends.
+        // The loop ends, because without data the summary needs no room.
         while room < data {
             left -= 1;
             data -= sectors(left);
@@ -162,16 +165,17 @@ impl Layout {
         left
     }
 
-    /// Bands that a card with contents keeps free when so many sectors may be in flight. When a module goes, all of them
-    /// may need another place, in bands that are narrower by its units; a band may be begun already, and one is for
-    /// holes. Where rows share cells, whoever can't wait fills up the rest of them: a band more.
+    /// The number of bands that a card with contents keeps free when so many sectors may be in flight. When a module
+    /// goes, all these sectors may need another place, in bands that are narrower by the module's units. One more band
+    /// may be begun already, and one is for lists of holes. Where rows share cells, early seals fill the shared rows
+    /// with padding, which takes one band more.
     pub fn bands_kept_free(&self, in_flight_sectors: u32, cell_rows: u32) -> u32 {
         let narrow = self.band_data_sectors(|_| self.all_units() >> 1);
         let band_sectors = if narrow > 0 { narrow } else { self.band_data_sectors(|_| self.all_units()) };
         in_flight_sectors.div_ceil(band_sectors.max(1)) + 2 + u32::from(cell_rows > 1)
     }
 
-    /// Sectors of data in a band, in native mode.
+    /// The number of data sectors of a band in native mode.
     pub fn band_data_sectors(&self, in_use: impl Fn(u32) -> u64) -> u32 {
         let stripes = self.rows * self.groups;
         let data_stripes = self.data_stripes(stripes, &in_use);
@@ -212,7 +216,7 @@ mod tests {
         }
     }
 
-    /// Groups of dies of which each has other units that are usable, and what they hold counted stripe by stripe.
+    /// The groups of dies have different usable units, and the sectors are counted stripe by stripe.
     #[test]
     fn a_summary_has_room_for_all_that_lies_before_it_and_takes_no_more_than_it_needs() {
         let masks = [[0b1111u64, 0b1111, 0b1111], [0b1111, 0b0111, 0b0001], [0b0011, 0b0001, 0b1111], [0; 3]];
@@ -263,7 +267,7 @@ mod tests {
                 [bands, bands + 1, bands + 1]
             );
         }
-        // Without a unit nothing is left for data: there bands are as they are, of five sectors.
+        // A pair without one unit has no room for data, so its bands count as they are, with five sectors.
         let pairs = Layout { dies: 2, width: 2, stripe_sectors: 2, band_sectors: 10, ..layout };
         assert_eq!([5, 6].map(|in_flight| pairs.bands_kept_free(in_flight, 1)), [3, 4]);
     }

@@ -1,39 +1,46 @@
 //! Where does this sector live, and why is it safe to believe that?
 //!
-//! Flash management as a pure state machine: a page map over bands and stripes, garbage collection, wear levelling.
-//! It knows no clock, file, thread or queue. Whoever drives it tells it what the host wrote and which programs, reads
-//! and erases are done, and asks it what to do next:
+//! Flash management as a pure state machine: a page map over bands and stripes, garbage collection, wear levelling. It
+//! knows no clock, file, thread or queue. Its driver reports the writes of the host and the programs, reads and erases
+//! that are done, and asks for the next actions:
 //!
-//! - [`Ftl::write`] gives a sector its place in the open stripe; a full stripe comes out of [`Ftl::pop_sealed`] and its
-//!   units are to be programmed; [`Ftl::unit_programmed`] and [`Ftl::stripe_durable`] report that this happened;
-//! - [`Ftl::gc_demand`] says whether relocation is due, [`Ftl::next_relocation`] what to read, and [`Ftl::relocate`]
-//!   moves what was read; [`Ftl::next_erase`] names a band whose contents are safe elsewhere, [`Ftl::erased`] takes it
-//!   back into the free pool;
+//! - [`Ftl::write`] gives a sector its place in the open stripe. [`Ftl::pop_sealed`] hands out a full stripe, whose
+//!   units the driver programs; [`Ftl::unit_programmed`] and [`Ftl::stripe_durable`] report that this is done.
+//! - [`Ftl::gc_demand`] says whether relocation is due, [`Ftl::next_relocation`] names the sectors to read, and
+//!   [`Ftl::relocate`] moves the sectors that were read. [`Ftl::next_erase`] names a band whose contents are safe
+//!   elsewhere, and [`Ftl::erased`] returns that band to the free pool.
 //! - [`Ftl::write_now`] does all of it at once, for preconditioning and for studies without time.
 //!
 //! Invariants (checked by [`Ftl::check`]):
-//! - every mapped LBA has exactly one valid physical address, which maps back to it;
-//! - a band's valid count is the number of its valid addresses;
-//! - a band is erased only when nothing in it is valid and everything that made its sectors stale is durable;
-//! - the host never opens a band of the reserve, so collection can always go on.
+//! - Every mapped LBA has exactly one valid physical address, which maps back to it.
+//! - The valid count of a band is the number of its valid addresses.
+//! - A band is erased only when nothing in it is valid and everything that made its sectors stale is durable.
+//! - The host never opens a band of the reserve, so collection can always continue.
 
 mod adopt;
 mod bands;
 pub mod canary;
 mod check;
 mod checkpoint;
+mod checkpoint_state;
 mod config;
 mod content;
+mod counters;
+mod error;
 mod ftl;
 mod gc;
+mod gc_state;
 mod layout;
 mod now;
+mod opening;
 mod pacing;
 mod prefetch;
+mod rebuild_snapshot;
 pub mod recover;
 mod room;
 mod settings;
 mod stream;
+mod stripe_units;
 mod table;
 mod valid;
 mod victims;
@@ -42,8 +49,11 @@ pub use adopt::FoundBlock;
 pub use bands::BandState;
 pub use check::Inconsistency;
 pub use config::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
-pub use ftl::{Counters, Ftl, FtlError, StripeUnits};
-pub use gc::Relocation;
+pub use counters::Counters;
+pub use error::FtlError;
+pub use ftl::Ftl;
+pub use gc_state::Relocation;
 pub use layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 pub use now::ReadOnly;
-pub use stream::{SealedStripe, StreamId, StripeKind, split_units};
+pub use stream::{SealedStripe, StreamId, StripeKind};
+pub use stripe_units::{StripeUnits, split_units};

@@ -1,16 +1,16 @@
-//! Flash management without time: everything that is asked for is done at once.
+//! Flash management without time: every program, relocation and erase is done at once.
 
 use crate::ftl::Ftl;
 use crate::layout::{Lba, StripeId};
 use crate::stream::{SealedStripe, StreamId};
 
-/// The card can't take writes any more: its spare is used up.
+/// The card takes no more writes, because its spare is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the card is read-only: bad blocks have used up its spare")]
 pub struct ReadOnly;
 
 impl Ftl {
-    /// Writes a sector and does all the work that this makes due: programs, relocations, erases.
+    /// Writes a sector and does all the work that this makes due: programs, relocations and erases.
     pub fn write_now(&mut self, lba: Lba) -> Result<(), ReadOnly> {
         while !self.can_write() {
             if !self.gc_step_now() {
@@ -23,7 +23,7 @@ impl Ftl {
         Ok(())
     }
 
-    /// One relocation, with what it makes due. False when there was nothing to do.
+    /// Does one relocation, with the programs and erases that it makes due. `false` if there was nothing to do.
     fn gc_step_now(&mut self) -> bool {
         if self.gc_demand(false) {
             if let Some(relocation) = self.next_relocation() {
@@ -36,12 +36,13 @@ impl Ftl {
         if !self.stale_bands_wait() {
             return false;
         }
-        // Stale bands wait for open stripes, and no more writes can come to fill these.
+        // Stale bands wait for open stripes, and no more writes can fill these.
         self.settle_now();
         true
     }
 
-    /// Programs what is open, with padding, and erases what waits for it. Nothing is under way afterwards.
+    /// Programs the open stripes, with padding, and does the erases that wait for them. Nothing is in flight
+    /// afterwards.
     pub fn settle_now(&mut self) {
         self.seal_early(StreamId::Relocation);
         self.seal_early(StreamId::Host);

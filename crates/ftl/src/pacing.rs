@@ -1,17 +1,18 @@
-//! How much relocation a host write earns.
+//! Pacing: each host write earns a number of relocations.
 //!
-//! Cleaning a victim with `v` valid sectors in a band of `n` gains `n - v` sectors of free space, so in steady state each
-//! host sector must pay for `v / (n - v)` relocations. The pace is that, times a proportional control around the target
-//! of free space: twice it when free space is at half of the target, none when it is half above. Free space is counted
-//! smoothly (room of open bands, progress in the victim), so a band that comes free all at once does not jerk the pace.
+//! Cleaning a victim with `v` valid sectors in a band of `n` gains `n - v` sectors of free space, so in steady state
+//! each host sector must pay for `v / (n - v)` relocations. The pace is this number times a proportional control around
+//! the target of free space: the control is 2 when free space is at half of the target, and 0 when it is half above.
+//! Free space is counted smoothly (room of open bands, progress in the victim), so a band that comes free all at once
+//! does not jerk the pace.
 
-/// Relocations due.
+/// The relocations that host writes have earned.
 #[derive(Clone, Debug)]
 pub struct Pacing {
     target_bands: f64,
-    /// Sectors that may be relocated now.
+    /// The number of sectors that may be relocated now.
     credit: f64,
-    /// Earned with each host sector.
+    /// The credit that each host sector earns.
     rate: f64,
 }
 
@@ -22,24 +23,24 @@ const GAIN: f64 = 2.0;
 const MAX_PACE: f64 = 4.0;
 
 impl Pacing {
-    /// Around a target.
+    /// A control that holds this many bands free.
     pub fn new(target_bands: u32) -> Pacing {
         Pacing { target_bands: f64::from(target_bands), credit: 0.0, rate: 0.0 }
     }
 
-    /// A host sector was written.
+    /// Adds the credit of a host sector that was written.
     #[inline]
     pub fn earn(&mut self) {
         self.credit += self.rate;
     }
 
-    /// Sectors were relocated.
+    /// Takes off the credit of sectors that are relocated.
     #[inline]
     pub fn spend(&mut self, sectors: u32) {
         self.credit -= f64::from(sectors);
     }
 
-    /// Relocation is due.
+    /// Whether a relocation is due.
     #[inline]
     pub fn is_due(&self) -> bool {
         self.credit >= 1.0
@@ -50,16 +51,16 @@ impl Pacing {
         let pace = 1.0 + GAIN * (self.target_bands - free_bands) / self.target_bands;
         // An empty victim needs no relocation; one sector keeps the scan through it moving.
         self.rate = pace.clamp(0.0, MAX_PACE) * f64::from(valid.max(1)) / f64::from(gain.max(1));
-        // What was earned and not worked off is made up for by the control, not by a burst later.
+        // The control makes up for credit that was not worked off; a later burst would cost latency.
         self.credit = self.credit.clamp(-f64::from(valid.max(64)), f64::from(valid.max(64)));
     }
 
-    /// Free space that the control aims at, in bands.
+    /// The free space that the control aims at, in bands.
     pub fn target_bands(&self) -> f64 {
         self.target_bands
     }
 
-    /// Free space at which no more is cleaned, in bands.
+    /// The free space at which cleaning stops, in bands.
     pub fn ceiling_bands(&self) -> f64 {
         self.target_bands * (1.0 + 1.0 / GAIN)
     }

@@ -1,4 +1,4 @@
-//! A hint to the CPU. The only unsafe code of flash management.
+//! Prefetching, a hint to the CPU. This is the only unsafe code of flash management.
 
 /// Starts to load `slice[index]`; does nothing where the index is out of bounds or the CPU has no such hint.
 #[inline]

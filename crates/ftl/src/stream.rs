@@ -1,102 +1,105 @@
-//! Open bands, and the stripe that is being filled in each.
+//! Streams: each has an open band, and fills one stripe of it at a time.
 
 use crate::bands::{BandState, Bands};
 use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId};
+use crate::stripe_units::{StripeUnits, split_units};
 use media::nand::CellMode;
 use std::collections::VecDeque;
 
-/// Who writes: host and relocated sectors go to different bands, so that hot and cold data part.
+/// The source of sectors. Host and relocated sectors go to different bands, so that hot and cold data are apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum StreamId {
-    /// What the host wrote.
+    /// Sectors that the host wrote.
     Host,
-    /// What garbage collection moves.
+    /// Sectors that garbage collection moves.
     Relocation,
-    /// The map, so that it is found again sooner.
+    /// Checkpoints of the map, which make recovery faster.
     Checkpoint,
 }
 
 impl StreamId {
-    /// All of them.
+    /// All streams, in the order of their numbers.
     pub const ALL: [StreamId; 3] = [StreamId::Host, StreamId::Relocation, StreamId::Checkpoint];
 }
 
-/// What a stripe holds.
+/// The kind of contents of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StripeKind {
-    /// Sectors of the host.
+    /// Sectors of the stream.
     Data,
-    /// What the data stripes of the band hold.
+    /// A list of the sectors in the data stripes of the band.
     Summary,
 }
 
 /// A stripe whose data is complete and waits to be programmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SealedStripe {
-    /// Which.
+    /// The place of the stripe.
     pub stripe: StripeId,
-    /// Whose.
+    /// The stream that filled the stripe.
     pub stream: StreamId,
-    /// Its number in the stream: 0, 1, 2 …
+    /// The number of the stripe in its stream: 0, 1, 2 …
     pub sequence: u64,
-    /// What it holds.
+    /// Whether the stripe holds data or a part of the band's summary.
     pub kind: StripeKind,
     /// How the band's cells are used.
     pub mode: CellMode,
-    /// Sectors that the host wrote.
+    /// The number of sectors in it that the host wrote.
     pub host_sectors: u32,
-    /// Sectors that collection moved.
+    /// The number of sectors in it that collection moved.
     pub relocated_sectors: u32,
-    /// Sectors of padding, at the end.
+    /// The number of sectors of padding at its end.
     pub padding_sectors: u32,
 }
 
 /// One stream: its open band and stripe, and how far it is durable.
 ///
-/// Invariant: between calls either `next < run_end` (the open stripe has room) or no stripe is open.
+/// Invariant: between calls, either the open stripe has room (`next < run_end`) or no stripe is open.
 #[derive(Clone, Debug)]
 pub struct Stream {
     id: StreamId,
     band: Option<BandId>,
     mode: CellMode,
-    /// Stripe to open next, while none is open; else the open one.
+    /// The open stripe, or the next one to open while none is open.
     stripe: u32,
-    /// Stripes of the open band in its mode, and how many of them take data.
+    /// The number of stripes of the open band, in its mode.
     stripes: u32,
+    /// The number of stripes of the open band that take data.
     data_stripes: u32,
-    /// Consecutive stripes that share cells, and are safe from a cut only together.
+    /// The number of consecutive stripes that share cells. A cut spoils such stripes together.
     cell_stripes: u32,
     stripe_is_open: bool,
-    /// Next address to fill, and the end of the run of addresses that follow it without a gap.
+    /// The next address to fill.
     next: u32,
+    /// The end of the run of addresses that follow `next` without a gap.
     run_end: u32,
     /// Units of the open stripe beyond the run that still take data.
     units_left: u64,
-    /// Sectors in the open stripe: of the host, and moved by collection.
+    /// Sectors of the host in the open stripe.
     host_sectors: u32,
+    /// Relocated sectors in the open stripe.
     relocated_sectors: u32,
-    /// Stripes opened so far.
+    /// The number of stripes opened so far.
     opened: u64,
-    /// All stripes below this number are durable.
+    /// The watermark of the stream: all stripes below this number are durable.
     durable: u64,
-    /// From number `durable` on: is it durable? At most as many as the driver has in flight.
+    /// Whether each stripe from `durable` on is durable. At most as many as the driver has stripes in flight.
     in_flight: VecDeque<bool>,
 }
 
-/// What taking one address did.
+/// The result of taking one address.
 pub struct Taken {
-    /// The address.
     pub ppa: u32,
-    /// The stripe that this filled.
+    /// The stripe that became full.
     pub sealed: Option<SealedStripe>,
-    /// The band that this filled.
+    /// The band whose data stripes became full.
     pub closed: Option<BandId>,
 }
 
 impl Stream {
-    /// With nothing open.
+    /// A stream with nothing open.
     pub fn new(id: StreamId) -> Stream {
         Stream {
             id,
@@ -118,23 +121,22 @@ impl Stream {
         }
     }
 
-    /// The next sector needs a new band.
+    /// Whether the next sector needs a new band.
     #[inline]
     pub fn needs_band(&self) -> bool {
         self.band.is_none()
     }
 
-    /// The open band.
     pub fn band(&self) -> Option<BandId> {
         self.band
     }
 
-    /// The open stripe, or else the next.
+    /// The open stripe, or else the next one.
     pub fn stripe(&self) -> u32 {
         self.stripe
     }
 
-    /// Share of the open band that is not written yet, in native bands.
+    /// The share of the open band that is not written yet; 0 for a band in SLC mode.
     pub fn room(&self) -> f64 {
         match self.band {
             Some(_) if self.mode == CellMode::Native => 1.0 - f64::from(self.stripe) / f64::from(self.stripes),
@@ -142,13 +144,13 @@ impl Stream {
         }
     }
 
-    /// Sectors of data that the open band still takes.
+    /// The number of data sectors that the open band still takes.
     pub fn room_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
         let in_stripe = self.run_end - self.next + self.units_left.count_ones() * layout.unit_sectors;
         self.unopened_sectors(layout, bands) + in_stripe
     }
 
-    /// Sectors of data in the stripes of the open band that are not open yet.
+    /// The number of data sectors in the stripes of the open band that are not opened yet.
     pub fn unopened_sectors(&self, layout: &Layout, bands: &Bands) -> u32 {
         let Some(band) = self.band else { return 0 };
         let from = self.stripe + u32::from(self.stripe_is_open);
@@ -177,7 +179,7 @@ impl Stream {
         self.stripe = 0;
     }
 
-    /// Takes the next address for a sector of the host or a relocated one. The stream has a band.
+    /// Takes the next address for a sector of the host or a relocated one. The stream must have a band.
     #[inline]
     pub fn take(&mut self, relocated: bool, layout: &Layout, bands: &Bands) -> Taken {
         if self.next == self.run_end {
@@ -197,12 +199,12 @@ impl Stream {
         Taken { ppa, sealed: Some(sealed), closed }
     }
 
-    /// Opens the next stripe, to be nothing but padding.
+    /// Opens the next stripe, which will hold only padding.
     pub fn open_padding(&mut self, layout: &Layout, bands: &Bands) {
         self.open_stripe(layout, bands);
     }
 
-    /// Closes the open stripe early; what is left of it becomes padding.
+    /// Closes the open stripe early; the rest of it becomes padding.
     pub fn seal_early(&mut self, layout: &Layout, bands: &Bands) -> Option<(SealedStripe, Option<BandId>)> {
         if !self.stripe_is_open {
             return None;
@@ -213,8 +215,8 @@ impl Stream {
         Some(self.seal(padding, layout, bands))
     }
 
-    /// The next stripe of the open band's summary, after the last of its data. `None`: the band is full, and none is
-    /// open any more.
+    /// The next stripe of the open band's summary, after the last data stripe. `None` when the band is full; then the
+    /// stream has no open band any more.
     pub fn next_summary(&mut self, layout: &Layout, bands: &Bands) -> Option<SealedStripe> {
         assert!(!self.stripe_is_open && self.stripe >= self.data_stripes);
         let band = self.band.expect("a band is open");
@@ -239,34 +241,35 @@ impl Stream {
         })
     }
 
-    /// The open band takes nothing more: a block of it failed. No stripe is open.
+    /// Gives up the open band, because a block of it failed. No stripe may be open.
     pub fn abandon_band(&mut self) -> Option<BandId> {
         assert!(!self.stripe_is_open);
         self.band.take()
     }
 
-    /// The open stripe, or else the next, shares its cells with ones that come later.
-    pub fn shares_cells_with_later(&self) -> bool {
+    /// Whether the open stripe, or else the next one, shares cells with earlier ones, so that their durability waits
+    /// for it.
+    pub fn shares_cells_with_earlier(&self) -> bool {
         self.band.is_some() && !(self.stripe.is_multiple_of(self.cell_stripes))
     }
 
-    /// The number that [`Stream::is_durable`] must be asked for everything written so far. Where stripes share cells,
-    /// the ones that come after it and share its cells count too.
+    /// The barrier of everything written so far, for [`Stream::is_durable`]. Where stripes share cells, later stripes
+    /// that share cells with the last one count too.
     pub fn barrier(&self) -> u64 {
         if self.cell_stripes == 1 || self.band.is_none() || planted(Canary::SharedCellsIgnored) {
             return self.opened;
         }
-        // An open stripe is counted in `opened` already; the stripes of its group that follow it are not.
+        // `opened` counts the open stripe already, but not the stripes of its group that follow.
         let done = self.stripe + u32::from(self.stripe_is_open);
         self.opened + u64::from(done.next_multiple_of(self.cell_stripes).min(self.stripes) - done)
     }
 
-    /// All stripes below `barrier` are on flash.
+    /// Whether all stripes below `barrier` are on flash.
     pub fn is_durable(&self, barrier: u64) -> bool {
         self.durable >= barrier
     }
 
-    /// A sealed stripe is on flash, parity and all.
+    /// Reports that a sealed stripe is on flash, with its parity.
     pub fn stripe_durable(&mut self, sequence: u64) {
         let i = (sequence - self.durable) as usize;
         assert!(!self.in_flight[i], "stripe {sequence} became durable twice");
@@ -310,7 +313,7 @@ impl Stream {
         self.next_run(layout);
     }
 
-    /// Goes past stripes that have too few good blocks. A band that has none is retired and never opened.
+    /// Skips stripes that have too few good blocks. A band without usable stripes is retired and never opened.
     fn skip_unusable(&mut self, layout: &Layout, bands: &Bands) {
         let band = self.band.expect("a band is open");
         if !bands.get(band).has_bad {
@@ -333,39 +336,12 @@ impl Stream {
     }
 }
 
-/// Which units of a stripe are used, as bits by unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StripeUnits {
-    /// Units that take data.
-    pub data: u64,
-    /// The unit of parity, if any.
-    pub parity: u64,
-}
-
-/// Parity rotates over the units from stripe to stripe; bad blocks are left out, and so are stripes that would be
-/// nothing but parity.
+/// The units of a stripe. Parity rotates over the units from stripe to stripe. Bad blocks are left out, and so are
+/// stripes that would hold only parity.
 #[inline]
 pub fn units_of(stripe: StripeId, layout: &Layout, bands: &Bands) -> StripeUnits {
     let good = bands.units_in_use(stripe.band, layout.group_of(stripe.index), layout);
     split_units(stripe.index, good, layout)
-}
-
-/// Which of the units in use take data, and which is parity.
-#[inline]
-pub fn split_units(stripe_index: u32, good: u64, layout: &Layout) -> StripeUnits {
-    let width = layout.width;
-    if layout.parity_units == 0 {
-        return StripeUnits { data: good, parity: 0 };
-    }
-    if good.count_ones() <= layout.parity_units {
-        return StripeUnits { data: 0, parity: 0 };
-    }
-    let row = stripe_index / layout.groups;
-    let wanted = (row + layout.group_of(stripe_index)) % width;
-    // The first good unit from the wanted one on, around the end.
-    let from_wanted = good & (u64::MAX << wanted);
-    let unit = if from_wanted != 0 { from_wanted } else { good }.trailing_zeros();
-    StripeUnits { data: good & !(1 << unit), parity: 1 << unit }
 }
 
 #[cfg(test)]
@@ -385,7 +361,7 @@ mod tests {
             native.stripe = filled;
             assert_eq!(native.room(), f64::from(8 - filled) / 8.0);
         }
-        // One in SLC mode takes a share of a band only, for as long as the cache keeps it.
+        // A band in SLC mode holds only a share of a native one, and only for as long as the cache keeps it.
         assert_eq!(opened(CellMode::Slc).room(), 0.0);
     }
 }

@@ -1,14 +1,15 @@
-//! The large tables: arrays of 4-byte entries that are read all over.
+//! Large tables: arrays of 4-byte entries that are accessed at random.
 //!
-//! A full card's map has hundreds of megabytes, and every host write touches it at random. On pages of 4 KiB nearly each
-//! touch misses the TLB as well as the cache, so the tables ask the system for huge pages. Where it has none to give
-//! they work just the same.
+//! A full card's map has hundreds of megabytes, and every host write touches it at random. On pages of 4 KiB nearly
+//! each touch misses the TLB as well as the cache, so the tables ask the system for huge pages. Where it has none to
+//! give they work just the same.
 
 use memmap2::MmapMut;
 use std::ops::{Deref, DerefMut};
 
-/// Below this a mapping of its own costs more than it saves: a system call and a fault for each page of each copy.
-const LEAST_MAPPED: usize = (2 << 20) / 4;
+/// Below this number of entries, a mapping costs more than it saves: a system call, and a fault for each page of each
+/// copy.
+const MIN_MAPPED_ENTRIES: usize = (2 << 20) / 4;
 
 /// An array of `u32` of fixed length.
 #[derive(Debug)]
@@ -24,12 +25,12 @@ enum Memory {
 }
 
 impl Table {
-    /// `len` entries of `value`.
+    /// A table of `len` entries that are all `value`.
     ///
     /// # Panics
     /// When the system has no memory left, as `Vec` does.
     pub fn new(len: usize, value: u32) -> Table {
-        if len < LEAST_MAPPED {
+        if len < MIN_MAPPED_ENTRIES {
             return Table { memory: Memory::Heap(vec![value; len]), len };
         }
         let mut table = Table::uninitialised(len);
@@ -39,7 +40,7 @@ impl Table {
 
     fn uninitialised(len: usize) -> Table {
         let memory = MmapMut::map_anon(len * 4).expect("out of memory");
-        // A hint: without huge pages the table is slower, no more.
+        // This is a hint; without huge pages the table is only slower.
         #[cfg(target_os = "linux")]
         let _ = memory.advise(memmap2::Advice::HugePage);
         Table { memory: Memory::Mapped(memory), len }
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_table_is_an_array_and_a_clone_is_another_one() {
-        for len in [10_000, super::LEAST_MAPPED] {
+        for len in [10_000, super::MIN_MAPPED_ENTRIES] {
             let mut a = Table::new(len, 7);
             let b = a.clone();
             a[len - 1] = 1;

@@ -1,4 +1,4 @@
-//! Which physical addresses hold the newest version of a sector: one bit each.
+//! The valid map: one bit for each physical address, set where the address holds the newest version of a sector.
 
 /// A bitmap over physical addresses.
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct ValidMap {
 }
 
 impl ValidMap {
-    /// Nothing valid.
+    /// A map without valid addresses.
     pub fn new(addresses: u32) -> ValidMap {
         // One word more than needed, so that a mask may be read across the last boundary.
         ValidMap { words: vec![0; addresses as usize / 64 + 2] }
@@ -35,19 +35,18 @@ impl ValidMap {
         *word &= !bit;
     }
 
-    /// Is the address valid?
     #[inline]
     pub fn is_valid(&self, address: u32) -> bool {
         self.words[address as usize / 64] >> (address % 64) & 1 == 1
     }
 
-    /// Starts to fetch the bit of an address.
+    /// Prefetches the bit of an address.
     #[inline]
     pub fn prefetch(&self, address: u32) {
         crate::prefetch::prefetch(&self.words, address as usize / 64);
     }
 
-    /// The bits of `count` (at most 64) addresses from `start` on.
+    /// The bits of `count` addresses from `start` on; `count` is at most 64.
     #[inline]
     pub fn mask(&self, start: u32, count: u32) -> u64 {
         let (word, shift) = (start as usize / 64, start % 64);
@@ -71,7 +70,7 @@ impl ValidMap {
         None
     }
 
-    /// Valid addresses in `start..end`.
+    /// The number of valid addresses in `start..end`.
     pub fn count_in(&self, start: u32, end: u32) -> u32 {
         let mut count = 0;
         let mut at = start;

@@ -1,11 +1,11 @@
-//! Which band is cleaned next.
+//! The choice of the next victim.
 //!
 //! Bands are kept in groups of about the square root of their number. A group knows the fewest valid sectors and the
 //! oldest closing time among its closed bands. Counts of closed bands only fall, so an overwrite keeps a group's
 //! minimum exact with one comparison, and a victim is found by looking at the groups and into one (greedy) or few
 //! (cost-benefit) of them instead of at all bands.
 
-use crate::VictimPolicy;
+use crate::config::VictimPolicy;
 use crate::layout::BandId;
 use device::Rng;
 use std::collections::VecDeque;
@@ -14,35 +14,35 @@ const NOT_CLOSED: u32 = u32::MAX;
 
 #[derive(Clone, Copy, Debug)]
 struct Group {
-    /// Fewest valid sectors of its closed bands; `u32::MAX` when there are none.
+    /// The lowest number of valid sectors among the group's closed bands; `u32::MAX` if there are none.
     fewest: u32,
-    /// Earliest closing time of its closed bands; `u64::MAX` when there are none.
+    /// The earliest closing time among the group's closed bands; `u64::MAX` if there are none.
     oldest: u64,
 }
 
 const EMPTY: Group = Group { fewest: u32::MAX, oldest: u64::MAX };
 
-/// The closed bands of a card, ready to be chosen from.
+/// The closed bands of a card, from which victims are chosen.
 #[derive(Clone, Debug)]
 pub struct Victims {
     policy: VictimPolicy,
     shift: u32,
     groups: Vec<Group>,
-    /// Place of each band in `closed`; [`NOT_CLOSED`] when it is not there.
+    /// Index of each band in `closed`; [`NOT_CLOSED`] if it is not there.
     place: Vec<u32>,
     closed: Vec<BandId>,
     closed_at: Vec<u64>,
-    /// What a band holds less than one without bad blocks: as if so much more of it were valid.
+    /// Sectors that a band holds less than one without bad blocks. They count as valid.
     missing: Vec<u32>,
-    /// The most of these that there ever was.
-    most_missing: u32,
-    /// Closing order, with entries of bands that have left since; used by FIFO only.
+    /// The highest `missing` that there ever was.
+    max_missing: u32,
+    /// Bands in the order of closing, including bands that have left since; used by FIFO only.
     order: VecDeque<(BandId, u64)>,
     rng: Rng,
 }
 
 impl Victims {
-    /// No closed bands yet.
+    /// A set without closed bands.
     pub fn new(policy: VictimPolicy, bands: u32, seed: u64) -> Victims {
         let shift = (u32::BITS - bands.leading_zeros()) / 2;
         Victims {
@@ -53,24 +53,24 @@ impl Victims {
             closed: Vec::with_capacity(bands as usize),
             closed_at: vec![0; bands as usize],
             missing: vec![0; bands as usize],
-            most_missing: 0,
+            max_missing: 0,
             order: VecDeque::new(),
             rng: Rng::stream(seed, "victims"),
         }
     }
 
-    /// The band is among the closed ones.
+    /// Whether the band is among the closed ones.
     pub fn contains(&self, band: BandId) -> bool {
         self.place[band.0 as usize] != NOT_CLOSED
     }
 
-    /// Closed bands.
+    /// The closed bands, in no particular order.
     pub fn closed(&self) -> &[BandId] {
         &self.closed
     }
 
-    /// A band was closed at `now` (any clock that never runs backwards); bad blocks take `missing` sectors off it.
-    /// Those count as valid: there is nothing to gain in them.
+    /// Adds a band that was closed at `now` (of any clock that never runs backwards). Bad blocks take `missing` sectors
+    /// off it; these count as valid, because cleaning them gains nothing.
     pub fn insert(&mut self, band: BandId, valid: u32, missing: u32, now: u64) {
         let b = band.0 as usize;
         assert_eq!(self.place[b], NOT_CLOSED, "band {b} is closed already");
@@ -78,7 +78,7 @@ impl Victims {
         self.closed.push(band);
         self.closed_at[b] = now;
         self.missing[b] = missing;
-        self.most_missing = self.most_missing.max(missing);
+        self.max_missing = self.max_missing.max(missing);
         let group = &mut self.groups[b >> self.shift];
         group.fewest = group.fewest.min(valid + missing);
         group.oldest = group.oldest.min(now);
@@ -87,7 +87,8 @@ impl Victims {
         }
     }
 
-    /// The valid count of a band fell. Bands that are not closed may be named too: they are looked at when they close.
+    /// Reports that the valid count of a band fell. Bands that are not closed may be named too; their count matters
+    /// when they close.
     #[inline]
     pub fn lowered(&mut self, band: BandId, valid: u32) {
         let b = band.0 as usize;
@@ -98,7 +99,7 @@ impl Victims {
         }
     }
 
-    /// A band is no longer closed.
+    /// Removes a band that is no longer closed.
     pub fn remove(&mut self, band: BandId, valid: &[u32]) {
         let b = band.0 as usize;
         let place = self.place[b] as usize;
@@ -124,7 +125,7 @@ impl Victims {
         (start..end).filter(|&b| self.place[b] != NOT_CLOSED)
     }
 
-    /// The band to clean next; `None` when no band is closed. `data_sectors` is a full band's capacity.
+    /// The band to clean next; `None` if no band is closed. `data_sectors` is the capacity of a full band.
     pub fn choose(&mut self, valid: &[u32], data_sectors: u32, now: u64) -> Option<BandId> {
         if self.closed.is_empty() {
             return None;
@@ -149,7 +150,7 @@ impl Victims {
         }
     }
 
-    /// The closed band with the fewest valid sectors, what it holds less than others counted as valid.
+    /// The closed band with the fewest valid sectors, where missing sectors count as valid.
     fn cheapest(&self, valid: &[u32]) -> Option<BandId> {
         if self.closed.is_empty() {
             return None;
@@ -160,19 +161,20 @@ impl Victims {
         Some(BandId(band as u32))
     }
 
-    /// No closed band has fewer valid sectors. Looks at the groups alone, and may be too low where there are bad blocks.
-    pub fn least_valid(&self) -> u32 {
+    /// A lower bound of the valid sectors of closed bands. Reads the groups alone, so it may be too low where there are
+    /// bad blocks.
+    pub fn min_valid_bound(&self) -> u32 {
         let fewest = self.groups.iter().map(|group| group.fewest).min().unwrap_or(u32::MAX);
-        if fewest == u32::MAX { fewest } else { fewest.saturating_sub(self.most_missing) }
+        if fewest == u32::MAX { fewest } else { fewest.saturating_sub(self.max_missing) }
     }
 
-    /// Asking which band to clean next changes nothing that later answers depend on.
+    /// Whether [`Victims::choose`] changes nothing that later choices depend on.
     pub fn chooses_without_trace(&self) -> bool {
         !matches!(self.policy, VictimPolicy::RandomD(_))
     }
 
-    /// The closed band with the fewest valid sectors, whatever the policy and however narrow it is. Looks at all closed
-    /// bands: for when there is no room for what the policy chose.
+    /// The closed band with the fewest valid sectors, whatever the policy and however narrow the band is. Scans all
+    /// closed bands; used when there is no room for the band that the policy chose.
     pub fn emptiest(&self, valid: &[u32]) -> Option<BandId> {
         self.closed.iter().copied().min_by_key(|band| (valid[band.0 as usize], *band))
     }

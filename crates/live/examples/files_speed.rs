@@ -3,7 +3,7 @@
 //!
 //! For each line with a number of seconds on its standard input it runs so long, and answers with one line of JSON.
 //!
-//! `cargo run --release -p live --example files_speed -- FOLDER [CARD] [MEBIBYTES] [DEPTH] [SETTING]…`
+//! `cargo run --profile dist -p live --example files_speed -- FOLDER [CARD] [MEBIBYTES] [DEPTH] [SETTING]…`
 
 use files::{Files, Options};
 use live::{Bell, Live, Port, Reply, Request, Start, Status, Timing, on_files};

@@ -27,7 +27,7 @@ pub(crate) fn run(shared: &Shared) {
         }
         if bell.is_none()
             && let State::On(card) = &engine.device.state
-            && let Some(rings) = card.medium().and_then(|medium| medium.bell())
+            && let Some(rings) = card.medium().bell()
         {
             bell = rings.try_clone_to_owned().ok();
         }

@@ -223,7 +223,7 @@ impl Engine {
     /// There is no module in a slot.
     fn is_free(&self, slot: u32) -> Result<(), ControlError> {
         let is_taken = match &self.device.state {
-            State::On(card) => card.medium().is_some_and(|medium| medium.has_module(slot)),
+            State::On(card) => card.medium().has_module(slot),
             State::Off(medium) => medium.has_module(slot),
             State::Disks(_) | State::Gone => false,
         };
@@ -290,7 +290,7 @@ impl Engine {
         self.session.passed(now);
         let under_way = card.under_way();
         let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone) else { unreachable!("looked at") };
-        let mut medium = card.into_medium().expect("a live card has contents");
+        let mut medium = card.into_medium();
         self.cuts += 1;
         if let Some(flash) = medium.flash_mut() {
             let seed = self.of_card.as_ref().map_or(0, |card| card.start.seed);
@@ -345,10 +345,8 @@ impl Engine {
             // What was answered is in a cache with a battery, and the disks are gone with the server.
             return;
         }
-        if let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone)
-            && let Some(medium) = card.into_medium()
-        {
-            self.device.state = State::Off(medium);
+        if let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone) {
+            self.device.state = State::Off(card.into_medium());
         }
     }
 

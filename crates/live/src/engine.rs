@@ -2,14 +2,14 @@
 
 use crate::disks::Disks;
 use crate::reply::{ReadData, Reply};
-use crate::state::{Bytes, Powered, State};
+use crate::state::{Powered, State};
 use crate::timing::{Timing, without_timing};
-use card::{Card, CardConfig, OpenError};
+use card::{CardConfig, OpenError, StorageCard};
 use device::{Completion, Device, Operation, Time};
 use disk::{ArrayConfig, DiskError};
 use format::CardId;
 use ftl::recover::ScanReport;
-use media::{Ended, Medium, Module};
+use media::{Ended, Medium, Module, RequestData};
 use session::{Backend, ClientId, Condition, Limits, MAX_IN_FLIGHT, ReplyError, Request, Session};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -57,13 +57,13 @@ pub(crate) struct Pulled {
 
 /// See the module.
 pub(crate) struct Engine {
-    pub session: Session<Bytes>,
+    pub session: Session<RequestData>,
     pub device: Powered,
     pub timing: Timing,
     /// How a card was started; disks were not.
     pub of_card: Option<OfCard>,
     mailboxes: BTreeMap<ClientId, Mailbox>,
-    replies: Vec<session::Reply<Bytes>>,
+    replies: Vec<session::Reply<RequestData>>,
     pub pulled: Pulled,
     pub scan: Option<ScanReport>,
     /// Bytes that a rebuild may program in a second.
@@ -81,7 +81,7 @@ pub(crate) fn running(start: &Start) -> CardConfig {
 }
 
 impl Engine {
-    pub fn around(card: Card, start: Start, scan: Option<ScanReport>) -> Engine {
+    pub fn around(card: StorageCard, start: Start, scan: Option<ScanReport>) -> Engine {
         let size_bytes = card.capacity_bytes();
         let mut engine = Engine::of(State::On(Box::new(card)), size_bytes, start.timing);
         engine.of_card = Some(OfCard { running: running(&start), start });
@@ -119,14 +119,14 @@ impl Engine {
     }
 
     /// A fresh card.
-    pub fn format(medium: Medium, start: &Start) -> Result<Card, OpenError> {
+    pub fn format(medium: Medium, start: &Start) -> Result<StorageCard, OpenError> {
         let id = start.id.expect("a fresh card is given its name");
-        Card::format(&running(start), medium, id, MAX_IN_FLIGHT, start.seed)
+        StorageCard::format(&running(start), medium, id, MAX_IN_FLIGHT, start.seed)
     }
 
     /// The card that lies on a medium.
-    pub fn open(medium: Medium, start: &Start) -> Result<(Card, ScanReport), Box<(OpenError, Medium)>> {
-        Card::open(&running(start), medium, start.id, MAX_IN_FLIGHT, start.seed)
+    pub fn open(medium: Medium, start: &Start) -> Result<(StorageCard, ScanReport), Box<(OpenError, Medium)>> {
+        StorageCard::open(&running(start), medium, start.id, MAX_IN_FLIGHT, start.seed)
     }
 
     pub fn wall_ns(&self) -> u64 {
@@ -161,7 +161,10 @@ impl Engine {
     }
 
     /// Has the card do something on its own account, and handles what follows.
-    pub fn with_card<T>(&mut self, work: impl FnOnce(&mut Card, Time, &mut Vec<Completion>) -> T) -> Option<T> {
+    pub fn with_card<T>(
+        &mut self,
+        work: impl FnOnce(&mut StorageCard, Time, &mut Vec<Completion<RequestData>>) -> T,
+    ) -> Option<T> {
         let wall_ns = self.wall_ns();
         let now = self.session.device_time(&self.device, Time(wall_ns));
         let completions = self.session.completions();
@@ -210,7 +213,7 @@ impl Engine {
     /// Hands the medium what was begun, and hears what has ended; false: nothing has.
     fn hear_medium(&mut self, wall_ns: u64) -> bool {
         let State::On(card) = &mut self.device.state else { return false };
-        let Some(medium @ Medium::Outside(_)) = card.medium_mut() else { return false };
+        let medium @ Medium::Outside(_) = card.medium_mut() else { return false };
         medium.submit();
         let mut ended = std::mem::take(&mut self.ended);
         medium.take_ended(&mut ended);
@@ -235,7 +238,7 @@ impl Engine {
         for reply in self.replies.drain(..) {
             let session::Reply { client: to, tag, operation, range, result, data, .. } = reply;
             let result = result.map(|()| match operation {
-                Operation::Read => ReadData::new(data.sectors, range),
+                Operation::Read => ReadData::new(data.into_sectors(), range),
                 Operation::Write | Operation::Flush | Operation::Trim => ReadData::default(),
             });
             let reply = Reply { tag, result };
@@ -250,7 +253,7 @@ impl Engine {
 
     /// Nothing of what is outstanding will be done.
     pub fn give_up(&mut self, error: ReplyError) {
-        self.device.forget();
+        self.session.completions().clear();
         self.session.give_up(&mut self.device, error, &mut self.replies);
         self.deliver(None, &mut Vec::new());
     }

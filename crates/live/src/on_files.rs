@@ -8,7 +8,6 @@ use crate::port::Live;
 use crate::state::State;
 use card::CardConfig;
 use files::{Files, Options};
-use media::Medium;
 use std::path::Path;
 
 /// A module in a file that has not answered for so long counts as gone: drives take their time, and operating systems
@@ -39,7 +38,7 @@ impl Engine {
     /// The files that the card lies in, if it does.
     pub fn files_mut(&mut self) -> Option<&mut Files> {
         match &mut self.device.state {
-            State::On(card) => card.medium_mut().and_then(Medium::outside_mut),
+            State::On(card) => card.medium_mut().outside_mut(),
             State::Off(medium) => medium.outside_mut(),
             State::Disks(_) | State::Gone => None,
         }

@@ -1,7 +1,7 @@
 //! Replies of a live card, and the bytes that reads bring.
 
-use card::SectorData;
 use device::{ByteRange, SECTOR_BYTES};
+use media::SectorData;
 use session::ReplyError;
 
 /// The reply to a request.

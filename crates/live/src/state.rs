@@ -1,31 +1,21 @@
 //! The device that a session drives: a card, what is left of it without power, or disks.
 
-use crate::disks::Disks;
+use crate::disks::{self, Disks};
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
-use card::{Card, SectorData};
-use device::{Completion, Device, Operation, Request, RequestId, Time};
-use media::Medium;
-use session::{Backend, Condition, Finished, MAX_IN_FLIGHT};
+use card::StorageCard;
+use device::{Completion, Device, Request, RequestId, Time};
+use media::{Medium, RequestData, SectorData};
+use session::{Backend, Condition, Finished};
 use std::time::Instant;
 
 /// The card, or what is left of it without power; or disks.
 pub(crate) enum State {
-    On(Box<Card>),
+    On(Box<StorageCard>),
     Disks(Box<Disks>),
     Off(Medium),
     /// Its medium was given away.
     Gone,
-}
-
-/// Bytes of a request.
-#[derive(Debug, Default)]
-pub(crate) struct Bytes {
-    /// To be written, and how many bytes of the first sector come before them.
-    write: Vec<u8>,
-    before: usize,
-    /// Sectors that were read.
-    pub sectors: Vec<SectorData>,
 }
 
 /// See the module.
@@ -38,9 +28,6 @@ pub(crate) struct Powered {
     began: Instant,
     /// The clock when the engine last looked at it.
     pub wall_ns: u64,
-    /// What is in flight, by id.
-    requests: Vec<Option<Request>>,
-    done: Vec<Completion>,
 }
 
 impl Powered {
@@ -52,8 +39,6 @@ impl Powered {
             lateness: Lateness::default(),
             began: Instant::now(),
             wall_ns: 0,
-            requests: vec![None; MAX_IN_FLIGHT as usize],
-            done: Vec::new(),
         }
     }
 
@@ -65,41 +50,16 @@ impl Powered {
     /// Has a card do something on its own account.
     pub fn with_card<T>(
         &mut self,
-        completions: &mut Vec<Completion<Bytes>>,
-        work: impl FnOnce(&mut Card, &mut Vec<Completion>) -> T,
+        completions: &mut Vec<Completion<RequestData>>,
+        work: impl FnOnce(&mut StorageCard, &mut Vec<Completion<RequestData>>) -> T,
     ) -> Option<T> {
         let State::On(card) = &mut self.state else { return None };
-        let answer = work(card, &mut self.done);
-        self.complete(completions);
-        Some(answer)
-    }
-
-    /// Nothing of what is in flight will complete.
-    pub fn forget(&mut self) {
-        self.done.clear();
-        self.requests.fill(None);
-    }
-
-    /// Hands out what the device has completed.
-    fn complete(&mut self, completions: &mut Vec<Completion<Bytes>>) {
-        for Completion { id, result, parts, .. } in self.done.drain(..) {
-            let Some(request) = self.requests[id.0 as usize].take() else { continue };
-            let is_read = request.operation == Operation::Read && result.is_ok();
-            let sectors = match &mut self.state {
-                State::On(card) if is_read => card.take_read(id),
-                State::Disks(disks) if is_read => {
-                    disks.read(request.range.offset_bytes, request.range.len_bytes.into())
-                }
-                State::On(_) | State::Disks(_) => Vec::new(),
-                State::Off(_) | State::Gone => unreachable!("it has just completed something"),
-            };
-            completions.push(Completion { id, result, data: Bytes { sectors, ..Bytes::default() }, parts });
-        }
+        Some(work(card, completions))
     }
 }
 
 impl Backend for Powered {
-    type Data = Bytes;
+    type Data = RequestData;
 
     fn condition(&self) -> Condition {
         match &self.state {
@@ -120,36 +80,30 @@ impl Backend for Powered {
         self.size_bytes
     }
 
-    fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> Bytes {
-        Bytes { write: bytes.to_vec(), before: within_first_sector, sectors: Vec::new() }
-    }
-
-    fn first_unreadable(&self, data: &Bytes) -> Option<u64> {
-        data.sectors.iter().position(|sector| *sector == SectorData::Unreadable).map(|at| at as u64)
-    }
-
-    fn submit(&mut self, now: Time, id: RequestId, request: Request<Bytes>, completions: &mut Vec<Completion<Bytes>>) {
-        let Request { operation, range, fua, data } = request;
-        let request = Request { operation, range, fua, data: () };
-        self.requests[id.0 as usize] = Some(request);
+    fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
         match &mut self.state {
-            State::On(card) => {
-                if operation == Operation::Write {
-                    card.set_write_within(id, data.before, &data.write);
-                }
-                card.submit(now, id, request, &mut self.done);
-            }
-            State::Disks(disks) => {
-                match operation {
-                    Operation::Write => disks.write(range.offset_bytes, &data.write),
-                    Operation::Trim => disks.discard(range.offset_bytes, range.len_bytes.into()),
-                    Operation::Read | Operation::Flush => {}
-                }
-                disks.submit(now, id, request, &mut self.done);
-            }
+            State::On(card) => card.pack(within_first_sector, bytes),
+            State::Disks(_) => disks::pack(within_first_sector, bytes),
+            State::Off(_) | State::Gone => RequestData::none(),
+        }
+    }
+
+    fn first_unreadable(&self, data: &RequestData) -> Option<u64> {
+        data.sectors().iter().position(|sector| *sector == SectorData::Unreadable).map(|at| at as u64)
+    }
+
+    fn submit(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: Request<RequestData>,
+        completions: &mut Vec<Completion<RequestData>>,
+    ) {
+        match &mut self.state {
+            State::On(card) => card.submit(now, id, request, completions),
+            State::Disks(disks) => disks.submit(now, id, request, completions),
             State::Off(_) | State::Gone => unreachable!("requests are refused without power"),
         }
-        self.complete(completions);
     }
 
     fn next_event(&self) -> Time {
@@ -160,14 +114,13 @@ impl Backend for Powered {
         }
     }
 
-    fn advance(&mut self, now: Time, completions: &mut Vec<Completion<Bytes>>) {
+    fn advance(&mut self, now: Time, completions: &mut Vec<Completion<RequestData>>) {
         self.lateness.note(self.wall_ns, self.wall_ns.saturating_sub(now.0));
         match &mut self.state {
-            State::On(card) => card.advance(now, &mut self.done),
-            State::Disks(disks) => disks.advance(now, &mut self.done),
+            State::On(card) => card.advance(now, completions),
+            State::Disks(disks) => disks.advance(now, completions),
             State::Off(_) | State::Gone => unreachable!("nothing is due without power"),
         }
-        self.complete(completions);
     }
 
     fn finished(&mut self, request: &Finished) {

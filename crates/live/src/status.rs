@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
-use card::{Card, Health};
+use card::{Health, StorageCard};
 use format::SlotState;
 use media::{Medium, Shape};
 use serde::{Deserialize, Serialize};
@@ -236,7 +236,7 @@ impl Engine {
 
     fn modules(&self) -> Vec<ModuleStatus> {
         let (medium, card) = match &self.device.state {
-            State::On(card) => (card.medium(), Some(card)),
+            State::On(card) => (Some(card.medium()), Some(card)),
             State::Off(medium) => (Some(medium), None),
             State::Disks(_) | State::Gone => (None, None),
         };
@@ -246,9 +246,9 @@ impl Engine {
     }
 }
 
-fn module_status(medium: &Medium, card: Option<&Card>, shape: &Shape, slot: u32) -> ModuleStatus {
+fn module_status(medium: &Medium, card: Option<&StorageCard>, shape: &Shape, slot: u32) -> ModuleStatus {
     let present = medium.has_module(slot);
-    let module = card.and_then(|card| card.slots()?.iter().position(|of| *of == Some(slot))).map(|at| at as u32);
+    let module = card.and_then(|card| card.slots().iter().position(|of| *of == Some(slot))).map(|at| at as u32);
     let is_rebuilt =
         module.is_some_and(|module| card.and_then(|card| card.module_state(module)) == Some(SlotState::Rebuilding));
     let (mut bad_blocks, mut cycles, mut max_cycles, mut blocks) = (0, 0u64, 0, 0u64);

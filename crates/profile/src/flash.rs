@@ -323,7 +323,7 @@ fn check_room(settings: &Settings, card: &CardConfig) -> Result<(), ProfileError
     if user_bytes > data_bytes {
         return wrong(Problem::UserBeyondData { user_bytes, data_bytes, installed_bytes });
     }
-    let overhead_bands = card.ftl.most_bands_kept();
+    let overhead_bands = card.ftl.max_bands_kept();
     let usable_bands = u64::from(card.bands.saturating_sub(overhead_bands));
     // A bad block takes a unit of data from each of its stripes: the parity of the rest stays.
     let bad_ppm = u64::from(card.nand.endurance.factory_bad_ppm);

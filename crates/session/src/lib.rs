@@ -16,6 +16,7 @@
 //! - the device's time never runs backwards, and never passes an event that is due.
 
 mod backend;
+pub mod canary;
 mod client;
 mod complete;
 mod limits;

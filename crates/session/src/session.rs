@@ -1,6 +1,7 @@
 //! The session: requests from submission to reply.
 
 use crate::backend::{Backend, Condition};
+use crate::canary::{Canary, planted};
 use crate::client::{ClientId, Clients};
 use crate::limits::Limits;
 use crate::piece::{Pieces, Source};
@@ -71,6 +72,9 @@ impl<D: Default> Session<D> {
     pub fn disconnect(&mut self, client: ClientId) {
         self.clients.disconnect(client);
         self.waiting.stop_waiting(client);
+        if planted(Canary::DisconnectTakesAll) {
+            self.waiting.take_all();
+        }
     }
 
     /// Clients that are connected.
@@ -166,7 +170,7 @@ impl<D: Default> Session<D> {
     ) {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         assert!(self.admits(client), "{client:?} was not admitted");
-        self.waiting.stop_waiting(client);
+        self.waiting.submitted(client);
         let Request { tag, operation, range, fua, .. } = *request;
         let refusal = refusal(backend, request);
         let data = match operation {
@@ -185,7 +189,9 @@ impl<D: Default> Session<D> {
             result: refusal.map_or(Ok(()), Err),
             data,
         });
-        if refusal.is_some() || self.requests[key].pieces.is_empty() {
+        let is_covered =
+            planted(Canary::FlushOfOneClient) && operation == Operation::Flush && !self.clients.has_written(client);
+        if refusal.is_some() || self.requests[key].pieces.is_empty() || is_covered {
             return self.finish(backend, key, replies);
         }
         if !self.may_begin(backend) || !self.waiting.is_empty() || !self.begin(backend, key, now) {
@@ -210,7 +216,7 @@ impl<D: Default> Session<D> {
             let request = &mut self.requests[key];
             request.pieces = rest;
             request.in_flight += 1;
-            let (operation, range, fua) = (piece.operation, piece.range, request.fua);
+            let (operation, range, fua) = (piece.operation, piece.range, request.fua && !planted(Canary::FuaLost));
             let data = match piece.source {
                 Source::Nothing => D::default(),
                 Source::Client => std::mem::take(&mut request.data),
@@ -226,7 +232,7 @@ impl<D: Default> Session<D> {
     fn begin_waiting<B: Backend<Data = D>>(&mut self, backend: &mut B, now: Time) {
         while let Some(key) = self.waiting.front()
             && self.may_begin(backend)
-            && self.begin(backend, key, now)
+            && (self.begin(backend, key, now) || planted(Canary::RequestDropped))
         {
             self.waiting.pop_front();
         }

@@ -1,16 +1,16 @@
 //! The card as a subject of lives.
 
-use crate::powered::{Bytes, Powered};
+use crate::powered::Powered;
 use crate::sim::{
     Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
     PARTS, RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use crate::tiny::PAYLOAD_BYTES;
-use card::{Card, CardConfig, OpenError, SectorData, shape};
-use device::{Completion, Device, Operation, Request, SECTOR_BYTES, Time};
+use card::{CardConfig, OpenError, StorageCard, shape};
+use device::{Completion, Device, Operation, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
-use media::{Flash, Media, MediaError, Module, Physics};
+use media::{Flash, Media, MediaError, Module, Physics, RequestData, SectorData};
 use session::{ClientId, Limits, Reply, ReplyError, Session};
 use std::sync::Arc;
 
@@ -26,18 +26,16 @@ pub(crate) const CARD: CardId = CardId(*b"card under test ");
 pub struct CardUnderTest {
     config: CardConfig,
     /// While there is power.
-    pub(crate) card: Option<Card>,
+    pub(crate) card: Option<StorageCard>,
     /// While there is none.
     pub(crate) media: Option<Flash>,
     pub(crate) now: Time,
-    session: Session<Bytes>,
+    session: Session<RequestData>,
     /// By their numbers in the script.
     clients: Vec<ClientId>,
-    /// What the card has in flight, by id.
-    requests: Vec<Option<Request>>,
     /// What it has completed, and the session has not heard of.
-    pub(crate) completions: Vec<Completion>,
-    replies: Vec<Reply<Bytes>>,
+    pub(crate) completions: Vec<Completion<RequestData>>,
+    replies: Vec<Reply<RequestData>>,
     next_op: u64,
     seed: u64,
     /// The modules as they were when the card was started last.
@@ -55,12 +53,11 @@ impl CardUnderTest {
     pub fn new(config: CardConfig, physics: Physics, seed: u64) -> CardUnderTest {
         let flash = Flash::new(shape(&config), physics, seed);
         let modules = flash.shape().modules;
-        let card = Card::format(&config, flash, CARD, MAX_IN_FLIGHT, seed).expect("the card can be made");
+        let card = StorageCard::format(&config, flash, CARD, MAX_IN_FLIGHT, seed).expect("the card can be made");
         let mut session = Session::new(Limits { max_in_flight: MAX_IN_FLIGHT, ..Limits::default() });
         CardUnderTest {
             clients: vec![session.connect()],
             session,
-            requests: vec![None; MAX_IN_FLIGHT as usize],
             replies: Vec::new(),
             config,
             card: Some(card),
@@ -131,24 +128,23 @@ impl CardUnderTest {
     }
 
     /// The card, while there is power.
-    pub fn card(&self) -> Option<&Card> {
+    pub fn card(&self) -> Option<&StorageCard> {
         self.card.as_ref()
     }
 
     /// The card, while there is power, to be asked for more than a host can ask.
-    pub fn card_mut(&mut self) -> Option<&mut Card> {
+    pub fn card_mut(&mut self) -> Option<&mut StorageCard> {
         self.card.as_mut()
     }
 
     /// The card has stopped for good: more is gone than it can do without.
     fn has_stopped(&self) -> bool {
-        self.card.as_ref().is_some_and(Card::is_halted)
+        self.card.as_ref().is_some_and(StorageCard::is_halted)
     }
 
     /// They are never answered.
     fn forget_requests(&mut self) {
         self.completions.clear();
-        self.requests.fill(None);
         self.replies.clear();
         // A client that was in line looks again whether there is room.
         self.clients.iter().for_each(|client| self.session.stop_waiting(*client));
@@ -157,21 +153,16 @@ impl CardUnderTest {
     }
 
     /// The session and what it drives.
-    fn parts(&mut self) -> (&mut Session<Bytes>, Powered<'_>) {
-        let backend = Powered {
-            size_bytes: self.config.ftl.user_sectors * SECTOR_BYTES,
-            card: self.card.as_mut(),
-            requests: &mut self.requests,
-            completions: &mut self.completions,
-        };
+    fn parts(&mut self) -> (&mut Session<RequestData>, Powered<'_>) {
+        let backend = Powered { size_bytes: self.config.ftl.user_sectors * SECTOR_BYTES, card: self.card.as_mut() };
         (&mut self.session, backend)
     }
 
     /// What happens in the session by `now`: at most one event of the card.
     fn step_session(&mut self, now: Time) -> bool {
         let mut replies = std::mem::take(&mut self.replies);
+        self.session.completions().append(&mut self.completions);
         let (session, mut backend) = self.parts();
-        backend.complete(session.completions());
         let stepped = session.step(&mut backend, now, &mut replies);
         self.replies = replies;
         stepped
@@ -182,10 +173,10 @@ impl CardUnderTest {
             let is_read = reply.operation == Operation::Read;
             let outcome = match reply.result {
                 Ok(()) if !is_read => Outcome::Ok,
-                Ok(()) => Outcome::Values(reply.data.sectors.into_iter().map(value).collect()),
+                Ok(()) => Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect()),
                 // Each sector says for itself whether it was lost.
                 Err(ReplyError::Unreadable { .. }) if is_read => {
-                    Outcome::Values(reply.data.sectors.into_iter().map(value).collect())
+                    Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect())
                 }
                 Err(error) => {
                     self.refused += u64::from(error != ReplyError::Halted);
@@ -357,7 +348,7 @@ impl Subject for CardUnderTest {
 
     fn idle(&self) -> bool {
         let nothing_waits = self.completions.is_empty() && self.replies.is_empty() && self.session.is_idle();
-        let rests = |card: &Card| card.in_flight() == 0 && card.next_event() == Time::NEVER;
+        let rests = |card: &StorageCard| card.in_flight() == 0 && card.next_event() == Time::NEVER;
         nothing_waits && (self.has_stopped() || self.card.as_ref().is_some_and(rests))
     }
 
@@ -407,7 +398,7 @@ impl Subject for CardUnderTest {
             let outcome = crate::cut::header_end(chooser);
             media.cut_at(ops + after, outcome);
         }
-        let opened = Card::open(&self.config, media, Some(CARD), MAX_IN_FLIGHT, self.seed);
+        let opened = StorageCard::open(&self.config, media, Some(CARD), MAX_IN_FLIGHT, self.seed);
         let (mut card, _report) = match opened {
             Ok(opened) => opened,
             Err(failed) => {
@@ -470,7 +461,7 @@ impl Subject for CardUnderTest {
 
     fn harmed(&self) -> Vec<u32> {
         let flash = self.flash();
-        let in_use = self.card.as_ref().and_then(Card::slots);
+        let in_use = self.card.as_ref().map(StorageCard::slots);
         let is_harmed = |slot: &u32| {
             flash.module(*slot).is_none_or(Module::is_harmed)
                 || flash.host_fails_for_ever(*slot)

@@ -1,68 +1,44 @@
-//! Which modules are a card's, and which of them can be relied on?
+//! Assembly: finds the modules of a card, and decides which of them can be trusted.
 //!
-//! The newest header of the card, the one with the highest generation, says which modules belong to it. A module counts
-//! if that header names it in its place as active, and the module has not missed anything.
+//! The newest header of the card is the one with the highest generation. It lists the modules of the card. A module is
+//! trusted if that header lists it as active in its place, and if the module has not missed anything since.
 //!
-//! A module that was away while the card went on has a lower generation than the others. But so has one whose turn had
-//! not come when power went while the headers were being written. Two rules of whoever writes headers part the two:
+//! A module that was away while the card continued has a lower generation than the others. But a module also has a
+//! lower generation if power went while the headers were being written and its turn had not come. Two rules for the
+//! writer of headers tell these cases apart:
 //!
-//! - a new generation is written to one copy of *every* module before it is written to the other copy of any;
-//! - nothing else is written before both copies of all modules have it.
+//! - The writer writes a new generation to one copy of *every* module before it writes it to the other copy of any.
+//! - The writer writes nothing else before both copies of all modules have the new generation.
 //!
-//! So when a module has the new generation in both copies, every module that was there has it in one, and a module that
-//! hasn't was away: it is stale. And while no module has it in both copies, nothing was written with it: the generation
-//! before is as good.
+//! So if one module has the new generation in both copies, then every module that was there has it in at least one
+//! copy, and a module that has it in neither was away: that module is stale. And as long as no module has the new
+//! generation in both copies, nothing was written under it: a module with the generation before has missed nothing.
 
 use super::assemble_error::AssembleError;
+use super::member::{Member, MemberState};
 use crate::canary::{Canary, planted};
 use format::{CardId, HeaderError, ModuleHeader, ModuleId, SlotState};
 use media::{HEADER_COPIES, Media, MediaError, Shape, persist};
 
-/// What is known of a module of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum MemberState {
-    /// What it holds counts.
-    Trusted,
-    /// It was away while the card went on: what it holds does not count.
-    Stale,
-    /// It is new, and was being filled: what it holds does not count.
-    Rebuilding,
-    /// Its place is free, and there is a blank module to take it.
-    Blank,
-    /// It is not there, or does not answer.
-    Missing,
-}
-
-/// A module of a card.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Member {
-    /// The module that belongs there, by the newest header.
-    pub module: ModuleId,
-    /// The slot of it, or of a blank one in its stead.
-    pub slot: Option<u32>,
-    /// What is known of it.
-    pub state: MemberState,
-}
-
 /// The modules of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assembly {
-    /// The newest header, with the highest `sequence` of all: what is written next gets higher ones.
+    /// The newest header, with the highest `sequence` of all headers: the next headers get higher ones.
     pub header: ModuleHeader,
-    /// By the number of the module within the card.
+    /// The members, by their number within the card.
     pub members: Vec<Member>,
-    /// Slots with modules that were members once, and whose places others have taken.
+    /// Slots with modules that were members once and whose places other modules have taken.
     pub replaced: Vec<(u32, ModuleId)>,
 }
 
 impl Assembly {
-    /// Slot of each module that counts: what a scan reads.
+    /// The slot of each trusted module: a scan reads these.
     pub fn trusted_slots(&self) -> Vec<Option<u32>> {
         let trusted = |member: &Member| member.slot.filter(|_| member.state == MemberState::Trusted);
         self.members.iter().map(trusted).collect()
     }
 
-    /// Whether the card can be found without these modules too, whose files or drives failed since.
+    /// Whether the card can be found without these modules as well, whose files or drives have failed since.
     pub fn enough_without(&self, lost: &[usize]) -> Result<(), AssembleError> {
         let mut members = self.members.clone();
         for logical in lost {
@@ -72,20 +48,20 @@ impl Assembly {
     }
 }
 
-/// What the header of one slot is.
+/// The header of one slot.
 pub(super) enum InSlot {
-    /// Nothing was ever written, or nothing of it can be read.
+    /// No header was ever written, or none can be read.
     Blank,
-    /// No module, or none that answers.
+    /// There is no module, or none that answers.
     Empty,
-    /// Something that no card wrote.
+    /// The bytes there were not written by a card.
     Other,
-    /// The newer copy that can be read, and the generation that is in both.
+    /// The newer of the copies that can be read, and the generation that both copies have at least.
     Header(Box<ModuleHeader>, Option<u64>),
 }
 
-/// Finds the modules of a card in whatever slots they are; of the card named, or of the one that is there. Nothing is
-/// written.
+/// Finds the modules of a card, in whatever slots they are: of card `expected`, or else of the card that is there.
+/// Writes nothing.
 pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> Result<Assembly, AssembleError> {
     let shape = *media.shape();
     let slots = (0..shape.modules).map(|slot| read_slot(media, slot)).collect::<Result<Vec<InSlot>, _>>()?;
@@ -95,7 +71,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     };
     let cards: Vec<CardId> = slots.iter().filter_map(found).collect();
     let count = |card: &CardId| cards.iter().filter(|other| *other == card).count();
-    // Without a name, the card that most modules belong to; of two with as many, the one in the lower slot.
+    // If no card is expected, most modules decide, and among equals the lower slot.
     let most = cards.iter().rev().max_by_key(|card| count(card)).copied();
     let card = expected.or(most).ok_or(AssembleError::NoCard)?;
     let headers = |slots: &[InSlot]| -> Vec<(u32, ModuleHeader, Option<u64>)> {
@@ -113,7 +89,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
         same_division(*slot, header, newest, &shape)?;
         leaves_room(*slot, header)?;
     }
-    // No module that was there when this generation was written has a lower one.
+    // Every module that was there when this generation was written has it or a higher one.
     let settled = headers.iter().filter_map(|(_, _, both)| *both).max().unwrap_or(0);
     let mut header = newest.clone();
     header.sequence = headers.iter().map(|(_, header, _)| header.sequence).max().unwrap_or(0);
@@ -132,7 +108,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
         }
         let state = match newest.slots[place].state {
             SlotState::Active if header.generation >= settled => MemberState::Trusted,
-            // Earlier openings lie beside later ones only on a module that was away: relied on, it would tell of them.
+            // Only a module that was away holds earlier openings beside later ones, and would tell of them if trusted.
             _ if planted(Canary::StaleTrusted) => MemberState::Trusted,
             SlotState::Active | SlotState::Missing | SlotState::Empty => MemberState::Stale,
             SlotState::Rebuilding => MemberState::Rebuilding,
@@ -141,7 +117,7 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     }
     let blank = (0..).zip(&slots).filter(|(_, slot)| matches!(slot, InSlot::Blank)).map(|(slot, _)| slot);
     let mut blank: Vec<u32> = blank.collect();
-    // First those that are in the slot of the same number, as people put them.
+    // People put a module into the slot of its number, so these pairs come first.
     for in_place in [true, false] {
         for (logical, member) in (0..).zip(&mut members).filter(|(_, member)| member.slot.is_none()) {
             let Some(at) = blank.iter().position(|slot| !in_place || *slot == logical) else { continue };
@@ -155,7 +131,8 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     Ok(Assembly { header, members, replaced })
 }
 
-/// At most as many modules can be done without as parity stands for, if no stripe has two units on one.
+/// Fails if more modules can't be trusted than parity can restore. Parity helps only if no stripe has two units on one
+/// module.
 fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError> {
     let spared = if header.stripe_width <= header.shape.modules { header.parity_units } else { 0 };
     let missing = (0..).zip(members).filter(|(_, member)| member.state != MemberState::Trusted);
@@ -166,7 +143,7 @@ fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError
     Ok(())
 }
 
-/// Modules of other cards, and copies of one module.
+/// Refuses modules of other cards, and two copies of one module.
 fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) -> Result<(), AssembleError> {
     for (index, (slot, header, _)) in headers.iter().enumerate() {
         if header.card != card {
@@ -180,7 +157,7 @@ fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) 
     Ok(())
 }
 
-/// All modules say the same of how the card is divided, and so does the medium.
+/// Fails if a module's header has another division of the card than the newest header or the medium.
 pub(super) fn same_division(
     slot: u32,
     header: &ModuleHeader,
@@ -212,7 +189,7 @@ pub(super) fn same_division(
     Ok(())
 }
 
-/// Starts and writes of headers count on: there is room for as many again as there were.
+/// Fails if a counter is so high that it could run out: starts and header writes count it up.
 fn leaves_room(slot: u32, header: &ModuleHeader) -> Result<(), AssembleError> {
     for (field, found) in [("generation", header.generation), ("sequence", header.sequence)] {
         if found > u64::MAX / 2 {
@@ -229,7 +206,7 @@ pub(super) fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> Result<I
     for copy in 0..HEADER_COPIES {
         let bytes = match persist(|| media.read_header(slot, copy)) {
             Ok(bytes) => bytes,
-            // What holds the module fails whenever it is asked: as good as gone.
+            // The file or drive of the module fails on every request, so the module is as good as gone.
             Err(MediaError::NoModule | MediaError::NoAnswer | MediaError::Host | MediaError::NoSpace) => {
                 return Ok(InSlot::Empty);
             }

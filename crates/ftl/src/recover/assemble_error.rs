@@ -1,96 +1,61 @@
-//! Why modules make no card.
+//! The reasons why modules don't assemble to a card.
 
-use super::assemble::MemberState;
+use super::member::MemberState;
 use format::{CardId, HeaderError, ModuleId};
 use media::MediaError;
 
-/// Why modules make no card.
+/// The reason why modules don't assemble to a card.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum AssembleError {
-    /// The card stopped without having put on flash what it had acknowledged: older contents must not be taken for the
-    /// newest.
+    /// The card stopped before all acknowledged writes were on flash. Older contents must not be taken for the newest.
     #[error("the card stopped before acknowledged writes were on its modules, and they are lost: it does not start")]
     LostWrites,
     /// No module has a header.
     #[error("no module of a card")]
     NoCard,
-    /// A module of another card.
+    /// A module belongs to another card.
     #[error("slot {slot}: its module belongs to card {found}, not to {card}; take it out")]
     Foreign {
-        /// Where it is.
         slot: u32,
-        /// Its card.
         found: CardId,
-        /// The card that is asked for, or that most modules belong to.
+        /// The card that is expected, or that most modules belong to.
         card: CardId,
     },
-    /// The same module twice: nobody can tell which of them counts.
+    /// Two slots hold the same module, and nothing tells which of them counts.
     #[error("slots {first} and {second}: both hold module {module}; take the copy out")]
-    Cloned {
-        /// One of them.
-        first: u32,
-        /// The other.
-        second: u32,
-        /// The module.
-        module: ModuleId,
-    },
-    /// Written by a newer version.
+    Cloned { first: u32, second: u32, module: ModuleId },
+    /// A newer version of the format was written.
     #[error("slot {slot}: {source}; a newer flashrig reads it")]
-    NewerVersion {
-        /// Where it is.
-        slot: u32,
-        /// The versions.
-        source: HeaderError,
-    },
-    /// Written by a version that is too old.
+    NewerVersion { slot: u32, source: HeaderError },
+    /// The version of the format is too old.
     #[error("slot {slot}: {source}; an older flashrig reads it")]
-    OlderVersion {
-        /// Where it is.
-        slot: u32,
-        /// The versions.
-        source: HeaderError,
-    },
-    /// A module says that the card is divided otherwise than the newest header or the medium does.
+    OlderVersion { slot: u32, source: HeaderError },
+    /// The header of a module has another division of the card than the newest header or the medium.
     #[error("slot {slot}: {field} {found} instead of {expected}")]
     Division {
-        /// Where it is.
         slot: u32,
-        /// What differs.
         field: &'static str,
-        /// What the module's header says.
         found: u64,
-        /// What the newest header or the medium says.
+        /// The value in the newest header, or that of the medium.
         expected: u64,
     },
-    /// There are no numbers left to be given out.
+    /// A counter has no numbers left.
     #[error("slot {slot}: {field} {found} leaves no room for higher ones")]
-    NumbersExhausted {
-        /// Where it is.
-        slot: u32,
-        /// Of what.
-        field: &'static str,
-        /// What the module's header says.
-        found: u64,
-    },
+    NumbersExhausted { slot: u32, field: &'static str, found: u64 },
     /// More modules are missing or not to be trusted than parity stands for.
     #[error("{}; {spared} can be done without", Missing(.missing))]
     TooFew {
         /// The modules, by their number within the card, and what is wrong with them.
         missing: Vec<(u32, MemberState)>,
-        /// Modules that can be done without.
         spared: u32,
     },
-    /// A read ended in a way that says nothing of what lies there.
+    /// A read failed in a way that tells nothing of the contents.
     #[error("slot {slot}: {error}")]
-    Media {
-        /// Where.
-        slot: u32,
-        /// Why.
-        error: MediaError,
-    },
+    Media { slot: u32, error: MediaError },
 }
 
-/// What is wrong with modules, for people.
+/// The states of modules, as text for people.
 struct Missing<'a>(&'a [(u32, MemberState)]);
 
 impl std::fmt::Display for Missing<'_> {

@@ -1,6 +1,5 @@
-//! Everything of one band.
+//! The scan of one band.
 
-use super::check::Opening;
 use super::doubt::{BandDoubts, Doubt};
 use super::error::ScanError;
 use super::found::{FoundBand, FoundState};
@@ -12,11 +11,13 @@ use super::stripe::{State, Stripe, StripeRead};
 use super::summary::{Division, SummaryRead, read_summary};
 use crate::canary::{Canary, planted};
 use crate::layout::{BandId, Layout, StripeId, UnitAddress};
-use crate::stream::{StreamId, split_units};
+use crate::opening::Opening;
+use crate::stream::StreamId;
+use crate::stripe_units::split_units;
 use format::{Role, SummaryEntry};
 use media::{Media, Shape};
 
-/// Memory for one band after the other.
+/// The memory of a scan, used for one band after the other.
 pub(super) struct BandScan {
     pub known: Known,
     /// Rows from the first to the last that is not erased, by die.
@@ -24,22 +25,23 @@ pub(super) struct BandScan {
     stripe: Stripe,
     entries: Vec<SummaryEntry>,
     copies: Vec<Copy>,
-    /// Stripes that are not whole, and whether they have lost more than they can stand.
+    /// Stripes that are not whole, and whether they have lost more members than parity can restore.
     torn: Vec<(u32, bool)>,
     /// Copies in those stripes.
     pub in_torn: Vec<Copy>,
     doubts: Vec<Doubt>,
-    /// Dies on which something is good, dies of which the last row that is not erased is all good, and groups of dies that
-    /// hold nothing more.
+    /// By die: something on it is good.
     pub good: Vec<bool>,
+    /// By die: the last row that is not erased is all good.
     ends_good: Vec<bool>,
+    /// By group of dies: the group holds nothing more.
     ended: Vec<bool>,
     reconstructed: u64,
     pub reconstructed_sectors: u64,
     pub dropped_sectors: u64,
 }
 
-/// How scanning a band ended.
+/// The outcome of scanning a band.
 pub(super) enum Scanned {
     Free,
     Dirty,
@@ -47,7 +49,7 @@ pub(super) enum Scanned {
     All(FoundBand, Option<BandDoubts>),
 }
 
-/// A pass over a band, or the number of a later opening that it came upon.
+/// The result of a pass over a band, or the number of a later opening that the pass came upon.
 type Pass<T> = Result<T, u64>;
 
 impl BandScan {
@@ -71,7 +73,8 @@ impl BandScan {
         }
     }
 
-    /// Scans a band, which may have been identified already. What it holds is taken by [`BandScan::hand_over`] when its state is known.
+    /// Scans a band, which may have been identified already. When the state of the band is known,
+    /// [`BandScan::hand_over`] takes its copies.
     pub fn scan<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -103,11 +106,11 @@ impl BandScan {
                     floor = later;
                     continue;
                 }
-                // Nothing that counts lies there.
+                // A band of checkpoints holds no sectors that count.
                 self.written.fill(reader.card.layout.rows);
                 return Ok(Scanned::All(self.closed(), None));
             }
-            // Each opening that is found is later than the one before: this ends.
+            // The loop ends, because each opening that is found is later than the one before.
             match self.scan_opened(reader, newest, band)? {
                 Ok(scanned) => return Ok(scanned),
                 Err(later) => floor = later,
@@ -115,7 +118,7 @@ impl BandScan {
         }
     }
 
-    /// Goes on from a band that is known already.
+    /// Takes over a band that is known already, without reading it.
     pub fn take_known<M: Media + ?Sized>(&mut self, reader: &Reader<M>, known: Known) {
         self.forget();
         self.known = known;
@@ -134,8 +137,8 @@ impl BandScan {
         self.reconstructed = 0;
     }
 
-    /// A later opening than the one that was identified, if the first row tells of one: a die that was away since has what
-    /// was there before.
+    /// A later opening than the one that was identified, if the first row tells of one: a die that was away meanwhile
+    /// still holds the earlier opening.
     fn later_opening<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -151,7 +154,7 @@ impl BandScan {
         Ok(None)
     }
 
-    /// The band as its opening says, and no more.
+    /// The band as its opening describes it, without a summary and not complete.
     pub fn closed(&self) -> FoundBand {
         let Opening { sequence, slc, stream } = self.known.opening;
         let state = FoundState::Closed;
@@ -166,7 +169,7 @@ impl BandScan {
     ) -> Result<Pass<Scanned>, ScanError> {
         let opening = self.known.opening;
         let mut found = self.closed();
-        // What a volatile medium lost need not have been written last.
+        // A volatile medium may lose earlier programs and keep later ones, so a good last row proves nothing there.
         if reader.card.use_summaries && !reader.media.is_volatile() {
             match self.read_summary(reader, band, true)? {
                 SummaryRead::Newer(later) => return Ok(Err(later)),
@@ -184,7 +187,7 @@ impl BandScan {
         found.is_complete = self.is_complete(reader);
         let doubts = self.resolve(reader, band, opening)?;
         if doubts.is_empty() {
-            // Here everything is always read. A band that is full, with its summary, has nothing to be put right.
+            // On a volatile medium every band is read completely. A full band with its summary needs no repair.
             if found.is_complete && reader.media.is_volatile() {
                 match self.read_summary(reader, band, false)? {
                     SummaryRead::Newer(later) => return Ok(Err(later)),
@@ -218,7 +221,7 @@ impl BandScan {
         read_summary(reader, stripe, &division, band, &known.opening, all_is_written, entries)
     }
 
-    /// The copies that the summary tells of; `false`: it holds what can't be.
+    /// Takes the copies that the summary lists; `false` if an entry of the summary is impossible.
     fn take_entries<M: Media + ?Sized>(&mut self, reader: &Reader<M>, newest: &mut Newest, band: BandId) -> bool {
         if self.entries.iter().any(|entry| entry.role != 0 && Role::from_byte(entry.role).is_none()) {
             return false;
@@ -239,7 +242,7 @@ impl BandScan {
         true
     }
 
-    /// Dies of the members of all groups that take data, with their groups.
+    /// The dies of all members in groups that take data.
     fn dies<'a>(&'a self, layout: &'a Layout) -> impl Iterator<Item = usize> + 'a {
         (0..).zip(&self.known.masks).filter(|(_, mask)| layout.stripe_data_sectors(**mask) > 0).flat_map(
             move |(group, mask): (u32, &u64)| units(*mask).map(move |unit| (group * layout.width + unit) as usize),
@@ -260,7 +263,7 @@ impl BandScan {
         self.dies(reader.card.layout).all(|die| self.written[die] == rows)
     }
 
-    /// Reads every stripe, up to where nothing is written any more.
+    /// Reads every stripe up to the end of what is written.
     fn read_all<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -290,7 +293,7 @@ impl BandScan {
         Ok(Ok(()))
     }
 
-    /// Takes what the stripe that was read last holds.
+    /// Takes the copies of the stripe that was read last.
     fn take_stripe(&mut self, newest: &mut Newest, layout: &Layout, id: StripeId) {
         let stripe = &self.stripe;
         let sectors = layout.unit_sectors as usize;
@@ -301,7 +304,7 @@ impl BandScan {
             for sector in 0..sectors {
                 let state = stripe.cell(unit, sector).state;
                 answered |= state != State::Gone;
-                // Whatever came here by mistake says nothing of how far the block was written.
+                // A misplaced sector tells nothing of how far the block was written.
                 is_written |= !matches!(state, State::Erased | State::Gone);
                 self.good[die as usize] |= state == State::Good;
                 if matches!(state, State::Good | State::Unreadable | State::GivenUp) {
@@ -347,7 +350,7 @@ impl BandScan {
         }
     }
 
-    /// Dies that do not answer have written as much as the others of their group, as far as anybody knows.
+    /// Assumes that dies that do not answer hold as many rows as the others of their group.
     fn assume_written<M: Media + ?Sized>(&mut self, reader: &Reader<M>) {
         let width = reader.card.layout.width as usize;
         for (group, dies) in self.written.chunks_exact_mut(width).enumerate() {
@@ -359,7 +362,7 @@ impl BandScan {
         }
     }
 
-    /// Drops what the band itself shows to have never been durable; what is left.
+    /// Drops the doubts for which the band itself shows that the lost sectors never were durable. Returns the others.
     fn resolve<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -369,8 +372,8 @@ impl BandScan {
         if self.doubts.is_empty() {
             return Ok(Vec::new());
         }
-        // Erases that were cut leave whole blocks erased, of a band that was full: else what is absent beside a unit that a
-        // rebuild has given up was lost.
+        // A cut erase leaves whole blocks erased, in a band that was full. Any other member that is absent beside a
+        // unit that a rebuild has given up was lost.
         let was_full = self.written.contains(&reader.card.rows(opening.slc));
         for doubt in self.doubts.iter_mut().filter(|doubt| doubt.may_hide_a_stray()) {
             let stripe = StripeId { band, index: doubt.stripe };
@@ -387,7 +390,7 @@ impl BandScan {
             if planted(Canary::DoubtsDropped) {
                 return true;
             }
-            if reader.card.noted.was_durable(&opening, doubt.stripe) {
+            if reader.card.watermark.was_durable(&opening, doubt.stripe) {
                 return doubt.program_failed(reader, band, written);
             }
             doubt.was_never_begun(members, band, layout, written)
@@ -397,7 +400,7 @@ impl BandScan {
         Ok(left)
     }
 
-    /// The copies among what is lost, by what the summary says.
+    /// The copies among the lost sectors, as the summary lists them, with the number of their doubt.
     fn lost_copies<M: Media + ?Sized>(
         &self,
         reader: &Reader<M>,
@@ -408,7 +411,7 @@ impl BandScan {
         let layout = reader.card.layout;
         let division = Division::new(reader.card, &self.known.masks, self.known.opening.slc);
         let mut copies = Vec::new();
-        // A summary has no entries of the stripes that it lies in itself.
+        // A summary has no entries for the stripes that it lies in itself.
         for (number, doubt) in doubts.iter().enumerate() {
             let start = layout.stripe_start(StripeId { band, index: doubt.stripe });
             let data = split_units(doubt.stripe, division.members(doubt.stripe), layout).data;
@@ -423,7 +426,7 @@ impl BandScan {
         copies
     }
 
-    /// By group of dies: units of which nothing at all is good.
+    /// By group of dies: units on which nothing at all is good.
     fn blank_units(&self, layout: &Layout) -> Vec<u64> {
         let good = |group: usize, unit: u32| self.good[group * layout.width as usize + unit as usize];
         let blank =
@@ -431,7 +434,7 @@ impl BandScan {
         self.known.masks.iter().enumerate().map(blank).collect()
     }
 
-    /// Offers the copies of the band that `counts` says yes to. `bands` knows its state by now.
+    /// Offers those copies of the band for which `counts` is true. `bands` has the state of the band by now.
     pub fn hand_over(
         &mut self,
         newest: &mut Newest,

@@ -1,37 +1,38 @@
-//! The newest checkpoint that can be read, and what it saves.
+//! Finds the newest checkpoint that can be read, and merges it with what was found since.
 
 use super::error::ScanError;
 use super::identify::{Identified, Identity, Known};
-use super::newest::{NONE, Newest};
+use super::newest::Newest;
 use super::place::{Card, units};
 use super::reader::Reader;
 use super::stripe::{State, Stripe, StripeRead};
 use crate::canary::{Canary, planted};
-use crate::layout::{BandId, Layout, Ppa, StripeId};
-use crate::stream::{StreamId, split_units};
+use crate::layout::{BandId, Layout, NONE, Ppa, StripeId};
+use crate::stream::StreamId;
+use crate::stripe_units::split_units;
 use format::{Checkpoint, CheckpointHead, Role};
 use media::{Media, Shape};
 use std::collections::BTreeMap;
 
-/// State of a band in a checkpoint: the map knows all that counts in it, and it takes no more.
+/// The state of a band in a checkpoint whose valid sectors are all in the checkpoint's map, and which takes no more.
 pub const BAND_KNOWN: u8 = 1;
 
-/// A checkpoint, as far as it saves reading.
+/// A checkpoint, and the bands that need not be read because of it.
 pub(super) struct Loaded {
     pub checkpoint: Checkpoint,
-    /// Bands that it lies in.
+    /// Bands that the checkpoint lies in.
     pub lies_in: Vec<BandId>,
-    /// By band: what is known of it still counts.
+    /// By band: the checkpoint knows the band, and that still counts.
     pub known: Vec<bool>,
     /// LBAs that the map had in bands that were opened again, and that were found nowhere.
     pub missing: Vec<u32>,
 }
 
-/// Parts by their number, of one checkpoint.
+/// The parts of one checkpoint, by number.
 type Parts = BTreeMap<u32, Vec<u8>>;
 
 impl Loaded {
-    /// Looks for checkpoints in all bands, which it identifies. `None`: there is none that can be read and fits the card.
+    /// Identifies all bands and looks for checkpoints in them; `None` if none can be read and fits the card.
     pub fn find<M: Media + ?Sized>(
         reader: &mut Reader<M>,
         shape: &Shape,
@@ -56,7 +57,7 @@ impl Loaded {
                         lies_in.push(band);
                     }
                 })?;
-                // Each opening that is found is later than the one before: this ends.
+                // The loop ends, because each opening that is found is later than the one before.
                 match later {
                     Some(later) => floor = later,
                     None => break identity,
@@ -80,13 +81,13 @@ impl Loaded {
         &self.checkpoint.head
     }
 
-    /// Writes from here on are not known to it.
+    /// The version from which on the checkpoint knows no writes.
     pub fn version_start(&self) -> u64 {
         self.head().version_start
     }
 
-    /// Bands that it knew, and that have to be read all the same: an older copy of something in them lies elsewhere. The
-    /// copy may be why the band is being erased.
+    /// Bands that the checkpoint knew and that have to be read all the same, because a copy from before the checkpoint
+    /// of one of their sectors lies elsewhere. The band may be about to be erased because of that copy.
     pub fn in_doubt(&mut self, newest: &Newest, layout: &Layout) -> Vec<BandId> {
         if planted(Canary::DoubtfulBandsBelieved) {
             return Vec::new();
@@ -107,7 +108,7 @@ impl Loaded {
         bands
     }
 
-    /// Puts what it knows beside what was found since.
+    /// Merges the checkpoint's map into the map of what was found since.
     pub fn settle(&mut self, newest: &mut Newest, layout: &Layout) {
         let version_start = self.version_start();
         for (index, &ppa) in self.checkpoint.map.iter().enumerate() {
@@ -116,16 +117,16 @@ impl Loaded {
                 continue;
             }
             if ppa == NONE || self.known[layout.band_of(Ppa(ppa)).0 as usize] {
-                // Versions of what it knows are not known, but that all that comes later is newer.
+                // The checkpoint does not know versions; 0 stands for them, because everything written later is newer.
                 (newest.map[index], newest.versions[index]) = (ppa, 0);
             } else if newest.map[index] == NONE && !planted(Canary::ChangesNotKept) {
-                // Without a copy of what changes, the map may point to what was never programmed: this would tell.
+                // A checkpoint that missed a change may point to a place that was never programmed; this finds it out.
                 self.missing.push(index as u32);
             }
         }
     }
 
-    /// A list of holes that is not older says that these LBAs are holes.
+    /// Takes an LBA off the missing ones: a list of holes that is not older than the checkpoint names it.
     pub fn found_as_hole(&mut self, lba: u32) {
         if let Ok(at) = self.missing.binary_search(&lba) {
             self.missing.remove(at);
@@ -133,7 +134,7 @@ impl Loaded {
     }
 }
 
-/// Reads what a band holds of checkpoints. The number of a later opening, when it came upon one.
+/// Reads the parts of checkpoints in a band. Returns the number of a later opening, if it came upon one.
 fn read_parts<M: Media + ?Sized>(
     reader: &mut Reader<M>,
     stripe: &mut Stripe,
@@ -176,7 +177,7 @@ fn read_parts<M: Media + ?Sized>(
     Ok(None)
 }
 
-/// The checkpoint that these parts make, if they are all there and it fits the card.
+/// The checkpoint that these parts make, if all are there and it fits the card.
 fn whole(card: &Card, id: u64, parts: &Parts) -> Option<Checkpoint> {
     let head = CheckpointHead::decode(parts.get(&0)?).ok()?;
     let entries = u64::from(card.user_sectors) + u64::from(card.hole_segments());
@@ -185,7 +186,7 @@ fn whole(card: &Card, id: u64, parts: &Parts) -> Option<Checkpoint> {
     if !fits || head.version_start == 0 {
         return None;
     }
-    // Anything may stand in the head: no room is made for more than was read.
+    // The head may claim any number of parts, so no memory is taken for more than was read.
     let mut bytes = Vec::new();
     for part in 0..count {
         bytes.extend_from_slice(parts.get(&part)?);

@@ -1,4 +1,4 @@
-//! Sectors of stripes that have lost more than their parity can stand for. Were they ever durable?
+//! Doubts: sectors of stripes that have lost more members than parity can restore. Were they ever durable?
 
 use super::found::{FoundBand, FoundState, SEQUENCE_EPOCH_BITS};
 use super::newest::Copy;
@@ -8,7 +8,7 @@ use super::stripe::Lost;
 use crate::layout::{BandId, Layout, StripeId, UnitAddress};
 use media::Media;
 
-/// The same-numbered sectors of a stripe, more of them lost than parity can stand for.
+/// The sectors of one number in a stripe, of which more are lost than parity can restore.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Doubt {
     pub stripe: u32,
@@ -20,17 +20,17 @@ pub(super) struct Doubt {
 pub(super) struct BandDoubts {
     pub band: BandId,
     pub doubts: Vec<Doubt>,
-    /// By group of dies: units of which nothing at all is good.
+    /// By group of dies: units on which nothing at all is good.
     pub blank: Vec<u64>,
     /// By die: all of the last row that is not erased is good.
     pub ends_good: Vec<bool>,
-    /// What is lost, when the band's summary tells: by number of the doubt, ascending.
+    /// The lost copies, if the band's summary lists them: with the number of their doubt, ascending.
     pub known: Option<Vec<(usize, Copy)>>,
 }
 
 impl BandDoubts {
-    /// What of a doubt is lost beside blocks of which nothing is good is within the redundancy, or a latent error comes
-    /// on top of that, in a band of which other stripes show what happened to it.
+    /// Whether a cut erase explains the doubt: outside the blocks on which nothing is good, the losses are within the
+    /// redundancy. Latent errors may come on top of that, if another stripe of the same dies shows the cut erase.
     pub fn explains(&self, doubt: &Doubt, layout: &Layout) -> bool {
         if doubt.is_explained_by(&self.blank, layout) {
             return true;
@@ -47,7 +47,8 @@ impl BandDoubts {
 }
 
 impl Doubt {
-    /// Without as many members that can't be read as parity stands for, of blocks of which something else is good.
+    /// The doubt without latent errors: as many unreadable members as parity stands for, in blocks on which something
+    /// else is good.
     fn beside_latent_errors(&self, blank: &[u64], layout: &Layout) -> Doubt {
         let latent = units(self.lost.unreadable & !blank[layout.group_of(self.stripe) as usize]);
         let latent: u64 = latent.take(layout.parity_units as usize).map(|unit| 1 << unit).sum();
@@ -58,22 +59,24 @@ impl Doubt {
         layout.unit_address(StripeId { band, index: self.stripe }, unit)
     }
 
-    /// Nothing of the stripe is there, and at most as many members as parity stands for read as anything but erased, with
-    /// nothing after the others: what these hold came there otherwise (a program went astray). That it was written and
-    /// all the rest is lost takes more faults.
+    /// Whether the stripe was never begun: no member of it is good, and all members but as many as parity stands for
+    /// read erased with nothing after them on their blocks. The contents of the remaining members came there by a
+    /// program that went astray. That the stripe was written and all the others were lost would take more faults.
     pub fn was_never_begun(&self, members: u64, band: BandId, layout: &Layout, written: &[u32]) -> bool {
         let is_last = |unit: &u32| self.is_last(band, *unit, layout, written);
         let absent = units(self.lost.erased).filter(is_last).count() as u32;
         self.lost.all() == members && members.count_ones() - absent <= layout.parity_units
     }
 
-    /// It is not certain that what is absent was never programmed: a second fault may have sent it astray. Beside what
-    /// is just being written when power goes, that takes a module that is gone, or was when a rebuild gave up.
+    /// Whether an absent member may have been programmed and sent astray by a second fault, so that its absence proves
+    /// nothing. Apart from programs in flight when power goes, that takes a module that is gone, or was gone when a
+    /// rebuild gave up a unit.
     pub fn may_hide_a_stray(&self) -> bool {
         self.lost.absent() != 0 && self.lost.gone | self.lost.given_up != 0
     }
 
-    /// The band itself shows that the stripe was never whole: a unit of it was not programmed, or its program failed.
+    /// Whether the band itself shows that the stripe never was whole: a unit of it was not programmed, or its program
+    /// failed.
     pub fn never_was_whole<M: Media + ?Sized>(
         &self,
         reader: &Reader<M>,
@@ -82,15 +85,15 @@ impl Doubt {
         written: &[u32],
     ) -> bool {
         let is_volatile = reader.media.is_volatile();
-        // With protection all that was acknowledged was brought to flash: what is missing of the host's stream was
-        // lost. Relocated sectors still lie where they came from.
+        // With power-loss protection everything that was acknowledged was put on flash, so an absent unit of the host's
+        // stream was lost. Relocated sectors still lie where they came from.
         let may_be_absent = !reader.card.power_loss_protection || stream != 0;
         let absent = self.lost.erased | if is_volatile { self.lost.older } else { 0 };
         let is_absent = |unit: u32| is_volatile || self.is_last(band, unit, reader.card.layout, written);
         self.program_failed(reader, band, written) || may_be_absent && units(absent).any(is_absent)
     }
 
-    /// A program of the stripe failed: it was written elsewhere.
+    /// Whether a program of the stripe failed; its contents were then written elsewhere.
     pub fn program_failed<M: Media + ?Sized>(&self, reader: &Reader<M>, band: BandId, written: &[u32]) -> bool {
         let layout = reader.card.layout;
         let failed =
@@ -98,13 +101,14 @@ impl Doubt {
         units(self.lost.erased | self.lost.unreadable).any(failed)
     }
 
-    /// Nothing was programmed on the block after it: else it was programmed too, and the program was lost.
+    /// Whether nothing was programmed after the unit on its block. Otherwise the unit was programmed too, and the
+    /// program was lost.
     fn is_last(&self, band: BandId, unit: u32, layout: &Layout, written: &[u32]) -> bool {
         let at = self.at(band, unit, layout);
         at.row + 1 >= written[at.die as usize]
     }
 
-    /// A program of the stripe may have been under way when power went, or one that shares cells with it.
+    /// Whether a program of the stripe, or one that shares cells with it, may have been in flight when power went.
     pub fn may_be_torn(
         &self,
         band: BandId,
@@ -114,18 +118,18 @@ impl Doubt {
         ends_good: &[bool],
         is_settled: impl Fn(u32) -> bool,
     ) -> bool {
-        // What a rebuild has given up was needed then: it was no program that a cut ended.
+        // A unit that a rebuild has given up was needed at that time, so no cut ended its program.
         self.lost.given_up == 0
             && units(self.lost.unreadable).any(|unit| {
                 let at = self.at(band, unit, layout);
                 let last = written[at.die as usize].saturating_sub(1);
-                // What shares cells with the last program is spoiled only by one that a cut has ended.
+                // Only a program that a cut ended spoils the units that share cells with it.
                 let is_last = at.row == last || at.row / cell_rows == last / cell_rows && !ends_good[at.die as usize];
                 is_last && !is_settled(at.die)
             })
     }
 
-    /// What is lost beside blocks of which nothing is good is within the redundancy.
+    /// Whether the losses outside the blocks on which nothing is good are within the redundancy.
     fn is_explained_by(&self, blank: &[u64], layout: &Layout) -> bool {
         let blank = blank[layout.group_of(self.stripe) as usize] & (self.lost.erased | self.lost.unreadable);
         // Beside a block whose erase was cut, a unit that reads erased may never have been programmed.
@@ -134,9 +138,9 @@ impl Doubt {
     }
 }
 
-/// A die has begun to program a band of the same stream that was opened later, between the same two scans: what it had
-/// to program of this band was done before. Only what is good shows that: what can't be read may be what is left of an
-/// erase that was cut.
+/// Whether a die has finished its programs of this band, because it has begun to program a band of the same stream that
+/// was opened later, between the same two scans. Only a good sector in the later band shows that: one that can't be
+/// read may be left of an erase that was cut.
 pub(super) fn is_settled(band: BandId, die: u32, bands: &[FoundBand], programmed: &[bool], dies: u32) -> bool {
     let this = bands[band.0 as usize];
     bands.iter().zip(programmed.chunks_exact(dies as usize)).any(|(other, programmed)| {
@@ -164,14 +168,14 @@ mod tests {
         band_sectors: 32,
         summary_entries: 0,
     };
-    /// Of either group the first die's block is blank.
+    /// The block of the first die is blank, in either group.
     const BLANK: u64 = 0b0001;
 
     fn doubt(stripe: u32, lost: Lost) -> Doubt {
         Doubt { stripe, sector: 0, lost }
     }
 
-    /// Beside such others the doubt is explained.
+    /// Whether the doubt is explained in a band that has these other doubts.
     fn explains(doubt: Doubt, others: &[Doubt]) -> bool {
         let doubts = [&[doubt], others].concat();
         let blank = vec![BLANK; 2];
@@ -200,7 +204,7 @@ mod tests {
             let lost = Lost { unreadable, ..Lost::default() };
             assert_eq!(explains(doubt(0, lost), &[]), beside <= 1, "{unreadable:04b}");
             assert_eq!(explains(doubt(0, lost), &[shows]), beside <= 2, "{unreadable:04b}");
-            // What lies elsewhere, or is of another opening, is no latent error.
+            // A sector that lies elsewhere, or is of another opening, is no latent error.
             let lost = Lost { misplaced: unreadable, ..Lost::default() };
             assert_eq!(explains(doubt(0, lost), &[shows]), unreadable.count_ones() <= 1, "{unreadable:04b}");
         }

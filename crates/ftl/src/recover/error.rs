@@ -1,79 +1,47 @@
-//! Why a card can't be found again.
+//! The reasons why a scan does not find a card.
 
 use media::{MediaError, UnitAt};
 
-/// Why a card can't be found again on its media: it must not start.
+/// The reason why a scan does not find a card on its media. The card must not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ScanError {
-    /// What the headers say does not fit the media, or itself.
+    /// The division in the headers does not fit the media, or contradicts itself.
     #[error("{field}: {card} by the card's headers, {media} by its media")]
-    Geometry {
-        /// What.
-        field: &'static str,
-        /// By the headers.
-        card: u64,
-        /// By the media, or the limit.
-        media: u64,
-    },
-    /// A read ended in a way that says nothing of what lies there.
+    Geometry { field: &'static str, card: u64, media: u64 },
+    /// A read failed in a way that tells nothing of the contents.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
-    Media {
-        /// Where.
-        at: UnitAt,
-        /// Why.
-        error: MediaError,
-    },
-    /// Nothing that the band lies on answers.
+    Media { at: UnitAt, error: MediaError },
+    /// No die of the band answers.
     #[error("band {band}: none of its dies answers")]
-    NoAnswer {
-        /// The band.
-        band: u32,
-    },
-    /// More members of a stripe are lost than its parity can stand for, they may have held durable data, and nothing
-    /// says whose.
+    NoAnswer { band: u32 },
+    /// More members of a stripe are lost than parity can restore, they may have held durable data, and nothing tells
+    /// which LBAs these belong to.
     #[error(
         "band {band} stripe {stripe} sector {sector}: units {} are lost, parity stands for {parity_units}",
         Units(*.lost)
     )]
     BeyondRedundancy {
-        /// The band.
         band: u32,
-        /// The stripe in it.
         stripe: u32,
         /// The sectors of this number in the stripe's units.
         sector: u32,
-        /// Units that are lost, as bits.
         lost: u64,
-        /// Units of parity in a stripe.
         parity_units: u32,
     },
-    /// By the headers it held durable data and was not being erased, and nothing that can be read is found there.
+    /// The headers say that the band held durable data and was not being erased, and nothing that can be read is found
+    /// there.
     #[error("band {band}: nothing is found of what was durable there")]
-    MissingBand {
-        /// The band.
-        band: u32,
-    },
-    /// Which sectors were trimmed can't be read.
+    MissingBand { band: u32 },
+    /// A list of holes can't be read, so it is not known which sectors were trimmed.
     #[error("band {band} stripe {stripe}: the list of holes of segment {segment} can't be read")]
-    Holes {
-        /// Segment of LBAs.
-        segment: u32,
-        /// Where the list lies.
-        band: u32,
-        /// Where the list lies.
-        stripe: u32,
-    },
-    /// There are no numbers left to be given out.
+    Holes { segment: u32, band: u32, stripe: u32 },
+    /// A counter has no numbers left.
     #[error("{field} {found} leaves no room for higher ones")]
-    NumbersExhausted {
-        /// Of what.
-        field: &'static str,
-        /// The highest that was found.
-        found: u64,
-    },
+    NumbersExhausted { field: &'static str, found: u64 },
 }
 
-/// Units of a mask, for people.
+/// The units of a mask, as text for people.
 struct Units(u64);
 
 impl std::fmt::Display for Units {

@@ -1,36 +1,38 @@
-//! What was found.
+//! The result of a scan: the card as it lies on its media.
 
-use super::check::Opening;
-use super::rescue::Rescued;
 use crate::layout::{BandId, Ppa};
+use crate::opening::Opening;
+use format::Role;
 
-/// Write sequence numbers left out after a scan: more than can have been given out to writes that left no trace.
+/// Versions that are skipped after a scan: more than can have been given to writes that left no trace.
 pub const VERSION_GAP: u64 = 1 << 20;
-/// Openings of bands between two scans count up in the low bits of their number; a scan raises what stands above.
+/// Bands opened between two scans are numbered in these low bits of the sequence; each scan raises the bits above, the
+/// epoch.
 pub const SEQUENCE_EPOCH_BITS: u32 = 32;
 
-/// What a scan makes of a band.
+/// The state of a band after a scan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FoundState {
-    /// Nothing is written, as far as was looked. Its last erase may have been cut: it is to be erased again.
+    /// Nothing was found written. The last erase may have been cut, so the band has to be erased again.
     #[default]
     Free,
-    /// It holds sectors and takes no more.
+    /// The band holds sectors and takes no more.
     Closed,
-    /// Nothing in it counts, and it is not erased.
+    /// The band is not erased, and nothing in it counts.
     Dirty,
 }
 
-/// What a scan knows of a band.
+/// A band as a scan found it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FoundBand {
-    /// What it is.
+    /// Whether the band is free, closed or dirty.
     pub state: FoundState,
-    /// Number of its last opening; 0 when it is not [`FoundState::Closed`], like all that follows.
+    /// Number of the last opening. This field and those that follow are 0 or `false` unless the band is
+    /// [`FoundState::Closed`].
     pub sequence: u64,
     /// Its cells are used with one bit each.
     pub slc: bool,
-    /// Where its sectors came from: 0 host, 1 relocation, 2 checkpoint.
+    /// The stream that its sectors came from: 0 host, 1 relocation, 2 checkpoint.
     pub stream: u8,
     /// Its summary can be read.
     pub has_summary: bool,
@@ -39,34 +41,34 @@ pub struct FoundBand {
 }
 
 impl FoundBand {
-    /// What its sectors have in common.
+    /// The opening that all sectors of the band have in common.
     pub fn opening(&self) -> Opening {
         Opening { sequence: self.sequence, slc: self.slc, stream: self.stream }
     }
 }
 
-/// How a scan went.
+/// The statistics of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanReport {
     /// Units read on each die of the card.
     pub reads_by_die: Vec<u64>,
-    /// Units read.
+    /// Units read on all dies together.
     pub reads: u64,
-    /// Bands without anything.
+    /// Bands in which nothing was found written.
     pub bands_free: u32,
-    /// Bands known from their summaries.
+    /// Bands that are known from their summaries.
     pub bands_by_summary: u32,
-    /// Bands known from a checkpoint.
+    /// Bands that are known from a checkpoint.
     pub bands_by_checkpoint: u32,
-    /// Bands of which all was read.
+    /// Bands that were read completely.
     pub bands_scanned: u32,
-    /// Bands of which nothing counts.
+    /// Bands that are not erased and in which nothing counts.
     pub bands_dirty: u32,
     /// Stripes with members that can't be read, those of missing modules and dead dies not counted.
     pub torn_stripes: u64,
     /// Sectors that were rebuilt from their stripes.
     pub reconstructed_sectors: u64,
-    /// Sectors that can't be read or rebuilt, and never were durable.
+    /// Sectors that can't be read or rebuilt, and that never were durable.
     pub dropped_sectors: u64,
     /// Newest versions that can't be read or rebuilt: their LBAs answer with errors.
     pub unreadable_sectors: u64,
@@ -76,29 +78,46 @@ pub struct ScanReport {
     pub dead_dies: Vec<u32>,
 }
 
+/// The contents of a sector in a stripe that is not whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rescued {
+    /// The index of the sector in the map.
+    pub index: u32,
+    /// The address that the sector was read at.
+    pub ppa: Ppa,
+    /// The kind of sector that the payload is.
+    pub role: Role,
+    /// The version, as in the spare area.
+    pub version: u64,
+    /// The payload, as it was read or rebuilt.
+    pub payload: Box<[u8]>,
+}
+
 /// A card as it was found on its media.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Where the newest version of each LBA lies, and behind them that of each segment of holes; [`u32::MAX`]: nowhere.
+    /// The address of the newest version of each LBA, and behind them that of each list of holes; [`u32::MAX`] for
+    /// none.
     pub map: Vec<u32>,
-    /// The bands.
+    /// All bands of the card, by number.
     pub bands: Vec<FoundBand>,
-    /// Newest versions that lie in stripes that are not whole: their index in the map, and where they lie. They are to
+    /// Newest versions that lie in stripes that are not whole: their index in the map, and their address. They have to
     /// be written elsewhere before the card serves.
     pub rescue: Vec<(u32, Ppa)>,
-    /// What these hold, as far as it can be read.
+    /// The contents of the sectors in `rescue`, as far as they can be read.
     pub rescued: Vec<Rescued>,
     /// LBAs that answer with errors, as far as is known without reading them; ascending.
     pub errors: Vec<u32>,
-    /// Write sequence number that may be given out next.
+    /// The version of the next write.
     pub next_version: u64,
     /// The next opening of a band gets a number above this one, in an epoch of its own: see [`SEQUENCE_EPOCH_BITS`].
     pub last_band_sequence: u64,
     /// Bands of the checkpoint that was used; empty when none was.
     pub checkpoint_bands: Vec<BandId>,
-    /// Segments with holes that only the checkpoint tells of: lists of holes have to be written before the card serves.
+    /// Segments with holes that only the checkpoint knows: lists of these holes have to be written before the card
+    /// serves.
     pub owed_segments: Vec<u32>,
-    /// How the scan went.
+    /// The statistics of the scan.
     pub report: ScanReport,
     /// Members by band and group of dies.
     pub(super) units: Vec<u64>,
@@ -114,8 +133,8 @@ impl Found {
         &self.units[band.0 as usize * self.groups as usize..][..self.groups as usize]
     }
 
-    /// Rows of a band that are not erased on each die, from the first to the last one. Of dies that do not answer: as
-    /// many as the others have at most.
+    /// Rows of a band on each die, from the first to the last that is not erased. A die that does not answer gets the
+    /// highest number of its group.
     pub fn written_rows(&self, band: BandId) -> &[u32] {
         &self.written[band.0 as usize * self.dies as usize..][..self.dies as usize]
     }

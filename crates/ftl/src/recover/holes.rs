@@ -1,18 +1,18 @@
-//! Which LBAs are unmapped although there are copies of them.
+//! Lists of holes: LBAs that are unmapped although there are copies of them.
 
 use super::checkpoint::Loaded;
 use super::error::ScanError;
 use super::found::FoundBand;
-use super::newest::{NONE, Newest};
+use super::newest::Newest;
 use super::reader::Reader;
 use super::rescue::read_mapped;
 use super::sector::{Scratch, SectorAt};
-use crate::layout::Ppa;
+use crate::layout::{NONE, Ppa};
 use format::Role;
 use media::Media;
 
-/// Reads the newest list of holes of each segment and takes the holes out of the map. Those that a checkpoint knew are in
-/// its map. Returns its owed segments that nothing newer tells of.
+/// Reads the newest list of holes of each segment and removes these holes from the map. Holes that a checkpoint knew
+/// are in its map already. Returns the owed segments of the checkpoint for which there is no newer list.
 pub(super) fn apply_holes<M: Media + ?Sized>(
     reader: &mut Reader<M>,
     newest: &mut Newest,

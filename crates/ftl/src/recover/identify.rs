@@ -1,57 +1,59 @@
-//! What a band is: which opening of it, and which units are members of its stripes.
+//! Identifies a band: finds its latest opening, and the units that are members of its stripes.
 
-use super::check::{Opening, Place, check_place, is_consistent};
+use super::check::{Place, check_place, is_consistent};
 use super::error::ScanError;
 use super::place::Card;
 use super::reader::Reader;
 use crate::canary::ignores_sequences;
 use crate::layout::{BandId, Layout, StripeId};
+use crate::opening::Opening;
 use format::Spare;
 use media::Media;
 
-/// What a band is.
+/// The kind of band that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Identity {
-    /// Nothing is written, as far as was looked.
+    /// Nothing was found written.
     Free,
-    /// Nothing that is written can be read as this card's.
+    /// Something is written, and nothing of it can be read as this card's.
     Unknown,
-    /// It was opened.
+    /// The card opened the band.
     Opened,
 }
 
-/// What a band was found to be: what is known of it, where it was opened.
+/// An identified band; the second field counts only for [`Identity::Opened`].
 pub(super) type Identified = (Identity, Known);
 
-/// What is known of an opened band.
+/// An opened band, as its first rows describe it.
 pub(super) struct Known {
     pub opening: Opening,
     /// Members by group of dies.
     pub masks: Vec<u64>,
     /// Something is written on the group's dies.
     begun: Vec<bool>,
-    /// Dies that told of the opening: how many, and the first of them.
+    /// The number of dies that told of the opening.
     told: u32,
+    /// The first die that told of the opening.
     first_told: u32,
 }
 
-/// What a band is, for whoever looks at it from outside.
+/// The result of [`identify`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BandIdentity {
-    /// Nothing is written, as far as was looked.
+    /// Nothing was found written.
     Free,
-    /// Nothing that is written can be read as this card's.
+    /// Something is written, and nothing of it can be read as this card's.
     Unknown,
-    /// It was opened.
+    /// The card opened the band.
     Opened {
         /// The latest opening that was found.
         opening: Opening,
-        /// Members of its stripes by group of dies, as bits.
+        /// Members of the band's stripes by group of dies, as bits.
         members: Vec<u64>,
     },
 }
 
-/// Looks at the first rows of a band, of a card as its headers describe it. Openings before `floor` don't count.
+/// Identifies a band of a card from the band's first rows. Openings before `floor` don't count.
 pub fn identify<M: Media + ?Sized>(
     media: &mut M,
     card: &Card,
@@ -79,7 +81,7 @@ impl Known {
         Known { opening: Opening::default(), masks, begun, told: 0, first_told: 0 }
     }
 
-    /// Looks at the first rows of a band. Openings before `floor` don't count.
+    /// Identifies a band from its first rows. Openings before `floor` don't count.
     pub fn identify<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -100,8 +102,8 @@ impl Known {
         self.told = 0;
         let mut opening = None;
         let (mut answered, mut gone) = (false, false);
-        // A block that has failed since the band was opened tells of it, but only when the others can't: one that was
-        // bad before may hold what is left from an earlier opening.
+        // A block that failed after the band was opened tells of the opening, but is asked only if no good block can
+        // tell: a block that was bad before may hold the remains of an earlier opening.
         for bad in [false, true] {
             for row in 0..reader.card.layout.rows {
                 let mut is_written = false;
@@ -111,7 +113,7 @@ impl Known {
                     }
                     let index = row * reader.card.layout.groups + group as u32;
                     let width = reader.card.layout.width;
-                    // Not of each band the same die first: they are asked at once.
+                    // Each band begins at another die, so that the dies share the reads.
                     for unit in (0..width).map(|unit| (unit + band.0) % width) {
                         let at = reader.card.layout.unit_address(StripeId { band, index }, unit);
                         if reader.is_bad(at) != bad {
@@ -149,10 +151,10 @@ impl Known {
                     if holds_stripes(reader, band) {
                         return Err(ScanError::NoAnswer { band: band.0 });
                     }
-                    // Too few of its blocks are good for any stripe: whatever it holds was there before that.
+                    // Too few good blocks are left for a stripe, so its contents are older than that state.
                     break;
                 }
-                // Nobody was left to ask, or nothing more is written.
+                // No die is left to ask, or nothing more is written.
                 if !is_written {
                     break;
                 }
@@ -167,15 +169,15 @@ impl Known {
         Ok(Look::At(Identity::Opened))
     }
 
-    /// More than one die tells of the opening. One alone may have been away when the band was opened again, and be back: who
-    /// does not go on to read all of the band must not rely on it.
+    /// Whether more than one die tells of the opening. One die alone may have been away when the band was opened again,
+    /// so its word is not enough unless all of the band is read.
     pub fn is_confirmed<M: Media + ?Sized>(&self, reader: &mut Reader<M>, band: BandId) -> Result<bool, ScanError> {
         let layout = reader.card.layout;
         if self.told > 1 || layout.dies == 1 {
             return Ok(true);
         }
         for (index, mask) in (0..).zip(&self.masks) {
-            // Not of each band the same die: they are asked at once.
+            // Each band begins at another die, so that the dies share the reads.
             let in_turn = (0..layout.width).map(|unit| (unit + band.0 + 1) % layout.width);
             for unit in in_turn.filter(|unit| mask >> unit & 1 == 1) {
                 let at = layout.unit_address(StripeId { band, index }, unit);
@@ -190,7 +192,8 @@ impl Known {
         Ok(false)
     }
 
-    /// Where nothing tells of the members of a group: all that can be used, or that nobody can ask.
+    /// Sets the members of groups for which nothing tells them: all units that are not marked bad, those of dies that
+    /// don't answer among them.
     fn assume_members<M: Media + ?Sized>(&mut self, reader: &Reader<M>, band: BandId) {
         for (index, mask) in (0..).zip(&mut self.masks).filter(|(_, mask)| **mask == 0) {
             for unit in 0..reader.card.layout.width {
@@ -201,7 +204,7 @@ impl Known {
     }
 }
 
-/// Whether enough blocks are left of a band for a stripe that has data, as far as is known: who can't be asked is left.
+/// Whether a band has enough good blocks left for a stripe with data. Blocks that can't be asked count as good.
 fn holds_stripes<M: Media + ?Sized>(reader: &Reader<M>, band: BandId) -> bool {
     let layout = reader.card.layout;
     (0..layout.groups).any(|index| {
@@ -210,7 +213,7 @@ fn holds_stripes<M: Media + ?Sized>(reader: &Reader<M>, band: BandId) -> bool {
     })
 }
 
-/// The spare area of the latest opening in the unit that was read last, if one is the card's.
+/// The spare area of the latest opening in the unit that was read last, if the card wrote one.
 fn best_of_unit<M: Media + ?Sized>(
     reader: &Reader<M>,
     band: BandId,

@@ -1,89 +1,56 @@
-//! Does a module that is put into a slot of a running card belong to it, and in which place?
+//! A module that is put into a slot of a running card: does it belong to the card, and in which place?
 
-use super::AssembleError;
 use super::assemble::{InSlot, read_slot, same_division};
+use super::assemble_error::AssembleError;
 use format::{CardId, ModuleHeader, ModuleId};
 use media::Media;
 
-/// What a module is to a card that is at work without one or more of its own.
+/// How a module joins a card that runs without one or more of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Joins {
-    /// It is new: it takes this place of the card.
+    /// The module is new and takes this place of the card.
     New {
-        /// Number within the card.
+        /// The number of the module within the card.
         place: u32,
     },
-    /// It was there before, and missed what was done since.
+    /// The module was a member before, and missed everything that was done since.
     Again {
-        /// Number within the card.
+        /// The number of the module within the card.
         place: u32,
-        /// The generation that is in both copies of its header; `None`: in no two.
+        /// The generation that both copies of its header have at least; `None` if a copy can't be read.
         generation: Option<u64>,
     },
 }
 
-/// Why a module can't join a card. Nothing was written to it.
+/// The reason why a module can't join a card. Nothing was written to the module.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum JoinError {
-    /// It belongs to another card.
+    /// The module belongs to another card.
     #[error("slot {slot}: module {module} belongs to card {found}, not to {card}; take it out")]
-    Foreign {
-        /// Where it is.
-        slot: u32,
-        /// Which it is.
-        module: ModuleId,
-        /// Its card.
-        found: CardId,
-        /// The card that is at work.
-        card: CardId,
-    },
-    /// The card has this very module already: one of them is a copy.
+    Foreign { slot: u32, module: ModuleId, found: CardId, card: CardId },
+    /// The card already has a module with this id, so one of the two is a copy.
     #[error("slot {slot}: module {module} is at work as module {place} of the card already; take the copy out")]
-    Cloned {
-        /// Where it is.
-        slot: u32,
-        /// Which it says it is.
-        module: ModuleId,
-        /// Number within the card.
-        place: u32,
-    },
-    /// It was a module of the card, and another has its place.
+    Cloned { slot: u32, module: ModuleId, place: u32 },
+    /// The module was a member of the card, and another module has its place now.
     #[error("slot {slot}: module {module} was module {place} of the card, and {by} has its place; take it out")]
-    Replaced {
-        /// Where it is.
-        slot: u32,
-        /// Which it is.
-        module: ModuleId,
-        /// Number within the card.
-        place: u32,
-        /// Which module has its place.
-        by: ModuleId,
-    },
-    /// It is new, and the card misses none.
+    Replaced { slot: u32, module: ModuleId, place: u32, by: ModuleId },
+    /// The module is new, and the card misses none.
     #[error("slot {slot}: the card has all its modules")]
-    NoPlace {
-        /// Where it is.
-        slot: u32,
-    },
-    /// What lies on it is no card's.
+    NoPlace { slot: u32 },
+    /// No card wrote the contents of the module.
     #[error("slot {slot}: what lies there was not written by a card; erase it first")]
-    NoCard {
-        /// Where it is.
-        slot: u32,
-    },
-    /// It does not answer.
+    NoCard { slot: u32 },
+    /// The module does not answer.
     #[error("slot {slot}: the module does not answer")]
-    NoAnswer {
-        /// Where it is.
-        slot: u32,
-    },
-    /// Its header is of another version of the format, or divides the card otherwise, or can't be read.
+    NoAnswer { slot: u32 },
+    /// The header of the module is of another version of the format, or has another division, or can't be read.
     #[error(transparent)]
     Header(#[from] AssembleError),
 }
 
-/// Looks at the module in `slot`. `card` is the present header of the card; `is_there` says whether the module of a place
-/// is at work. Nothing is written.
+/// Decides how the module in `slot` joins the card. `card` is the present header of the card; `is_there` says whether
+/// the module of a place is in use. Writes nothing.
 pub fn join<M: Media + ?Sized>(
     media: &mut M,
     slot: u32,
@@ -95,7 +62,7 @@ pub fn join<M: Media + ?Sized>(
         InSlot::Empty => return Err(JoinError::NoAnswer { slot }),
         InSlot::Other => return Err(JoinError::NoCard { slot }),
         InSlot::Blank => {
-            // The place of the same number, as people put them, or else the first that is free.
+            // People put a module into the slot of its number, so that place comes first, and then any free one.
             let free = std::iter::once(slot).chain(0..places).find(|place| *place < places && !is_there(*place));
             return free.map(|place| Joins::New { place }).ok_or(JoinError::NoPlace { slot });
         }

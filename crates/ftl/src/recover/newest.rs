@@ -1,15 +1,13 @@
-//! The newest version of each LBA among all copies that are found, in whatever order.
+//! The map under construction: the newest version of each LBA among all copies, whatever the order in which they are
+//! found.
 
 use super::found::FoundBand;
 use super::place::Card;
 use crate::canary::{Canary, planted};
-use crate::layout::{Layout, Ppa};
+use crate::layout::{Layout, NONE, Ppa};
 use format::Role;
 
-/// No address.
-pub(super) const NONE: u32 = u32::MAX;
-
-/// A copy of something that the map has an entry for.
+/// A copy of a sector that has an entry in the map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Copy {
     pub index: u32,
@@ -17,12 +15,12 @@ pub(super) struct Copy {
     pub ppa: u32,
 }
 
-/// How much a copy can be relied on; more is better.
+/// How far a copy can be trusted; more is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Quality {
-    /// It can't be read.
+    /// The copy can't be read.
     Unreadable,
-    /// Its stripe has lost more than it can stand.
+    /// Its stripe has lost more members than parity can restore.
     Broken,
     /// Its stripe has lost a member.
     Torn,
@@ -34,8 +32,8 @@ pub(super) struct Newest {
     pub map: Vec<u32>,
     pub versions: Vec<u64>,
     user_sectors: u32,
-    /// Stripes that are not whole, numbered through the card, ascending; whether they have lost more than they can
-    /// stand.
+    /// Stripes that are not whole, numbered through the card, ascending; and whether they have lost more members than
+    /// parity can restore.
     torn: Vec<(u32, bool)>,
     /// Addresses that can't be read, ascending.
     unreadable: Vec<u32>,
@@ -76,7 +74,8 @@ impl Newest {
         Some(Copy { index: index?, version, ppa })
     }
 
-    /// A stripe is not whole. Comes before its copies; bands that a checkpoint makes doubtful come after all others.
+    /// Adds a stripe that is not whole; its copies must be offered later. Stripes don't come in order: bands that a
+    /// checkpoint makes doubtful come after all others.
     pub fn add_torn(&mut self, stripe: u32, is_broken: bool) {
         let at = self.torn.partition_point(|torn| torn.0 < stripe);
         self.torn.insert(at, (stripe, is_broken));
@@ -86,7 +85,7 @@ impl Newest {
         self.torn.len()
     }
 
-    /// Addresses that can't be read, which come as copies later.
+    /// Sets the addresses that can't be read; their copies must be offered later.
     pub fn set_unreadable(&mut self, mut addresses: Vec<u32>) {
         addresses.sort_unstable();
         self.unreadable = addresses;
@@ -125,7 +124,7 @@ impl Newest {
         }
     }
 
-    /// Takes the copy if it is newer than what there is, or the same and in a better place.
+    /// Takes the copy if it is newer than the present one, or the same version in a better place.
     #[inline]
     pub fn offer(&mut self, copy: Copy, layout: &Layout, bands: &[FoundBand]) {
         let at = copy.index as usize;

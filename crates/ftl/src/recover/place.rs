@@ -1,6 +1,6 @@
-//! Where sectors lie physically, and what the card's headers say about it.
+//! A card as its headers describe it, and the place of a unit on the media.
 
-use super::noted::Noted;
+use super::watermark::DurableWatermark;
 use crate::layout::{Layout, UnitAddress};
 use format::ModuleHeader;
 use media::{BlockAt, UnitAt};
@@ -8,32 +8,32 @@ use media::{BlockAt, UnitAt};
 /// A card as its modules' headers describe it.
 #[derive(Clone, Debug)]
 pub struct Card<'a> {
-    /// How addresses relate.
+    /// The division of addresses into bands, stripes and units.
     pub layout: &'a Layout,
-    /// Slot of each module of the card; `None` where it is missing or not to be trusted.
+    /// Slot of each module of the card; `None` where the module is missing or can't be trusted.
     pub modules: &'a [Option<u32>],
-    /// Bands.
+    /// The number of bands.
     pub bands: u32,
-    /// [`CardId::short`](format::CardId::short) of its id.
+    /// [`CardId::short`](format::CardId::short) of the card's id.
     pub card: u64,
     /// Sectors that the host can address.
     pub user_sectors: u32,
     /// Bytes of a sector's payload.
     pub payload_bytes: u32,
-    /// A band in SLC mode uses 1 / `slc_bits_per_cell` of its rows; 1: there is no such mode.
+    /// A band in SLC mode uses 1 / `slc_bits_per_cell` of its rows; 1 if the card has no such mode.
     pub slc_bits_per_cell: u32,
-    /// Programs that were under way when power went were brought to their end, and so was all that was acknowledged.
+    /// When power went, capacitors completed the programs in flight and put everything that was acknowledged on flash.
     pub power_loss_protection: bool,
-    /// What the headers say of what was durable when they were written.
-    pub noted: Noted,
-    /// The newest checkpoint is used, where there is one and nothing contradicts it. Without summaries, none is.
+    /// The durable watermark in the newest header.
+    pub watermark: DurableWatermark,
+    /// Recovery uses the newest checkpoint, if there is one and nothing contradicts it. Needs `use_summaries`.
     pub use_checkpoints: bool,
-    /// Bands that were filled are known from their summaries where these can be relied on. `false`: everything is read.
+    /// Recovery knows filled bands from their summaries where these can be trusted. `false`: it reads everything.
     pub use_summaries: bool,
 }
 
 impl Card<'_> {
-    /// LBAs whose holes one sector describes.
+    /// The number of LBAs whose holes one sector describes.
     pub fn hole_segment_lbas(&self) -> u32 {
         format::hole_segment_lbas(self.payload_bytes as usize).max(1)
     }
@@ -48,13 +48,13 @@ impl Card<'_> {
         self.layout.rows / if slc { self.slc_bits_per_cell.max(1) } else { 1 }
     }
 
-    /// Where a unit lies.
+    /// The place of a unit on the media; `None` where its module is missing.
     pub fn unit_at(&self, at: UnitAddress) -> Option<UnitAt> {
         unit_at(self.modules, at)
     }
 }
 
-/// How addresses relate on a card with this header.
+/// The layout of a card with this header.
 pub fn layout_of(header: &ModuleHeader) -> Layout {
     let shape = &header.shape;
     let (dies, width) = (shape.modules * shape.dies_per_module, header.stripe_width);
@@ -71,7 +71,8 @@ pub fn layout_of(header: &ModuleHeader) -> Layout {
     }
 }
 
-/// Where a unit lies; `None` where its module is missing. `modules` has the slot of each module of the card.
+/// The place of a unit on the media; `None` where its module is missing. `modules` has the slot of each module of the
+/// card.
 pub fn unit_at(modules: &[Option<u32>], at: UnitAddress) -> Option<UnitAt> {
     let count = u32::try_from(modules.len()).ok().filter(|count| *count > 0)?;
     let module = modules[(at.die % count) as usize]?;

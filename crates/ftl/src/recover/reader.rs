@@ -1,20 +1,21 @@
-//! Reads units for a scan, and counts.
+//! The reader of a scan: reads units, counts the reads, and remembers dies that do not answer.
 
 use super::error::ScanError;
 use super::place::Card;
 use super::stray::Strays;
-use crate::layout::{BandId, UnitAddress};
+use crate::layout::{BandId, StripeId, UnitAddress};
+use format::Spare;
 use media::{Media, MediaError, SectorState, Unit, persist};
 
 pub(super) struct Reader<'a, M: ?Sized> {
     pub media: &'a mut M,
     pub card: &'a Card<'a>,
-    /// What was read last.
+    /// The unit that was read last.
     pub unit: Unit,
     pub reads_by_die: Vec<u64>,
     /// Dies that do not answer.
     pub dead: Vec<bool>,
-    /// Programs that went astray; `None`: nobody has asked for them yet.
+    /// Programs that went astray; `None` until somebody asks for them.
     strays: Option<Strays>,
 }
 
@@ -38,15 +39,38 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
         read_into(&mut **media, card, reads_by_die, dead, at, unit)
     }
 
-    /// Units that went astray. The first to ask has everything read.
+    /// Units that went astray. The first call reads everything.
     pub fn strays(&mut self) -> Result<&Strays, ScanError> {
         if self.strays.is_none() {
-            self.strays = Some(Strays::find(self)?);
+            self.strays = Some(self.find_strays()?);
         }
         Ok(self.strays.as_ref().expect("they were looked for"))
     }
 
-    /// The unit that was read last is erased.
+    /// Reads everything on the dies that answer, and collects the strays.
+    fn find_strays(&mut self) -> Result<Strays, ScanError> {
+        let (card, layout) = (self.card, self.card.layout);
+        let address = |band: u32, die: u32, row: u32| UnitAddress { band: BandId(band), die, row };
+        let mut found = Strays::new();
+        for die in (0..layout.dies).filter(|die| card.unit_at(address(0, *die, 0)).is_some()) {
+            for (band, row) in (0..card.bands).flat_map(|band| (0..layout.rows).map(move |row| (band, row))) {
+                if !self.read(address(band, die, row))? {
+                    break;
+                }
+                let here = StripeId { band: BandId(band), index: row * layout.groups + die / layout.width };
+                for sector in (0..self.unit.sectors()).filter(|s| self.unit.state(*s) == SectorState::Good) {
+                    let Ok(spare) = Spare::decode(self.unit.spare(sector)) else { continue };
+                    let written_for = StripeId { band: BandId(spare.band), index: spare.stripe };
+                    if spare.card == card.card && written_for != here {
+                        found.add(&spare);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether the unit that was read last is erased.
     pub fn is_erased(&self) -> bool {
         (0..self.unit.sectors()).all(|sector| self.unit.state(sector) == SectorState::Erased)
     }
@@ -56,7 +80,7 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
         self.card.unit_at(at).is_some_and(|at| self.media.is_bad(at.block))
     }
 
-    /// Nobody can read this die.
+    /// The die does not answer, or its module is missing.
     pub fn is_gone(&self, die: u32) -> bool {
         let at = UnitAddress { band: BandId(0), die, row: 0 };
         self.dead[die as usize] || self.card.unit_at(at).is_none()
@@ -76,7 +100,7 @@ fn read_into<M: Media + ?Sized>(
     reads_by_die[die] += 1;
     match persist(|| media.read(place, unit)) {
         Ok(_) => Ok(true),
-        // What holds the module fails whenever it is asked: as good as gone.
+        // The file or drive of the module fails on every request, so the module is as good as gone.
         Err(MediaError::NoAnswer | MediaError::NoModule | MediaError::Host | MediaError::NoSpace) => {
             dead[die] = true;
             Ok(false)

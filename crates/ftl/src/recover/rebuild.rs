@@ -12,34 +12,31 @@ pub struct Rebuild {
     crc: u32,
 }
 
-/// What was rebuilt, beside its payload.
+/// A member that was rebuilt, without its payload: the fields of its spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rebuilt {
-    /// What the payload is.
+    /// The kind of sector that the payload is.
     pub role: Role,
-    /// As in the spare area that is lost.
+    /// The LBA, as the lost spare area had it.
     pub lba: u32,
-    /// As in the spare area that is lost.
+    /// The version, as the lost spare area had it.
     pub version: u64,
 }
 
-/// Why a member can't be rebuilt although all others were read.
+/// The reason why a member can't be rebuilt although all others were read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum RebuildError {
-    /// What it was can't be.
+    /// No sector has the role that the other members make.
     #[error("the other members of the stripe make a role of {0}")]
     Role(u8),
-    /// The payload is not what its checksum says.
+    /// The rebuilt payload does not match the rebuilt checksum.
     #[error("rebuilt payload has checksum {computed:#010x} instead of {found:#010x}")]
-    Checksum {
-        /// The checksum that was rebuilt.
-        found: u32,
-        /// Of the payload that was rebuilt.
-        computed: u32,
-    },
+    Checksum { found: u32, computed: u32 },
 }
 
-/// The XOR of members of the length of `sum`. A piece at a time, so that it stays in registers while all members are read.
+/// Puts the XOR of `members` into `sum`; all have one length. Works a piece at a time, so that the piece stays in
+/// registers while all members are read.
 fn xor(sum: &mut [u8], members: &[&[u8]]) {
     const PIECE: usize = 128;
     let mut at = 0;
@@ -60,12 +57,12 @@ fn xor(sum: &mut [u8], members: &[&[u8]]) {
 }
 
 impl Rebuild {
-    /// Of nothing so far.
+    /// A sum without members.
     pub fn new(payload_bytes: usize) -> Rebuild {
         Rebuild { payload: vec![0; payload_bytes], lba: 0, version: 0, role: 0, crc: 0 }
     }
 
-    /// Of nothing again.
+    /// Removes all members from the sum.
     pub fn clear(&mut self) {
         self.payload.fill(0);
         (self.lba, self.version, self.role, self.crc) = (0, 0, 0, 0);
@@ -79,7 +76,7 @@ impl Rebuild {
         self.add_spare(spare);
     }
 
-    /// Nothing was added before; adds all members at once, whose payloads are read where they lie, and once.
+    /// Sets the sum to that of all these members. Each payload is read once, where it lies.
     pub fn set<'a>(&mut self, members: impl Iterator<Item = (&'a Spare, &'a [u8])>) {
         (self.lba, self.version, self.role, self.crc) = (0, 0, 0, 0);
         let mut payloads: [&[u8]; MAX_STRIPE_UNITS as usize] = [&[]; MAX_STRIPE_UNITS as usize];
@@ -104,7 +101,7 @@ impl Rebuild {
         self.crc ^= crc;
     }
 
-    /// All members were added but one, which is not parity: what that one is.
+    /// The one member that was not added, when all others were. It must not be parity.
     pub fn finish(&self) -> Result<Rebuilt, RebuildError> {
         let role = Role::from_byte(self.role).filter(|role| *role != Role::Parity);
         let role = role.ok_or(RebuildError::Role(self.role))?;
@@ -115,7 +112,7 @@ impl Rebuild {
         Ok(Rebuilt { role, lba: self.lba, version: self.version })
     }
 
-    /// All members were added but parity: its spare area. `place` says the rest of it.
+    /// The spare area of parity, when all other members were added. `place` has the fields that depend on the place.
     pub fn parity(&self, place: &Spare) -> Spare {
         Spare {
             role: Role::Parity,
@@ -128,18 +125,19 @@ impl Rebuild {
         }
     }
 
-    /// All members were added but one, which is not parity: its spare area. `place` says the rest of it.
+    /// The spare area of the one member that was not added, when all others were. It must not be parity. `place` has
+    /// the fields that depend on the place.
     pub fn member(&self, place: &Spare) -> Result<Spare, RebuildError> {
         let Rebuilt { role, lba, version } = self.finish()?;
         Ok(Spare { role, lba, version, payload_crc: self.crc, member_role: 0, member_crc: 0, ..*place })
     }
 
-    /// The payload of the one that was not added.
+    /// The payload of the one member that was not added.
     pub fn payload(&self) -> &[u8] {
         &self.payload
     }
 
-    /// All members were added: parity is what the others say it should be.
+    /// Whether parity agrees with the others, when all members were added.
     pub fn is_consistent(&self) -> bool {
         let fields = (self.lba, self.version, self.role, self.crc);
         fields == (0, 0, 0, 0) && self.payload.iter().all(|byte| *byte == 0)

@@ -1,10 +1,11 @@
-//! Newest versions that lie in stripes that are not whole.
+//! Rescue: reads the newest versions that lie in stripes that are not whole.
 //!
-//! Such a stripe stands for versions that were durable before it: what it made stale may be erased, and a fault that
-//! would cost nothing elsewhere costs the sector. So it is read while it can be, before anything is written.
+//! Such a stripe has no redundancy, and the versions that it made stale may be erased already. A single fault, which
+//! would cost nothing in a whole stripe, would cost the sector. So recovery reads these sectors while they can be read,
+//! before the card writes anything.
 
 use super::error::ScanError;
-use super::found::FoundBand;
+use super::found::{FoundBand, Rescued};
 use super::newest::Copy;
 use super::reader::Reader;
 use super::sector::{Scratch, SectorAt, SectorError, SectorRead, read_with};
@@ -12,26 +13,11 @@ use crate::layout::Ppa;
 use format::Role;
 use media::Media;
 
-/// Sectors that are read at most: of what a cut leaves it takes no more. After worse, the bands that were opened last go
-/// first.
-const MOST: usize = 16_384;
+/// The limit of sectors that are read. A power cut leaves fewer. After worse faults, the bands that were opened last
+/// come first.
+const MAX_RESCUED_SECTORS: usize = 16_384;
 
-/// What lies in a stripe that is not whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rescued {
-    /// Its index in the map.
-    pub index: u32,
-    /// Where it lies.
-    pub ppa: Ppa,
-    /// What its payload is.
-    pub role: Role,
-    /// As in its spare area.
-    pub version: u64,
-    /// Its payload.
-    pub payload: Box<[u8]>,
-}
-
-/// How reading a sector that the map points to failed.
+/// The failure of a read of a sector that the map points to.
 enum Failure {
     Sector,
     Scan(ScanError),
@@ -43,7 +29,7 @@ impl From<SectorError> for Failure {
     }
 }
 
-/// Reads a sector that the map points to, or rebuilds it; `None`: it can't be read. `units` has the members of the
+/// Reads a sector that the map points to, or rebuilds it; `None` if neither is possible. `units` has the members of the
 /// stripes of all bands.
 pub(super) fn read_mapped<M: Media + ?Sized>(
     reader: &mut Reader<M>,
@@ -65,7 +51,7 @@ pub(super) fn read_mapped<M: Media + ?Sized>(
     }
 }
 
-/// Reads these sectors, as far as they can be.
+/// Reads these sectors, as far as they can be read.
 pub(super) fn read_rescued<M: Media + ?Sized>(
     reader: &mut Reader<M>,
     bands: &[FoundBand],
@@ -75,7 +61,7 @@ pub(super) fn read_rescued<M: Media + ?Sized>(
     let layout = *reader.card.layout;
     let mut copies = copies.to_vec();
     copies.sort_by_key(|(_, ppa)| (std::cmp::Reverse(bands[layout.band_of(*ppa).0 as usize].sequence), *ppa));
-    copies.truncate(MOST);
+    copies.truncate(MAX_RESCUED_SECTORS);
     let mut scratch = Scratch::new(reader.media.shape());
     let mut rescued = Vec::with_capacity(copies.len());
     for (index, ppa) in copies {
@@ -95,7 +81,7 @@ pub(super) fn read_rescued<M: Media + ?Sized>(
     Ok(rescued)
 }
 
-/// Of the copies in stripes that are not whole, those that the map points to.
+/// The copies in stripes that are not whole, without those that the map does not point to.
 pub(super) fn current(in_torn: &[Copy], map: &[u32]) -> Vec<(u32, Ppa)> {
     let is_current = |copy: &&Copy| map[copy.index as usize] == copy.ppa;
     let mut current: Vec<(u32, Ppa)> =

@@ -1,4 +1,4 @@
-//! All bands, one after the other, and what they are together.
+//! The scan of a card: reads all bands one after the other, then resolves what only all of them together can tell.
 
 use super::band::{BandScan, Scanned};
 use super::checkpoint::Loaded;
@@ -7,20 +7,20 @@ use super::error::ScanError;
 use super::found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 use super::holes::apply_holes;
 use super::identify::Identified;
-use super::newest::{Copy, NONE, Newest};
+use super::newest::{Copy, Newest};
 use super::place::{Card, units};
 use super::reader::Reader;
 use super::rescue;
 use crate::canary::{Canary, planted};
-use crate::layout::{BandId, StripeId};
+use crate::layout::{BandId, NONE, StripeId};
 use media::{Media, Shape};
 
-/// Finds a card on its media. Nothing is written.
+/// Finds a card on its media. Writes nothing.
 pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, ScanError> {
     let shape = *media.shape();
     check_geometry(card, &shape)?;
     let mut reader = Reader::new(media, card);
-    // What a volatile medium lost need not have been written last.
+    // A volatile medium may lose earlier programs and keep later ones, so checkpoints prove nothing there.
     if card.use_checkpoints && card.use_summaries && !reader.media.is_volatile() {
         let mut identified = Vec::with_capacity(card.bands as usize);
         let loaded = Loaded::find(&mut reader, &shape, &mut identified)?;
@@ -40,13 +40,13 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
 struct Scan<'a, M: ?Sized> {
     reader: Reader<'a, M>,
     loaded: Option<Loaded>,
-    /// By band, as far as they are identified already.
+    /// Bands that are identified already, by number.
     identified: Vec<Option<Identified>>,
     newest: Newest,
     bands: Vec<FoundBand>,
     units: Vec<u64>,
     written: Vec<u32>,
-    /// By band and die: something good was found.
+    /// By band and die: a good sector was found.
     programmed: Vec<bool>,
     /// Copies in stripes that are not whole.
     in_torn: Vec<Copy>,
@@ -75,7 +75,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         }
     }
 
-    /// Reads all bands that nothing else is known of.
+    /// Reads all bands that the checkpoint does not know, and those that it makes doubtful.
     fn read_bands(&mut self, shape: &Shape) -> Result<(), ScanError> {
         let layout = self.reader.card.layout;
         let mut scan = BandScan::new(layout, shape);
@@ -87,7 +87,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         if let Some(mut loaded) = self.loaded.take() {
             for band in loaded.in_doubt(&self.newest, layout) {
                 self.report.bands_by_checkpoint -= 1;
-                // Of these bands only that counts which the map had there.
+                // Only sectors of these bands that lie where the checkpoint's map says count.
                 let map = &loaded.checkpoint.map;
                 self.read_band(&mut scan, band, |copy| map[copy.index as usize] == copy.ppa)?;
             }
@@ -98,7 +98,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         Ok(())
     }
 
-    /// Takes over what a checkpoint knows of a band.
+    /// Takes over a band that the checkpoint knows; `false` if it does not know the band.
     fn take_known(&mut self, scan: &mut BandScan, band: BandId) -> bool {
         let index = band.0 as usize;
         if !self.loaded.as_ref().is_some_and(|loaded| loaded.known[index]) {
@@ -148,7 +148,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         Ok(())
     }
 
-    /// Members and written rows of the band that was looked at last.
+    /// Keeps the members and the written rows of the band that was scanned last.
     fn note_places(&mut self, scan: &BandScan, band: BandId) {
         let layout = self.reader.card.layout;
         let (groups, dies, number) = (layout.groups as usize, layout.dies as usize, band.0 as usize);
@@ -162,7 +162,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         self.programmed[number * dies..][..dies].copy_from_slice(&scan.good);
     }
 
-    /// Resolves what one band alone could not, and takes the holes out of the map. `false`: the checkpoint can't be true.
+    /// Resolves the doubts that one band alone could not resolve, and removes the holes from the map. `false` if the
+    /// checkpoint can't be right.
     fn judge(&mut self, shape: &Shape) -> Result<bool, ScanError> {
         let doubts = std::mem::take(&mut self.doubts);
         let (left, lost) = self.drop_torn(&doubts, shape);
@@ -178,16 +179,16 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             return Ok(false);
         }
         left.into_iter().try_for_each(|(band, number)| self.explain(&doubts[band], number))?;
-        let noted = &self.reader.card.noted;
-        if let Some(band) = noted.missing(&self.bands) {
+        let watermark = &self.reader.card.watermark;
+        if let Some(band) = watermark.missing(&self.bands) {
             return Err(ScanError::MissingBand { band });
         }
-        noted.last_stripes(&self.bands).try_for_each(|stripe| self.is_begun(stripe))?;
+        watermark.last_stripes(&self.bands).try_for_each(|stripe| self.is_begun(stripe))?;
         Ok(true)
     }
 
-    /// Of the doubts, those that neither were under way when power went nor are told by a summary; and the copies that
-    /// summaries tell of.
+    /// Drops the doubts whose programs may have been in flight when power went. Returns the doubts that no summary
+    /// resolves, and the lost copies that summaries list.
     fn drop_torn(&mut self, doubts: &[BandDoubts], shape: &Shape) -> (Vec<(usize, usize)>, Vec<Copy>) {
         let card = self.reader.card;
         let (layout, dies) = (card.layout, card.layout.dies);
@@ -205,7 +206,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
                 known = rest;
                 let opening = self.bands[band.0 as usize].opening();
                 let is_torn = !card.power_loss_protection
-                    && !card.noted.was_durable(&opening, doubt.stripe)
+                    && !card.watermark.was_durable(&opening, doubt.stripe)
                     && doubt
                         .may_be_torn(band, layout, cell_rows, written, &of_band.ends_good, |die| settled[die as usize]);
                 if is_torn {
@@ -220,15 +221,15 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         (left, lost)
     }
 
-    /// The erase of the band was cut: that explains what is lost, and nothing of it was needed any more. Or else the
-    /// card can't start.
+    /// Explains a doubt by a cut erase of the band, after which nothing of the band is needed. Otherwise the card can't
+    /// start.
     fn explain(&mut self, of_band: &BandDoubts, number: usize) -> Result<(), ScanError> {
         let layout = self.reader.card.layout;
         let (band, doubt) = (of_band.band, &of_band.doubts[number]);
         let state = self.bands[band.0 as usize].state;
-        let noted = &self.reader.card.noted;
-        let is_erase = !noted.no_erases
-            && !noted.holds(band)
+        let watermark = &self.reader.card.watermark;
+        let is_erase = !watermark.no_erases
+            && !watermark.holds(band)
             && of_band.explains(doubt, layout)
             && (state == FoundState::Dirty || !self.holds_current(band));
         if !is_erase {
@@ -250,7 +251,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         Ok(())
     }
 
-    /// Something is programmed of a stripe that was durable, or behind it, or its program failed.
+    /// Fails unless a stripe that was durable shows some trace: a unit that is programmed, in it or after it, or a
+    /// failed program.
     fn is_begun(&self, stripe: StripeId) -> Result<(), ScanError> {
         let (layout, band) = (self.reader.card.layout, stripe.band.0);
         let members = self.units[(band * layout.groups + layout.group_of(stripe.index)) as usize];
@@ -312,7 +314,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
 }
 
 fn above(field: &'static str, found: u64, next: impl Fn(u64) -> Option<u64>) -> Result<u64, ScanError> {
-    // Room for as many again, so that what is given out now can be raised above later.
+    // The number must leave as many above it as there are below, so that later scans can raise it again.
     next(found).filter(|next| *next < u64::MAX / 2).ok_or(ScanError::NumbersExhausted { field, found })
 }
 

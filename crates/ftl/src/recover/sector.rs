@@ -1,27 +1,27 @@
-//! Reads one sector, from its stripe where it has to.
+//! Reads one sector, or rebuilds it from its stripe.
 
-use super::check::{Opening, Place, Why, check};
+use super::check::{Place, Rejection, check};
 use super::place::{Card, units};
 use super::rebuild::{Rebuild, RebuildError};
-use crate::layout::{Layout, Ppa, StripeId};
-use crate::stream::split_units;
-use crate::{BandId, UnitAddress};
+use crate::layout::{BandId, Layout, Ppa, StripeId, UnitAddress};
+use crate::opening::Opening;
+use crate::stripe_units::split_units;
 use format::{Role, Spare};
 use media::{Media, MediaError, Shape, Unit, UnitAt};
 
-/// Where a sector is among those of its stripe.
+/// The place of a sector: stripe, unit and number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorAt {
-    /// Its stripe.
+    /// The stripe that the sector lies in.
     pub stripe: StripeId,
-    /// Its unit in the stripe.
+    /// The number of the unit within the stripe.
     pub unit: u32,
-    /// Its place in the unit.
+    /// The number of the sector within the unit.
     pub sector: u32,
 }
 
 impl SectorAt {
-    /// Where an address is.
+    /// The place of an address.
     pub fn of(layout: &Layout, ppa: Ppa) -> SectorAt {
         let band = layout.band_of(ppa);
         let within = ppa.0 - layout.band_start(band);
@@ -39,7 +39,7 @@ impl SectorAt {
     }
 }
 
-/// Memory to read in.
+/// The memory that a sector is read into.
 #[derive(Clone, Debug)]
 pub struct Scratch {
     unit: Unit,
@@ -47,12 +47,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// For media of this shape.
+    /// Memory for media of this shape.
     pub fn new(shape: &Shape) -> Scratch {
         Scratch { unit: Unit::new(shape), rebuild: Rebuild::new(shape.payload_bytes as usize) }
     }
 
-    /// Payload of the sector that was read last.
+    /// The payload of the sector that was read last.
     pub fn payload(&self, read: &SectorRead) -> &[u8] {
         if read.rebuilt { self.rebuild.payload() } else { self.unit.payload(read.sector as usize) }
     }
@@ -61,47 +61,37 @@ impl Scratch {
 /// A sector that was read or rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorRead {
-    /// What its payload is.
+    /// The kind of sector that the payload is.
     pub role: Role,
-    /// As in its spare area.
+    /// The LBA, as in the spare area.
     pub lba: u32,
-    /// As in its spare area.
+    /// The version, as in the spare area.
     pub version: u64,
-    /// It could not be read where it lies.
+    /// The sector was rebuilt, because it could not be read where it lies.
     pub rebuilt: bool,
     sector: u32,
 }
 
-/// Why a sector can't be read.
+/// The reason why a sector can be neither read nor rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum SectorError {
-    /// It can't be read where it lies, and neither can others of its stripe.
+    /// Neither the sector nor some other member of its stripe can be read.
     #[error("{why}, and {others} others of its stripe can't be read")]
     Lost {
-        /// Why it can't be read.
-        why: Why,
+        why: Rejection,
         /// Other members of its stripe that can't be read; at least one.
         others: u32,
     },
-    /// It can't be read where it lies, and its stripe has no parity.
+    /// The sector can't be read, and its stripe has no parity.
     #[error("{0}, and its stripe has no parity")]
-    NoParity(Why),
-    /// It can't be read where it lies, and what is rebuilt contradicts itself.
+    NoParity(Rejection),
+    /// The sector can't be read, and its rebuilt contents contradict themselves.
     #[error("{why}; {error}")]
-    Rebuild {
-        /// Why it can't be read.
-        why: Why,
-        /// Why it can't be rebuilt.
-        error: RebuildError,
-    },
-    /// A read ended in a way that says nothing of what lies there.
+    Rebuild { why: Rejection, error: RebuildError },
+    /// A read failed in a way that tells nothing of the contents.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
-    Media {
-        /// Where.
-        at: UnitAt,
-        /// Why.
-        error: MediaError,
-    },
+    Media { at: UnitAt, error: MediaError },
 }
 
 /// Reads a sector where it lies, checked against its place, or rebuilds it from the other `members` of its stripe.
@@ -124,7 +114,7 @@ pub fn read_sector<M: Media + ?Sized>(
     read_with(read, card, opening, members, at, scratch)
 }
 
-/// As [`read_sector`], with a function that reads a unit or says that there is no answer.
+/// As [`read_sector`], with `read`, a function that reads a unit; `false` means that there is no answer.
 pub(super) fn read_with<E: From<SectorError>>(
     mut read: impl FnMut(UnitAddress, &mut Unit) -> Result<bool, E>,
     card: &Card,
@@ -135,9 +125,9 @@ pub(super) fn read_with<E: From<SectorError>>(
 ) -> Result<SectorRead, E> {
     let Scratch { unit, rebuild } = scratch;
     let layout = card.layout;
-    let mut read_member = |member: u32, unit: &mut Unit| -> Result<Result<Spare, Why>, E> {
+    let mut read_member = |member: u32, unit: &mut Unit| -> Result<Result<Spare, Rejection>, E> {
         if !read(layout.unit_address(at.stripe, member), unit)? {
-            return Ok(Err(Why::NoAnswer));
+            return Ok(Err(Rejection::NoAnswer));
         }
         Ok(check(unit, &at.place(card.card, member), opening, members, layout))
     };

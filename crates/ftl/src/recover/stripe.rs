@@ -1,30 +1,31 @@
-//! All units of one stripe.
+//! One stripe as it is read: the state of every sector of every unit, and the members that are lost.
 
-use super::check::{Opening, Place, Why, check};
+use super::check::{Place, Rejection, check};
 use super::error::ScanError;
 use super::place::units;
 use super::reader::Reader;
 use super::rebuild::{Rebuild, Rebuilt};
 use crate::canary::ignores_sequences;
 use crate::layout::{Layout, StripeId};
-use crate::stream::split_units;
+use crate::opening::Opening;
+use crate::stripe_units::split_units;
 use format::{Role, Spare};
 use media::{Media, Shape};
 
-/// What was found in the place of a sector.
+/// The contents found at the place of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// What belongs there.
+    /// The sector that belongs there.
     Good,
-    /// Nothing.
+    /// An erased sector.
     Erased,
-    /// What belonged there at an earlier opening of the band.
+    /// A sector of an earlier opening of the band.
     Older,
-    /// What belongs somewhere else.
+    /// A sector that belongs somewhere else.
     Misplaced,
-    /// Nothing that can be read.
+    /// A sector that can't be read.
     Unreadable,
-    /// What a rebuild has put in place of what it could not make, and something points there.
+    /// A mark of a rebuild: the rebuild could not restore this sector, and something points to it.
     GivenUp,
     /// The die does not answer, or its module is missing.
     Gone,
@@ -40,7 +41,7 @@ pub(super) struct Cell {
 
 const NOTHING: Cell = Cell { state: State::Gone, role: Role::Padding, lba: 0, version: 0 };
 
-/// Members of a stripe that have no good sector of some number, by what was found instead.
+/// Members of a stripe that have no good sector of some number, as bits, by the state that was found instead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lost {
     pub gone: u64,
@@ -56,32 +57,32 @@ impl Lost {
         self.gone | self.here()
     }
 
-    /// Those in whose places there is nothing of this opening.
+    /// Members in whose places there is nothing of this opening.
     pub fn absent(&self) -> u64 {
         self.erased | self.older
     }
 
-    /// These were programmed, and lie elsewhere.
+    /// Counts these members as misplaced: they were programmed, and lie elsewhere.
     pub fn went_astray(&mut self, astray: u64) {
         self.erased &= !astray;
         self.older &= !astray;
         self.misplaced |= astray;
     }
 
-    /// Those whose dies answered.
+    /// Lost members whose dies answered.
     pub fn here(&self) -> u64 {
         self.erased | self.older | self.misplaced | self.unreadable | self.given_up
     }
 }
 
-/// How reading a stripe ended.
+/// The outcome of reading a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StripeRead {
-    /// All of it is read.
+    /// All members were read.
     Done,
-    /// It was given up: a sector is not good although its die answers.
+    /// The read stopped at a sector that is not good although its die answers.
     Flawed,
-    /// It was given up: the band was opened again, with this number.
+    /// The read stopped because the band was opened again, with this number.
     Newer(u64),
 }
 
@@ -109,8 +110,8 @@ impl Stripe {
         &self.cells[unit as usize * self.unit_sectors + sector]
     }
 
-    /// Reads all members. `strict`: gives up at the first sector that is not good. `visit` sees unit, number, spare
-    /// area and payload of each good sector.
+    /// Reads all members; with `strict`, stops at the first sector that is not good. `visit` gets the unit, the number,
+    /// the spare area and the payload of each good sector.
     pub fn read<M: Media + ?Sized>(
         &mut self,
         reader: &mut Reader<M>,
@@ -142,13 +143,17 @@ impl Stripe {
                         *cell = Cell { state: State::Good, role: spare.role, lba: spare.lba, version: spare.version };
                         continue;
                     }
-                    Err(Why::OtherOpening { sequence }) if sequence > opening.sequence && !ignores_sequences() => {
+                    Err(Rejection::OtherOpening { sequence })
+                        if sequence > opening.sequence && !ignores_sequences() =>
+                    {
                         return Ok(StripeRead::Newer(sequence));
                     }
-                    Err(Why::OtherOpening { .. }) => State::Older,
-                    Err(Why::Erased) => State::Erased,
-                    Err(Why::Foreign { .. } | Why::Misplaced { .. }) => State::Misplaced,
-                    Err(Why::Spare(_)) if reader.unit.spare(sector).iter().all(|byte| *byte == 0) => State::GivenUp,
+                    Err(Rejection::OtherOpening { .. }) => State::Older,
+                    Err(Rejection::Erased) => State::Erased,
+                    Err(Rejection::Foreign { .. } | Rejection::Misplaced { .. }) => State::Misplaced,
+                    Err(Rejection::Spare(_)) if reader.unit.spare(sector).iter().all(|byte| *byte == 0) => {
+                        State::GivenUp
+                    }
                     Err(_) => State::Unreadable,
                 };
                 if strict {
@@ -178,7 +183,7 @@ impl Stripe {
         lost
     }
 
-    /// The sector of this number of the only member that has none.
+    /// The rebuilt sector of this number, if exactly one member has no good one.
     pub fn rebuild(&self, sector: usize) -> Option<(Rebuilt, &[u8])> {
         let rebuild = &self.rebuilds[sector];
         Some((rebuild.finish().ok()?, rebuild.payload()))

@@ -1,23 +1,23 @@
-//! The summary in a band's last stripes.
+//! Reads the summary, which lies in a band's last stripes.
 
-use super::check::Opening;
 use super::error::ScanError;
 use super::place::{Card, units};
 use super::reader::Reader;
 use super::stripe::{Stripe, StripeRead};
 use crate::layout::{BandId, StripeId};
-use crate::stream::split_units;
+use crate::opening::Opening;
+use crate::stripe_units::split_units;
 use format::{Role, SummaryEntry, decode_summary};
 use media::Media;
 
-/// How stripes of a band relate to its summary.
+/// The division of a band's stripes into data and summary.
 #[derive(Clone, Copy)]
 pub(super) struct Division<'a> {
     pub card: &'a Card<'a>,
     pub masks: &'a [u64],
-    /// Stripes that are used.
+    /// The number of stripes in use.
     pub stripes: u32,
-    /// The first of those that hold the summary.
+    /// The number of stripes that take data, which is the first stripe of the summary.
     pub data_stripes: u32,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Division<'a> {
         self.masks[self.card.layout.group_of(stripe) as usize]
     }
 
-    /// Sectors of data in the stripes before this one.
+    /// The number of data sectors in the stripes before this one.
     fn sectors_before(&self, stripe: u32) -> usize {
         let sectors = |(group, mask): (u32, &u64)| {
             let stripes = stripe.saturating_sub(group).div_ceil(self.card.layout.groups);
@@ -41,7 +41,7 @@ impl<'a> Division<'a> {
         (0..).zip(self.masks).map(sectors).sum()
     }
 
-    /// Place of a sector among all sectors of data of the band.
+    /// The number of a sector among all data sectors of the band.
     pub fn ordinal(&self, stripe: u32, unit: u32, sector: usize) -> usize {
         let data = split_units(stripe, self.members(stripe), self.card.layout).data;
         let units_before = (data & ((1u64 << unit) - 1)).count_ones() as usize;
@@ -49,28 +49,28 @@ impl<'a> Division<'a> {
     }
 }
 
-/// How reading a summary ended.
+/// The outcome of reading a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SummaryRead {
-    /// It is there.
+    /// The summary was read completely.
     Done,
-    /// It is not there, or not all of it, or more must be known than it says.
+    /// The summary is absent or incomplete, or the band has to be read in spite of it.
     Missing,
     /// The band was opened again, with this number.
     Newer(u64),
 }
 
-/// Entries gathered so far.
+/// The entries gathered so far.
 struct Gathered<'a> {
     entries: &'a mut [SummaryEntry],
     per_sector: usize,
     sequence: u64,
-    /// Entries that are there.
+    /// Entries that were found.
     count: usize,
 }
 
 impl Gathered<'_> {
-    /// A sector of the summary; `ordinal` is its place among them.
+    /// Adds a sector of the summary; `ordinal` is its number among them.
     fn add(&mut self, ordinal: usize, role: Role, lba: u32, version: u64, payload: &[u8]) {
         let first = ordinal * self.per_sector;
         let is_it = role == Role::Summary && lba as usize == first && version == self.sequence;
@@ -85,8 +85,8 @@ impl Gathered<'_> {
     }
 }
 
-/// Reads the summary of a band into `entries`, one for each sector of data. `all_is_written`: only if the last row of
-/// the band is good on all dies that answer, so that all before it was written.
+/// Reads the summary of a band into `entries`, one for each data sector. With `all_is_written`, the summary counts only
+/// if the last row of the band is good on all dies that answer, which proves that everything before it was written.
 pub(super) fn read_summary<M: Media + ?Sized>(
     reader: &mut Reader<M>,
     stripe: &mut Stripe,

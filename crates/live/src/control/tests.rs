@@ -50,7 +50,7 @@ impl Host {
     }
 }
 
-fn card(engine: &Engine) -> &card::Card {
+fn card(engine: &Engine) -> &card::StorageCard {
     let State::On(card) = &engine.device.state else { panic!("it has power") };
     card
 }

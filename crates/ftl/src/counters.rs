@@ -1,0 +1,44 @@
+//! Counters of the work that flash management has done.
+
+/// The work since the start, in 4 KiB sectors and erase blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Sectors that the host wrote.
+    pub host_sectors: u64,
+    /// Sectors that garbage collection and wear levelling moved.
+    pub relocated_sectors: u64,
+    /// Sectors of parity in sealed stripes.
+    pub parity_sectors: u64,
+    /// Sectors of padding in stripes that were sealed early.
+    pub padding_sectors: u64,
+    /// Sectors of band summaries, checkpoints and lists of holes.
+    pub metadata_sectors: u64,
+    /// Erase blocks erased (a die's share of a band counts once).
+    pub erases: u64,
+    /// Erase blocks retired, counted at the erase of their band.
+    pub retired_blocks: u64,
+}
+
+impl Counters {
+    /// The work between `earlier` and `self`.
+    pub fn since(&self, earlier: &Counters) -> Counters {
+        Counters {
+            host_sectors: self.host_sectors - earlier.host_sectors,
+            relocated_sectors: self.relocated_sectors - earlier.relocated_sectors,
+            parity_sectors: self.parity_sectors - earlier.parity_sectors,
+            padding_sectors: self.padding_sectors - earlier.padding_sectors,
+            metadata_sectors: self.metadata_sectors - earlier.metadata_sectors,
+            erases: self.erases - earlier.erases,
+            retired_blocks: self.retired_blocks - earlier.retired_blocks,
+        }
+    }
+
+    /// Write amplification: sectors programmed for data (the host's and relocated ones) over sectors written by the
+    /// host; 0 when the host wrote nothing. Parity and padding are counted apart.
+    pub fn waf(&self) -> f64 {
+        if self.host_sectors == 0 {
+            return 0.0;
+        }
+        (self.host_sectors + self.relocated_sectors) as f64 / self.host_sectors as f64
+    }
+}
