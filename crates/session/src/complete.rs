@@ -3,8 +3,9 @@
 use crate::backend::{Backend, Condition, Finished};
 use crate::canary::{Canary, planted};
 use crate::client::ClientId;
+use crate::outstanding::Outstanding;
 use crate::request::{Reply, ReplyError};
-use crate::session::{Outstanding, Session};
+use crate::session::Session;
 use crate::slots::InFlight;
 use device::{Completion, Operation, RequestError, SECTOR_BYTES};
 

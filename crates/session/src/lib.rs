@@ -20,6 +20,7 @@ pub mod canary;
 mod client;
 mod complete;
 mod limits;
+mod outstanding;
 mod piece;
 mod request;
 mod session;

@@ -4,29 +4,13 @@ use crate::backend::{Backend, Condition};
 use crate::canary::{Canary, planted};
 use crate::client::{ClientId, Clients};
 use crate::limits::Limits;
+use crate::outstanding::Outstanding;
 use crate::piece::{Pieces, Source};
 use crate::request::{Reply, ReplyError, Request};
 use crate::slots::{InFlight, Slots};
 use crate::waiting::Waiting;
 use device::{ByteRange, Completion, Operation, SECTOR_BYTES, Time};
 use slab::Slab;
-
-/// A request that has no reply yet.
-#[derive(Clone, Debug)]
-pub(crate) struct Outstanding<D> {
-    pub client: ClientId,
-    pub tag: u64,
-    pub operation: Operation,
-    pub fua: bool,
-    pub range: ByteRange,
-    pub submitted: Time,
-    /// What of it was not submitted to the device.
-    pub pieces: Pieces,
-    pub in_flight: u32,
-    pub result: Result<(), ReplyError>,
-    /// Of a write until it is submitted, of a read from its completion on.
-    pub data: D,
-}
 
 /// See the crate. A session is driven by its owner, who has the device.
 #[derive(Clone, Debug)]
