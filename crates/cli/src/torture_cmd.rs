@@ -208,12 +208,15 @@ fn report_json(report: &Report) -> Value {
         "nested_power_cuts": tally.nested_cuts,
         "redundancy_restored": tally.mends,
         "sectors_checked": tally.sectors_read,
+        "clients": tally.met,
         "faults": tally.coverage.total(),
         "faults_by_activity": tally.coverage.report().rows,
         "rested": tally.rested,
         "longest_rest_ns": tally.rest_ns,
         "halted": tally.halted,
         "rare_faults": gaps.rare.iter().map(|(kind, count)| json!({"fault": kind.to_string(), "count": count}))
+            .collect::<Vec<_>>(),
+        "rare_encounters": gaps.unmet.iter().map(|(what, count)| json!({"encounter": what, "count": count}))
             .collect::<Vec<_>>(),
         "empty_cells": gaps.empty.iter()
             .map(|(kind, activity)| json!({"fault": kind.to_string(), "activity": activity}))

@@ -1,10 +1,16 @@
 //! The end of requests: from the completions of the device to replies.
 
 use crate::backend::{Backend, Condition, Finished};
+use crate::canary::{Canary, planted};
+use crate::client::ClientId;
+use crate::outstanding::Outstanding;
 use crate::request::{Reply, ReplyError};
-use crate::session::{Outstanding, Session};
+use crate::session::Session;
 use crate::slots::InFlight;
 use device::{Completion, Operation, RequestError, SECTOR_BYTES};
+
+/// No client has this id.
+const NOBODY: ClientId = ClientId(u64::MAX);
 
 impl<D: Default> Session<D> {
     /// Replies to the requests whose last piece is completed.
@@ -30,7 +36,11 @@ impl<D: Default> Session<D> {
                 }
                 request.data = data;
             }
-            if request.in_flight == 0 && request.pieces.is_empty() {
+            let is_last = request.in_flight == 0 && request.pieces.is_empty();
+            if planted(Canary::FirstPieceBelieved) && !is_last {
+                self.believe(key, replies);
+            }
+            if is_last {
                 self.finish(backend, key, replies);
             }
         }
@@ -39,10 +49,28 @@ impl<D: Default> Session<D> {
 
     pub(crate) fn finish<B: Backend<Data = D>>(&mut self, backend: &mut B, key: usize, replies: &mut Vec<Reply<D>>) {
         let Outstanding { client, tag, operation, range, submitted, result, data, .. } = self.requests.remove(key);
+        let tag = if planted(Canary::WrongTag) { self.swap_tag(tag, operation) } else { tag };
+        self.clients.note_finished(client, operation);
         backend.finished(&Finished { operation, len_bytes: range.len_bytes, submitted, is_ok: result.is_ok() });
         if self.clients.is_connected(client) {
             replies.push(Reply { client, tag, operation, range, submitted, result, data });
         }
+    }
+
+    /// A planted bug: a request is acknowledged, and what is left of it is nobody's.
+    fn believe(&mut self, key: usize, replies: &mut Vec<Reply<D>>) {
+        let request = &mut self.requests[key];
+        let Outstanding { client, tag, operation, range, submitted, result, .. } = *request;
+        if self.clients.is_connected(client) {
+            request.client = NOBODY;
+            replies.push(Reply { client, tag, operation, range, submitted, result, data: D::default() });
+        }
+    }
+
+    /// A planted bug: two requests of one operation change their tags.
+    fn swap_tag(&mut self, tag: u64, operation: Operation) -> u64 {
+        let other = self.requests.iter_mut().find(|(_, other)| other.operation == operation);
+        other.map_or(tag, |(_, other)| std::mem::replace(&mut other.tag, tag))
     }
 
     /// The device will do nothing more of what it has: all requests fail. False: there were none.

@@ -16,9 +16,11 @@
 //! - the device's time never runs backwards, and never passes an event that is due.
 
 mod backend;
+pub mod canary;
 mod client;
 mod complete;
 mod limits;
+mod outstanding;
 mod piece;
 mod request;
 mod session;

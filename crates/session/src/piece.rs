@@ -3,6 +3,7 @@
 //! A trim covers exactly the whole sectors of its range, in pieces that hold nobody up for long. Where the range has to
 //! read as zeroes, zeroes are written to the parts of sectors at its edges.
 
+use crate::canary::{Canary, planted};
 use crate::limits::Limits;
 use crate::request::Request;
 use device::{ByteRange, Operation, SECTOR_BYTES};
@@ -84,10 +85,15 @@ impl Pieces {
             Operation::Write => whole(range, Source::Client),
             Operation::Trim if request.keeps_room => Pieces { zeroes: (offset_bytes, end), ..Pieces::NONE },
             Operation::Trim => {
+                if planted(Canary::TrimTooWide) && !request.reads_zero {
+                    let first = offset_bytes - offset_bytes % SECTOR_BYTES;
+                    return Pieces { trim: (first, end.next_multiple_of(SECTOR_BYTES)), ..Pieces::NONE };
+                }
                 let first_whole = offset_bytes.next_multiple_of(SECTOR_BYTES).min(end);
                 let end_whole = (end - end % SECTOR_BYTES).max(first_whole);
                 let edge = |from, to| (request.reads_zero && from < to).then(|| Piece::zeroes(from, to));
-                let edges = [edge(offset_bytes, first_whole), edge(end_whole, end)];
+                let tail = edge(end_whole, end).filter(|_| !planted(Canary::EdgeLost));
+                let edges = [edge(offset_bytes, first_whole), tail];
                 Pieces { edges, trim: (first_whole, end_whole), ..Pieces::NONE }
             }
         }
@@ -109,7 +115,7 @@ impl Pieces {
         let (at, end) = self.trim;
         if at < end {
             let to = at.saturating_add(limits.max_trim_bytes).min(end);
-            self.trim.0 = to;
+            self.trim.0 = if planted(Canary::TrimCutShort) { end } else { to };
             return Some(Piece { operation: Operation::Trim, range: between(at, to), source: Source::Nothing });
         }
         None

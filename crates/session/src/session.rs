@@ -1,31 +1,16 @@
 //! The session: requests from submission to reply.
 
 use crate::backend::{Backend, Condition};
+use crate::canary::{Canary, planted};
 use crate::client::{ClientId, Clients};
 use crate::limits::Limits;
+use crate::outstanding::Outstanding;
 use crate::piece::{Pieces, Source};
 use crate::request::{Reply, ReplyError, Request};
 use crate::slots::{InFlight, Slots};
 use crate::waiting::Waiting;
 use device::{ByteRange, Completion, Operation, SECTOR_BYTES, Time};
 use slab::Slab;
-
-/// A request that has no reply yet.
-#[derive(Clone, Debug)]
-pub(crate) struct Outstanding<D> {
-    pub client: ClientId,
-    pub tag: u64,
-    pub operation: Operation,
-    pub fua: bool,
-    pub range: ByteRange,
-    pub submitted: Time,
-    /// What of it was not submitted to the device.
-    pub pieces: Pieces,
-    pub in_flight: u32,
-    pub result: Result<(), ReplyError>,
-    /// Of a write until it is submitted, of a read from its completion on.
-    pub data: D,
-}
 
 /// See the crate. A session is driven by its owner, who has the device.
 #[derive(Clone, Debug)]
@@ -71,6 +56,9 @@ impl<D: Default> Session<D> {
     pub fn disconnect(&mut self, client: ClientId) {
         self.clients.disconnect(client);
         self.waiting.stop_waiting(client);
+        if planted(Canary::DisconnectTakesAll) {
+            self.waiting.take_all();
+        }
     }
 
     /// Clients that are connected.
@@ -88,6 +76,16 @@ impl<D: Default> Session<D> {
         self.waiting.len()
     }
 
+    /// A request of a client that is gone is not finished.
+    pub fn has_orphans(&self) -> bool {
+        self.requests.iter().any(|(_, request)| !self.clients.is_connected(request.client))
+    }
+
+    /// What the session may use up, and how it divides requests.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Nothing is outstanding, and nobody has to be told of anything.
     pub fn is_idle(&self) -> bool {
         self.requests.is_empty() && self.completions.is_empty()
@@ -102,6 +100,11 @@ impl<D: Default> Session<D> {
     pub fn wait_for_room(&mut self, client: ClientId) {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         self.waiting.wait(client);
+    }
+
+    /// A client leaves the line without a request.
+    pub fn stop_waiting(&mut self, client: ClientId) {
+        self.waiting.stop_waiting(client);
     }
 
     /// The client in line that is admitted now.
@@ -151,7 +154,7 @@ impl<D: Default> Session<D> {
     ) {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         assert!(self.admits(client), "{client:?} was not admitted");
-        self.waiting.stop_waiting(client);
+        self.waiting.submitted(client);
         let Request { tag, operation, range, fua, .. } = *request;
         let refusal = refusal(backend, request);
         let data = match operation {
@@ -170,7 +173,9 @@ impl<D: Default> Session<D> {
             result: refusal.map_or(Ok(()), Err),
             data,
         });
-        if refusal.is_some() || self.requests[key].pieces.is_empty() {
+        let is_covered =
+            planted(Canary::FlushOfOneClient) && operation == Operation::Flush && !self.clients.has_written(client);
+        if refusal.is_some() || self.requests[key].pieces.is_empty() || is_covered {
             return self.finish(backend, key, replies);
         }
         if !self.may_begin(backend) || !self.waiting.is_empty() || !self.begin(backend, key, now) {
@@ -195,7 +200,7 @@ impl<D: Default> Session<D> {
             let request = &mut self.requests[key];
             request.pieces = rest;
             request.in_flight += 1;
-            let (operation, range, fua) = (piece.operation, piece.range, request.fua);
+            let (operation, range, fua) = (piece.operation, piece.range, request.fua && !planted(Canary::FuaLost));
             let data = match piece.source {
                 Source::Nothing => D::default(),
                 Source::Client => std::mem::take(&mut request.data),
@@ -211,7 +216,7 @@ impl<D: Default> Session<D> {
     fn begin_waiting<B: Backend<Data = D>>(&mut self, backend: &mut B, now: Time) {
         while let Some(key) = self.waiting.front()
             && self.may_begin(backend)
-            && self.begin(backend, key, now)
+            && (self.begin(backend, key, now) || planted(Canary::RequestDropped))
         {
             self.waiting.pop_front();
         }

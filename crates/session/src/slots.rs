@@ -1,5 +1,6 @@
 //! Pieces in flight: what the device has, by id.
 
+use crate::canary::{Canary, planted};
 use crate::piece::Piece;
 use device::RequestId;
 
@@ -35,6 +36,9 @@ impl Slots {
 
     /// A piece in flight writes to the same sector, and one of the two covers only a part of it.
     pub fn conflicts(&self, piece: &Piece) -> bool {
+        if planted(Canary::OrderIgnored) {
+            return false;
+        }
         // Nearly all requests cover whole sectors.
         (self.ragged > 0 || piece.is_ragged())
             && self.pieces.iter().flatten().any(|in_flight| piece.conflicts(&in_flight.piece))

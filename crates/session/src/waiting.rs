@@ -1,5 +1,6 @@
 //! Requests that wait for room on the device, and clients that wait for room among these.
 
+use crate::canary::{Canary, planted};
 use crate::client::ClientId;
 use std::collections::VecDeque;
 
@@ -55,9 +56,16 @@ impl Waiting {
         }
     }
 
-    /// A client waits for room no longer: it has submitted, or is gone.
+    /// A client waits for room no longer.
     pub fn stop_waiting(&mut self, client: ClientId) {
         self.waiters.retain(|waiter| *waiter != client);
+    }
+
+    /// A client that was admitted has submitted.
+    pub fn submitted(&mut self, client: ClientId) {
+        if !planted(Canary::WaiterLost) {
+            self.stop_waiting(client);
+        }
     }
 
     /// The client that is admitted next, if there is room for it.

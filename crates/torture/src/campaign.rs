@@ -20,6 +20,8 @@ const TWICE: u64 = 20;
 /// Events of a plan, at most, for so many operations, and how many more at least.
 const OPERATIONS_OF_AN_EVENT: u32 = 200;
 const EVENTS: u32 = 6;
+/// Clients that share a card, in turn.
+const CLIENTS: std::ops::RangeInclusive<u32> = 2..=4;
 /// Lives whose results are held at once.
 const BATCH: u64 = 1024;
 /// Far above what a tiny card takes, far below what a person would wait for.
@@ -104,7 +106,8 @@ impl Campaign {
         let card = self.cards[(life % self.cards.len() as u64) as usize];
         let seed = Rng::stream(self.seed ^ life.wrapping_mul(0x9e37_79b9_7f4a_7c15), "life").bits();
         let operations = self.operations;
-        let host = HostConfig { asks: operations, ..HostConfig::life(tiny(card).ftl.user_sectors as u32) };
+        let clients = CLIENTS.start() + (life % 3) as u32;
+        let host = HostConfig { asks: operations, clients, ..HostConfig::life(tiny(card).ftl.user_sectors as u32) };
         let plan = PlanConfig {
             kinds: self.kinds(),
             events: EVENTS + operations / OPERATIONS_OF_AN_EVENT,
@@ -112,8 +115,14 @@ impl Campaign {
             media_ops: u64::from(operations) * 2 + 1,
             beyond: self.beyond,
         };
-        let case =
-            Case { seed, steps: host.script(seed), plan: Plan::draw(&plan, seed), bounds: BOUNDS, beyond: self.beyond };
+        let case = Case {
+            seed,
+            steps: host.script(seed),
+            plan: Plan::draw(&plan, seed),
+            bounds: BOUNDS,
+            clients,
+            beyond: self.beyond,
+        };
         Trial { card, case }
     }
 

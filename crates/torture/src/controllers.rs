@@ -2,7 +2,7 @@
 
 use crate::CardUnderTest;
 use crate::sim::Impact;
-use crate::subject::{AT_ONCE, CARD};
+use crate::subject::{CARD, MAX_IN_FLIGHT};
 use card::StorageCard;
 use device::{Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use media::{RequestData, SectorData};
@@ -20,7 +20,7 @@ impl CardUnderTest {
         }
         let (ours, mut media) = (flash.controller(), flash.clone());
         media.set_controller(seed | 1 << 63);
-        let (mut other, _) = StorageCard::open(&config, media, Some(CARD), AT_ONCE, seed).ok()?;
+        let (mut other, _) = StorageCard::open(&config, media, Some(CARD), MAX_IN_FLIGHT, seed).ok()?;
         let (mut now, mut done) = (self.now, Vec::new());
         other.start_up(now, &mut done);
         // Any start is waited for. What this one had under way lies in stripes that are not whole, and stands for versions

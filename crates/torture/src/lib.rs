@@ -14,6 +14,7 @@ mod faults;
 mod host_errors;
 mod latent;
 mod modules;
+mod powered;
 pub mod sim;
 pub mod situations;
 mod subject;

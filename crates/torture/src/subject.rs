@@ -1,28 +1,25 @@
 //! The card as a subject of lives.
 
+use crate::powered::Powered;
 use crate::sim::{
     Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
-    RecoveryReport, Refusal, Sector, Stamp, Subject, What,
+    PARTS, RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use crate::tiny::PAYLOAD_BYTES;
 use card::{CardConfig, OpenError, StorageCard, shape};
-use device::{Completion, Device, Operation, Request, RequestError, RequestId, SECTOR_BYTES, Time};
+use device::{Completion, Device, Operation, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
 use media::{Flash, Media, MediaError, Module, Physics, RequestData, SectorData};
-use std::collections::VecDeque;
+use session::{ClientId, Limits, Reply, ReplyError, Session};
 use std::sync::Arc;
 
-/// Requests that the card is given at once; more wait at the host.
-pub(crate) const AT_ONCE: u32 = 32;
+/// Pieces of requests that the card has at once; more wait in the session.
+pub(crate) const MAX_IN_FLIGHT: u32 = 32;
+/// A session that several clients share divides more, and has less room: so small a card has small trims.
+const SHARED: Limits =
+    Limits { max_in_flight: 6, max_waiting: 4, max_trim_bytes: 4 * SECTOR_BYTES, max_zeroes_bytes: 2 * SECTOR_BYTES };
 pub(crate) const CARD: CardId = CardId(*b"card under test ");
-
-/// A request that the card has.
-#[derive(Clone, Copy, Debug)]
-struct Outstanding {
-    op: OpId,
-    is_read: bool,
-}
 
 /// A card with contents on emulated flash.
 #[derive(Clone, Debug)]
@@ -33,9 +30,12 @@ pub struct CardUnderTest {
     /// While there is none.
     pub(crate) media: Option<Flash>,
     pub(crate) now: Time,
-    outstanding: Vec<Option<Outstanding>>,
-    waiting: VecDeque<(OpId, HostOp)>,
+    session: Session<RequestData>,
+    /// By their numbers in the script.
+    clients: Vec<ClientId>,
+    /// What it has completed, and the session has not heard of.
     pub(crate) completions: Vec<Completion<RequestData>>,
+    replies: Vec<Reply<RequestData>>,
     next_op: u64,
     seed: u64,
     /// The modules as they were when the card was started last.
@@ -53,14 +53,16 @@ impl CardUnderTest {
     pub fn new(config: CardConfig, physics: Physics, seed: u64) -> CardUnderTest {
         let flash = Flash::new(shape(&config), physics, seed);
         let modules = flash.shape().modules;
-        let card = StorageCard::format(&config, flash, CARD, AT_ONCE, seed).expect("the card can be made");
+        let card = StorageCard::format(&config, flash, CARD, MAX_IN_FLIGHT, seed).expect("the card can be made");
+        let mut session = Session::new(Limits { max_in_flight: MAX_IN_FLIGHT, ..Limits::default() });
         CardUnderTest {
+            clients: vec![session.connect()],
+            session,
+            replies: Vec::new(),
             config,
             card: Some(card),
             media: None,
             now: Time::ZERO,
-            outstanding: vec![None; AT_ONCE as usize],
-            waiting: VecDeque::new(),
             completions: Vec::new(),
             next_op: 0,
             seed,
@@ -68,6 +70,15 @@ impl CardUnderTest {
             parked: vec![None; modules as usize],
             refused: 0,
         }
+    }
+
+    /// The card, shared by so many clients; with none it has one that asks for nothing but whole sectors.
+    pub fn shared_by(mut self, clients: u32) -> CardUnderTest {
+        if clients > 0 {
+            self.session = Session::new(SHARED);
+            self.clients = (0..clients).map(|_| self.session.connect()).collect();
+        }
+        self
     }
 
     /// What the card was made from.
@@ -131,101 +142,125 @@ impl CardUnderTest {
         self.card.as_ref().is_some_and(StorageCard::is_halted)
     }
 
-    /// Whoever drives a card that has stopped answers for it.
-    fn fail_all(&mut self, done: &mut Vec<Done>) -> bool {
-        let given = self.outstanding.iter_mut().filter_map(Option::take).map(|outstanding| outstanding.op);
-        let failed: Vec<OpId> = given.chain(self.waiting.drain(..).map(|(op, _)| op)).collect();
-        done.extend(failed.iter().map(|id| Done { id: *id, outcome: Outcome::Failed(OpError::Io) }));
-        !failed.is_empty()
-    }
-
     /// They are never answered.
     fn forget_requests(&mut self) {
-        self.outstanding.fill(None);
-        self.waiting.clear();
         self.completions.clear();
+        self.replies.clear();
+        // A client that was in line looks again whether there is room.
+        self.clients.iter().for_each(|client| self.session.stop_waiting(*client));
+        let (session, mut backend) = self.parts();
+        session.give_up(&mut backend, ReplyError::NoPower, &mut Vec::new());
     }
 
-    fn hand_over(&mut self) {
-        if self.has_stopped() {
-            return;
-        }
-        while let Some((op, _)) = self.waiting.front() {
-            let op = *op;
-            let Some(id) = self.outstanding.iter().position(|o| o.is_none()) else { return };
-            let (_, host_op) = self.waiting.pop_front().expect("looked at");
-            let Some(card) = &mut self.card else { return };
-            let id32 = RequestId(id as u32);
-            let bytes =
-                |lba: crate::sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
-            let mut data = RequestData::none();
-            let request = match host_op {
-                HostOp::Write { lba, stamps, fua } => {
-                    let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
-                    data = card.pack(0, &payloads);
-                    let (offset_bytes, len_bytes) = bytes(lba, stamps.len() as u32);
-                    Request { fua, ..Request::write(offset_bytes, len_bytes) }
-                }
-                HostOp::Trim { lba, count } => {
-                    let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request::trim(offset_bytes, len_bytes)
-                }
-                HostOp::WriteZeroes { lba, count, fua } => {
-                    let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request { fua, ..Request::trim(offset_bytes, len_bytes) }
-                }
-                HostOp::Flush => Request::flush(),
-                HostOp::Read { lba, count } => {
-                    let (offset_bytes, len_bytes) = bytes(lba, count);
-                    Request::read(offset_bytes, len_bytes)
-                }
-            };
-            self.outstanding[id] = Some(Outstanding { op, is_read: request.operation == Operation::Read });
-            card.submit(self.now, id32, request.with(data), &mut self.completions);
-        }
+    /// The session and what it drives.
+    fn parts(&mut self) -> (&mut Session<RequestData>, Powered<'_>) {
+        let backend = Powered { size_bytes: self.config.ftl.user_sectors * SECTOR_BYTES, card: self.card.as_mut() };
+        (&mut self.session, backend)
+    }
+
+    /// What happens in the session by `now`: at most one event of the card.
+    fn step_session(&mut self, now: Time) -> bool {
+        let mut replies = std::mem::take(&mut self.replies);
+        self.session.completions().append(&mut self.completions);
+        let (session, mut backend) = self.parts();
+        let stepped = session.step(&mut backend, now, &mut replies);
+        self.replies = replies;
+        stepped
     }
 
     fn answer(&mut self, done: &mut Vec<Done>) {
-        for completion in self.completions.drain(..) {
-            let slot = &mut self.outstanding[completion.id.0 as usize];
-            let Outstanding { op, is_read } = slot.take().expect("it was asked for");
-            let outcome = if let Err(error) = completion.result {
-                self.refused += 1;
-                Outcome::Failed(op_error(error))
-            } else if is_read {
-                Outcome::Values(completion.data.into_sectors().into_iter().map(value).collect())
-            } else {
-                Outcome::Ok
+        for reply in self.replies.drain(..) {
+            let is_read = reply.operation == Operation::Read;
+            let outcome = match reply.result {
+                Ok(()) if !is_read => Outcome::Ok,
+                Ok(()) => Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect()),
+                // Each sector says for itself whether it was lost.
+                Err(ReplyError::Unreadable { .. }) if is_read => {
+                    Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect())
+                }
+                Err(error) => {
+                    self.refused += u64::from(error != ReplyError::Halted);
+                    Outcome::Failed(op_error(error))
+                }
             };
-            done.push(Done { id: op, outcome });
+            done.push(Done { id: OpId(reply.tag), outcome });
         }
     }
 }
 
-fn op_error(error: RequestError) -> crate::sim::OpError {
+fn op_error(error: ReplyError) -> OpError {
     match error {
-        RequestError::ReadOnly => crate::sim::OpError::ReadOnly,
-        RequestError::EdgeUnreadable => unreachable!("lives write whole sectors"),
+        ReplyError::ReadOnly => OpError::ReadOnly,
+        ReplyError::Unreadable { .. } => OpError::Unreadable,
+        ReplyError::Halted | ReplyError::NoPower => OpError::Io,
+        ReplyError::OutOfRange => unreachable!("lives stay within the card"),
     }
 }
 
+/// Bytes of a payload that stand for an eighth of a sector.
+const PART_BYTES: usize = (PAYLOAD_BYTES / PARTS) as usize;
+
 /// A payload that is nothing but its stamp, again and again.
-fn payload(stamp: Stamp) -> impl Iterator<Item = u8> {
-    stamp.0.to_le_bytes().into_iter().cycle().take(PAYLOAD_BYTES as usize)
+fn payload(stamp: Stamp, bytes: usize) -> impl Iterator<Item = u8> {
+    stamp.0.to_le_bytes().into_iter().cycle().take(bytes)
 }
 
 fn value(data: SectorData) -> Sector {
-    match data {
-        SectorData::Zero => Sector::Zero,
-        SectorData::Unreadable | SectorData::Pending => Sector::Error,
-        SectorData::Data(bytes) => {
-            let (first, _) = bytes.split_first_chunk::<8>().expect("a payload has a stamp");
-            if bytes.chunks_exact(8).all(|chunk| chunk == first) {
-                Sector::Value(Stamp(u64::from_le_bytes(*first)))
-            } else {
-                Sector::Mixed
-            }
+    let payload = match data {
+        SectorData::Zero => return Sector::Zero,
+        SectorData::Unreadable | SectorData::Pending => return Sector::Error,
+        SectorData::Data(payload) => payload,
+    };
+    let mut parts = [0; PARTS as usize];
+    for (part, bytes) in parts.iter_mut().zip(payload.chunks_exact(PART_BYTES)) {
+        let (first, _) = bytes.split_first_chunk::<8>().expect("a part has a stamp");
+        if bytes.chunks_exact(8).any(|chunk| chunk != first) {
+            return Sector::Mixed;
         }
+        *part = u64::from_le_bytes(*first);
+    }
+    match parts[0] {
+        _ if parts.iter().any(|part| *part != parts[0]) => Sector::Parts(parts),
+        0 => Sector::Zero,
+        stamp => Sector::Value(Stamp(stamp)),
+    }
+}
+
+/// The payload of a write, as the card holds it.
+fn payload_of(op: &HostOp) -> Vec<u8> {
+    let all = |stamps: &[Stamp], bytes| stamps.iter().flat_map(|stamp| payload(*stamp, bytes)).collect();
+    match op {
+        HostOp::Write { stamps, .. } => all(stamps, PAYLOAD_BYTES as usize),
+        HostOp::WriteParts { stamps, .. } => all(stamps, PART_BYTES),
+        _ => Vec::new(),
+    }
+}
+
+/// The request of a client.
+fn request_of<'a>(tag: u64, op: &HostOp, bytes: &'a [u8]) -> session::Request<'a> {
+    let at = |lba: crate::sim::Lba, first: u32| u64::from(lba.0) * SECTOR_BYTES + u64::from(first) * SECTOR_BYTES / 8;
+    let sectors = |count: u32| count * SECTOR_BYTES as u32;
+    let parts = |count: u32| count * (SECTOR_BYTES as u32 / PARTS);
+    // A payload stands for more bytes than it has.
+    let write = |offset_bytes, len_bytes| {
+        let range = device::ByteRange { offset_bytes, len_bytes };
+        session::Request { range, ..session::Request::write(tag, 0, bytes) }
+    };
+    match *op {
+        HostOp::Write { lba, ref stamps, fua } => write(at(lba, 0), sectors(stamps.len() as u32)).with_fua(fua),
+        HostOp::WriteParts { lba, first, ref stamps, fua } => {
+            write(at(lba, first), parts(stamps.len() as u32)).with_fua(fua)
+        }
+        HostOp::Trim { lba, count } => session::Request::trim(tag, at(lba, 0), sectors(count)),
+        HostOp::TrimParts { lba, first, parts: count } => session::Request::trim(tag, at(lba, first), parts(count)),
+        HostOp::WriteZeroes { lba, count, fua } => {
+            session::Request::write_zeroes(tag, at(lba, 0), sectors(count), false).with_fua(fua)
+        }
+        HostOp::ZeroParts { lba, first, parts: count, keeps_room, fua } => {
+            session::Request::write_zeroes(tag, at(lba, first), parts(count), keeps_room).with_fua(fua)
+        }
+        HostOp::Flush => session::Request::flush(tag),
+        HostOp::Read { lba, count } => session::Request::read(tag, at(lba, 0), sectors(count)),
     }
 }
 
@@ -247,44 +282,74 @@ impl Subject for CardUnderTest {
     }
 
     fn submit(&mut self, op: HostOp) -> OpId {
+        self.submit_as(0, op)
+    }
+
+    fn submit_as(&mut self, client: u32, op: HostOp) -> OpId {
         let id = OpId(self.next_op);
         self.next_op += 1;
-        self.waiting.push_back((id, op));
-        self.hand_over();
+        let client = self.clients[client as usize];
+        let bytes = payload_of(&op);
+        let request = request_of(id.0, &op, &bytes);
+        let now = self.now;
+        let mut replies = std::mem::take(&mut self.replies);
+        let (session, mut backend) = self.parts();
+        session.submit(&mut backend, client, &request, now, &mut replies);
+        self.replies = replies;
         id
     }
 
+    fn admits(&mut self, client: u32) -> bool {
+        let client = self.clients[client as usize];
+        let admits = self.session.admits(client);
+        if !admits {
+            self.session.wait_for_room(client);
+        }
+        admits
+    }
+
+    fn disconnect(&mut self, client: u32) -> bool {
+        let gone = std::mem::replace(&mut self.clients[client as usize], self.session.connect());
+        self.session.disconnect(gone);
+        self.replies.retain(|reply| reply.client != gone);
+        true
+    }
+
+    fn has_orphans(&self) -> bool {
+        self.session.has_orphans()
+    }
+
+    fn trim_sectors(&self) -> u64 {
+        self.session.limits().max_trim_bytes / SECTOR_BYTES
+    }
+
     fn step(&mut self, until: Time, done: &mut Vec<Done>) -> bool {
-        if !self.completions.is_empty() {
+        if !self.replies.is_empty() {
             self.answer(done);
-            self.hand_over();
             return true;
         }
-        if self.has_stopped() {
-            return self.fail_all(done);
+        if self.step_session(self.now) {
+            self.answer(done);
+            return true;
         }
-        let Some(card) = &mut self.card else { return false };
-        let next = card.next_event();
+        let Some(card) = &self.card else { return false };
+        let next = if card.is_halted() { Time::NEVER } else { card.next_event() };
         if next > until || next == Time::NEVER {
-            if until != Time::NEVER {
+            if until != Time::NEVER && !card.is_halted() {
                 self.now = self.now.max(until);
             }
             return false;
         }
         self.now = next;
-        card.advance(next, &mut self.completions);
+        self.step_session(next);
         self.answer(done);
-        self.hand_over();
         true
     }
 
     fn idle(&self) -> bool {
-        let nothing_waits = self.completions.is_empty() && self.waiting.is_empty();
-        if self.has_stopped() {
-            return nothing_waits && self.outstanding.iter().all(Option::is_none);
-        }
-        nothing_waits
-            && self.card.as_ref().is_some_and(|card| card.in_flight() == 0 && card.next_event() == Time::NEVER)
+        let nothing_waits = self.completions.is_empty() && self.replies.is_empty() && self.session.is_idle();
+        let rests = |card: &StorageCard| card.in_flight() == 0 && card.next_event() == Time::NEVER;
+        nothing_waits && (self.has_stopped() || self.card.as_ref().is_some_and(rests))
     }
 
     fn activity(&self) -> Activity {
@@ -333,7 +398,7 @@ impl Subject for CardUnderTest {
             let outcome = crate::cut::header_end(chooser);
             media.cut_at(ops + after, outcome);
         }
-        let opened = StorageCard::open(&self.config, media, Some(CARD), AT_ONCE, self.seed);
+        let opened = StorageCard::open(&self.config, media, Some(CARD), MAX_IN_FLIGHT, self.seed);
         let (mut card, _report) = match opened {
             Ok(opened) => opened,
             Err(failed) => {

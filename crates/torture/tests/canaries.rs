@@ -6,12 +6,14 @@
 //! or several, with commas between them.
 
 #[path = "it/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use all of it")]
 mod common;
 
 use common::{Job, jobs, thorough, work};
 use ftl::canary::{Canary, plant};
 use media::Physics;
 use torture::Kind::{Protected, SharedCells, Unprotected};
+use torture::campaign::{Campaign, Trial};
 use torture::sim::exhaustive::Limits;
 use torture::sim::parallel::{self, Parallel};
 use torture::sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
@@ -160,7 +162,7 @@ fn life(seed: u64) -> Option<&'static str> {
     let config = tiny(Kind::ALL[(seed / 2) as usize % 3]);
     let steps = HostConfig { asks: 1_000, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 20, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), beyond: false };
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
     let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
     life.failure.map(|failure| failure.kind())
 }
@@ -218,4 +220,58 @@ fn without_a_planted_bug_nothing_is_found_where_they_are() {
         assert_eq!(search.cut(&hinted, quick), None);
         assert_eq!(search.live(hint.lives.iter().copied()), None);
     }
+}
+
+/// Lives that a bug of the session is looked for in.
+const SHARED_LIVES: u64 = 300;
+/// Lives that may be lived to make one small that failed.
+const SHRINKING_LIVES: u32 = 300;
+
+/// Lives of cards that clients share, each with the bug: how many it took, and what was wrong.
+fn shared_lives(canary: Option<session::canary::Canary>, lives: u64) -> Option<(u64, Trial, &'static str)> {
+    let campaign = Campaign { seed: 7, cards: Kind::ALL.into(), operations: 400, beyond: false };
+    session::canary::plant(canary);
+    let found = (0..lives).find_map(|number| {
+        let trial = campaign.trial(number);
+        trial.run().failure.map(|failure| (number + 1, trial, failure.kind()))
+    });
+    session::canary::plant(None);
+    found
+}
+
+#[test]
+fn every_bug_planted_in_the_session_is_found_and_made_small() {
+    let only = std::env::var("CANARY").ok();
+    let canaries: Vec<session::canary::Canary> = session::canary::Canary::ALL
+        .into_iter()
+        .filter(|canary| only.as_ref().is_none_or(|only| only.split(',').any(|only| only == canary.name())))
+        .collect();
+    std::panic::set_hook(Box::new(|_| {}));
+    let one = |i: u64| {
+        let canary = canaries[i as usize];
+        let found = shared_lives(Some(canary), SHARED_LIVES);
+        let Some((lives, trial, what)) = found else {
+            eprintln!("{}: ALIVE after {SHARED_LIVES} lives", canary.name());
+            return false;
+        };
+        session::canary::plant(Some(canary));
+        let shrunk = trial.shrink(SHRINKING_LIVES, || false);
+        session::canary::plant(None);
+        let (small, failure) = shrunk.expect("it fails again");
+        let (requests, of) = (small.requests(), trial.requests());
+        eprintln!("{}: {what}, after {lives} lives; {requests} of {of} requests fail: {failure}", canary.name());
+        // What is left fails because of the bug.
+        small.run().failure.is_none() && requests < of
+    };
+    let parallel = Parallel { threads: 0, cancel: &|| false };
+    let results = parallel::run(parallel, 0, canaries.len() as u64, one, |_| false, |_| {});
+    let _silent = std::panic::take_hook();
+    let alive: Vec<&str> =
+        results.into_iter().filter(|(_, found)| !found).map(|(i, _)| canaries[i as usize].name()).collect();
+    assert!(alive.is_empty(), "not found, or not made small: {}", alive.join(", "));
+}
+
+#[test]
+fn without_a_planted_bug_nothing_is_found_in_a_shared_card() {
+    assert_eq!(shared_lives(None, 40).map(|(lives, _, what)| (lives, what)), None);
 }

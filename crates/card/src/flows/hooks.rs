@@ -68,21 +68,21 @@ impl Contents for Storage {
 
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {
         let request = &mut card.core.requests[id.0 as usize];
-        // A payload that stands for a sector has no parts.
-        if !(request.partial_first || request.partial_last)
-            || card.contents.store.payload_bytes() as u64 != SECTOR_BYTES
-        {
+        if !(request.partial_first || request.partial_last) {
             return true;
         }
-        let (first, last) = (request.first_bytes as usize, request.last_bytes as usize);
+        // A payload that stands for a sector may have fewer bytes; so have its parts.
+        let payload_bytes = card.contents.store.payload_bytes();
+        let scaled = |bytes: u16| usize::from(bytes) * payload_bytes / SECTOR_BYTES as usize;
+        let (first, last) = (scaled(request.first_bytes), scaled(request.last_bytes));
         let data = &mut request.owned.data;
         let sectors = data.payloads();
         let mut merged = true;
         if request.partial_first {
             merged &= data.fill(0, 0..first);
         }
-        if last < SECTOR_BYTES as usize {
-            merged &= data.fill(sectors - 1, last..SECTOR_BYTES as usize);
+        if last < payload_bytes {
+            merged &= data.fill(sectors - 1, last..payload_bytes);
         }
         merged
     }

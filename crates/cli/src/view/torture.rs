@@ -43,6 +43,8 @@ pub fn torture(report: &Report) -> String {
             counted(tally.sectors_read, "sector"),
         ),
     ));
+    let met: Vec<String> = tally.met.counts().iter().map(|(what, count)| with_count(*count, what)).collect();
+    out.push_str(&wrap("", 2, &format!("clients that share a card: {}", met.join(", "))));
     out.push('\n');
     out.push_str(&tally.coverage.table());
     out.push_str("columns: what the card did; . means nothing there, - did not happen\n\n");
@@ -66,10 +68,17 @@ fn lives(number: u64) -> String {
     format!("{} {}", grouped(number), if number == 1 { "life" } else { "lives" })
 }
 
+fn with_count(count: u64, what: &str) -> String {
+    format!("{what} {}", grouped(count))
+}
+
 fn gaps(gaps: &Gaps) -> String {
     let mut out = String::new();
     for (kind, count) in &gaps.rare {
         out.push_str(&format!("too rare: {kind}, {}\n", grouped(*count)));
+    }
+    for (what, count) in &gaps.unmet {
+        out.push_str(&format!("too rare: {what}, {}\n", grouped(*count)));
     }
     for (kind, activity) in &gaps.empty {
         out.push_str(&format!("never happened: {kind} while the card did: {activity}\n"));

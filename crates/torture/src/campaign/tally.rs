@@ -1,7 +1,7 @@
 //! What became of many lives.
 
 use super::Lived;
-use crate::sim::{Activity, Coverage, FaultKind, Refusal};
+use crate::sim::{Activity, Coverage, FaultKind, Met, Refusal};
 use std::collections::BTreeMap;
 
 /// What became of the lives.
@@ -23,6 +23,8 @@ pub struct Tally {
     pub sectors_read: u64,
     /// Faults, by what the card did.
     pub coverage: Coverage,
+    /// What clients that share a card met.
+    pub met: Met,
     /// Lives at whose end the card came to rest.
     pub rested: u64,
     /// Lives at whose end the card refused to start, as it may.
@@ -38,6 +40,8 @@ pub struct Tally {
 pub struct Gaps {
     /// Faults that struck too rarely, and how often.
     pub rare: Vec<(FaultKind, u64)>,
+    /// What clients met too rarely, and how often.
+    pub unmet: Vec<(&'static str, u64)>,
     /// Faults that never struck during an activity in which they mean something.
     pub empty: Vec<(FaultKind, Activity)>,
 }
@@ -45,7 +49,7 @@ pub struct Gaps {
 impl Gaps {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.rare.is_empty() && self.empty.is_empty()
+        self.rare.is_empty() && self.empty.is_empty() && self.unmet.is_empty()
     }
 }
 
@@ -55,7 +59,8 @@ impl Tally {
         let struck = |kind: FaultKind| Activity::ALL.iter().map(|&activity| self.coverage.of(kind, activity)).sum();
         let counted = kinds.iter().map(|&kind| (kind, struck(kind)));
         let empty = self.coverage.missing(kinds);
-        Gaps { rare: counted.filter(|&(_, count)| count < at_least).collect(), empty }
+        let unmet = self.met.counts().into_iter().filter(|&(_, count)| count < at_least).collect();
+        Gaps { rare: counted.filter(|&(_, count)| count < at_least).collect(), empty, unmet }
     }
 
     pub(super) fn add(&mut self, lived: &Lived) {
@@ -68,6 +73,7 @@ impl Tally {
         self.mends += u64::from(life.mends);
         self.sectors_read += life.sectors_read;
         self.coverage.merge(&life.coverage);
+        self.met.add(&life.met);
         self.rest_ns = self.rest_ns.max(life.rest_ns);
         self.trace = (self.trace.rotate_left(23) ^ life.trace).wrapping_mul(0x0100_0000_01b3);
         if lived.wrong.is_some() {

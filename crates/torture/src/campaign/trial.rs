@@ -1,6 +1,6 @@
 //! One life, as data: to be lived again, made smaller, and kept.
 
-use crate::sim::{Ask, Case, Failure, HostStep, Life, life, shrink};
+use crate::sim::{Ask, Case, Failure, HostStep, Lba, Life, PARTS, life, shrink};
 use crate::{CardUnderTest, Kind, physics, tiny};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -31,7 +31,7 @@ impl Trial {
     }
 
     fn subject(&self) -> CardUnderTest {
-        CardUnderTest::new(tiny(self.card), physics(self.card), self.case.seed)
+        CardUnderTest::new(tiny(self.card), physics(self.card), self.case.seed).shared_by(self.case.clients)
     }
 
     /// Lives the life.
@@ -90,6 +90,15 @@ pub enum NotAReproducer {
         /// Sectors of the card.
         sectors: u32,
     },
+    /// A client that the life does not have.
+    #[error("step {step}: the life has no such client")]
+    Client {
+        /// Which, from 0.
+        step: usize,
+    },
+    /// More clients than a life can have.
+    #[error("a life has at most {MAX_CLIENTS} clients")]
+    Clients,
     /// A pause that is too long.
     #[error("step {step}: a pause is at most an hour")]
     Pause {
@@ -98,6 +107,8 @@ pub enum NotAReproducer {
     },
 }
 
+/// Clients of a life at most.
+const MAX_CLIENTS: u32 = 64;
 const LONGEST_PAUSE_NS: u64 = 3_600_000_000_000;
 
 impl Reproducer {
@@ -115,8 +126,24 @@ impl Reproducer {
     pub fn from_json(json: &str) -> Result<Reproducer, NotAReproducer> {
         let reproducer: Reproducer = serde_json::from_str(json)?;
         let sectors = tiny(reproducer.card).ftl.user_sectors as u32;
+        if reproducer.case.clients > MAX_CLIENTS {
+            return Err(NotAReproducer::Clients);
+        }
         for (step, what) in reproducer.case.steps.iter().enumerate() {
+            let within = |lba: Lba, first: u32, parts: u32| {
+                (first < PARTS && parts > 0)
+                    .then(|| (lba, first.saturating_add(parts).div_ceil(PARTS)))
+                    .or(Some((lba, 0)))
+            };
             let asked = match *what {
+                HostStep::Ask(
+                    Ask::WriteParts { lba, first, parts, .. }
+                    | Ask::ZeroParts { lba, first, parts, .. }
+                    | Ask::TrimParts { lba, first, parts },
+                ) => within(lba, first, parts),
+                HostStep::Client(client) | HostStep::Disconnect(client) if client >= reproducer.case.clients.max(1) => {
+                    return Err(NotAReproducer::Client { step });
+                }
                 HostStep::Ask(
                     Ask::Write { lba, count, .. }
                     | Ask::Trim { lba, count }

@@ -1,5 +1,6 @@
 //! A card and the oracle that watches it.
 
+use crate::sim::met::Met;
 use crate::sim::oracle::Wrong;
 use crate::sim::{
     Activity, Ask, Chooser, CutOutcome, Done, Lba, NotRecovered, Oracle, Outcome, RecoveryReport, Refusal, Sector,
@@ -116,6 +117,7 @@ pub struct Bench<S> {
     steps_since_answer: u64,
     answered: Time,
     sectors_read: u64,
+    met: Met,
 }
 
 impl<S: Subject> Bench<S> {
@@ -124,7 +126,17 @@ impl<S: Subject> Bench<S> {
         let oracle = Oracle::new(subject.sectors(), subject.durability());
         let answered = subject.now();
         let trace = Trace::default();
-        Bench { subject, oracle, bounds, done: Vec::new(), trace, steps_since_answer: 0, answered, sectors_read: 0 }
+        Bench {
+            subject,
+            oracle,
+            bounds,
+            done: Vec::new(),
+            trace,
+            steps_since_answer: 0,
+            answered,
+            sectors_read: 0,
+            met: Met::default(),
+        }
     }
 
     /// Requests in flight.
@@ -144,15 +156,36 @@ impl<S: Subject> Bench<S> {
         trace.0
     }
 
-    /// Submits a request.
+    /// Submits a request of the first client.
     pub fn submit(&mut self, ask: &Ask) -> Result<(), Failure> {
+        self.submit_as(0, ask)
+    }
+
+    /// Submits a request.
+    pub fn submit_as(&mut self, client: u32, ask: &Ask) -> Result<(), Failure> {
+        self.met.count(ask, self.subject.trim_sectors());
         if self.in_flight() == 0 {
             self.answered();
         }
         let op = self.oracle.stamped(ask);
-        let id = self.subject.submit(op.clone());
+        let id = self.subject.submit_as(client, op.clone());
         self.trace.mix(id.0);
-        Ok(self.oracle.submitted(id, &op)?)
+        Ok(self.oracle.submitted_by(client, id, &op)?)
+    }
+
+    /// A client goes, and another one comes in its place.
+    pub fn disconnect(&mut self, client: u32) {
+        if self.subject.disconnect(client) {
+            self.trace.mix(u64::MAX - 3);
+            let before = self.in_flight();
+            self.oracle.disconnected(client);
+            self.met.disconnects += u64::from(self.in_flight() < before);
+        }
+    }
+
+    /// What clients did to each other.
+    pub fn met(&self) -> Met {
+        Met { cross_flushes: self.oracle.cross_flushes(), ..self.met }
     }
 
     /// The bounds for coming to rest count from now on.
@@ -180,6 +213,9 @@ impl<S: Subject> Bench<S> {
                 self.sectors_read += values.len() as u64;
             }
             self.oracle.done(&done)?;
+        }
+        if self.oracle.has_orphans() && !self.subject.has_orphans() {
+            self.oracle.orphans_ended();
         }
         let in_flight = self.in_flight();
         if in_flight == 0 {
@@ -307,6 +343,7 @@ impl Trace {
                     Sector::Zero => 0,
                     Sector::Error => 1,
                     Sector::Mixed => 2,
+                    Sector::Parts(parts) => parts.iter().fold(3, |all, part| all.rotate_left(7) ^ part),
                 });
             }),
         }

@@ -3,7 +3,7 @@
 //! A script is data: requests, and when to hold back. Stamps are given when a request is submitted, so that a script
 //! keeps its meaning when steps are taken out of it.
 
-use crate::sim::Lba;
+use crate::sim::{Lba, PARTS};
 use device::Rng;
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,39 @@ pub enum Ask {
         count: u32,
         /// Durable before it is acknowledged.
         fua: bool,
+    },
+    /// Write new versions of parts of sectors.
+    WriteParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Parts, in this sector and the following ones.
+        parts: u32,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Write zeroes to parts of sectors.
+    ZeroParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Parts.
+        parts: u32,
+        /// They keep their room.
+        keeps_room: bool,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Declare parts of sectors unused.
+    TrimParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Parts.
+        parts: u32,
     },
     /// Declare unused.
     Trim {
@@ -64,7 +97,16 @@ pub enum HostStep {
     },
     /// Has the card look at everything that is on its media.
     Scrub,
+    /// From now on requests are this client's; at first the first one's, client 0.
+    Client(u32),
+    /// A client goes, with requests in flight, and another one comes in its place.
+    Disconnect(u32),
 }
+
+/// Mean requests of a client before another one has its turn.
+const CLIENT_ASKS: u64 = 3;
+/// Mean requests between disconnects.
+const DISCONNECT_ASKS: u64 = 60;
 
 /// Requests of a script.
 pub fn asks(steps: &[HostStep]) -> u32 {
@@ -104,6 +146,8 @@ pub struct HostConfig {
     pub longest_pause_ns: u64,
     /// Mean requests between scrubs; 0 for none.
     pub scrub: u32,
+    /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
+    pub clients: u32,
 }
 
 impl HostConfig {
@@ -125,6 +169,7 @@ impl HostConfig {
             burst: 40,
             longest_pause_ns: 20_000_000,
             scrub: 400,
+            clients: 0,
         }
     }
 
@@ -135,8 +180,11 @@ impl HostConfig {
         let mut pace = Rng::stream(seed, "host pace");
         let mut scrubs = Rng::stream(seed, "scrubs");
         let mut steps = vec![HostStep::Depth(1 + pace.below(u64::from(self.deepest)) as u32)];
+        let mut shared = Rng::stream(seed, "clients");
         for _ in 0..self.asks {
-            steps.push(HostStep::Ask(self.ask(&mut what, &mut place)));
+            let ask = self.ask(&mut what, &mut place);
+            let ask = if self.clients > 0 { self.shared(ask, &mut shared, &mut steps) } else { ask };
+            steps.push(HostStep::Ask(ask));
             if pace.below(u64::from(self.burst.max(1))) == 0 {
                 steps.push(match pace.below(4) {
                     0 => HostStep::Settle,
@@ -176,6 +224,40 @@ impl HostConfig {
         Ask::Write { lba, count, fua }
     }
 
+    /// A request of one of several clients. Half of the writes, trims and zeroes cover parts of sectors.
+    fn shared(&self, ask: Ask, rng: &mut Rng, steps: &mut Vec<HostStep>) -> Ask {
+        if rng.below(CLIENT_ASKS) == 0 {
+            steps.push(HostStep::Client(rng.below(u64::from(self.clients)) as u32));
+        }
+        if rng.below(DISCONNECT_ASKS) == 0 {
+            steps.push(HostStep::Disconnect(rng.below(u64::from(self.clients)) as u32));
+        }
+        if rng.below(2) == 0 {
+            return ask;
+        }
+        let mut parts = |lba: Lba, count: u32| {
+            let first = rng.below(u64::from(PARTS)) as u32;
+            // Some are within a sector, some end within another one.
+            let most = (count * PARTS).min((self.sectors - lba.0) * PARTS - first);
+            (first, 1 + rng.below(u64::from(most)) as u32)
+        };
+        match ask {
+            Ask::Write { lba, count, fua } => {
+                let (first, parts) = parts(lba, count);
+                Ask::WriteParts { lba, first, parts, fua }
+            }
+            Ask::Trim { lba, count } => {
+                let (first, parts) = parts(lba, count);
+                Ask::TrimParts { lba, first, parts }
+            }
+            Ask::WriteZeroes { lba, count, fua } => {
+                let (first, parts) = parts(lba, count);
+                Ask::ZeroParts { lba, first, parts, keeps_room: rng.below(2) == 0, fua }
+            }
+            other => other,
+        }
+    }
+
     fn range(&self, place: &mut Rng, longest: u32) -> (Lba, u32) {
         let hot = place.below(1000) < u64::from(self.hot);
         let lba = place.below(u64::from(if hot { self.hot_sectors } else { self.sectors })) as u32;
@@ -204,6 +286,9 @@ mod tests {
         for step in steps {
             let HostStep::Ask(ask) = step else { continue };
             let (kind, lba, count) = match ask {
+                Ask::WriteParts { .. } | Ask::ZeroParts { .. } | Ask::TrimParts { .. } => {
+                    unreachable!("one client asks for whole sectors")
+                }
                 Ask::Write { lba, count, fua } => (usize::from(fua), lba, count),
                 Ask::Trim { lba, count } => (2, lba, count),
                 Ask::WriteZeroes { lba, count, .. } => (3, lba, count),

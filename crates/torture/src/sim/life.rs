@@ -11,7 +11,7 @@ mod mend;
 mod power;
 mod runner;
 
-use crate::sim::{Activity, Bounds, Coverage, Failure, HostStep, Plan, Refusal, Subject};
+use crate::sim::{Activity, Bounds, Coverage, Failure, HostStep, Met, Plan, Refusal, Subject};
 use runner::Runner;
 use serde::{Deserialize, Serialize};
 
@@ -27,9 +27,16 @@ pub struct Case {
     pub plan: Plan,
     /// What the card may take.
     pub bounds: Bounds,
+    /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clients: u32,
     /// Faults pile up, whatever the redundancy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beyond: bool,
+}
+
+fn is_zero(clients: &u32) -> bool {
+    *clients == 0
 }
 
 /// A fault that happened.
@@ -70,6 +77,8 @@ pub struct Life {
     pub rest_ns: u64,
     /// Sectors whose contents were checked.
     pub sectors_read: u64,
+    /// What clients that share the card met.
+    pub met: Met,
 }
 
 /// Runs a life.
@@ -106,6 +115,7 @@ pub fn run_guarded<S: Subject>(build: impl FnOnce() -> S, case: &Case) -> Life {
             mends: 0,
             rest_ns: 0,
             sectors_read: 0,
+            met: Met::default(),
         }
     })
 }

@@ -21,6 +21,7 @@ pub mod coverage;
 pub mod exhaustive;
 pub mod host;
 pub mod life;
+pub mod met;
 pub mod oracle;
 pub mod parallel;
 pub mod plan;
@@ -34,10 +35,11 @@ pub use chooser::{Chooser, Paths};
 pub use coverage::Coverage;
 pub use host::{Ask, HostConfig, HostStep};
 pub use life::{Case, Life};
+pub use met::Met;
 pub use oracle::{Oracle, Violation};
 pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, When};
 pub use stamp::{Lba, Stamp};
 pub use subject::{
-    Activity, Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, RecoveryReport, Refusal,
-    Sector, Subject, What,
+    Activity, Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, PARTS, RecoveryReport,
+    Refusal, Sector, Subject, What,
 };

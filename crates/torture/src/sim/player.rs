@@ -23,12 +23,13 @@ pub struct Player<'a> {
     depth: usize,
     pause_until: Option<Time>,
     asks: u32,
+    client: u32,
 }
 
 impl<'a> Player<'a> {
     /// At its begin.
     pub fn new(steps: &'a [HostStep]) -> Player<'a> {
-        Player { steps, depth: 1, pause_until: None, asks: 0 }
+        Player { steps, depth: 1, pause_until: None, asks: 0, client: 0 }
     }
 
     /// Requests that were submitted.
@@ -54,16 +55,26 @@ impl<'a> Player<'a> {
             bench.step(Time::NEVER)?;
             return Ok(Played::Stepped);
         }
+        if let Some(HostStep::Ask(_)) = self.steps.first()
+            && !bench.subject.admits(self.client)
+        {
+            if !bench.step(Time::NEVER)? {
+                return Err(Failure::Lost { in_flight: bench.in_flight() });
+            }
+            return Ok(Played::Stepped);
+        }
         let Some((step, rest)) = self.steps.split_first() else { return Ok(Played::Over) };
         self.steps = rest;
         match step {
             HostStep::Ask(ask) => {
-                bench.submit(ask)?;
+                bench.submit_as(self.client, ask)?;
                 self.asks += 1;
                 return Ok(Played::Submitted);
             }
             HostStep::Depth(depth) => self.depth = (*depth).max(1) as usize,
             HostStep::Settle => {}
+            HostStep::Client(client) => self.client = *client,
+            HostStep::Disconnect(client) => bench.disconnect(*client),
             HostStep::Scrub => bench.subject.scrub(),
             HostStep::Pause { ns } => self.pause_until = Some(bench.subject.now() + *ns),
         }

@@ -265,6 +265,19 @@ fn simpler_steps(step: HostStep) -> Vec<HostStep> {
             }
             Ask::Trim { lba, .. } => vec![Ask::Write { lba, count: 1, fua: false }, Ask::Trim { lba, count: 1 }],
             Ask::Read { lba, .. } => vec![Ask::Read { lba, count: 1 }],
+            Ask::WriteParts { lba, first, parts, fua } => vec![
+                Ask::Write { lba, count: 1, fua },
+                Ask::WriteParts { lba, first, parts: 1, fua },
+                Ask::WriteParts { lba, first, parts, fua: false },
+            ],
+            Ask::ZeroParts { lba, first, parts, keeps_room, fua } => vec![
+                Ask::WriteParts { lba, first, parts: 1, fua },
+                Ask::ZeroParts { lba, first, parts: 1, keeps_room, fua },
+                Ask::ZeroParts { lba, first, parts, keeps_room, fua: false },
+            ],
+            Ask::TrimParts { lba, first, .. } => {
+                vec![Ask::Trim { lba, count: 1 }, Ask::TrimParts { lba, first, parts: 1 }]
+            }
             Ask::Flush => vec![],
         },
         _ => vec![],

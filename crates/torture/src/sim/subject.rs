@@ -22,6 +22,39 @@ pub enum HostOp {
         /// Durable before it is acknowledged.
         fua: bool,
     },
+    /// Writes consecutive parts of sectors.
+    WriteParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Contents of each part.
+        stamps: Vec<Stamp>,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Writes zeroes to consecutive parts of sectors.
+    ZeroParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Parts.
+        parts: u32,
+        /// They keep their room.
+        keeps_room: bool,
+        /// Durable before it is acknowledged.
+        fua: bool,
+    },
+    /// Declares parts of sectors unused: whole sectors of them read as zeroes, and the rest stays.
+    TrimParts {
+        /// First sector.
+        lba: Lba,
+        /// First part of it.
+        first: u32,
+        /// Parts.
+        parts: u32,
+    },
     /// Declares sectors unused; from then on they read as zeroes.
     Trim {
         /// First sector.
@@ -49,6 +82,9 @@ pub enum HostOp {
     },
 }
 
+/// Parts of a sector that a host can write for themselves: 512 bytes each.
+pub const PARTS: u32 = 8;
+
 /// What a sector read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -59,6 +95,8 @@ pub enum Sector {
     Zero,
     /// Lost, and the card says so.
     Error,
+    /// Eight parts, each a stamp of its own, or 0 for zeroes.
+    Parts([u64; PARTS as usize]),
     /// Bytes whose parts don't belong together.
     Mixed,
 }
@@ -72,6 +110,16 @@ impl fmt::Display for Sector {
             }
             Sector::Zero => f.write_str("zeroes"),
             Sector::Error => f.write_str("error"),
+            Sector::Parts(parts) => {
+                for (i, part) in parts.iter().enumerate() {
+                    f.write_str(if i == 0 { "parts " } else { "|" })?;
+                    match part {
+                        0 => f.write_str("0")?,
+                        part => write!(f, "{}", Stamp(*part).names().1)?,
+                    }
+                }
+                Ok(())
+            }
             Sector::Mixed => f.write_str("parts that don't belong together"),
         }
     }
@@ -92,6 +140,9 @@ pub enum OpError {
     /// The card is closed to this host.
     #[error("another controller has the card")]
     Fenced,
+    /// A part of a sector was to be written, and the rest of the sector can't be read.
+    #[error("the rest of a sector can't be read")]
+    Unreadable,
 }
 
 /// How a request ended.
@@ -274,6 +325,27 @@ pub trait Subject {
 
     /// Hands over a request. It is never answered within the call.
     fn submit(&mut self, op: HostOp) -> OpId;
+    /// As [`Subject::submit`], by one of several clients.
+    fn submit_as(&mut self, _client: u32, op: HostOp) -> OpId {
+        self.submit(op)
+    }
+    /// Whether a client may submit a request now. One that may not gets in line.
+    fn admits(&mut self, _client: u32) -> bool {
+        true
+    }
+    /// A client goes, and another one comes in its place. What it has in flight is never answered. `false`: there are no
+    /// clients that could go.
+    fn disconnect(&mut self, _client: u32) -> bool {
+        false
+    }
+    /// A request of a client that is gone is not finished.
+    fn has_orphans(&self) -> bool {
+        false
+    }
+    /// Sectors of a trim that are not divided.
+    fn trim_sectors(&self) -> u64 {
+        u64::MAX
+    }
     /// Handles the next event due at `until` or before and appends what ended. `false`: there was none; it is `until`
     /// now, unless that is [`Time::NEVER`].
     fn step(&mut self, until: Time, done: &mut Vec<Done>) -> bool;

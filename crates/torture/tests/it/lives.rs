@@ -89,3 +89,12 @@ fn cuts_sometime(bench: &Bench<CardUnderTest>, how: CutOutcome, seed: u64) -> bo
     }
     false
 }
+
+/// How clients get in each other's way is met as often as faults are.
+#[test]
+fn clients_share_a_card_and_meet_each_other() {
+    let tally = live(&campaign(), 30, 0);
+    for (what, count) in tally.met.counts() {
+        assert!(count >= 30, "{what}: {count} times in 30 lives");
+    }
+}

@@ -90,6 +90,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             mends: self.mends,
             rest_ns: self.rest_ns,
             sectors_read: self.bench.sectors_read(),
+            met: self.bench.met(),
         }
     }
 

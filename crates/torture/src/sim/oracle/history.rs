@@ -57,6 +57,12 @@ impl History {
         self.issued
     }
 
+    /// The next version is of other parts of the sector.
+    pub fn skip(&mut self) -> u32 {
+        self.issued += 1;
+        self.issued
+    }
+
     /// A fault may have destroyed what was written up to now.
     pub fn may_be_lost(&mut self, power_cuts: u32, at: Moment) {
         let number = self.issue(Sector::Error, power_cuts, at);

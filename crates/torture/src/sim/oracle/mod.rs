@@ -36,6 +36,7 @@
 //! not looked for. Zeroes of several versions look alike; where that leaves a doubt the card gets its benefit.
 
 mod history;
+mod register;
 #[cfg(test)]
 mod tests;
 mod version;
@@ -44,13 +45,17 @@ mod violation;
 pub use version::{Moment, Version};
 pub use violation::{Violation, Wrong, WrongSector};
 
-use crate::sim::{Ask, Done, Durability, HostOp, Impact, Lba, Lost, OpId, Outcome, Refusal, Sector, Stamp};
-use history::{History, Seeing};
+use crate::sim::{
+    Ask, Done, Durability, HostOp, Impact, Lba, Lost, OpError, OpId, Outcome, PARTS, Refusal, Sector, Stamp,
+};
+use history::Seeing;
+use register::{ALL, Misread, Register};
 use std::collections::BTreeMap;
 
 /// A request in flight.
 #[derive(Clone, Debug)]
 struct Pending {
+    client: u32,
     submitted: Moment,
     kind: PendingKind,
 }
@@ -72,6 +77,7 @@ enum PendingKind {
 /// An acknowledged version that waits for a flush.
 #[derive(Clone, Copy, Debug)]
 struct Unflushed {
+    client: u32,
     lba: Lba,
     version: u32,
     acknowledged: Moment,
@@ -83,9 +89,13 @@ pub struct Oracle {
     durability: Durability,
     now: u64,
     power_cuts: u32,
-    sectors: Vec<History>,
+    sectors: Vec<Register>,
     pending: BTreeMap<OpId, Pending>,
     unflushed: Vec<Unflushed>,
+    /// Versions of clients that are gone: nobody hears of their end.
+    orphans: Vec<(Lba, u32)>,
+    /// Flushes that covered what another client had written.
+    cross_flushes: u64,
     may_refuse: bool,
     may_fail: bool,
     beyond: bool,
@@ -98,9 +108,11 @@ impl Oracle {
             durability,
             now: 0,
             power_cuts: 0,
-            sectors: (0..sectors).map(|_| History::new()).collect(),
+            sectors: (0..sectors).map(|_| Register::new()).collect(),
             pending: BTreeMap::new(),
             unflushed: Vec::new(),
+            orphans: Vec::new(),
+            cross_flushes: 0,
             may_refuse: false,
             may_fail: false,
             beyond: false,
@@ -112,7 +124,7 @@ impl Oracle {
         Moment(self.now)
     }
 
-    fn history(&mut self, lba: Lba) -> &mut History {
+    fn history(&mut self, lba: Lba) -> &mut Register {
         &mut self.sectors[lba.0 as usize]
     }
 
@@ -128,12 +140,12 @@ impl Oracle {
 
     /// The last versions of a sector, oldest first.
     pub fn versions(&self, lba: Lba) -> Vec<Version> {
-        self.sectors[lba.0 as usize].versions()
+        self.sectors[lba.0 as usize].versions(0)
     }
 
     /// What a read that is submitted now may return, if nothing else is.
     pub fn allowed(&self, lba: Lba) -> Vec<Sector> {
-        self.sectors[lba.0 as usize].allowed(Moment(self.now + 1))
+        self.sectors[lba.0 as usize].allowed(0, Moment(self.now + 1))
     }
 
     /// The request to submit for `ask`: writes get the next stamps of their sectors.
@@ -143,6 +155,17 @@ impl Oracle {
                 let stamp = |lba: Lba| Stamp::new(lba, self.sectors[lba.0 as usize].next());
                 HostOp::Write { lba, stamps: lba.run(count).map(stamp).collect(), fua }
             }
+            Ask::WriteParts { lba, first, parts, fua } => {
+                let stamp = |(lba, _, count): (Lba, u8, u32)| {
+                    let stamp = Stamp::new(lba, self.sectors[lba.0 as usize].next());
+                    (0..count).map(move |_| stamp)
+                };
+                HostOp::WriteParts { lba, first, stamps: by_sector(lba, first, parts).flat_map(stamp).collect(), fua }
+            }
+            Ask::ZeroParts { lba, first, parts, keeps_room, fua } => {
+                HostOp::ZeroParts { lba, first, parts, keeps_room, fua }
+            }
+            Ask::TrimParts { lba, first, parts } => HostOp::TrimParts { lba, first, parts },
             Ask::Trim { lba, count } => HostOp::Trim { lba, count },
             Ask::WriteZeroes { lba, count, fua } => HostOp::WriteZeroes { lba, count, fua },
             Ask::Flush => HostOp::Flush,
@@ -150,30 +173,57 @@ impl Oracle {
         }
     }
 
-    /// A request was submitted. Writes must carry the stamps of [`Oracle::stamped`].
+    /// A request of the first client was submitted. Writes must carry the stamps of [`Oracle::stamped`].
     pub fn submitted(&mut self, id: OpId, op: &HostOp) -> Result<(), Violation> {
+        self.submitted_by(0, id, op)
+    }
+
+    /// As [`Oracle::submitted`], by any client.
+    pub fn submitted_by(&mut self, client: u32, id: OpId, op: &HostOp) -> Result<(), Violation> {
         let at = self.tick();
         let cuts = self.power_cuts;
         let mut zeroes = |lba: Lba, count: u32, fua: bool| {
-            let versions = lba.run(count).map(|lba| (lba, self.history(lba).issue(Sector::Zero, cuts, at))).collect();
+            let versions =
+                lba.run(count).map(|lba| (lba, self.history(lba).issue(ALL, Sector::Zero, cuts, at))).collect();
             PendingKind::Versions { versions, fua }
         };
         let kind = match op {
             HostOp::Write { lba, stamps, fua } => {
                 let mut versions = Vec::with_capacity(stamps.len());
                 for (lba, &stamp) in lba.run(stamps.len() as u32).zip(stamps) {
-                    let version = self.history(lba).issue(Sector::Value(stamp), cuts, at);
+                    let version = self.history(lba).issue(ALL, Sector::Value(stamp), cuts, at);
                     assert_eq!(stamp, Stamp::new(lba, version), "a write carries the next stamp of its sector");
                     versions.push((lba, version));
                 }
                 PendingKind::Versions { versions, fua: *fua }
+            }
+            HostOp::WriteParts { lba, first, stamps, fua } => {
+                let mut versions = Vec::new();
+                let mut at_part = 0;
+                for (lba, mask, count) in by_sector(*lba, *first, stamps.len() as u32) {
+                    let stamp = stamps[at_part];
+                    at_part += count as usize;
+                    let version = self.history(lba).issue(mask, Sector::Value(stamp), cuts, at);
+                    assert_eq!(stamp, Stamp::new(lba, version), "a write carries the next stamp of its sector");
+                    versions.push((lba, version));
+                }
+                PendingKind::Versions { versions, fua: *fua }
+            }
+            HostOp::ZeroParts { lba, first, parts, fua, .. } => {
+                let zero = |(lba, mask, _)| (lba, self.history(lba).issue(mask, Sector::Zero, cuts, at));
+                PendingKind::Versions { versions: by_sector(*lba, *first, *parts).map(zero).collect(), fua: *fua }
+            }
+            HostOp::TrimParts { lba, first, parts } => {
+                let whole = by_sector(*lba, *first, *parts).filter(|(_, mask, _)| *mask == ALL);
+                let zero = |(lba, mask, _)| (lba, self.history(lba).issue(mask, Sector::Zero, cuts, at));
+                PendingKind::Versions { versions: whole.map(zero).collect(), fua: false }
             }
             HostOp::Trim { lba, count } => zeroes(*lba, *count, false),
             HostOp::WriteZeroes { lba, count, fua } => zeroes(*lba, *count, *fua),
             HostOp::Flush => PendingKind::Flush,
             HostOp::Read { lba, count } => PendingKind::Read { lba: *lba, count: *count },
         };
-        match self.pending.insert(id, Pending { submitted: at, kind }) {
+        match self.pending.insert(id, Pending { client, submitted: at, kind }) {
             None => Ok(()),
             Some(_) => Err(Violation::NameInUse { id }),
         }
@@ -183,23 +233,25 @@ impl Oracle {
     pub fn done(&mut self, done: &Done) -> Result<(), Violation> {
         let at = self.tick();
         let id = done.id;
-        let Some(Pending { submitted, kind }) = self.pending.remove(&id) else {
+        let Some(Pending { client, submitted, kind }) = self.pending.remove(&id) else {
             return Err(Violation::NotInFlight { id });
         };
         match (kind, &done.outcome) {
             (PendingKind::Versions { versions, .. }, Outcome::Failed(error)) => {
+                let may_fail = *error == OpError::Unreadable
+                    && versions.iter().any(|(lba, _)| self.sectors[lba.0 as usize].may_be_unreadable(at));
                 for (lba, version) in versions {
                     self.history(lba).failed(version, at);
                 }
-                self.failure(id, *error)
+                if may_fail { Ok(()) } else { self.failure(id, *error) }
             }
             (_, Outcome::Failed(error)) => self.failure(id, *error),
             (PendingKind::Versions { versions, fua }, Outcome::Ok) => {
-                self.acknowledged(&versions, fua, at);
+                self.acknowledged(client, &versions, fua, at);
                 Ok(())
             }
             (PendingKind::Flush, Outcome::Ok) => {
-                self.flushed(submitted);
+                self.flushed(client, submitted);
                 Ok(())
             }
             (PendingKind::Read { lba, count }, Outcome::Values(values)) if values.len() == count as usize => {
@@ -220,7 +272,7 @@ impl Oracle {
         if self.may_fail || self.beyond { Ok(()) } else { Err(Violation::Failed { id, error }) }
     }
 
-    fn acknowledged(&mut self, versions: &[(Lba, u32)], fua: bool, at: Moment) {
+    fn acknowledged(&mut self, client: u32, versions: &[(Lba, u32)], fua: bool, at: Moment) {
         let durable = fua || self.durability == Durability::OnAck;
         let oldest = self.oldest_read();
         for &(lba, version) in versions {
@@ -228,13 +280,15 @@ impl Oracle {
             history.acknowledged(version, at, durable);
             history.prune(oldest);
             if !durable {
-                self.unflushed.push(Unflushed { lba, version, acknowledged: at });
+                self.unflushed.push(Unflushed { client, lba, version, acknowledged: at });
             }
         }
     }
 
-    fn flushed(&mut self, submitted: Moment) {
+    fn flushed(&mut self, client: u32, submitted: Moment) {
         let oldest = self.oldest_read();
+        let crosses = |u: &Unflushed| u.client != client && u.acknowledged < submitted;
+        self.cross_flushes += u64::from(self.unflushed.iter().any(crosses));
         let sectors = &mut self.sectors;
         self.unflushed.retain(|u| {
             let covered = u.acknowledged < submitted;
@@ -254,11 +308,17 @@ impl Oracle {
             return Ok(());
         }
         let history = self.history(lba);
-        if history.read(started, at, what, seeing) {
-            history.prune(oldest);
-            return Ok(());
-        }
-        let wrong = self.classify(lba, what);
+        let misread = match history.read(started, at, what, seeing) {
+            Ok(()) => {
+                history.prune(oldest);
+                return Ok(());
+            }
+            Err(misread) => misread,
+        };
+        let (part, wrong) = match misread {
+            Misread::Part(part) => (part, self.classify(lba, part, register::part_of(what, part))),
+            Misread::Mixed => (0, Wrong::NeverWritten),
+        };
         let history = &self.sectors[lba.0 as usize];
         Err(Violation::Sector(Box::new(WrongSector {
             lba,
@@ -267,15 +327,15 @@ impl Oracle {
             started,
             at,
             power_cuts: self.power_cuts,
-            allowed: history.allowed(started),
-            history: history.versions(),
+            allowed: history.allowed(part, started),
+            history: history.versions(part),
         })))
     }
 
-    fn classify(&self, lba: Lba, what: Sector) -> Wrong {
+    fn classify(&self, lba: Lba, part: usize, what: Sector) -> Wrong {
         match what {
             Sector::Error => Wrong::UnexplainedError,
-            Sector::Mixed => Wrong::NeverWritten,
+            Sector::Mixed | Sector::Parts(_) => Wrong::NeverWritten,
             Sector::Zero => Wrong::Older,
             Sector::Value(stamp) => {
                 let (named, number) = stamp.names();
@@ -284,7 +344,7 @@ impl Oracle {
                     Wrong::NeverWritten
                 } else if named != lba {
                     Wrong::AnotherSector(named)
-                } else if history.versions().iter().any(|v| v.number > number && v.applied.is_some()) {
+                } else if history.versions(part).iter().any(|v| v.number > number && v.applied.is_some()) {
                     Wrong::Older
                 } else {
                     Wrong::Returned
@@ -299,12 +359,43 @@ impl Oracle {
         reads.map(|p| p.submitted).min().unwrap_or(Moment(self.now + 1))
     }
 
+    /// A client is gone: nothing that it has in flight is answered. It takes effect or not, and nobody hears of it.
+    pub fn disconnected(&mut self, client: u32) {
+        self.tick();
+        let orphans = &mut self.orphans;
+        self.pending.retain(|_, pending| {
+            if let (true, PendingKind::Versions { versions, .. }) = (pending.client == client, &pending.kind) {
+                orphans.extend(versions);
+            }
+            pending.client != client
+        });
+    }
+
+    /// Requests of clients that are gone may be in flight.
+    pub fn has_orphans(&self) -> bool {
+        !self.orphans.is_empty()
+    }
+
+    /// None of them is in flight any more.
+    pub fn orphans_ended(&mut self) {
+        let at = self.tick();
+        for (lba, version) in std::mem::take(&mut self.orphans) {
+            self.history(lba).failed(version, at);
+        }
+    }
+
+    /// Flushes that covered what another client had written.
+    pub fn cross_flushes(&self) -> u64 {
+        self.cross_flushes
+    }
+
     /// The power was cut: nothing in flight is answered any more.
     pub fn cut(&mut self) {
         let at = self.tick();
         self.power_cuts += 1;
         self.pending.clear();
         self.unflushed.clear();
+        self.orphans.clear();
         for history in &mut self.sectors {
             history.cut(at);
         }
@@ -347,4 +438,13 @@ impl Oracle {
             Lost::All => self.sectors.iter_mut().for_each(|h| h.may_be_lost(cuts, at)),
         }
     }
+}
+
+/// The sectors that parts lie in: which parts of each, as bits, and how many.
+fn by_sector(lba: Lba, first: u32, parts: u32) -> impl Iterator<Item = (Lba, u8, u32)> {
+    let (from, end) = (lba.0 * PARTS + first, lba.0 * PARTS + first + parts);
+    (from / PARTS..end.div_ceil(PARTS)).map(move |sector| {
+        let (low, high) = (from.max(sector * PARTS) % PARTS, end.min((sector + 1) * PARTS) - sector * PARTS);
+        (Lba(sector), (u32::from(ALL) >> (PARTS - high)) as u8 & (ALL << low), high - low)
+    })
 }

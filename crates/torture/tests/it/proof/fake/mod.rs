@@ -166,6 +166,9 @@ impl Fake {
 
     fn arrive(&mut self, id: OpId, op: HostOp, done: &mut Vec<Done>) {
         let outcome = match op {
+            HostOp::WriteParts { .. } | HostOp::ZeroParts { .. } | HostOp::TrimParts { .. } => {
+                unreachable!("the host writes whole sectors")
+            }
             HostOp::Read { lba, count } => Some(Outcome::Values(lba.run(count).map(|lba| self.read(lba)).collect())),
             HostOp::Flush if std::mem::take(&mut self.fail_flush) => Some(Outcome::Failed(OpError::Io)),
             HostOp::Flush if self.durability == Durability::OnAck || self.has(Bug::FlushIgnored) => Some(Outcome::Ok),

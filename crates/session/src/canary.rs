@@ -1,0 +1,89 @@
+//! Bugs to be planted, one at a time, to see that the lives find them.
+//!
+//! Without the feature `canaries` none can be, and the compiler removes every question.
+
+/// A bug.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Canary {
+    /// A flush of a client that has nothing to make durable is acknowledged at once, whatever others have written.
+    FlushOfOneClient,
+    /// Writes to parts of one sector are in flight together.
+    OrderIgnored,
+    /// A request with FUA is acknowledged as any other.
+    FuaLost,
+    /// A reply has the tag of another request that is outstanding.
+    WrongTag,
+    /// A trim ends with its first piece.
+    TrimCutShort,
+    /// Of zeroes, the part of the last sector is not written.
+    EdgeLost,
+    /// A trim that covers parts of sectors takes all of them.
+    TrimTooWide,
+    /// A client that was admitted stays at the head of the line.
+    WaiterLost,
+    /// A request leaves the queue with pieces that were not submitted.
+    RequestDropped,
+    /// A request is acknowledged with its first piece.
+    FirstPieceBelieved,
+    /// A client that goes takes what waits with it, whoever submitted it.
+    DisconnectTakesAll,
+}
+
+impl Canary {
+    /// All of them.
+    pub const ALL: [Canary; 11] = [
+        Canary::FlushOfOneClient,
+        Canary::OrderIgnored,
+        Canary::FuaLost,
+        Canary::WrongTag,
+        Canary::TrimCutShort,
+        Canary::EdgeLost,
+        Canary::TrimTooWide,
+        Canary::WaiterLost,
+        Canary::RequestDropped,
+        Canary::FirstPieceBelieved,
+        Canary::DisconnectTakesAll,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Canary::FlushOfOneClient => "flush of one client",
+            Canary::OrderIgnored => "order of parts ignored",
+            Canary::FuaLost => "FUA lost",
+            Canary::WrongTag => "wrong tag",
+            Canary::TrimCutShort => "trim cut short",
+            Canary::EdgeLost => "edge lost",
+            Canary::TrimTooWide => "trim too wide",
+            Canary::WaiterLost => "waiter lost",
+            Canary::RequestDropped => "request dropped",
+            Canary::FirstPieceBelieved => "first piece believed",
+            Canary::DisconnectTakesAll => "disconnect takes all",
+        }
+    }
+}
+
+#[cfg(feature = "canaries")]
+thread_local! {
+    /// Lives run on threads of their own: what one has does not concern the others.
+    static PLANTED: std::cell::Cell<Option<Canary>> = const { std::cell::Cell::new(None) };
+}
+
+/// Plants a bug in all sessions that this thread drives, or none.
+#[cfg(feature = "canaries")]
+pub fn plant(canary: Option<Canary>) {
+    PLANTED.set(canary);
+}
+
+/// Whether a bug is planted.
+#[cfg(feature = "canaries")]
+pub(crate) fn planted(canary: Canary) -> bool {
+    PLANTED.get() == Some(canary)
+}
+
+/// Whether a bug is planted: none is.
+#[cfg(not(feature = "canaries"))]
+#[inline(always)]
+pub(crate) const fn planted(_: Canary) -> bool {
+    false
+}
