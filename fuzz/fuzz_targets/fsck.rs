@@ -5,7 +5,7 @@
 //! payloads with theirs.
 #![no_main]
 
-#[path = "../../crates/fsck/tests/common/exercise.rs"]
+#[path = "../../crates/fsck/tests/it/common/exercise.rs"]
 mod exercise;
 
 use device::{Device, Request, RequestId, SECTOR_BYTES, Time};
@@ -13,7 +13,7 @@ use exercise::exercise;
 use format::{SPARE_BYTES, Spare, payload_crc};
 use libfuzzer_sys::fuzz_target;
 use media::image::{encode, parse};
-use media::{BlockAt, Fault, Flash, Media, Physics, SectorState, Shape, Unit, UnitAt};
+use media::{BlockAt, Fault, Flash, Media, Physics, RequestData, SectorState, Shape, Unit, UnitAt};
 use std::sync::LazyLock;
 use torture::{Kind, tiny};
 
@@ -24,16 +24,18 @@ fn used(kind: Kind) -> Flash {
     let config = tiny(kind);
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
     let id = format::CardId(*b"card of a fuzzer");
-    let mut card = card::Card::format(&config, flash, id, 1, 1).expect("the tiny card can be made");
+    let mut card = card::StorageCard::format(&config, flash, id, 1, 1).expect("the tiny card can be made");
     let (mut now, mut done) = (Time::ZERO, Vec::new());
     for round in 0..400u64 {
         let len_bytes = SECTOR_BYTES as u32;
         let offset_bytes = round * 7 % config.ftl.user_sectors * SECTOR_BYTES;
-        card.set_write(RequestId(0), &vec![round as u8; torture_payload(&config)]);
         done.clear();
         let request = match round % 9 {
-            8 => Request::trim(offset_bytes, len_bytes),
-            _ => Request::write(offset_bytes, len_bytes),
+            8 => Request::trim(offset_bytes, len_bytes).with(RequestData::none()),
+            _ => {
+                let data = card.pack(0, &vec![round as u8; torture_payload(&config)]);
+                Request::write(offset_bytes, len_bytes).with(data)
+            }
         };
         card.submit(now, RequestId(0), Request { fua: round % 5 == 0, ..request }, &mut done);
         while done.is_empty() {

@@ -5,7 +5,8 @@
 //! checksums are made right, the place, and the new byte.
 #![no_main]
 
-#[path = "../../crates/files/tests/common/mod.rs"]
+#[path = "../../crates/files/tests/it/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of files use the rest")]
 mod common;
 
 use common::{SHAPE, Sim, block, create, paths, some, unit};

@@ -2,7 +2,7 @@
 //! client learns nothing before it.
 #![no_main]
 
-#[path = "../../crates/serve/tests/wire/common/mod.rs"]
+#[path = "../../crates/serve/tests/it/wire/common/mod.rs"]
 mod common;
 
 use common::client::{

@@ -1,29 +1,22 @@
-//! What can go wrong. Each message is one line that says what to do.
+//! Errors of attaching and detaching. Each message is one line that says what to do.
 
 use crate::source::SourceError;
 use std::io;
 use std::path::PathBuf;
 
-/// Why something is not attached, or not detached.
+/// An error that keeps something from being attached or detached.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum AttachError {
-    /// What was named.
+    /// An error of the source that was named.
     #[error(transparent)]
     Source(#[from] SourceError),
     /// Only root makes devices.
     #[error("only root may {verb} devices: sudo flashrig {verb} ...")]
-    NotRoot {
-        /// `attach`, `detach`.
-        verb: &'static str,
-    },
+    NotRoot { verb: &'static str },
     /// The program is not there.
     #[error("{program} is missing: install {package}")]
-    NoProgram {
-        /// Which.
-        program: &'static str,
-        /// Where it comes from.
-        package: &'static str,
-    },
+    NoProgram { program: &'static str, package: &'static str },
     /// It says no.
     #[error("{command}: {said}")]
     Program {
@@ -43,49 +36,27 @@ pub enum AttachError {
     NoFreeNbd,
     /// A second device on the same file would have a cache of its own.
     #[error("{}: is attached already as {}", .path.display(), .device.display())]
-    Already {
-        /// What was named.
-        path: PathBuf,
-        /// The device.
-        device: PathBuf,
-    },
+    Already { path: PathBuf, device: PathBuf },
     /// Its record can't be written, so it was detached again.
     #[error("can't keep a record in {}: {source}", .folder.display())]
-    Record {
-        /// Where.
-        folder: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Record { folder: PathBuf, source: io::Error },
     /// It is none of ours.
     #[error("{}: was not attached by flashrig: nothing was detached (flashrig attach --list shows what was)", .path.display())]
-    NotOurs {
-        /// What was named.
-        path: PathBuf,
-    },
+    NotOurs { path: PathBuf },
     /// Somebody uses it.
     #[error("{} is in use: {reasons}", .device.display())]
     InUse {
-        /// Which.
         device: PathBuf,
         /// By whom, and what to do.
         reasons: String,
     },
     /// The kernel has not let go of it.
     #[error("{} is still open somewhere: it goes when the last who has it open closes it", .device.display())]
-    StillThere {
-        /// Which.
-        device: PathBuf,
-    },
+    StillThere { device: PathBuf },
     /// A mount of a server that has died.
     #[error("can't unmount {}: {source}", .mountpoint.display())]
-    Unmount {
-        /// Where.
-        mountpoint: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
-    /// What a device is can't be found out.
+    Unmount { mountpoint: PathBuf, source: io::Error },
+    /// An error of identifying the device.
     #[error(transparent)]
     Identify(#[from] identify::IdentifyError),
 }

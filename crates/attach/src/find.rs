@@ -1,4 +1,4 @@
-//! What is attached, by record and by what the kernel says.
+//! Search for attached devices, by record and by the kernel's own account.
 
 use crate::fuse;
 use crate::record::{Kind, Record, Records};
@@ -7,7 +7,7 @@ use identify::Device;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// How a device that is attached stands.
+/// State of an attached device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -15,26 +15,26 @@ pub enum State {
     Free,
     /// It is mounted, or held, or open for writing.
     InUse,
-    /// What it lies on is gone: its server has died.
+    /// A device whose server has died.
     Dead,
 }
 
 /// A device that is attached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Attached {
-    /// `/dev/loop0`.
+    /// Path of the device, such as `/dev/loop0`.
     pub device: PathBuf,
-    /// Whose it is.
+    /// Kind of the attachment.
     pub kind: Kind,
-    /// What it lies on.
+    /// The file or server that it lies on.
     pub on: String,
     /// The card's mount, where it lies on one.
     pub mountpoint: Option<PathBuf>,
-    /// Bytes.
+    /// Size of the device in bytes.
     pub size_bytes: u64,
-    /// How it stands.
+    /// State of the device.
     pub state: State,
-    /// Who uses it, and what to do about it.
+    /// Users of the device, and the remedy for each.
     pub users: Vec<String>,
     /// It has a record; without one it was found by what it lies on.
     pub recorded: bool,
@@ -92,7 +92,7 @@ pub fn list(records: &Records) -> Vec<Attached> {
 /// The record tells of the device that has this name now.
 fn is_of(record: &Record, device: &Device) -> bool {
     match record.kind {
-        // Of a file that was removed, or lies on a mount that was taken away, the kernel has another name.
+        // The kernel has another name for a file that was removed, or lies on a mount that was taken away.
         Kind::Loop => device.backing_file.as_deref().is_some_and(|file| names_same(file, &record.on)),
         Kind::Nbd => device.name.starts_with("nbd"),
     }

@@ -14,11 +14,11 @@ const TRIES: u32 = 20;
 /// A device that was made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Made {
-    /// `/dev/loop0`.
+    /// Path of the device, such as `/dev/loop0`.
     pub device: PathBuf,
-    /// Whose it is.
+    /// Kind of the attachment.
     pub kind: Kind,
-    /// What it lies on.
+    /// The file or server that it lies on.
     pub on: String,
     /// The command that made it, as it can be typed.
     pub command: String,
@@ -92,7 +92,7 @@ fn on_nbd(
     said: &mut dyn FnMut(&str),
 ) -> Result<Made, AttachError> {
     if !Path::new("/sys/block/nbd0").exists() {
-        // Where there is no modprobe, there is no module either.
+        // A machine without modprobe has no module either.
         let _ = run("modprobe", "kmod", &["--quiet", "nbd"]);
     }
     let device = free_nbd()?.display().to_string();

@@ -31,7 +31,7 @@ pub fn run(program: &'static str, package: &'static str, words: &[&str]) -> Resu
         return Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned());
     }
     let text = String::from_utf8_lossy(&output.stderr);
-    // What comes after the reason are hints and usage.
+    // Hints and usage follow the reason.
     let reason = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("Warning"));
     let said = reason.map_or_else(|| output.status.to_string(), str::to_owned);
     Err(AttachError::Program { command: command(), said })

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Whose device it is.
+/// The kind of an attachment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -15,18 +15,18 @@ pub enum Kind {
     Nbd,
 }
 
-/// What was attached.
+/// Record of an attachment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// `/dev/loop0`.
+    /// Path of the device, such as `/dev/loop0`.
     pub device: PathBuf,
-    /// Whose it is.
+    /// Kind of the attachment.
     pub kind: Kind,
-    /// What it lies on: a file's path, an address.
+    /// The file's path or the server's address that it lies on.
     pub on: String,
 }
 
-/// Where records lie.
+/// The directory of records.
 #[derive(Clone, Debug)]
 pub struct Records {
     /// The directory; made when the first record is written.
@@ -57,7 +57,7 @@ impl Records {
         fs::rename(beside, path)
     }
 
-    /// All that can be read, by device. What can't is no record.
+    /// All that can be read, by device. A file that can't be read as one is no record.
     pub fn read(&self) -> Vec<Record> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().filter_map(Result::ok);
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();

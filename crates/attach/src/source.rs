@@ -1,4 +1,4 @@
-//! What a person names to be attached.
+//! The source that a person names to be attached.
 
 use crate::fuse;
 use identify::MountPoint;
@@ -12,74 +12,52 @@ const NBD_PORT: u16 = 10809;
 /// The size that a device's sectors have, in bytes.
 pub(crate) const SECTOR_BYTES: u64 = 4096;
 
-/// What a device is to lie on.
+/// The source of an attachment.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Source {
     /// A regular file, by its real path.
     File(PathBuf),
     /// An NBD server's socket.
     NbdUnix {
-        /// The socket.
         socket: PathBuf,
-        /// Which of its exports; empty: the default.
+        /// Name of the export; empty: the default.
         export: String,
     },
     /// An NBD server on the network.
     NbdTcp {
         /// Name or address.
         host: String,
-        /// Port.
         port: u16,
-        /// Which of its exports; empty: the default.
+        /// Name of the export; empty: the default.
         export: String,
     },
 }
 
-/// Why something named can't be attached.
+/// An error that keeps a source from being attached.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum SourceError {
     /// Neither a path nor an address.
     #[error(
         "'{text}': name a file, a directory where a card is mounted, nbd:unix:SOCKET or nbd://HOST[:PORT][/EXPORT]"
     )]
-    NoSource {
-        /// As typed.
-        text: String,
-    },
+    NoSource { text: String },
     /// It can't be looked at.
     #[error("{}: {why}", .path.display())]
-    NotThere {
-        /// Which.
-        path: PathBuf,
-        /// What the kernel says.
-        why: String,
-    },
+    NotThere { path: PathBuf, why: String },
     /// A directory without a card.
     #[error("{}: no card is mounted there; name the directory given to --fuse", .path.display())]
-    NoCard {
-        /// Which.
-        path: PathBuf,
-    },
+    NoCard { path: PathBuf },
     /// A server died and left its mount.
     #[error("{}: its server has died; clean up with: flashrig detach {}", .path.display(), .path.display())]
-    Dead {
-        /// Which.
-        path: PathBuf,
-    },
+    Dead { path: PathBuf },
     /// A device, a pipe.
     #[error("{}: is neither a regular file nor a socket", .path.display())]
-    NoFile {
-        /// Which.
-        path: PathBuf,
-    },
+    NoFile { path: PathBuf },
     /// A file that makes no whole sectors.
     #[error("{}: its {size_bytes} bytes are no multiple of 4096", .path.display())]
-    Ragged {
-        /// Which.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-    },
+    Ragged { path: PathBuf, size_bytes: u64 },
 }
 
 impl Source {
@@ -152,12 +130,12 @@ fn file_at(path: &Path) -> Result<Source, SourceError> {
     Ok(Source::File(path.canonicalize().map_err(|error| not_there(path, &error))?))
 }
 
-/// Whether a card is mounted at just this directory.
+/// Returns whether a card is mounted at just this directory.
 pub(crate) fn is_card(directory: &Path) -> bool {
     cards().iter().any(|card| card == directory)
 }
 
-/// Where cards are mounted.
+/// Lists the directories on which cards are mounted.
 pub(crate) fn cards() -> Vec<PathBuf> {
     let cards = identify::mount_points().into_iter().filter(|MountPoint { fs_type, .. }| fs_type == fuse::KIND);
     cards.map(|mount| mount.point).collect()

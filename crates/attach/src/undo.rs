@@ -11,10 +11,10 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long the kernel takes at most to let go of a device that nobody uses.
+/// Bound on the time in which the kernel lets go of a device that nobody uses.
 const LETS_GO_WITHIN: Duration = Duration::from_secs(5);
 
-/// What was undone.
+/// The attachments that were undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Undone {
     /// Devices that were detached.
@@ -33,7 +33,7 @@ pub fn detach(target: &Path, records: &Records) -> Result<Undone, AttachError> {
         check(device)?;
         return undo(&[device], &[], records);
     }
-    // A device by another name. What lies on a mount that is dead can't be asked for, and is no device.
+    // A device by another name. A path on a dead mount can't be asked for, and is no device.
     let mountpoint = mount_of(&absolute);
     if mountpoint.is_none()
         && let Ok(real) = absolute.canonicalize()
@@ -65,8 +65,8 @@ fn detach_mount(mountpoint: &Path, all: &[Attached], records: &Records) -> Resul
     undo(&on, dead.as_slice(), records)
 }
 
-/// Detaches everything that is not in use, takes away the mounts of servers that have died, and forgets what is no longer
-/// there. Of what could not be detached the first error is told, after all else is done.
+/// Detaches everything that is not in use, takes away the mounts of servers that have died, and forgets what is no
+/// longer there. The first error of those that could not be detached is told, after all else is done.
 pub fn detach_all(records: &Records) -> Result<(Undone, Vec<AttachError>), AttachError> {
     root("detach")?;
     let mut all = Undone::default();

@@ -2,7 +2,8 @@
 //!
 //! A [`Card`] is a [`device::Device`] in virtual time: the host link and its command processor, the write buffer, the
 //! scheduler of dies and channels, around the flash management of `ftl`. Requests and the passing of time go in,
-//! completions come out.
+//! completions come out. A [`ModelCard`] has times and amounts of everything and no bytes; a [`StorageCard`] holds bytes
+//! on media.
 //!
 //! Invariants, asserted in every build:
 //! - requests submitted = finished + in flight;
@@ -10,47 +11,29 @@
 //!   parity and all, is on flash;
 //! - a die does one thing at a time, in an order that flash allows;
 //! - the parts of an explained request add up to its latency.
+//!
+//! Imports run downward: `core` and `contents` are types that know nothing of the card; `card` puts them together; `flows`
+//! are what a card does.
 
-mod bus;
 mod card;
-mod checkpoint;
-mod config;
 mod contents;
-mod dies;
-mod durable;
-mod energy;
-mod explain;
-mod health;
-mod holes;
-mod host_side;
-mod link;
-mod lost_writes;
-mod modules;
-mod noted;
-mod occupancy;
-mod open;
-mod patrol;
-mod power;
-mod read_only;
-mod rebuild;
-mod recovery_time;
-mod relocation;
-mod repair;
-mod rescue;
-mod scrub;
-mod settings;
-mod store;
+mod core;
+mod flows;
 #[cfg(test)]
 mod tiny;
-mod waiting;
 
-pub use card::{Card, IDLE_NS, MediaCounters};
-pub use config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
-pub use energy::Capacitors;
-pub use health::{CriticalWarning, Health};
-pub use modules::{InsertError, Inserted};
-pub use open::{OpenError, shape};
-pub use patrol::PatrolConfig;
-pub use rebuild::RebuildProgress;
-pub use scrub::ScrubProgress;
-pub use store::{SectorData, StoreCounters};
+pub use card::{Card, Contents, IDLE_NS, ModelCard, NoContents};
+pub use contents::Storage;
+pub use contents::health::{CriticalWarning, Health};
+pub use contents::modules::{InsertError, Inserted};
+pub use contents::patrol::PatrolConfig;
+pub use contents::rebuild::RebuildProgress;
+pub use contents::scrub::ScrubProgress;
+pub use contents::store::StoreCounters;
+pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
+pub use core::counters::MediaCounters;
+pub use core::energy::Capacitors;
+pub use flows::open::{OpenError, shape};
+
+/// A card that holds bytes.
+pub type StorageCard = Card<Storage>;

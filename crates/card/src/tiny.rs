@@ -1,7 +1,7 @@
 //! A small card for the tests of this crate's parts.
 
-use crate::{Card, CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath, shape};
-use device::{Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use crate::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath, StorageCard, shape};
+use device::{Device, Request, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -76,31 +76,31 @@ pub fn config() -> CardConfig {
 }
 
 /// A new card.
-pub fn card() -> Card {
+pub fn card() -> StorageCard {
     let config = config();
     let flash = Flash::new(shape(&config), Physics::IDEAL, 1);
-    Card::format(&config, flash, CardId([7; 16]), 1, 1).unwrap()
+    StorageCard::format(&config, flash, CardId([7; 16]), 1, 1).unwrap()
 }
 
 /// Hands a write of whole sectors over.
-pub fn submit(card: &mut Card, now: Time, first: u32, sectors: u32) {
-    card.set_write(RequestId(0), &vec![first as u8; sectors as usize * PAYLOAD_BYTES]);
+pub fn submit(card: &mut StorageCard, now: Time, first: u32, sectors: u32) {
+    let data = card.pack(0, &vec![first as u8; sectors as usize * PAYLOAD_BYTES]);
     let bytes = |sectors: u32| u64::from(sectors) * SECTOR_BYTES;
     let request = Request::write(bytes(first), bytes(sectors) as u32);
-    card.submit(now, RequestId(0), request, &mut Vec::new());
+    card.submit(now, RequestId(0), request.with(data), &mut Vec::new());
 }
 
 /// The card does what comes next; when that was. [`Time::NEVER`]: nothing comes.
-pub fn step(card: &mut Card) -> Time {
+pub fn step(card: &mut StorageCard) -> Time {
     let now = card.next_event();
     if now != Time::NEVER {
-        card.advance(now, &mut Vec::<Completion>::new());
+        card.advance(now, &mut Vec::new());
     }
     now
 }
 
 /// Until the card has nothing left to do; when that is.
-pub fn rest(card: &mut Card, mut now: Time) -> Time {
+pub fn rest(card: &mut StorageCard, mut now: Time) -> Time {
     loop {
         match step(card) {
             Time::NEVER => return now,

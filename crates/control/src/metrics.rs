@@ -1,7 +1,7 @@
 //! Metrics in OpenMetrics text, which Prometheus reads: names and units by its conventions.
 
 use crate::page::{Page, Value};
-use crate::server::Served;
+use crate::served::Served;
 use crate::words::{Frontend, Smart};
 use device::SECTOR_BYTES;
 use live::{BOUNDS_NS, Buckets, Gc, Kind, ModuleState, ModuleStatus, Snapshot};
@@ -221,7 +221,7 @@ fn seconds(ns: u64) -> f64 {
     ns as f64 / 1e9
 }
 
-/// Of shares: Prometheus's convention is the singular.
+/// Returns the unit of shares: Prometheus's convention is the singular.
 fn ratio() -> Unit {
     Unit::Other("ratio".into())
 }

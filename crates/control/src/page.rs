@@ -10,7 +10,7 @@ use std::fmt;
 pub(crate) type Described<'a> = (&'a str, Option<Unit>, &'a str);
 pub(crate) type Labels = Vec<(&'static str, String)>;
 
-/// One value.
+/// A value of the page.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Counter(u64),
@@ -50,7 +50,7 @@ struct Family {
 /// All metrics in the order in which they came; each has its values in one place, as the format asks.
 #[derive(Debug, Default)]
 pub(crate) struct Page {
-    /// The card's.
+    /// Name of the card.
     pub name: String,
     families: Vec<Family>,
 }

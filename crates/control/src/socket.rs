@@ -1,7 +1,6 @@
-//! Where the socket is, and who may connect to it.
+//! Path of the socket, and the users who may connect to it.
 
-use crate::client::ClientError;
-use crate::server::ServeError;
+use crate::error::{ClientError, ServeError};
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -15,10 +14,10 @@ pub const SOCKET_IN_DIR: &str = "control.sock";
 /// Sockets that this process made: each is made under a name of its own.
 static SOCKETS: AtomicU32 = AtomicU32::new(0);
 
-/// Who may connect, and so do anything to the card.
+/// The users who may connect, and so do anything to the card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Access {
-    /// Who started the server.
+    /// The user who started the server.
     #[default]
     Owner,
     /// And a group, by its number.
@@ -45,8 +44,9 @@ fn runtime_dir() -> PathBuf {
     }
 }
 
-/// Where the socket of a card is that lies in no directory: `$XDG_RUNTIME_DIR/flashrig/NAME.sock`, or in `/run/flashrig`.
-/// Of the name, what is neither letter nor digit nor one of `-_.` becomes `_`, and so does a dot in front.
+/// Returns the socket's path of a card that lies in no directory: `$XDG_RUNTIME_DIR/flashrig/NAME.sock`, or in
+/// `/run/flashrig`. A character of the name that is neither letter nor digit nor one of `-_.` becomes `_`, and so does
+/// a dot in front.
 pub fn default_socket(name: &str) -> PathBuf {
     let plain = |(at, c): (usize, char)| match c {
         '.' if at == 0 => '_',

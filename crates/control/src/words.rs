@@ -1,4 +1,4 @@
-//! What the two sides say to each other, beside what `live` says of itself.
+//! Messages of the two sides, beside those of `live`.
 
 use card::Health;
 use live::Status;
@@ -11,12 +11,12 @@ pub trait Frontends: Send + Sync {
     fn status(&self) -> Frontend;
 }
 
-/// How a card is served.
+/// A frontend that serves a card.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Frontend {
     /// Names under which it can be asked.
     pub exports: Vec<Export>,
-    /// Who is connected.
+    /// Connections that are open.
     pub clients: Vec<Connection>,
 }
 
@@ -29,18 +29,18 @@ pub struct Export {
     pub size_bytes: u64,
     /// It takes no writes.
     pub read_only: bool,
-    /// Where it listens, as URIs: `nbd://127.0.0.1:10809/name`, `nbd+unix:///name?socket=/run/x.sock`.
+    /// URIs on which it listens: `nbd://127.0.0.1:10809/name`, `nbd+unix:///name?socket=/run/x.sock`.
     pub addresses: Vec<String>,
 }
 
 /// Somebody who is connected.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connection {
-    /// Counts connections.
+    /// Number of the connection, counted from the server's start.
     pub number: u64,
-    /// Where it comes from: an address, or the process at the other end of a socket.
+    /// Origin of the connection: an address, or the process at the other end of a socket.
     pub peer: String,
-    /// What it asks; `None` while that is being agreed on.
+    /// Export of the connection; `None` while it is being agreed on.
     pub export: Option<String>,
     /// It came with TLS.
     pub tls: bool,
@@ -56,16 +56,16 @@ pub struct Connection {
     pub written_bytes: u64,
 }
 
-/// How a card stands, and whose answer that is.
+/// Status of a card, and the server that answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StatusReply {
     /// The card's name.
     pub name: String,
     /// The profile it was made from.
     pub card: String,
-    /// Of the server.
+    /// Version of the server.
     pub version: String,
-    /// How it stands.
+    /// Status of the card.
     #[serde(flatten)]
     pub status: Status,
 }
@@ -85,35 +85,35 @@ pub struct Insert {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// First byte.
+    /// Offset of the first byte.
     pub offset_bytes: u64,
-    /// How many.
+    /// Number of bytes.
     pub len_bytes: u64,
 }
 
 /// Latencies since the start: pairs of nanoseconds and how many requests took that long, ascending, exact to 1 %.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latencies {
-    /// Reads.
+    /// Latencies of reads.
     pub reads: Vec<(u64, u64)>,
-    /// Writes.
+    /// Latencies of writes.
     pub writes: Vec<(u64, u64)>,
-    /// Flushes.
+    /// Latencies of flushes.
     pub flushes: Vec<(u64, u64)>,
     /// Trims, and zeroes that were written.
     pub trims: Vec<(u64, u64)>,
 }
 
-/// What needs attention.
+/// Conditions that need attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticalWarning {
     /// The byte of the log.
     pub value: u8,
-    /// Bit 0.
+    /// Bit 0: spare blocks run short.
     pub available_spare: bool,
-    /// Bit 2.
+    /// Bit 2: redundancy or media are degraded.
     pub reliability_degraded: bool,
-    /// Bit 3.
+    /// Bit 3: the card takes no writes.
     pub read_only: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct CriticalWarning {
 /// specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Smart {
-    /// What needs attention.
+    /// Conditions that need attention.
     pub critical_warning: CriticalWarning,
     /// Percent of the spare that is left.
     pub available_spare: u8,
@@ -133,15 +133,15 @@ pub struct Smart {
     pub data_units_read: u64,
     /// Thousands of 512 bytes.
     pub data_units_written: u64,
-    /// Commands.
+    /// Number of read commands of hosts.
     pub host_read_commands: u64,
-    /// Commands.
+    /// Number of write commands of hosts.
     pub host_write_commands: u64,
-    /// Minutes.
+    /// Minutes for which the card was busy.
     pub controller_busy_time: u64,
-    /// Starts.
+    /// Number of the card's starts.
     pub power_cycles: u64,
-    /// Hours.
+    /// Hours for which the card has run.
     pub power_on_hours: u64,
     /// Starts without having been shut down in order.
     pub unsafe_shutdowns: u64,

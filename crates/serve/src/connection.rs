@@ -9,7 +9,7 @@ use crate::waker::Waker;
 use crate::wire::{
     Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
 };
-use live::{Ask, AskError, Bell, Done, Op, Port};
+use live::{Bell, Port, Reply, ReplyError};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::ops::Range;
@@ -46,12 +46,9 @@ struct Partial {
     received: usize,
 }
 
-/// A parsed request for the card; the payload of a write lies in the receive buffer.
+/// A request that was parsed, and is not submitted yet; the payload of a write lies in the receive buffer.
 struct Parsed {
-    slot: u64,
-    command: Command,
-    offset_bytes: u64,
-    len_bytes: u32,
+    slot: usize,
     payload: Range<usize>,
 }
 
@@ -81,7 +78,7 @@ pub(crate) struct Client<'a> {
     /// The number of requests in the last round.
     last_batch: usize,
     parsed: Vec<Parsed>,
-    done: Vec<Done>,
+    replies: Vec<Reply>,
     /// The time of the last receive or send.
     progress: Instant,
     counts: Arc<Counts>,
@@ -116,7 +113,7 @@ impl<'a> Client<'a> {
             stopping: false,
             last_batch: 0,
             parsed: Vec::new(),
-            done: Vec::new(),
+            replies: Vec::new(),
             progress: Instant::now(),
             counts: registry.counts(number),
             patience: Patience::default(),
@@ -153,7 +150,7 @@ impl<'a> Client<'a> {
                 return Err(Ended::Stopped);
             }
             self.wait_and_receive(began)?;
-            self.parse_and_ask()?;
+            self.parse_and_submit()?;
         }
     }
 
@@ -237,7 +234,7 @@ impl<'a> Client<'a> {
         if rung {
             waker.clear();
             if let Some(port) = &mut self.port {
-                port.completed(&mut self.done);
+                port.replies(&mut self.replies);
             }
         }
         if has_come && takes {
@@ -305,13 +302,13 @@ impl<'a> Client<'a> {
 
     /// Parses the requests that were received completely, submits them to the card, and answers those that are done.
     /// Repeats this while it makes room for bytes that were received already.
-    fn parse_and_ask(&mut self) -> Result<(), Ended> {
-        while self.parse_and_ask_once()? && (self.busy || self.drains) {}
+    fn parse_and_submit(&mut self) -> Result<(), Ended> {
+        while self.parse_and_submit_once()? && (self.busy || self.drains) {}
         Ok(())
     }
 
-    /// One round of [`Client::parse_and_ask`]. `true` if a request was answered.
-    fn parse_and_ask_once(&mut self) -> Result<bool, Ended> {
+    /// One round of [`Client::parse_and_submit`]. `true` if a request was answered.
+    fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         let mut whole = None;
         if let Some(partial) = self.partial.take_if(|partial| partial.received == partial.payload.len()) {
@@ -363,8 +360,8 @@ impl<'a> Client<'a> {
             }
         }
         let in_flight = self.wire.in_flight();
-        self.ask(whole);
-        self.answer();
+        self.submit(whole);
+        self.reply();
         ended.map_or(Ok(self.wire.in_flight() < in_flight), Err)
     }
 
@@ -393,72 +390,45 @@ impl<'a> Client<'a> {
     }
 
     fn take(&mut self, request: Request, payload: Range<usize>) {
-        self.parsed.push(Parsed {
-            slot: request.slot() as u64,
-            command: request.command(),
-            offset_bytes: request.offset_bytes(),
-            len_bytes: request.length_bytes(),
-            payload,
-        });
         let slot = request.slot();
+        self.parsed.push(Parsed { slot, payload });
         self.requests[slot] = Some(request);
     }
 
-    /// Submits all parsed requests to the card at once.
-    fn ask(&mut self, whole: Option<Partial>) {
+    /// Submits all parsed requests to the card at once. Payloads go to the card from where they were received.
+    fn submit(&mut self, whole: Option<Partial>) {
         self.last_batch = self.parsed.len();
         if self.parsed.is_empty() && whole.is_none() {
             return;
         }
         let Some(port) = &mut self.port else { unreachable!("requests come after an export was chosen") };
-        let mut asks = Vec::with_capacity(self.parsed.len() + 1);
+        let mut requests = Vec::with_capacity(self.parsed.len() + 1);
         let mut at_once = Vec::new();
-        if let Some(partial) = &whole {
-            let fua = matches!(partial.request.command(), Command::Write { fua: true });
-            asks.push(Ask {
-                tag: partial.request.slot() as u64,
-                op: Op::Write(&partial.payload),
-                fua,
-                offset_bytes: partial.request.offset_bytes(),
-                len_bytes: partial.request.length_bytes(),
-            });
+        requests.extend(whole.iter().filter_map(|partial| for_card(&partial.request, &partial.payload)));
+        for Parsed { slot, payload } in self.parsed.drain(..) {
+            let Some(request) = &self.requests[slot] else { unreachable!("it was just parsed") };
+            match for_card(request, &self.input[payload]) {
+                Some(request) => requests.push(request),
+                None => at_once.push(slot),
+            }
         }
-        for parsed in &self.parsed {
-            let (op, fua) = match parsed.command {
-                Command::Read => (Op::Read, false),
-                Command::Write { fua } => (Op::Write(&self.input[parsed.payload.clone()]), fua),
-                Command::Flush => (Op::Flush, false),
-                Command::Trim { fua } => (Op::Trim, fua),
-                // Zeroes that keep their room have to be written, which is not fast.
-                Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => {
-                    at_once.push((parsed.slot, parsed.offset_bytes, parsed.len_bytes));
-                    continue;
-                }
-                Command::WriteZeroes { fua, no_hole, .. } => (Op::WriteZeroes { allocate: no_hole }, fua),
-            };
-            let Parsed { slot: tag, offset_bytes, len_bytes, .. } = *parsed;
-            asks.push(Ask { tag, op, fua, offset_bytes, len_bytes });
+        if !requests.is_empty() {
+            port.submit(&requests, &mut self.replies);
         }
-        if !asks.is_empty() {
-            port.submit(&asks, &mut self.done);
-        }
-        drop(asks);
         if let Some(partial) = whole {
             let slot = partial.request.slot();
             self.requests[slot] = Some(partial.request);
         }
-        self.parsed.clear();
-        for (slot, offset_bytes, len_bytes) in at_once {
-            self.answer_at_once(slot, offset_bytes, len_bytes);
-        }
+        at_once.into_iter().for_each(|slot| self.reply_at_once(slot));
     }
 
-    fn answer_at_once(&mut self, slot: u64, offset_bytes: u64, len_bytes: u32) {
-        let request = self.requests[slot as usize].take().expect("it was just taken");
+    /// Replies to a request that needs no work of the card.
+    fn reply_at_once(&mut self, slot: usize) {
+        let request = self.requests[slot].take().expect("it was just taken");
         let Some(port) = &self.port else { unreachable!("it was asked") };
         match request.command() {
             Command::BlockStatus => {
-                let extents = port.extents(offset_bytes, len_bytes.into(), MAX_EXTENTS);
+                let extents = port.extents(request.offset_bytes(), request.length_bytes().into(), MAX_EXTENTS);
                 let extents =
                     extents.into_iter().map(|(bytes, written)| Extent { bytes, hole: !written, zero: !written });
                 self.wire.answer_block_status(request, extents, &mut self.out);
@@ -473,13 +443,13 @@ impl<'a> Client<'a> {
     }
 
     /// Sends the replies to the requests that the card has completed.
-    fn answer(&mut self) {
-        let mut all = std::mem::take(&mut self.done);
+    fn reply(&mut self) {
+        let mut all = std::mem::take(&mut self.replies);
         let (mut read_bytes, mut written_bytes) = (0, 0);
         let answered = all.len() as u64;
-        for done in all.drain(..) {
-            let request = self.requests[done.tag as usize].take().expect("it is answered once");
-            match done.result {
+        for reply in all.drain(..) {
+            let request = self.requests[reply.tag as usize].take().expect("it is answered once");
+            match reply.result {
                 Ok(data) if request.command() == Command::Read => {
                     read_bytes += u64::from(request.length_bytes());
                     self.wire.answer_read(request, &mut self.out);
@@ -494,15 +464,15 @@ impl<'a> Client<'a> {
                 }
                 Err(error) => {
                     let errno = match error {
-                        AskError::OutOfRange => Errno::Invalid,
-                        AskError::ReadOnly => Errno::NotPermitted,
-                        AskError::Unreadable { .. } | AskError::NoPower | AskError::Stopped => Errno::Io,
+                        ReplyError::OutOfRange => Errno::Invalid,
+                        ReplyError::ReadOnly => Errno::NotPermitted,
+                        ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::Io,
                     };
                     self.wire.answer_error(request, errno, &error.to_string(), &mut self.out);
                 }
             }
         }
-        self.done = all;
+        self.replies = all;
         // Only this thread counts, so the additions need not be atomic.
         let add = |count: &AtomicU64, more: u64| count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         add(&self.counts.requests, answered);
@@ -510,4 +480,20 @@ impl<'a> Client<'a> {
         add(&self.counts.written_bytes, written_bytes);
         self.counts.in_flight.store(self.wire.in_flight().into(), Ordering::Relaxed);
     }
+}
+
+/// A request as the card takes it; `None`: the card does not have to be asked.
+fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a>> {
+    let (tag, offset, len) = (request.slot() as u64, request.offset_bytes(), request.length_bytes());
+    Some(match request.command() {
+        Command::Read => live::Request::read(tag, offset, len),
+        Command::Write { fua } => live::Request::write(tag, offset, payload).with_fua(fua),
+        Command::Flush => live::Request::flush(tag),
+        Command::Trim { fua } => live::Request::trim(tag, offset, len).with_fua(fua),
+        // Zeroes that take room have to be written.
+        Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => return None,
+        Command::WriteZeroes { fua, no_hole, .. } => {
+            live::Request::write_zeroes(tag, offset, len, no_hole).with_fua(fua)
+        }
+    })
 }

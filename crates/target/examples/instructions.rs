@@ -1,7 +1,7 @@
 //! Random 4 KiB requests in steady state on a full tachIOn, for counting instructions:
 //!
 //! ```text
-//! valgrind --tool=callgrind --toggle-collect='*measured*' target/release/examples/instructions rndwr 200000 1/64
+//! valgrind --tool=callgrind --toggle-collect='*measured*' target/dist/examples/instructions rndwr 200000 1/64
 //! ```
 //!
 //! The instructions that it prints as collected, divided by the requests, are the cost of one simulated request, with
@@ -11,7 +11,7 @@
 #[path = "../benches/full_tachion/mod.rs"]
 mod full_tachion;
 
-use card::Card;
+use card::ModelCard;
 use device::HostConfig;
 use std::time::Instant;
 use target::{Machine, Modelled, Stop};
@@ -22,13 +22,13 @@ fn measured(machine: &mut Machine<Modelled>, requests: u64) {
 }
 
 /// 4 KiB pages of flash that are modelled.
-fn pages(card: &Card) -> f64 {
+fn pages(card: &ModelCard) -> f64 {
     let geometry = &card.config().nand.geometry;
     let share = f64::from(card.config().bands) / f64::from(geometry.blocks_per_plane);
     geometry.installed_bytes() as f64 / 4096.0 * share
 }
 
-/// What the process holds of the machine's memory.
+/// Returns the bytes of the machine's memory that the process holds.
 fn resident_bytes() -> Result<u64, Box<dyn std::error::Error>> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let kib = status.lines().find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB"));

@@ -1,4 +1,4 @@
-//! What safety costs a card with contents: recovery, parity and metadata, a missing module, a rebuild.
+//! Cost of safety for a card with contents: recovery, parity and metadata, a missing module, a rebuild.
 //!
 //! ```text
 //! cargo run --release --locked -p target --example price_of_safety
@@ -7,10 +7,10 @@
 //! The card is a tachIOn with fewer dies and shorter blocks: 16 modules of one die, 64 pages of 4 KiB a block, so a band
 //! has 4 MiB; times are the tachIOn's. All times are virtual. Payloads are whole: 4,096 bytes.
 
-use card::{Card, CardConfig, shape};
+use card::{CardConfig, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use format::CardId;
-use media::{CutOutcome, Flash, Media, Module, Physics};
+use media::{CutOutcome, Flash, Media, Module, Physics, RequestData};
 use profile::{DeviceConfig, Profile};
 
 const CARD: CardId = CardId(*b"price of safety ");
@@ -38,15 +38,15 @@ fn config(bands: u32, parity_units: u32) -> CardConfig {
 /// A closed loop of random 4 KiB requests.
 struct Host {
     config: CardConfig,
-    card: Card,
+    card: StorageCard,
     now: Time,
-    done: Vec<Completion>,
+    done: Vec<Completion<RequestData>>,
     rng: Rng,
     begun: Vec<Time>,
     payload: Vec<u8>,
 }
 
-/// What a run measured.
+/// Measurements of a run.
 struct Measured {
     iops: f64,
     p50_us: f64,
@@ -56,11 +56,11 @@ struct Measured {
 impl Host {
     fn new(config: CardConfig) -> Host {
         let media = Flash::new(shape(&config), Physics::IDEAL, 1);
-        let card = Card::format(&config, media, CARD, DEPTH, 1).expect("the card can be made");
+        let card = StorageCard::format(&config, media, CARD, DEPTH, 1).expect("the card can be made");
         Host::on(config, card, Time::ZERO)
     }
 
-    fn on(config: CardConfig, card: Card, now: Time) -> Host {
+    fn on(config: CardConfig, card: StorageCard, now: Time) -> Host {
         let payload = (0..SECTOR_BYTES).map(|i| ((i * 37) >> 3) as u8).collect();
         let begun = vec![Time::ZERO; DEPTH as usize];
         Host { config, card, now, done: Vec::new(), rng: Rng::stream(1, "host"), begun, payload }
@@ -74,10 +74,10 @@ impl Host {
         let (offset, len) = (lba * SECTOR_BYTES, SECTOR_BYTES as u32);
         self.begun[id as usize] = self.now;
         let request = if write {
-            self.card.set_write(RequestId(id), &self.payload);
-            Request::write(offset, len)
+            let data = self.card.pack(0, &self.payload);
+            Request::write(offset, len).with(data)
         } else {
-            Request::read(offset, len)
+            Request::read(offset, len).with(RequestData::none())
         };
         self.card.submit(self.now, RequestId(id), request, &mut self.done);
     }
@@ -95,16 +95,16 @@ impl Host {
     /// Runs so many requests, `depth` at once; LBAs by `next`.
     fn run(&mut self, requests: u64, depth: u32, write: bool, next: impl Fn(&mut Rng, u64) -> u64) -> Measured {
         let from = self.now;
-        let (mut asked, mut ended) = (0, 0);
+        let (mut issued, mut ended) = (0, 0);
         let mut latencies = Vec::with_capacity(requests as usize);
         let mut free: Vec<u32> = (0..depth).collect();
         while ended < requests {
-            while asked < requests
+            while issued < requests
                 && let Some(id) = free.pop()
             {
-                let lba = next(&mut self.rng, asked);
+                let lba = next(&mut self.rng, issued);
                 self.submit(id, write, lba);
-                asked += 1;
+                issued += 1;
             }
             while self.done.is_empty() {
                 assert!(self.step(), "a request was lost");
@@ -122,7 +122,7 @@ impl Host {
 
     fn fill(&mut self) {
         let sectors = self.sectors();
-        self.run(sectors, DEPTH, true, |_, asked| asked);
+        self.run(sectors, DEPTH, true, |_, issued| issued);
     }
 
     fn random(&mut self, requests: u64, write: bool) -> Measured {
@@ -148,7 +148,7 @@ impl Host {
     }
 }
 
-/// What a start took.
+/// Measurements of a start.
 struct Start {
     units: u64,
     by_checkpoint: u32,
@@ -158,7 +158,7 @@ struct Start {
 
 fn start(config: CardConfig, media: Flash, now: Time) -> (Host, Start) {
     let (card, report) =
-        Card::open(&config, media, Some(CARD), DEPTH, 1).map_err(|failed| failed.0).expect("it starts");
+        StorageCard::open(&config, media, Some(CARD), DEPTH, 1).map_err(|failed| failed.0).expect("it starts");
     let scan_ms = config.scan_ns(&report) as f64 / 1e6;
     let mut host = Host::on(config, card, now);
     host.card.start_up(now, &mut host.done);

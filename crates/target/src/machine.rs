@@ -20,10 +20,10 @@ pub enum Stop {
     Finished(u64),
 }
 
-/// Why it paused.
+/// The reason why it paused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum StopReason {
-    /// As asked.
     Reached,
     /// Every process has ended.
     LoadEnded,
@@ -34,7 +34,7 @@ pub enum StopReason {
 /// Events between two looks at whether the person asked to stop: some ten milliseconds of work.
 const EVENTS_BETWEEN_LOOKS: u64 = 1 << 17;
 
-/// What a process does when its present burst of CPU work is over.
+/// A process's next action when its present burst of CPU work is over.
 #[derive(Clone, Copy, Debug)]
 enum Then {
     /// Its request is complete: record it, ask the load for the next step.
@@ -67,10 +67,10 @@ struct Process {
     request: Request,
     /// When the request was due by the load's schedule; `NEVER`: it has none.
     due: Time,
-    /// How late the session was to ask for it.
+    /// Delay of the session's submission behind its due time.
     late_ns: u64,
     /// When the session handed the request to the driver, or when it was due if that was before.
-    asked: Time,
+    issued: Time,
     /// When the device had it, and when it gave it back.
     submitted: Time,
     returned: Time,
@@ -109,7 +109,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             request: Request::flush(),
             due: Time::NEVER,
             late_ns: 0,
-            asked: Time::ZERO,
+            issued: Time::ZERO,
             submitted: Time::ZERO,
             returned: Time::ZERO,
             parts: device::Parts::default(),
@@ -138,12 +138,12 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         machine
     }
 
-    /// The device.
+    /// Returns the device under the host.
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// Virtual time.
+    /// Returns the present virtual time.
     pub fn now(&self) -> Time {
         self.now
     }
@@ -158,7 +158,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         self.finished
     }
 
-    /// What the application saw.
+    /// Reports the application's view.
     pub fn application(&self) -> Option<results::Application> {
         self.load.report(self.now)
     }
@@ -178,12 +178,12 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         self.load.start_measurement(self.now);
     }
 
-    /// What was recorded since measurement began.
+    /// Returns the records since measurement began.
     pub fn recorder(&self) -> Option<&Recorder> {
         self.recorder.as_ref()
     }
 
-    /// Runs on.
+    /// Continues the run until `stop`.
     pub fn run_until(&mut self, stop: Stop) -> StopReason {
         self.run_until_or(stop, &|| false)
     }
@@ -204,7 +204,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
                 break StopReason::Reached;
             }
             if self.alive == 0 {
-                // What a card does for itself when nobody asks it is no part of the load.
+                // A card's own work when nobody asks it is no part of the load.
                 break StopReason::LoadEnded;
             }
             events += 1;
@@ -271,7 +271,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         if cpu_ns == 0 {
             process.state = State::Moving;
             if matches!(then, Then::Submit) {
-                process.asked = self.now.min(process.due);
+                process.issued = self.now.min(process.due);
             }
             return self.burst_over(p, has_core);
         }
@@ -299,7 +299,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         if matches!(process.then, Then::Submit) {
             // The driver's share comes last: the request's latency begins with it.
             let driver_ns = (self.host.submit_ns as f64 * slowdown).round() as u64;
-            process.asked = (self.now + ns.saturating_sub(driver_ns)).min(process.due);
+            process.issued = (self.now + ns.saturating_sub(driver_ns)).min(process.due);
         }
         self.events.set(p.0 as usize, self.now + ns);
     }
@@ -332,11 +332,11 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
                     recorder.record(
                         process.request.operation,
                         process.request.range.len_bytes,
-                        process.asked,
+                        process.issued,
                         now,
                         || {
                             let mut parts = process.parts;
-                            let before_ns = process.submitted - process.asked;
+                            let before_ns = process.submitted - process.issued;
                             if explain {
                                 parts.add(Cause::Late, process.late_ns);
                                 parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));

@@ -1,8 +1,8 @@
 //! The modelled devices behind one name.
 
 use crate::Striped;
-use crate::run::RunError;
-use card::{Card, MediaCounters};
+use crate::error::RunError;
+use card::{MediaCounters, ModelCard};
 use device::{Completion, Device, Request, RequestId, Time};
 use disk::Array;
 use ftl::Counters;
@@ -11,12 +11,12 @@ use results::{Flash, Wear};
 
 /// A modelled device.
 #[derive(Clone, Debug)]
+#[allow(missing_docs)]
 pub enum Modelled {
     /// A flash card.
-    Card(Box<Card>),
+    Card(Box<ModelCard>),
     /// Cards striped by the host.
     Striped(Striped),
-    /// Disks.
     Disks(Box<Array>),
 }
 
@@ -24,12 +24,14 @@ impl Modelled {
     /// Builds the device for at most `max_requests` requests at once.
     pub fn new(config: &DeviceConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Modelled, RunError> {
         Ok(match config {
-            DeviceConfig::Card(config) => Modelled::Card(Box::new(Card::new(config, max_requests, explain, seed)?)),
+            DeviceConfig::Card(config) => {
+                Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?))
+            }
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 let cards = cards
                     .iter()
                     .enumerate()
-                    .map(|(i, config)| Card::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
+                    .map(|(i, config)| ModelCard::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
                     .collect::<Result<Vec<_>, _>>()?;
                 Modelled::Striped(Striped::new(cards, *stripe_bytes, max_requests))
             }
@@ -38,7 +40,7 @@ impl Modelled {
     }
 
     /// The flash cards; none for disks.
-    pub fn cards(&self) -> &[Card] {
+    pub fn cards(&self) -> &[ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
@@ -46,7 +48,7 @@ impl Modelled {
         }
     }
 
-    /// What flash management did since the start, over all cards.
+    /// Returns the counts of flash management since the start, over all cards.
     pub fn counters(&self) -> Counters {
         self.cards().iter().map(|c| c.ftl().counters()).fold(Counters::default(), |a, b| Counters {
             host_sectors: a.host_sectors + b.host_sectors,
@@ -61,14 +63,14 @@ impl Modelled {
 
     /// Media operations since the start, over all cards.
     pub fn media(&self) -> MediaCounters {
-        self.cards().iter().map(Card::media).fold(MediaCounters::default(), |a, b| MediaCounters {
+        self.cards().iter().map(ModelCard::media).fold(MediaCounters::default(), |a, b| MediaCounters {
             reads: a.reads + b.reads,
             programs: a.programs + b.programs,
             erases: a.erases + b.erases,
         })
     }
 
-    /// What the flash did since `earlier`; `None` for disks.
+    /// Returns the activity of the flash since `earlier`; `None` for disks.
     pub fn flash_since(&self, earlier: &Counters) -> Option<Flash> {
         let cards = self.cards();
         let first = cards.first()?;

@@ -4,9 +4,9 @@
 pub trait Progress: Sync {
     /// A piece of work begins: its name and size in some unit.
     fn begin(&self, phase: &str, total: u64);
-    /// So much of it is done.
+    /// Tells that `done` units of it are done.
     fn at(&self, done: u64);
-    /// What is being done right now, where one piece of work is made of many.
+    /// Names the present step, where one piece of work is made of many.
     fn step(&self, _what: &str) {}
     /// The person asked to stop; what was measured so far is still wanted.
     fn cancelled(&self) -> bool {
@@ -14,7 +14,7 @@ pub trait Progress: Sync {
     }
 }
 
-/// Says nothing.
+/// A listener that ignores progress.
 pub struct Silent;
 
 impl Progress for Silent {

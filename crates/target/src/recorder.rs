@@ -1,4 +1,4 @@
-//! What is recorded while a load runs.
+//! Records of a running load.
 
 use crate::tail::Tail;
 use device::{Operation, Parts, Time};
@@ -132,8 +132,8 @@ impl Recorder {
         self.row_ns *= 2;
     }
 
-    /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Where the time went
-    /// is not merged: only models know it, and they have one recorder.
+    /// Adds what another recorder saw from the same moment on (one for each thread of a real run). Causes of latency
+    /// are not merged: only models know them, and they have one recorder.
     pub fn merge(&mut self, other: &Recorder) {
         debug_assert_eq!((self.since, self.row_ns), (other.since, other.row_ns));
         let classes = [(&mut self.read, &other.read), (&mut self.write, &other.write), (&mut self.sync, &other.sync)];
@@ -185,7 +185,7 @@ impl Recorder {
         (0..rows).map(row).collect()
     }
 
-    /// Where the time went, if that was kept.
+    /// Returns the causes of latency, if they were kept.
     pub fn tail(&self) -> Option<TailReport> {
         self.tail.as_ref().map(Tail::report)
     }

@@ -14,19 +14,19 @@ use results::RunResult;
 use serde_json::Value;
 use std::time::Instant;
 
-/// What to replay, on what.
+/// A replay: the trace, the device, the host.
 pub struct ReplaySpec<'a> {
-    /// The device.
+    /// Configuration of the device.
     pub device: &'a DeviceConfig,
-    /// How the device is named in the result.
+    /// Description of the device in the result.
     pub device_json: Value,
-    /// The host.
+    /// Configuration of the host.
     pub host: &'a HostConfig,
-    /// How the host is named in the result.
+    /// Description of the host in the result.
     pub host_json: Value,
-    /// How the trace is named in the result.
+    /// Description of the trace in the result.
     pub load_json: Value,
-    /// How it is asked.
+    /// Speed and depth of the replay.
     pub config: ReplayConfig,
     /// Virtual seconds after which it ends; `None`: with the trace.
     pub seconds: Option<f64>,
@@ -40,13 +40,13 @@ pub struct ReplaySpec<'a> {
     pub explain_tail: bool,
 }
 
-/// The trace.
+/// Requests of a trace, and the progress of reading it.
 pub struct TraceSource<'a, S> {
-    /// Its requests.
+    /// Batches of the trace's requests.
     pub batches: S,
     /// Its size in bytes, for progress; 0: nobody knows.
     pub size_bytes: u64,
-    /// How many of them were read.
+    /// Number of bytes of them that were read.
     pub bytes_read: &'a (dyn Fn() -> u64 + Sync),
 }
 
@@ -71,7 +71,7 @@ pub fn replay<S: Batches>(
     };
     let stop = spec.seconds.map_or(Stop::At(Time(u64::MAX - 1)), |s| Stop::At(start.at + (s * 1e9) as u64));
     machine.run_until_or(stop, &look);
-    if machine.device().cards().iter().any(card::Card::is_read_only) {
+    if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
         return Err(ftl::ReadOnly.into());
     }
     let mut result = measured(&machine, &start, false);

@@ -1,5 +1,6 @@
 //! One run: one load on one device.
 
+use crate::error::RunError;
 use crate::machine::{Machine, Stop, StopReason};
 use crate::precondition::{Pattern, precondition};
 use crate::{Modelled, Progress, Recorder, SteadyRule, steady_state};
@@ -14,41 +15,40 @@ use std::time::Instant;
 /// Version of the result's schema.
 const SCHEMA: u32 = 1;
 
-/// How long to measure.
+/// The measured part of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Measure {
-    /// Virtual seconds.
     Seconds(f64),
     /// Requests of the host (any kind).
     Requests(u64),
-    /// So many requests after so many that are not measured.
+    /// A number of requests, after another number that is not measured.
     After {
         /// Before anything is measured.
         warm_up: u64,
-        /// Measured.
         requests: u64,
     },
     /// Enough for stable figures, and until five rounds are steady (at most 25).
     Auto,
 }
 
-/// What to run.
+/// A run: the load, the device, the host.
 pub struct RunSpec<'a> {
-    /// The device.
+    /// Configuration of the device.
     pub device: &'a DeviceConfig,
-    /// How the device is named in the result.
+    /// Description of the device in the result.
     pub device_json: Value,
-    /// The host.
+    /// Configuration of the host.
     pub host: &'a HostConfig,
-    /// How the host is named in the result.
+    /// Description of the host in the result.
     pub host_json: Value,
-    /// The load.
+    /// Configuration of the load.
     pub load: &'a LoadConfig,
     /// Share of the user capacity that holds data before the run, 0 to 1.
     pub fill: f64,
-    /// Root seed.
+    /// Root seed of the run.
     pub seed: u64,
-    /// How long to measure.
+    /// Measured part of the run.
     pub measure: Measure,
     /// Do not precondition: show the fast beginning.
     pub fresh: bool,
@@ -56,49 +56,6 @@ pub struct RunSpec<'a> {
     pub explain_tail: bool,
     /// Put whole histograms of latency into the result.
     pub histograms: bool,
-}
-
-/// Why a run can't be done.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The load does not fit the device.
-    #[error("the load touches {footprint_bytes} bytes, but the device has {capacity_bytes}")]
-    Footprint {
-        /// Of the load.
-        footprint_bytes: u64,
-        /// Of the device.
-        capacity_bytes: u64,
-    },
-    /// The share of the device in use is no share.
-    #[error("fill {fill} is not between 0 and 1 (100 %)")]
-    Fill {
-        /// As asked.
-        fill: f64,
-    },
-    /// Nothing to measure.
-    #[error("nothing to measure: {what}")]
-    NoMeasure {
-        /// Why.
-        what: &'static str,
-    },
-    /// The card can't be built.
-    #[error(transparent)]
-    Ftl(#[from] ftl::FtlError),
-    /// The disks can't be built.
-    #[error(transparent)]
-    Disk(#[from] disk::DiskError),
-    /// The load can't be built.
-    #[error(transparent)]
-    Load(#[from] load::LoadError),
-    /// The trace can't be read on.
-    #[error(transparent)]
-    Trace(#[from] trace::TraceError),
-    /// The card wore out.
-    #[error(transparent)]
-    ReadOnly(#[from] ftl::ReadOnly),
-    /// The person asked to stop before anything was measured.
-    #[error("stopped before anything was measured")]
-    Cancelled,
 }
 
 /// Builds the device and brings it to the state in which the load is to find it.
@@ -122,8 +79,8 @@ pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Modelled, RunE
     Ok(device)
 }
 
-/// How a load writes to its `footprint_bytes`: what a device is brought to before it is measured depends on nothing else
-/// of the load.
+/// Returns the pattern in which a load writes to its `footprint_bytes`: the state to which a device is brought before
+/// it is measured depends on nothing else of the load.
 pub fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
     match load {
         LoadConfig::Fileio(FileioConfig { mode, .. }) if !mode.writes() => Pattern::None,
@@ -231,7 +188,7 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
             rounds.push((recorder.bytes() - last.bytes) as f64 / elapsed_s);
         }
         last = Mark { at: machine.now(), bytes: recorder.bytes(), ..last };
-        if machine.device().cards().iter().any(card::Card::is_read_only) {
+        if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
             // Its writes are answered with errors: what they took is no figure.
             return Err(ftl::ReadOnly.into());
         }
@@ -336,7 +293,7 @@ fn result(spec: &RunSpec, machine: &Machine<Modelled>, start: &Mark, steady: Ste
     }
 }
 
-/// What was measured since `start`; who asked whom for what is left out.
+/// Reports the measurements since `start`, without the names of load, device and host.
 pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bool) -> RunResult {
     let now = machine.now();
     let recorder: &Recorder = machine.recorder().expect("measuring");

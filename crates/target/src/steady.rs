@@ -17,7 +17,7 @@ pub struct SteadyRule {
 }
 
 impl SteadyRule {
-    /// SNIA's numbers.
+    /// The numbers of SNIA's rule.
     pub const SNIA: SteadyRule = SteadyRule { window: 5, max_range: 0.20, max_slope: 0.10, max_rounds: 25 };
 }
 

@@ -1,13 +1,13 @@
 //! Cards striped by the host (RAID 0 over cards).
 
-use card::Card;
+use card::ModelCard;
 use device::{ByteRange, Completion, Device, Operation, Parts, Request, RequestId, Time};
 
 /// Cards with consecutive stripes of the host's address space in turn. A contiguous range is contiguous on each card,
 /// so a request becomes at most one piece for each card, under the same id.
 #[derive(Clone, Debug)]
 pub struct Striped {
-    cards: Vec<Card>,
+    cards: Vec<ModelCard>,
     stripe_bytes: u64,
     /// By request: pieces that are not done.
     pieces_left: Vec<u32>,
@@ -17,18 +17,18 @@ pub struct Striped {
 
 impl Striped {
     /// Over at least one card of equal capacity.
-    pub fn new(cards: Vec<Card>, stripe_bytes: u64, max_requests: u32) -> Striped {
+    pub fn new(cards: Vec<ModelCard>, stripe_bytes: u64, max_requests: u32) -> Striped {
         assert!(!cards.is_empty() && stripe_bytes > 0);
         Striped { cards, stripe_bytes, pieces_left: vec![0; max_requests as usize], in_flight: 0, scratch: Vec::new() }
     }
 
-    /// The cards.
-    pub fn cards(&self) -> &[Card] {
+    /// Returns the cards over which it stripes.
+    pub fn cards(&self) -> &[ModelCard] {
         &self.cards
     }
 
     /// The cards, to precondition.
-    pub fn cards_mut(&mut self) -> &mut [Card] {
+    pub fn cards_mut(&mut self) -> &mut [ModelCard] {
         &mut self.cards
     }
 

@@ -1,4 +1,4 @@
-//! Where the time of slow requests went.
+//! Causes of slow requests.
 
 use device::{Cause, Parts};
 use results::{TailBand, TailReport};
@@ -74,7 +74,7 @@ impl Tail {
         self.classes.entry(class).or_default().record(Sample { lat_ns, t_s, parts });
     }
 
-    /// The report.
+    /// Reports the causes by percentile.
     pub fn report(&self) -> TailReport {
         let mut report = TailReport::default();
         for (class, data) in &self.classes {

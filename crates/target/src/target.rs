@@ -4,12 +4,12 @@ use crate::{Pattern, Progress, RunError};
 use load::{BurstConfig, BurstCurve, BurstsConfig, LoadConfig};
 use results::{HostInfo, Preconditioning, Purge, RunResult, TargetInfo};
 
-/// Whose time a target's seconds are.
+/// The clock of a target's seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Clock {
     /// A model's: measuring longer costs computing, not waiting.
     Virtual,
-    /// The wall's.
     Wall,
 }
 
@@ -18,13 +18,13 @@ pub enum Clock {
 pub struct State {
     /// Share of the capacity in use, from its start, 0 to 1. The rest holds nothing (discarded, never written).
     pub fill: f64,
-    /// How the part in use was last overwritten.
+    /// Pattern of the last overwriting of the part in use.
     pub pattern: Pattern,
-    /// How much may be spent on getting there. Models are exact and need no limit.
+    /// Effort that may be spent on getting there. Models are exact and need no limit.
     pub effort: Effort,
 }
 
-/// How a real device is brought to a state.
+/// The effort that brings a real device to a state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Effort {
     /// Times that the part in use is written front to back before it is overwritten in the pattern. 0: it holds data
@@ -36,10 +36,10 @@ pub struct Effort {
     pub max_rounds: u32,
 }
 
-/// One measurement.
+/// Parameters of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
-    /// What is asked of the device.
+pub struct Measurement {
+    /// Load that the device is given.
     pub load: LoadConfig,
     /// Share of the capacity that is in use meanwhile, as in [`State`]; for the result.
     pub fill: f64,
@@ -51,7 +51,7 @@ pub struct Ask {
 
 /// Sequential writes as fast as the device takes them, with pauses between.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BurstAsk {
+pub struct BurstSeries {
     /// Bytes of a request.
     pub block_bytes: u32,
     /// Threads that share one position.
@@ -59,12 +59,12 @@ pub struct BurstAsk {
     /// Share of the capacity that is written to, from its start.
     pub fill: f64,
     /// One after the other.
-    pub bursts: Vec<AskedBurst>,
+    pub bursts: Vec<BurstSpec>,
 }
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AskedBurst {
+pub struct BurstSpec {
     /// Seconds before it in which nothing is asked.
     pub idle_s: f64,
     /// Bytes to write, as a share of the capacity.
@@ -73,16 +73,16 @@ pub struct AskedBurst {
     pub limit_s: Option<f64>,
 }
 
-impl BurstAsk {
+impl BurstSeries {
     /// The load on a device of so many bytes, whose times are `ratio` of those that were asked for.
     pub fn config(&self, capacity_bytes: u64, ratio: f64) -> BurstsConfig {
         let block = u64::from(self.block_bytes);
         let bytes = |share: f64| ((capacity_bytes as f64 * share) as u64 / block).max(1) * block;
         let ns = |seconds: f64| (seconds * ratio * 1e9) as u64;
-        let burst = |asked: &AskedBurst| BurstConfig {
-            idle_ns: ns(asked.idle_s),
-            bytes: bytes(asked.share),
-            limit_ns: asked.limit_s.map_or(u64::MAX, ns),
+        let burst = |spec: &BurstSpec| BurstConfig {
+            idle_ns: ns(spec.idle_s),
+            bytes: bytes(spec.share),
+            limit_ns: spec.limit_s.map_or(u64::MAX, ns),
         };
         BurstsConfig {
             block_bytes: self.block_bytes,
@@ -93,13 +93,13 @@ impl BurstAsk {
     }
 }
 
-/// Why a target could not do what it was asked.
+/// An error that keeps a target from doing what it was asked.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum TargetError {
     /// A person asked to stop.
     #[error("stopped")]
     Cancelled,
-    /// The model.
     #[error(transparent)]
     Model(RunError),
     /// A real device, its file system or the kernel. The error names the device and says what to do.
@@ -121,16 +121,16 @@ impl From<RunError> for TargetError {
 /// Whoever calls keeps the order: identify, purge, bring to a state, measure. Measuring leaves a real device in the
 /// state in which the load left it; a model is measured on a copy.
 pub trait Target: Send {
-    /// What it is.
+    /// Describes the target.
     fn info(&self) -> TargetInfo;
 
-    /// Who asks it.
+    /// Describes the host.
     fn host(&self) -> HostInfo;
 
     /// Bytes that may be used.
     fn capacity_bytes(&self) -> u64;
 
-    /// Whose time its seconds are.
+    /// Returns the clock of its seconds.
     fn clock(&self) -> Clock;
 
     /// Empties it, as far as it can; says what was done.
@@ -140,11 +140,11 @@ pub trait Target: Send {
     fn bring_to(&mut self, state: &State, progress: &dyn Progress) -> Result<Preconditioning, TargetError>;
 
     /// Measures one load. `series`, `steady_state` and the histograms of `read`, `write` and `sync` are filled in.
-    fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError>;
+    fn measure(&mut self, series: &Measurement, progress: &dyn Progress) -> Result<RunResult, TargetError>;
 
     /// Writes bursts into the device as it is after [`Target::purge`]. Amounts and times of the answer are those of the
     /// whole device, where a model is smaller.
-    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError>;
+    fn bursts(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError>;
 
     /// Another one like it that can be measured at the same time without disturbing it; `None`: there is only one.
     fn fork(&self) -> Option<Box<dyn Target>>;

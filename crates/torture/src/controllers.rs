@@ -3,8 +3,9 @@
 use crate::CardUnderTest;
 use crate::sim::Impact;
 use crate::subject::{AT_ONCE, CARD};
-use card::Card;
+use card::StorageCard;
 use device::{Device, Request, RequestId, Rng, SECTOR_BYTES, Time};
+use media::{RequestData, SectorData};
 
 impl CardUnderTest {
     /// Another controller claims the modules and writes, while this one serves; every sector keeps the contents that
@@ -19,7 +20,7 @@ impl CardUnderTest {
         }
         let (ours, mut media) = (flash.controller(), flash.clone());
         media.set_controller(seed | 1 << 63);
-        let (mut other, _) = Card::open(&config, media, Some(CARD), AT_ONCE, seed).ok()?;
+        let (mut other, _) = StorageCard::open(&config, media, Some(CARD), AT_ONCE, seed).ok()?;
         let (mut now, mut done) = (self.now, Vec::new());
         other.start_up(now, &mut done);
         // Any start is waited for. What this one had under way lies in stripes that are not whole, and stands for versions
@@ -33,13 +34,13 @@ impl CardUnderTest {
         for _ in 0..1 + rng.below(16) {
             let lba = rng.below(config.ftl.user_sectors);
             let bytes = SECTOR_BYTES as u32;
-            ask(&mut other, &mut now, Request::read(lba * SECTOR_BYTES, bytes))?;
-            if let [card::SectorData::Data(payload)] = &other.take_read(RequestId(0))[..] {
-                other.set_write(RequestId(0), payload);
-                ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes))?;
+            let read = Request::read(lba * SECTOR_BYTES, bytes).with(RequestData::none());
+            if let [SectorData::Data(payload)] = ask(&mut other, &mut now, read)?.sectors() {
+                let data = other.pack(0, payload);
+                ask(&mut other, &mut now, Request::write(lba * SECTOR_BYTES, bytes).with(data))?;
             }
         }
-        ask(&mut other, &mut now, Request::flush())?;
+        ask(&mut other, &mut now, Request::flush().with(RequestData::none()))?;
         let mut media = other.into_media()?;
         media.set_controller(ours);
         *self.flash_mut() = media;
@@ -48,10 +49,13 @@ impl CardUnderTest {
 }
 
 /// Asks and waits for the answer; `None`: the card has stopped, for more is gone than it can do without.
-fn ask(card: &mut Card, now: &mut Time, request: Request) -> Option<()> {
+fn ask(card: &mut StorageCard, now: &mut Time, request: Request<RequestData>) -> Option<RequestData> {
     let mut done = Vec::new();
     card.submit(*now, RequestId(0), request, &mut done);
-    while done.iter().all(|completion| completion.id != RequestId(0)) {
+    loop {
+        if let Some(completion) = done.pop() {
+            return Some(completion.data);
+        }
         if card.is_halted() {
             return None;
         }
@@ -59,5 +63,4 @@ fn ask(card: &mut Card, now: &mut Time, request: Request) -> Option<()> {
         assert_ne!(*now, Time::NEVER, "the other controller hangs");
         card.advance(*now, &mut done);
     }
-    Some(())
 }

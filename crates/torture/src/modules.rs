@@ -2,7 +2,7 @@
 
 use crate::CardUnderTest;
 use crate::sim::{Impact, Lost, What};
-use card::{Card, shape};
+use card::{StorageCard, shape};
 use format::CardId;
 use media::{CutOutcome as End, Flash, Media, Module, UnderWay};
 
@@ -48,7 +48,7 @@ impl CardUnderTest {
             What::Foreign => {
                 let (physics, config) = (*self.flash().physics(), *self.config());
                 let flash = Flash::new(shape(&config), physics, 77);
-                let card = Card::format(&config, flash, ANOTHER_CARD, 1, 77).ok()?;
+                let card = StorageCard::format(&config, flash, ANOTHER_CARD, 1, 77).ok()?;
                 card.into_media()?.pull(slot)?
             }
             What::Cloned => self.flash().module((slot + 1) % self.flash().shape().modules)?.clone(),

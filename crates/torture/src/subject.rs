@@ -5,11 +5,11 @@ use crate::sim::{
     RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use crate::tiny::PAYLOAD_BYTES;
-use card::{Card, CardConfig, OpenError, SectorData, shape};
+use card::{CardConfig, OpenError, StorageCard, shape};
 use device::{Completion, Device, Operation, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::recover::{AssembleError, ScanError};
-use media::{Flash, Media, MediaError, Module, Physics};
+use media::{Flash, Media, MediaError, Module, Physics, RequestData, SectorData};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -29,13 +29,13 @@ struct Outstanding {
 pub struct CardUnderTest {
     config: CardConfig,
     /// While there is power.
-    pub(crate) card: Option<Card>,
+    pub(crate) card: Option<StorageCard>,
     /// While there is none.
     pub(crate) media: Option<Flash>,
     pub(crate) now: Time,
     outstanding: Vec<Option<Outstanding>>,
     waiting: VecDeque<(OpId, HostOp)>,
-    pub(crate) completions: Vec<Completion>,
+    pub(crate) completions: Vec<Completion<RequestData>>,
     next_op: u64,
     seed: u64,
     /// The modules as they were when the card was started last.
@@ -53,7 +53,7 @@ impl CardUnderTest {
     pub fn new(config: CardConfig, physics: Physics, seed: u64) -> CardUnderTest {
         let flash = Flash::new(shape(&config), physics, seed);
         let modules = flash.shape().modules;
-        let card = Card::format(&config, flash, CARD, AT_ONCE, seed).expect("the card can be made");
+        let card = StorageCard::format(&config, flash, CARD, AT_ONCE, seed).expect("the card can be made");
         CardUnderTest {
             config,
             card: Some(card),
@@ -117,18 +117,18 @@ impl CardUnderTest {
     }
 
     /// The card, while there is power.
-    pub fn card(&self) -> Option<&Card> {
+    pub fn card(&self) -> Option<&StorageCard> {
         self.card.as_ref()
     }
 
     /// The card, while there is power, to be asked for more than a host can ask.
-    pub fn card_mut(&mut self) -> Option<&mut Card> {
+    pub fn card_mut(&mut self) -> Option<&mut StorageCard> {
         self.card.as_mut()
     }
 
     /// The card has stopped for good: more is gone than it can do without.
     fn has_stopped(&self) -> bool {
-        self.card.as_ref().is_some_and(Card::is_halted)
+        self.card.as_ref().is_some_and(StorageCard::is_halted)
     }
 
     /// Whoever drives a card that has stopped answers for it.
@@ -158,10 +158,11 @@ impl CardUnderTest {
             let id32 = RequestId(id as u32);
             let bytes =
                 |lba: crate::sim::Lba, count: u32| (u64::from(lba.0) * SECTOR_BYTES, count * SECTOR_BYTES as u32);
+            let mut data = RequestData::none();
             let request = match host_op {
                 HostOp::Write { lba, stamps, fua } => {
                     let payloads: Vec<u8> = stamps.iter().flat_map(|stamp| payload(*stamp)).collect();
-                    card.set_write(id32, &payloads);
+                    data = card.pack(0, &payloads);
                     let (offset_bytes, len_bytes) = bytes(lba, stamps.len() as u32);
                     Request { fua, ..Request::write(offset_bytes, len_bytes) }
                 }
@@ -180,7 +181,7 @@ impl CardUnderTest {
                 }
             };
             self.outstanding[id] = Some(Outstanding { op, is_read: request.operation == Operation::Read });
-            card.submit(self.now, id32, request, &mut self.completions);
+            card.submit(self.now, id32, request.with(data), &mut self.completions);
         }
     }
 
@@ -188,12 +189,11 @@ impl CardUnderTest {
         for completion in self.completions.drain(..) {
             let slot = &mut self.outstanding[completion.id.0 as usize];
             let Outstanding { op, is_read } = slot.take().expect("it was asked for");
-            let card = self.card.as_mut().expect("it answered");
             let outcome = if let Err(error) = completion.result {
                 self.refused += 1;
                 Outcome::Failed(op_error(error))
             } else if is_read {
-                Outcome::Values(card.take_read(completion.id).into_iter().map(value).collect())
+                Outcome::Values(completion.data.into_sectors().into_iter().map(value).collect())
             } else {
                 Outcome::Ok
             };
@@ -333,7 +333,7 @@ impl Subject for CardUnderTest {
             let outcome = crate::cut::header_end(chooser);
             media.cut_at(ops + after, outcome);
         }
-        let opened = Card::open(&self.config, media, Some(CARD), AT_ONCE, self.seed);
+        let opened = StorageCard::open(&self.config, media, Some(CARD), AT_ONCE, self.seed);
         let (mut card, _report) = match opened {
             Ok(opened) => opened,
             Err(failed) => {
@@ -396,7 +396,7 @@ impl Subject for CardUnderTest {
 
     fn harmed(&self) -> Vec<u32> {
         let flash = self.flash();
-        let in_use = self.card.as_ref().and_then(Card::slots);
+        let in_use = self.card.as_ref().map(StorageCard::slots);
         let is_harmed = |slot: &u32| {
             flash.module(*slot).is_none_or(Module::is_harmed)
                 || flash.host_fails_for_ever(*slot)

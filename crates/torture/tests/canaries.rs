@@ -5,6 +5,7 @@
 //! `CANARY="flush skipped" cargo test -p torture --features canaries --test canaries` plants one of them,
 //! or several, with commas between them.
 
+#[path = "it/common/mod.rs"]
 mod common;
 
 use common::{Job, jobs, thorough, work};

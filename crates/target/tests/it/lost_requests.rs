@@ -5,7 +5,7 @@ use device::{Completion, Device, HostConfig, Request, RequestId, Time};
 use load::Fileio;
 use target::{Machine, Stop, StopReason};
 
-/// What happens to the requests that are lost.
+/// The fate of the requests that are lost.
 #[derive(Clone, Copy, PartialEq)]
 enum Loses {
     Nothing,

@@ -18,7 +18,7 @@ fn random(footprint_bytes: u64) -> Pattern {
 
 /// Sectors of each card that hold data, which must be its first ones.
 fn filled(modelled: &Modelled) -> Vec<u64> {
-    let of = |card: &card::Card| {
+    let of = |card: &card::ModelCard| {
         let ftl = card.ftl();
         let is_filled = |sector: u64| ftl.lookup(Lba(sector as u32)).is_some();
         let first = (0..ftl.user_sectors()).take_while(|&s| is_filled(s)).count() as u64;

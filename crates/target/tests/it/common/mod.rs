@@ -55,7 +55,7 @@ pub fn reads(threads: u32) -> FileioConfig {
     FileioConfig { mode: FileioMode::RndRd, threads, block_bytes: 4096, file_bytes: 1 << 30, ..FileioConfig::default() }
 }
 
-/// What a closed system did.
+/// Observations of a closed system.
 pub struct Seen {
     pub reads: results::IoClass,
     pub writes: results::IoClass,

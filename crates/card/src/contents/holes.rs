@@ -1,0 +1,50 @@
+//! Trimmed sectors, so that they stay trimmed when the power goes.
+//!
+//! The media tell of holes by segments: one sector with a bit for each LBA, as of a version. Data of a later version
+//! stand, whatever the bit says. A card with capacitors owes such a sector for each segment with trims that it has
+//! acknowledged, and writes it when power fails at the latest; one without writes them when it is flushed. It may say
+//! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
+//! stays, because losing the new data must not bring back what the trim took away.
+
+/// Segments with trims that a card with capacitors owes at most; beyond it writes the first of them.
+pub const MOST_OWED: usize = 8;
+
+/// How far the card is with making trims durable that bands wait for. Without capacitors an erase may take the newest
+/// durable version of a trimmed sector only when the trim is durable too: an older one may lie elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TrimsBeforeErase {
+    pub stage: Stage,
+    /// So many of the bands that wait were stale before.
+    pub bands: usize,
+    /// So many may be erased.
+    pub cleared: usize,
+    /// The holes that were written last are durable when this barrier is.
+    pub written: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub enum Stage {
+    #[default]
+    None,
+    /// What was written before has to be durable.
+    Before { barrier: u64, as_of: u64 },
+    /// What tells of the trims has to be.
+    Holes { barrier: u64 },
+}
+
+impl TrimsBeforeErase {
+    /// So many bands wait at the start. They hold nothing that counts: no trim made them stale.
+    pub fn at_start(bands: usize) -> TrimsBeforeErase {
+        TrimsBeforeErase { cleared: bands, ..TrimsBeforeErase::default() }
+    }
+}
+
+/// Holes that only a checkpoint tells of: should it be damaged, what was trimmed must not come back. Lists of them are
+/// written at the start.
+#[derive(Clone, Debug)]
+pub enum OwedSinceStart {
+    /// Of these segments, as of the start.
+    ToWrite { segments: Vec<u32>, as_of: u64 },
+    /// They are durable when this barrier is.
+    Written { barrier: u64 },
+}

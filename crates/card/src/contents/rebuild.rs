@@ -1,0 +1,83 @@
+//! A module that is new, or was away, gets what belongs on it.
+//!
+//! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
+//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
+//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
+//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//!
+//! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
+
+use device::Time;
+use ftl::{BandId, UnitAddress};
+use media::Unit;
+use std::collections::VecDeque;
+
+/// A module being rebuilt.
+#[derive(Clone, Debug)]
+pub struct ModuleRebuild {
+    /// Its number within the card.
+    pub logical: u32,
+    /// Blocks to be rebuilt. At most all blocks of the module.
+    pub todo: VecDeque<(BandId, u32)>,
+    pub blocks: usize,
+    /// Flash management knows what has to be rebuilt.
+    pub is_noted: bool,
+    pub at: Option<UnitAddress>,
+    /// The unit at `at` waits for its time.
+    pub waits: bool,
+    /// The unit being programmed.
+    pub unit: Option<Unit>,
+    /// When the first of it began, and the last of it ended.
+    pub begun: Option<Time>,
+    pub ended: Time,
+    pub bytes_done: u64,
+    /// The module is gone: what is under way is the last of it.
+    pub given_up: bool,
+}
+
+impl ModuleRebuild {
+    /// The unit that is being rebuilt.
+    pub fn at(&self) -> Option<UnitAddress> {
+        self.at
+    }
+
+    /// The band of which a block is being rebuilt: it is not erased meanwhile.
+    pub fn band(&self) -> Option<BandId> {
+        self.at.map(|at| at.band)
+    }
+}
+
+/// How far a rebuild is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RebuildProgress {
+    /// The module, by its number within the card.
+    pub module: u32,
+    /// Blocks that are done.
+    pub blocks_done: u64,
+    /// Blocks in all.
+    pub blocks: u64,
+    /// Bytes that were programmed.
+    pub bytes_done: u64,
+    /// Bytes that are left, at most: units of stripes that somebody needs, as of now. Of bands that were not filled
+    /// when the power went some were never written.
+    pub bytes_left: u64,
+    /// How long that takes at the pace so far; `None` before there is one.
+    pub left_ns: Option<u64>,
+}
+
+impl RebuildProgress {
+    /// Share of the bytes that is done.
+    pub fn share(&self) -> f64 {
+        self.bytes_done as f64 / (self.bytes_done + self.bytes_left).max(1) as f64
+    }
+}
+
+/// A limit, and when it lets the next unit begin.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RebuildRate {
+    pub bytes_per_s: Option<u64>,
+    /// Units begin no sooner.
+    pub next: Time,
+    /// When the unit that is under way began.
+    pub unit_begun: Time,
+}

@@ -1,0 +1,350 @@
+//! What a card holds: the media, the payloads on their way to them, and what reads brought.
+//!
+//! A card without a store has the same places, times and amounts of everything, and no bytes. Invariants:
+//! - a payload stays in the buffer until the whole stripe that it was written with is on flash;
+//! - what a read hands out was checked against the place it was read from, the sector that was asked for, and its
+//!   checksum.
+
+mod buffer;
+mod headers;
+mod place;
+mod requests;
+mod stripes;
+
+pub use buffer::Content;
+pub use headers::{HeaderFailed, Headers};
+pub use place::stripe_of;
+pub use requests::{InFlight, ReadPart};
+
+use buffer::Buffer;
+use format::{Role, Spare, SummaryEntry};
+use ftl::recover::{Place, Rebuild, Rejection, check};
+use ftl::{Ftl, Lba, Ppa, UnitAddress};
+use media::{BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, Unit, UnitAt, persist};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use stripes::Programs;
+
+/// What was done with contents since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreCounters {
+    /// Sectors that could not be read where they lie and were rebuilt from their stripe.
+    pub rebuilt_sectors: u64,
+    /// Sectors that could not be read at all.
+    pub lost_sectors: u64,
+    /// Units that were read.
+    pub reads: u64,
+    /// Further reads with shifted thresholds.
+    pub read_retries: u64,
+    /// Programs that failed.
+    pub program_failures: u64,
+    /// Erases that failed.
+    pub erase_failures: u64,
+}
+
+/// Payloads whose memory is kept: as many as a few stripes have.
+const SPARE_PAYLOADS: usize = 1024;
+
+/// Lists of payloads whose memory is kept: as many as requests are usually in flight.
+const MAX_SPARE_LISTS: usize = 64;
+
+/// The contents of a card.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pub media: Medium,
+    /// What the modules say about themselves.
+    pub headers: Headers,
+    /// Slot of each module of the card; `None` where it is missing.
+    pub slots: Vec<Option<u32>>,
+    /// The version that is given out next.
+    pub next_version: u64,
+    buffer: Buffer,
+    /// By index of the stripe in flight.
+    programs: FxHashMap<u32, Programs>,
+    /// Contents of relocations under way, by the first address of their unit.
+    relocating: FxHashMap<u32, Vec<(Ppa, Content)>>,
+    /// What the open band of each stream holds so far, and the number of its opening.
+    entries: [(u64, Vec<SummaryEntry>); 3],
+    /// Blocks, by band and die, that do not hold what belongs there: their module is being rebuilt.
+    pub absent: BTreeSet<(u32, u32)>,
+    /// Of the absent block that is being rebuilt, the units before this one are there.
+    pub filled: Option<UnitAddress>,
+    /// Modules that were filled anew since the start because a sync of them had failed.
+    pub filled_anew: BTreeSet<u32>,
+    /// Modules that went since the start, by number within the card.
+    pub gone: BTreeMap<u32, crate::contents::modules::Gone>,
+    /// Blocks to be retired when their band is erased: a program of them failed.
+    failing: BTreeSet<(u32, u32)>,
+    /// By logical module: programs that whatever holds it has refused, one after the other.
+    pub refused: Vec<u32>,
+    /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
+    pub dirty_holes: BTreeMap<u32, u64>,
+    /// The highest version as of which a list of holes was written.
+    pub holes_as_of: u64,
+    /// LBAs that were written over holes and are not known to be durable, with their versions.
+    pub over_holes: BTreeMap<u32, u64>,
+    /// A unit to read into.
+    scratch: Option<Unit>,
+    /// A sector of a summary, spare areas of a stripe, its parity: of those that were made last, kept for their memory.
+    summary: Vec<u8>,
+    spares: Vec<Spare>,
+    folded: Option<Rebuild>,
+    /// Units that were programmed, to be filled again.
+    spare_units: Vec<Unit>,
+    /// Memory of payloads that nobody has any more. At most [`SPARE_PAYLOADS`].
+    spare_payloads: Vec<Payload>,
+    /// Emptied lists of payloads. At most [`MAX_SPARE_LISTS`].
+    spare_lists: Vec<Vec<Option<Payload>>>,
+    /// Reads of blocks, for the patrol.
+    pub reads: crate::contents::patrol::BlockReads,
+    pub counters: StoreCounters,
+}
+
+impl Store {
+    pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>) -> Store {
+        let modules = slots.len();
+        Store {
+            media,
+            headers,
+            slots,
+            next_version: 1,
+            buffer: Buffer::default(),
+            programs: FxHashMap::default(),
+            relocating: FxHashMap::default(),
+            entries: Default::default(),
+            absent: BTreeSet::new(),
+            filled: None,
+            filled_anew: BTreeSet::new(),
+            gone: BTreeMap::new(),
+            failing: BTreeSet::new(),
+            refused: vec![0; modules],
+            dirty_holes: BTreeMap::new(),
+            holes_as_of: 0,
+            over_holes: BTreeMap::new(),
+            scratch: None,
+            summary: Vec::new(),
+            spares: Vec::new(),
+            folded: None,
+            spare_units: Vec::new(),
+            spare_payloads: Vec::new(),
+            spare_lists: Vec::new(),
+            reads: Default::default(),
+            counters: StoreCounters::default(),
+        }
+    }
+
+    /// Bytes of a sector's payload.
+    pub fn payload_bytes(&self) -> usize {
+        self.media.shape().payload_bytes as usize
+    }
+
+    /// A payload with these bytes.
+    pub fn payload_of(&mut self, bytes: &[u8]) -> Payload {
+        let spare = self.spare_payloads.pop().or_else(|| self.media.take_payload());
+        if let Some(mut spare) = spare
+            && let Some(memory) = Arc::get_mut(&mut spare)
+            && memory.len() == bytes.len()
+        {
+            memory.copy_from_slice(bytes);
+            return spare;
+        }
+        bytes.into()
+    }
+
+    /// Keeps the memory of a payload for another one, if nobody else has it.
+    pub fn keep_memory(&mut self, payload: Payload) {
+        if self.spare_payloads.len() < SPARE_PAYLOADS && Arc::strong_count(&payload) == 1 {
+            self.spare_payloads.push(payload);
+        }
+    }
+
+    /// Packs what a host writes for a request: a payload for each sector, the first from a place within it on.
+    pub fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
+        let sector_bytes = self.payload_bytes();
+        let mut payloads = self.spare_lists.pop().unwrap_or_default();
+        let (mut rest, mut from) = (bytes, within_first_sector);
+        while !rest.is_empty() {
+            let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
+            payloads.push(Some(match bytes.len() == sector_bytes {
+                true => self.payload_of(bytes),
+                false => {
+                    let mut sector = vec![0; sector_bytes];
+                    sector[from..from + bytes.len()].copy_from_slice(bytes);
+                    sector.into()
+                }
+            }));
+            (rest, from) = (next, 0);
+        }
+        RequestData::of_write(payloads)
+    }
+
+    /// Keeps the memory of an emptied list of payloads.
+    pub fn keep_list(&mut self, list: Vec<Option<Payload>>) {
+        if list.capacity() > 0 && self.spare_lists.len() < MAX_SPARE_LISTS {
+            self.spare_lists.push(list);
+        }
+    }
+
+    pub fn take_version(&mut self) -> u64 {
+        self.next_version += 1;
+        self.next_version - 1
+    }
+
+    /// Where a block of a die lies; `None` where its module is missing.
+    pub fn block_at(&self, die: u32, band: u32) -> Option<BlockAt> {
+        let modules = self.slots.len() as u32;
+        let module = self.slots[(die % modules) as usize]?;
+        Some(BlockAt { module, die: die / modules, block: band })
+    }
+
+    /// A unit to read into; to be given back.
+    pub fn take_scratch(&mut self) -> Unit {
+        self.scratch.take().unwrap_or_else(|| Unit::new(self.media.shape()))
+    }
+
+    /// Gives a unit back.
+    pub fn give_scratch(&mut self, unit: Unit) {
+        self.scratch = Some(unit);
+    }
+
+    fn unit_at(&self, unit: UnitAddress) -> Option<UnitAt> {
+        if !self.absent.is_empty() && self.absent.contains(&(unit.band.0, unit.die)) && !self.is_filled(unit) {
+            return None;
+        }
+        self.place_for_rebuild(unit)
+    }
+
+    /// The unit belongs to the block that is being rebuilt, and is there again.
+    fn is_filled(&self, unit: UnitAddress) -> bool {
+        self.filled.is_some_and(|to| (to.band, to.die) == (unit.band, unit.die) && unit.row < to.row)
+    }
+
+    /// Where a unit lies, whether it is there or not.
+    pub fn place_for_rebuild(&self, unit: UnitAddress) -> Option<UnitAt> {
+        Some(UnitAt { block: self.block_at(unit.die, unit.band.0)?, row: unit.row })
+    }
+
+    /// Reads sectors of a unit into `unit`: those whose bits are set in `wanted`.
+    pub fn read_unit(&mut self, at: UnitAddress, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.reads.count(at.band.0, at.die, 1);
+        let at = self.unit_at(at).ok_or(MediaError::NoModule)?;
+        let report = persist(|| self.media.read_some(at, wanted, unit))?;
+        self.counters.reads += 1;
+        self.counters.read_retries += u64::from(report.retries);
+        Ok(report)
+    }
+
+    /// Further reads with shifted thresholds that a read of a unit takes.
+    pub fn retries(&self, at: UnitAddress) -> u32 {
+        self.unit_at(at).map_or(0, |at| self.media.retries(at))
+    }
+
+    /// Erases a die's share of a band; false when it can't be used again.
+    pub fn erase(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
+        let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
+        if self.failing.remove(&(band, die)) || self.media.is_bad(at) {
+            // It is not used again; but what it held should not be found there when nobody can tell any more that the
+            // rest of its band was erased.
+            return Err(self.media.erase(at).err().unwrap_or(MediaError::Failed));
+        }
+        let erased = self.media.erase(at);
+        if erased.is_ok() {
+            self.reads.forget(band, die);
+            self.absent.remove(&(band, die));
+        }
+        if erased == Err(MediaError::Failed) {
+            self.counters.erase_failures += 1;
+            persist(|| self.media.mark_bad(at))?;
+        }
+        erased
+    }
+
+    /// Tells the medium of an erase to come.
+    pub fn begin_erase(&mut self, die: u32, band: u32) {
+        if let Some(at) = self.block_at(die, band) {
+            self.media.begin_erase(at);
+        }
+    }
+
+    /// Erases a block that does not hold what belongs there.
+    pub fn erase_for_rebuild(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
+        let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
+        self.media.erase(at)
+    }
+
+    /// Programs a unit of a block that does not hold all that belongs there yet.
+    pub fn program_for_rebuild(&mut self, at: UnitAddress, unit: &Unit) -> Result<(), MediaError> {
+        let at = self.place_for_rebuild(at).ok_or(MediaError::NoModule)?;
+        self.media.program(at, unit)
+    }
+
+    /// A block is not to be used any longer: the medium is told at once, so that a scan knows why a stripe is not whole;
+    /// its band is emptied, and then it is retired.
+    pub fn retire_later(&mut self, band: u32, die: u32) -> Result<(), MediaError> {
+        self.failing.insert((band, die));
+        match self.block_at(die, band) {
+            Some(at) => persist(|| self.media.mark_bad(at)),
+            None => Ok(()),
+        }
+    }
+
+    /// What waits in the buffer for an address.
+    pub fn buffered(&self, ppa: Ppa) -> Option<&Content> {
+        self.buffer.get(ppa)
+    }
+
+    /// Takes what waits in the buffer for an address.
+    pub fn take(&mut self, ppa: Ppa) -> Content {
+        self.buffer.take(ppa).expect("it waits in the buffer")
+    }
+
+    /// The host wrote a sector, which will lie at `ppa`.
+    pub fn put(&mut self, ppa: Ppa, content: Content) {
+        self.buffer.put(ppa, content);
+    }
+
+    /// The contents of a relocation's sectors are there.
+    pub fn relocation_read(&mut self, first: Ppa, contents: Vec<(Ppa, Content)>) {
+        self.relocating.insert(first.0, contents);
+    }
+
+    /// What a relocation under way has read of an address.
+    pub fn being_relocated(&self, ppa: Ppa) -> Option<&Content> {
+        let first = ppa.0 - ppa.0 % self.media.shape().unit_sectors;
+        self.relocating.get(&first)?.iter().find(|(of, _)| *of == ppa).map(|(_, content)| content)
+    }
+
+    /// The contents of a relocation's sectors, to be put where they will lie.
+    pub fn take_relocation(&mut self, first: Ppa) -> Vec<(Ppa, Content)> {
+        self.relocating.remove(&first.0).unwrap_or_default()
+    }
+
+    /// A sector that was just read into `unit` is what its place says it should be.
+    pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Rejection> {
+        let stripe = stripe_of(ftl.layout(), at);
+        let place = Place {
+            card: self.headers.common.card.short(),
+            band: at.band.0,
+            stripe: stripe.index,
+            unit: (at.die % ftl.layout().width) as u8,
+            sector: sector as u8,
+        };
+        check(unit, &place, &ftl.opening(at.band), ftl.stripe_members(stripe), ftl.layout())
+    }
+
+    /// As [`Store::check`], for a sector that holds an LBA of the host or the card's own; `None`: it can't be used.
+    pub fn check_content(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<Content> {
+        let spare = self.check(ftl, at, unit, sector).ok()?;
+        is_for(ftl, spare.role, spare.lba, lba)
+            .then(|| Content::checked(spare.role, spare.version, lba, unit.share(sector as usize), spare.payload_crc))
+    }
+}
+
+/// What a spare area says (`role` and `found`) is what the map's entry `lba` stands for.
+pub fn is_for(ftl: &Ftl, role: Role, found: u32, lba: Lba) -> bool {
+    match ftl.segment_of(lba) {
+        None => matches!(role, Role::Data | Role::Lost) && found == lba.0,
+        Some(segment) => role == Role::Holes && found == segment,
+    }
+}

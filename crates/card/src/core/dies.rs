@@ -1,0 +1,491 @@
+//! The dies and channels: what each is doing, and what it does next.
+//!
+//! Reads of the host go first where the card says so, and may suspend a program or an erase. Then comes the work of
+//! garbage collection: reads of sectors to relocate, their programs, erases. It goes ahead of the host's programs
+//! because its amount is set by the pace that host writes earn, not by the queue: so free space follows the control
+//! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
+
+use crate::core::bus::Bus;
+use crate::core::occupancy::Occupancy;
+use device::{Cause, EventTable, Parts, RequestId, Time};
+use ftl::{BandId, UnitAddress};
+use media::nand::{CellMode, NandConfig, Timing};
+use slab::Slab;
+
+/// Why a die does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Reads for a request of the host.
+    HostRead(RequestId),
+    /// Reads sectors to relocate: index of the relocation.
+    RelocationRead(u32),
+    /// Programs a unit of a stripe: index of the stripe in flight.
+    Program {
+        stripe: u32,
+        cause: Cause,
+        /// The stripe belongs to garbage collection's stream.
+        collection: bool,
+    },
+    /// Reads a unit of a stripe that another unit of it is rebuilt from: index of the repair.
+    RepairRead(u32),
+    /// Erases a block of a module that is being rebuilt.
+    RebuildErase,
+    /// Programs a unit of a module that is being rebuilt.
+    RebuildProgram,
+    /// Erases its share of a band.
+    Erase(BandId),
+}
+
+impl Work {
+    /// What others say when they wait for this.
+    pub fn cause(self) -> Cause {
+        match self {
+            Work::HostRead(_) => Cause::DieHostRead,
+            Work::RelocationRead(_) | Work::RepairRead(_) => Cause::DieRelocationRead,
+            Work::Program { cause, .. } => cause,
+            Work::RebuildProgram => Cause::DieRelocationProgram,
+            Work::RebuildErase | Work::Erase(_) => Cause::DieErase,
+        }
+    }
+}
+
+const NONE: u32 = u32::MAX;
+
+/// One operation of a die.
+#[derive(Clone, Copy, Debug)]
+pub struct DieOp {
+    pub work: Work,
+    pub unit: UnitAddress,
+    pub mode: CellMode,
+    /// Bytes over the bus.
+    bytes: u32,
+    next: u32,
+    /// When it started.
+    pub started: Time,
+    /// Time that suspending another operation took before it started.
+    pub suspend_ns: u64,
+    /// Time of further reads with shifted thresholds, once it is known.
+    pub retry_ns: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Queue {
+    head: u32,
+    tail: u32,
+}
+
+const EMPTY: Queue = Queue { head: NONE, tail: NONE };
+
+impl Default for Queue {
+    fn default() -> Queue {
+        EMPTY
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Die {
+    current: u32,
+    /// Array phase of the current program or erase begins here (its transfer in can't be suspended).
+    array_start: Time,
+    reads: Queue,
+    relocation_reads: Queue,
+    /// Relocation's programs, with their parity, and erases.
+    collection: Queue,
+    host_programs: Queue,
+    /// What comes after all programs when power fails.
+    late: Queue,
+    /// Programs queued or under way.
+    programs: u32,
+    suspended: u32,
+    suspended_left_ns: u64,
+    suspends: u32,
+    reads_in_a_row: u32,
+    channel: u32,
+    /// Its times in percent of what they should be.
+    pace_percent: u32,
+}
+
+impl Die {
+    /// A time of the data sheet, as this die takes it.
+    #[inline]
+    fn paced(&self, ns: u64) -> u64 {
+        if self.pace_percent == 100 { ns } else { ns.saturating_mul(self.pace_percent.into()) / 100 }
+    }
+}
+
+/// After so many reads in a row a die serves one operation that waits behind them, so that reads alone can't starve
+/// writes. Eight reads are shorter than one program.
+const READS_IN_A_ROW: u32 = 8;
+
+/// All dies of a card.
+#[derive(Clone, Debug)]
+pub struct Dies {
+    dies: Vec<Die>,
+    buses: Vec<Bus>,
+    ops: Slab<DieOp>,
+    timing: Timing,
+    reads_first: bool,
+    /// Power is failing.
+    draining: bool,
+    /// Programs queued or under way.
+    programs: u32,
+    sector_bus_bytes: u32,
+    unit_bus_bytes: u32,
+    /// When the card explains where time went.
+    occupancy: Option<Occupancy>,
+}
+
+/// What finished on a die, and what it does next.
+pub struct Finished {
+    pub op: DieOp,
+    pub at: Time,
+    /// What a read of the host waited for before it started, when the card explains it.
+    pub waited: Parts,
+}
+
+/// What began on a die.
+#[derive(Clone, Copy, Debug)]
+pub struct Started {
+    pub work: Work,
+    pub unit: UnitAddress,
+    /// Die time it takes, if it is not suspended.
+    pub busy_ns: u64,
+    /// It was begun anew, not resumed.
+    pub fresh: bool,
+}
+
+impl Dies {
+    /// All idle. Dies are numbered modules first, then channels of a module, then dies of a channel.
+    pub fn new(config: &NandConfig, reads_first: bool, explain: bool) -> Dies {
+        let geometry = &config.geometry;
+        let page_bus_bytes = geometry.page_bytes + geometry.spare_bytes;
+        let die = |d: u32| {
+            let (module, within) = (d % geometry.modules, d / geometry.modules);
+            let channel = module * geometry.channels_per_module + within % geometry.channels_per_module;
+            Die {
+                current: NONE,
+                array_start: Time::ZERO,
+                reads: EMPTY,
+                relocation_reads: EMPTY,
+                collection: EMPTY,
+                host_programs: EMPTY,
+                late: EMPTY,
+                programs: 0,
+                suspended: NONE,
+                suspended_left_ns: 0,
+                suspends: 0,
+                reads_in_a_row: 0,
+                channel,
+                pace_percent: 100,
+            }
+        };
+        Dies {
+            dies: (0..geometry.dies()).map(die).collect(),
+            buses: vec![Bus::default(); geometry.channels() as usize],
+            ops: Slab::new(),
+            timing: config.timing,
+            reads_first,
+            draining: false,
+            programs: 0,
+            sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
+            unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
+            occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
+        }
+    }
+
+    /// Operations that have begun and are not done, suspended ones among them.
+    pub fn under_way(&self) -> impl Iterator<Item = &DieOp> {
+        let begun = self.dies.iter().flat_map(|die| [die.current, die.suspended]);
+        begun.filter(|&id| id != NONE).map(|id| &self.ops[id as usize])
+    }
+
+    /// Power is failing: programs go first on every die, in their order.
+    pub fn programs_first(&mut self) {
+        self.draining = true;
+        for d in 0..self.dies.len() {
+            let die = &mut self.dies[d];
+            let [reads, relocation_reads] = [&mut die.reads, &mut die.relocation_reads].map(std::mem::take);
+            let queues =
+                [reads, relocation_reads, std::mem::take(&mut die.collection), std::mem::take(&mut die.host_programs)];
+            for (mut queue, of_host) in queues.into_iter().zip([false, false, false, true]) {
+                while let Some(id) = pop(&mut queue, &mut self.ops) {
+                    self.ops[id as usize].next = NONE;
+                    let die = &mut self.dies[d];
+                    let to = match self.ops[id as usize].work {
+                        Work::Program { .. } if of_host => &mut die.host_programs,
+                        Work::Program { .. } => &mut die.collection,
+                        _ => &mut die.late,
+                    };
+                    push(to, id, &mut self.ops);
+                }
+            }
+        }
+    }
+
+    /// Programs queued or under way on all dies.
+    pub fn programs(&self) -> u32 {
+        self.programs
+    }
+
+    /// Programs of the die that has most of them. Looks at all dies.
+    pub fn most_programs(&self) -> u32 {
+        self.dies.iter().map(|die| die.programs).max().unwrap_or(0)
+    }
+
+    /// What is begun on a die from now on takes so many percent of its time.
+    pub fn set_pace(&mut self, die: u32, percent: u32) {
+        self.dies[die as usize].pace_percent = percent;
+    }
+
+    /// What a die is doing, suspended operations apart.
+    pub fn current(&self, d: usize) -> Option<&DieOp> {
+        self.ops.get(self.dies[d].current as usize)
+    }
+
+    /// Operations queued or under way.
+    pub fn in_flight(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// Queues an operation that moves `sectors` over the bus (programs: the whole unit), and begins it when the die is
+    /// free. `events` has one slot a die, from 0.
+    pub fn enqueue(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: UnitAddress,
+        mode: CellMode,
+        sectors: u32,
+        events: &mut EventTable,
+    ) -> Option<Started> {
+        let bytes = match work {
+            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => sectors * self.sector_bus_bytes,
+            Work::Program { .. } | Work::RebuildProgram => self.unit_bus_bytes,
+            Work::RebuildErase | Work::Erase(_) => 0,
+        };
+        let d = unit.die as usize;
+        let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0, retry_ns: None };
+        let id = self.ops.insert(op) as u32;
+        let is_read = matches!(work, Work::HostRead(_));
+        if is_read && let Some(occupancy) = &mut self.occupancy {
+            occupancy.read_came(now, d, id);
+        }
+        let die = &mut self.dies[d];
+        let is_program = u32::from(matches!(work, Work::Program { .. }));
+        die.programs += is_program;
+        self.programs += is_program;
+        let queue = match work {
+            _ if self.draining && !matches!(work, Work::Program { .. }) => &mut die.late,
+            Work::HostRead(_) if self.reads_first => &mut die.reads,
+            Work::RelocationRead(_) | Work::RepairRead(_) => &mut die.relocation_reads,
+            Work::Program { collection: true, .. } | Work::RebuildProgram | Work::RebuildErase | Work::Erase(_) => {
+                &mut die.collection
+            }
+            Work::Program { .. } | Work::HostRead(_) => &mut die.host_programs,
+        };
+        push(queue, id, &mut self.ops);
+        if self.dies[d].current == NONE {
+            return self.start_next(now, d, events);
+        }
+        if is_read && self.reads_first && !self.draining { self.try_suspend(now, d, events) } else { None }
+    }
+
+    /// Suspends the program or erase under way so that a read can go first.
+    fn try_suspend(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let suspend_ns = self.timing.suspend_ns?;
+        let die = &self.dies[d];
+        let current = self.ops[die.current as usize];
+        if !matches!(current.work, Work::Program { .. } | Work::Erase(_) | Work::RebuildProgram | Work::RebuildErase)
+            || die.suspends >= self.timing.max_suspends
+            || die.suspended != NONE
+        {
+            return None;
+        }
+        let from = now.max(die.array_start);
+        let left = events.time(d).since_ns(from);
+        if left <= 2 * suspend_ns {
+            return None;
+        }
+        let die = &mut self.dies[d];
+        die.suspended = die.current;
+        die.suspended_left_ns = left;
+        die.suspends += 1;
+        die.reads_in_a_row = 0;
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.end(now, d);
+        }
+        let first = pop(&mut die.reads, &mut self.ops).expect("a read was just queued");
+        Some(self.begin_read(now, from + suspend_ns, d, first, events))
+    }
+
+    /// The die's event came: what it did is done. [`Dies::start_next`] must follow: it sets or clears the die's event.
+    pub fn finish(&mut self, now: Time, d: usize) -> Finished {
+        let die = &mut self.dies[d];
+        let id = std::mem::replace(&mut die.current, NONE);
+        let op = self.ops.remove(id as usize);
+        let was_program = u32::from(matches!(op.work, Work::Program { .. }));
+        die.programs -= was_program;
+        self.programs -= was_program;
+        let mut waited = Parts::default();
+        if !matches!(op.work, Work::HostRead(_)) {
+            die.suspends = 0;
+        }
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.end(now, d);
+            if matches!(op.work, Work::HostRead(_)) {
+                waited = occupancy.waited(id);
+            }
+        }
+        Finished { op, at: now, waited }
+    }
+
+    /// The read that a die is done with, if nobody has asked yet how many retries it takes.
+    pub fn read_to_judge(&self, d: usize) -> Option<UnitAddress> {
+        let op = &self.ops[self.dies[d].current as usize];
+        let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
+        (is_read && op.retry_ns.is_none()).then_some(op.unit)
+    }
+
+    /// The read of a die takes so many retries: each is the array's time again. False: it takes none.
+    pub fn retry(&mut self, now: Time, d: usize, retries: u32, events: &mut EventTable) -> bool {
+        let die = &self.dies[d];
+        let op = &mut self.ops[die.current as usize];
+        let retry_ns = u64::from(retries) * die.paced(self.timing.of(op.mode).read_ns);
+        op.retry_ns = Some(retry_ns);
+        if retries > 0 {
+            events.set(d, now + retry_ns);
+        }
+        retries > 0
+    }
+
+    /// Begins what comes next on an idle die.
+    pub fn start_next(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let die = &mut self.dies[d];
+        debug_assert_eq!(die.current, NONE, "die {d} is at work");
+        let others_wait = die.suspended != NONE
+            || die.relocation_reads.head != NONE
+            || die.collection.head != NONE
+            || die.host_programs.head != NONE;
+        if die.reads.head != NONE && !(others_wait && die.reads_in_a_row >= READS_IN_A_ROW) {
+            die.reads_in_a_row += 1;
+            let id = pop(&mut die.reads, &mut self.ops).expect("checked");
+            return Some(self.begin_read(now, now, d, id, events));
+        }
+        die.reads_in_a_row = 0;
+        if die.suspended != NONE {
+            // The other half of suspending: resuming.
+            let resume_ns = self.timing.suspend_ns.unwrap_or(0);
+            die.current = std::mem::replace(&mut die.suspended, NONE);
+            die.array_start = now;
+            events.set(d, now + resume_ns + die.suspended_left_ns);
+            let op = &self.ops[die.current as usize];
+            if let Some(occupancy) = &mut self.occupancy {
+                occupancy.begin(now, d, op.work.cause());
+            }
+            return Some(Started { work: op.work, unit: op.unit, busy_ns: resume_ns, fresh: false });
+        }
+        if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
+            return Some(self.begin_read(now, now, d, id, events));
+        }
+        let next = match self.read_before_erase(d) {
+            Some(reads) => pop(reads(&mut self.dies[d]), &mut self.ops),
+            None => {
+                let die = &mut self.dies[d];
+                pop(&mut die.collection, &mut self.ops)
+                    .or_else(|| pop(&mut die.host_programs, &mut self.ops))
+                    .or_else(|| pop(&mut die.late, &mut self.ops))
+            }
+        };
+        let die = &mut self.dies[d];
+        let Some(id) = next else {
+            events.set(d, Time::NEVER);
+            return None;
+        };
+        let op = &mut self.ops[id as usize];
+        let times = self.timing.of(op.mode);
+        let (array_start, end) = match op.work {
+            Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_) => {
+                return Some(self.begin_read(now, now, d, id, events));
+            }
+            Work::Program { .. } | Work::RebuildProgram => {
+                let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
+                let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;
+                (array_start, array_start + die.paced(times.program_ns))
+            }
+            Work::RebuildErase | Work::Erase(_) => (now, now + die.paced(times.erase_ns)),
+        };
+        op.started = now;
+        die.current = id;
+        die.array_start = array_start;
+        events.set(d, end);
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.begin(now, d, op.work.cause());
+        }
+        Some(Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true })
+    }
+
+    /// When the next operation of collection erases a block that a queued read of the host still needs: that read's
+    /// queue, which has to go on first.
+    fn read_before_erase(&self, d: usize) -> Option<fn(&mut Die) -> &mut Queue> {
+        let die = &self.dies[d];
+        let Work::Erase(band) = self.ops.get(die.collection.head as usize)?.work else { return None };
+        let needs = |queue: &Queue| {
+            let first = self.ops.get(queue.head as usize);
+            std::iter::successors(first, |op| self.ops.get(op.next as usize))
+                .any(|op| matches!(op.work, Work::HostRead(_)) && op.unit.band == band)
+        };
+        if needs(&die.reads) {
+            return Some(|die| &mut die.reads);
+        }
+        if needs(&die.host_programs) {
+            return Some(|die| &mut die.host_programs);
+        }
+        None
+    }
+
+    /// Begins a read at `start` (later than `now` by the time that suspending takes).
+    fn begin_read(&mut self, now: Time, start: Time, d: usize, id: u32, events: &mut EventTable) -> Started {
+        let die = &mut self.dies[d];
+        let op = &mut self.ops[id as usize];
+        op.started = start;
+        op.suspend_ns = start - now;
+        die.current = id;
+        let array_end = start + die.paced(self.timing.of(op.mode).read_ns);
+        let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
+        let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
+        events.set(d, end);
+        if let Some(occupancy) = &mut self.occupancy {
+            if matches!(op.work, Work::HostRead(_)) {
+                occupancy.read_begins(d, id);
+            }
+            occupancy.begin(now, d, op.work.cause());
+        }
+        Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
+    }
+
+    /// Time of the flash array itself in a read.
+    pub fn read_ns(&self, mode: CellMode) -> u64 {
+        self.timing.of(mode).read_ns
+    }
+}
+
+fn push(queue: &mut Queue, id: u32, ops: &mut Slab<DieOp>) {
+    if queue.tail == NONE {
+        queue.head = id;
+    } else {
+        ops[queue.tail as usize].next = id;
+    }
+    queue.tail = id;
+}
+
+fn pop(queue: &mut Queue, ops: &mut Slab<DieOp>) -> Option<u32> {
+    let id = queue.head;
+    if id == NONE {
+        return None;
+    }
+    queue.head = ops[id as usize].next;
+    if queue.head == NONE {
+        queue.tail = NONE;
+    }
+    Some(id)
+}

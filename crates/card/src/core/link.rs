@@ -1,0 +1,69 @@
+//! The host link and the card's command processor: each serves one after the other.
+
+use crate::core::config::LinkConfig;
+use device::Time;
+
+/// When the link and the command processor are free.
+#[derive(Clone, Debug)]
+pub struct Link {
+    config: LinkConfig,
+    command_free_at: Time,
+    /// Host to card; both directions where the link is half duplex.
+    down_free_at: Time,
+    up_free_at: Time,
+}
+
+/// When a command was taken, and when its data had crossed.
+pub struct Passage {
+    /// The command processor has taken it.
+    pub taken: Time,
+    /// Its data (of a write) are there.
+    pub arrived: Time,
+}
+
+fn transfer_ns(bytes: u64, bytes_per_s: u64) -> u64 {
+    // Requests are below 2^32 bytes, so the product fits.
+    bytes * 1_000_000_000 / bytes_per_s
+}
+
+impl Link {
+    /// Idle.
+    pub fn new(config: LinkConfig) -> Link {
+        Link { config, command_free_at: Time::ZERO, down_free_at: Time::ZERO, up_free_at: Time::ZERO }
+    }
+
+    fn take_command(&mut self, now: Time, ns: u64) -> Time {
+        self.command_free_at = self.command_free_at.max(now) + ns;
+        self.command_free_at
+    }
+
+    /// A read, flush or trim goes down: a command without data.
+    #[inline]
+    pub fn send_command(&mut self, now: Time) -> Passage {
+        let taken = self.take_command(now, self.config.read_command_ns);
+        Passage { taken, arrived: taken + self.config.latency_ns }
+    }
+
+    /// A write goes down with its data.
+    #[inline]
+    pub fn send_write(&mut self, now: Time, bytes: u64) -> Passage {
+        let taken = self.take_command(now, self.config.write_command_ns);
+        self.down_free_at = self.down_free_at.max(taken) + transfer_ns(bytes, self.config.write_bytes_per_s);
+        Passage { taken, arrived: self.down_free_at + self.config.latency_ns }
+    }
+
+    /// A read's data go up; returns when they are there.
+    #[inline]
+    pub fn send_up(&mut self, now: Time, bytes: u64) -> Time {
+        let free_at = if self.config.half_duplex { &mut self.down_free_at } else { &mut self.up_free_at };
+        *free_at = (*free_at).max(now) + transfer_ns(bytes, self.config.read_bytes_per_s);
+        *free_at
+    }
+
+    /// Sectors are relocated by way of the host: they go up and come down again on the path that the host's own writes
+    /// take, and hold it up for so long.
+    pub fn relocate_through_host(&mut self, now: Time, sectors: u32, sector_ns: u64) -> Time {
+        self.down_free_at = self.down_free_at.max(now) + u64::from(sectors) * sector_ns;
+        self.down_free_at
+    }
+}

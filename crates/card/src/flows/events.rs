@@ -1,0 +1,357 @@
+//! The event loop: requests and the passing of time go in, completions come out.
+
+use crate::card::{Card, Contents, Done, IDLE_NS, ModelCard, NoContents};
+use crate::core::Core;
+use crate::core::config::CardConfig;
+use crate::core::counters::MediaCounters;
+use crate::core::dies::{Dies, Finished, Started, Work};
+use crate::core::explain::Record;
+use crate::core::host_request::Stage;
+use crate::core::phase::Lifecycle;
+use crate::core::stripes::{Erasing, StripeInFlight};
+use device::{Cause, Device, Request, RequestId, Time};
+use ftl::{Ftl, FtlError, SealedStripe, StreamId};
+
+impl ModelCard {
+    /// A fresh card that takes at most `max_requests` requests at once. With `explain` it keeps where the time of each
+    /// request goes.
+    pub fn new(config: &CardConfig, max_requests: u32, explain: bool, seed: u64) -> Result<ModelCard, FtlError> {
+        let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
+        Ok(Card { core: Core::around(config, ftl, max_requests, explain, Lifecycle::running()), contents: NoContents })
+    }
+}
+
+impl<C: Contents> Card<C> {
+    /// Keeps where the time of each request goes, from now on.
+    ///
+    /// # Panics
+    /// When requests or media operations are under way.
+    pub fn explain_requests(&mut self) {
+        assert!(self.core.in_flight == 0 && self.core.dies.in_flight() == 0, "the card is at work");
+        self.core.dies = Dies::new(&self.core.config.nand, self.core.config.reads_first, true);
+        self.core.records = vec![Record::default(); self.core.requests.len()];
+    }
+
+    /// Flash management.
+    pub fn ftl(&self) -> &Ftl {
+        &self.core.ftl
+    }
+
+    /// Flash management, to precondition without time.
+    ///
+    /// # Panics
+    /// When requests or media operations are under way.
+    pub fn ftl_mut(&mut self) -> &mut Ftl {
+        assert!(self.core.in_flight == 0 && self.core.dies.in_flight() == 0, "the card is at work");
+        &mut self.core.ftl
+    }
+
+    /// Operations of the flash since the start.
+    pub fn media(&self) -> MediaCounters {
+        self.core.media
+    }
+
+    /// What the card was built from.
+    pub fn config(&self) -> &CardConfig {
+        &self.core.config
+    }
+
+    /// Queues an operation on a die.
+    pub(crate) fn start(
+        &mut self,
+        now: Time,
+        work: Work,
+        unit: ftl::UnitAddress,
+        mode: media::nand::CellMode,
+        sectors: u32,
+    ) {
+        C::enqueuing(self, unit.die);
+        let started = self.core.dies.enqueue(now, work, unit, mode, sectors, &mut self.core.events);
+        self.note_started(started);
+    }
+
+    #[inline]
+    fn note_started(&mut self, started: Option<Started>) {
+        let Some(started) = started else { return };
+        C::began(self, &started);
+        match started.work {
+            Work::HostRead(_) => {
+                self.core.media.reads += 1;
+            }
+            Work::RelocationRead(_) | Work::RepairRead(_) => {
+                self.core.media.reads += 1;
+                self.core.activity.relocation_ns += started.busy_ns;
+            }
+            Work::Program { cause, .. } => {
+                let ns = match cause {
+                    Cause::DieParity => &mut self.core.activity.parity_ns,
+                    Cause::DieRelocationProgram => &mut self.core.activity.relocation_ns,
+                    _ => &mut self.core.activity.host_program_ns,
+                };
+                *ns += started.busy_ns;
+                if started.fresh {
+                    self.core.media.programs += 1;
+                }
+            }
+            Work::RebuildProgram => {
+                self.core.activity.relocation_ns += started.busy_ns;
+                self.core.media.programs += u64::from(started.fresh);
+            }
+            Work::RebuildErase | Work::Erase(_) => {
+                self.core.activity.erase_ns += started.busy_ns;
+                if started.fresh {
+                    self.core.media.erases += 1;
+                }
+            }
+        }
+    }
+
+    /// Sends the stripes that are full to their dies.
+    #[inline]
+    pub(crate) fn program_sealed(&mut self, now: Time) {
+        while let Some(sealed) = self.core.ftl.pop_sealed() {
+            self.program(now, sealed);
+        }
+    }
+
+    fn program(&mut self, now: Time, sealed: SealedStripe) {
+        let units = self.core.ftl.stripe_units(sealed.stripe);
+        let mut used = units.data | units.parity;
+        let stripe = self.core.stripes.insert(StripeInFlight {
+            stream: sealed.stream,
+            sequence: sealed.sequence,
+            units_left: used.count_ones(),
+            host_sectors: sealed.host_sectors,
+            relocated_sectors: sealed.relocated_sectors,
+        }) as u32;
+        C::stripe_begins(self, &sealed, stripe);
+        let collection = sealed.stream != StreamId::Host;
+        let data_cause = match sealed.stream {
+            StreamId::Host => Cause::DieHostProgram,
+            StreamId::Relocation | StreamId::Checkpoint => Cause::DieRelocationProgram,
+        };
+        while used != 0 {
+            let unit = used.trailing_zeros();
+            used &= used - 1;
+            let cause = if units.parity >> unit & 1 == 1 { Cause::DieParity } else { data_cause };
+            let address = self.core.ftl.layout().unit_address(sealed.stripe, unit);
+            self.start(now, Work::Program { stripe, cause, collection }, address, sealed.mode, 0);
+        }
+    }
+
+    /// A die has finished something.
+    fn die_event(&mut self, now: Time, d: usize, done: &mut Done<C>) {
+        if C::takes_longer(self, now, d) {
+            return;
+        }
+        let Finished { op, at, waited } = self.core.dies.finish(now, d);
+        // The die goes on before anything else is decided: what it did is off its hands.
+        let next = self.core.dies.start_next(now, d, &mut self.core.events);
+        self.note_started(next);
+        match op.work {
+            Work::HostRead(id) => {
+                if let Some(record) = self.core.records.get_mut(id.0 as usize) {
+                    let mut parts = waited;
+                    parts.add(Cause::Suspend, op.suspend_ns);
+                    let array = self.core.dies.read_ns(op.mode);
+                    parts.add(Cause::FlashRead, array);
+                    let retry_ns = op.retry_ns.unwrap_or(0);
+                    parts.add(Cause::ReadRetry, retry_ns);
+                    parts.add(Cause::Bus, at - op.started - array - retry_ns);
+                    record.flash = parts;
+                }
+                if !C::host_read(self, now, id, op.unit, done) {
+                    return;
+                }
+                self.flash_read_done(now, id, done);
+            }
+            Work::RelocationRead(index) => self.relocation_read(now, index, done),
+            Work::RepairRead(_) | Work::RebuildErase | Work::RebuildProgram => {
+                C::own_work_done(self, now, op.work, op.unit, done);
+            }
+            Work::Program { stripe, .. } => {
+                C::unit_programmed(self, now, stripe, op.unit);
+                let s = &mut self.core.stripes[stripe as usize];
+                s.units_left -= 1;
+                if s.units_left == 0 {
+                    self.stripe_programmed(now, stripe, done);
+                }
+            }
+            Work::Erase(band) => {
+                let i = self.core.erasing.iter().position(|e| e.band == band).expect("the band is being erased");
+                C::die_erased(self, now, i, op.unit.die);
+                self.core.erasing[i].left -= 1;
+                if self.core.erasing[i].left == 0 {
+                    if !C::erase_ends(self, now) {
+                        return;
+                    }
+                    let Erasing { dies, failed, .. } = self.core.erasing.swap_remove(i);
+                    C::band_erased(self, band, &dies, &failed);
+                    self.go_on(now, done);
+                }
+            }
+        }
+    }
+
+    fn stripe_programmed(&mut self, now: Time, index: u32, done: &mut Done<C>) {
+        let s = self.core.stripes.remove(index as usize);
+        C::stripe_programmed(self, now, index, s, done);
+    }
+
+    /// All of a stripe is on flash, there or elsewhere.
+    pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Done<C>) {
+        self.core.ftl.stripe_durable(s.stream, s.sequence);
+        C::stripe_is_safe(self, &s);
+        self.core.buffer_free_sectors += s.host_sectors;
+        assert!(self.core.buffer_free_sectors <= self.core.buffer_sectors, "more freed than was buffered");
+        self.core.relocations.sectors_in_flight -= s.relocated_sectors;
+        if s.stream == StreamId::Host {
+            self.wake_durable(now, done);
+        }
+        self.erase_stale(now);
+        self.go_on(now, done);
+    }
+
+    /// Begins the erases that may begin.
+    pub(crate) fn erase_stale(&mut self, now: Time) {
+        while !C::holds_erases(self)
+            && let Some(band) = C::next_erase(self, now)
+        {
+            let dies = self.core.ftl.layout().dies;
+            let mode = self.core.ftl.cell_mode(band);
+            let is_asked =
+                |die: &u32| self.core.ftl.blocks().is_usable(band.0, *die) || C::is_left_behind(self, band, *die);
+            let dies: Vec<u32> = (0..dies).filter(is_asked).collect();
+            C::erase_begins(self, band);
+            if dies.is_empty() {
+                self.core.ftl.erased_on_medium(band, |_| None);
+                continue;
+            }
+            self.core.erasing.push(Erasing { band, left: dies.len() as u32, dies: dies.clone(), failed: Vec::new() });
+            for die in dies {
+                self.start(now, Work::Erase(band), ftl::UnitAddress { band, die, row: 0 }, mode, 0);
+            }
+        }
+    }
+
+    /// After space or buffer came free: admits what waits, relocates what is due.
+    #[inline]
+    pub(crate) fn go_on(&mut self, now: Time, done: &mut Done<C>) {
+        C::go_on(self, now, done);
+        if self.core.phase.is_draining() {
+            return;
+        }
+        if !self.core.waiting_writes.is_empty() {
+            self.admit_waiting(now, done);
+        }
+        self.move_waiting(now, done);
+        self.relocate_due(now);
+        self.core.note_stopped(now);
+        if !self.core.waiting_durable.is_empty() {
+            self.wake_durable(now, done);
+        }
+        let others_wait = !self.core.waiting_writes.is_empty() || C::waits(self);
+        if others_wait || !self.core.waiting_durable.is_empty() || self.core.in_flight == 0 {
+            if others_wait {
+                C::sync_what_is_left(self, now, done);
+            }
+            self.unblock(now);
+        }
+    }
+
+    /// Nothing is written or erased and bands wait to be erased: they wait for stripes that nobody will fill.
+    pub(crate) fn unblock(&mut self, now: Time) {
+        let at_work =
+            !self.core.stripes.is_empty() || !self.core.erasing.is_empty() || self.core.relocations.on_their_way() > 0;
+        if !at_work
+            && !C::syncs(self)
+            && !self.core.phase.is_draining()
+            && !self.core.phase.is_halted()
+            && (self.core.ftl.stale_bands_wait() || C::waits(self))
+        {
+            self.core.ftl.seal_for_durability(StreamId::Relocation);
+            self.core.ftl.seal_for_durability(StreamId::Host);
+            self.program_sealed(now);
+            self.erase_stale(now);
+            if self.core.stripes.is_empty() && self.core.erasing.is_empty() {
+                C::lacks_room(self);
+                self.erase_stale(now);
+            }
+        }
+    }
+
+    /// The first request after a pause.
+    pub(crate) fn pause_ends(&mut self) {
+        self.core.long_idle = false;
+        if self.core.config.ftl.slc_cache.is_some() {
+            self.core.events.set(self.core.idle_slot(), Time::NEVER);
+        }
+    }
+
+    /// Nothing is in flight any more.
+    pub(crate) fn pause_begins(&mut self, now: Time, done: &mut Done<C>) {
+        if self.core.ftl.can_fold() {
+            self.core.events.set(self.core.idle_slot(), now + IDLE_NS);
+        }
+        self.go_on(now, done);
+    }
+}
+
+impl<C: Contents> Device for Card<C> {
+    type Data = C::Data;
+
+    fn submit(&mut self, now: Time, id: RequestId, request: Request<C::Data>, done: &mut Done<C>) {
+        self.accept(now, id, request, done);
+    }
+
+    #[inline]
+    fn next_event(&self) -> Time {
+        self.core.events.earliest().0
+    }
+
+    fn advance(&mut self, now: Time, done: &mut Done<C>) {
+        C::tick(self, now);
+        loop {
+            C::begin_on_medium(self);
+            let (time, slot) = self.core.events.earliest();
+            if time > now {
+                C::events_done(self, now, time == Time::NEVER);
+                self.notice_the_end(now, done);
+                C::rests(self, now);
+                return;
+            }
+            debug_assert_eq!(time, now, "an event was missed");
+            if slot < self.core.die_count {
+                self.die_event(now, slot, done);
+            } else if slot < self.core.relocation_slot() {
+                self.core.events.set(slot, Time::NEVER);
+                if self.core.phase.is_draining() {
+                    continue;
+                }
+                let id = RequestId((slot - self.core.die_count) as u32);
+                match self.core.requests[id.0 as usize].stage {
+                    Stage::GoingDown => self.arrived(now, id, done),
+                    Stage::GoingUp => self.complete(now, id, done),
+                    stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
+                }
+            } else if slot == self.core.relocation_slot() {
+                self.relocation_through_host(now, done);
+            } else if slot == self.core.idle_slot() {
+                self.core.events.set(slot, Time::NEVER);
+                self.core.long_idle = true;
+                self.go_on(now, done);
+            } else {
+                self.core.events.set(slot, Time::NEVER);
+                C::timer(self, now, slot, done);
+            }
+        }
+    }
+
+    fn capacity_bytes(&self) -> u64 {
+        self.core.ftl.user_sectors() * device::SECTOR_BYTES
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.core.in_flight
+    }
+}

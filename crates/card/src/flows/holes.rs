@@ -1,0 +1,212 @@
+//! Trimmed sectors, so that they stay trimmed when the power goes.
+//!
+//! The media tell of holes by segments: one sector with a bit for each LBA, as of a version. Data of a later version
+//! stand, whatever the bit says. A card with capacitors owes such a sector for each segment with trims that it has
+//! acknowledged, and writes it when power fails at the latest; one without writes them when it is flushed. It may say
+//! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
+//! stays, because losing the new data must not bring back what the trim took away.
+
+use crate::card::Card;
+use crate::contents::Storage;
+use crate::contents::holes::{MOST_OWED, OwedSinceStart, Stage};
+use crate::contents::store::Content;
+use device::Time;
+use format::{Role, set_hole, set_holes_as_of};
+use ftl::canary::{Canary, planted};
+use ftl::{BandId, Lba, StreamId};
+
+impl Card<Storage> {
+    /// The media are owed lists of holes since the start.
+    pub(crate) fn owe_since_start(&mut self, segments: Vec<u32>) {
+        if segments.is_empty() || planted(Canary::HolesOfCheckpointForgotten) {
+            return;
+        }
+        let store = &mut self.contents.store;
+        let as_of = store.next_version - 1;
+        for segment in &segments {
+            store.dirty_holes.insert(*segment, as_of);
+        }
+        self.contents.owes_since_start = Some(OwedSinceStart::ToWrite { segments, as_of });
+    }
+
+    /// Writes them as soon as there is room.
+    pub(crate) fn write_owed_since_start(&mut self, now: Time) {
+        match self.contents.owes_since_start.take() {
+            None => {}
+            Some(OwedSinceStart::ToWrite { segments, as_of }) if self.core.ftl.has_room_for_holes(segments.len()) => {
+                segments.into_iter().for_each(|segment| self.write_holes(segment, as_of));
+                self.core.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.contents.owes_since_start =
+                    Some(OwedSinceStart::Written { barrier: self.core.ftl.host_barrier() });
+            }
+            Some(OwedSinceStart::Written { barrier }) if self.core.ftl.host_is_durable(barrier) => {}
+            waiting => self.contents.owes_since_start = waiting,
+        }
+    }
+    /// A band that may be erased.
+    pub(crate) fn next_band_to_erase(&mut self, now: Time) -> Option<BandId> {
+        self.make_trims_durable(now);
+        self.forget_rescued();
+        let among = self.erasable_beside_trims().min(self.erasable_beside_rescue());
+        let rebuilt = self.contents.rebuild.as_ref().and_then(|rebuild| rebuild.band());
+        let scrubbed = self.contents.scrub.as_ref().and_then(|scrub| scrub.band());
+        let band = self.core.ftl.next_erase_but(among, [rebuilt, scrubbed])?;
+        self.contents.trims.cleared = self.contents.trims.cleared.saturating_sub(1);
+        self.contents.trims.bands = self.contents.trims.bands.saturating_sub(1);
+        Some(band)
+    }
+
+    /// Trims have no say in what is erased: capacitors bring them to flash.
+    fn erases_despite_trims(&self) -> bool {
+        self.core.config.power_loss_protection || planted(Canary::EraseBeforeTrims)
+    }
+
+    /// So many of the bands that wait may be erased, as far as trims are concerned.
+    fn erasable_beside_trims(&self) -> usize {
+        if self.erases_despite_trims() { usize::MAX } else { self.contents.trims.cleared }
+    }
+
+    /// Goes on with making the trims durable that bands wait for, as far as that goes now.
+    fn make_trims_durable(&mut self, now: Time) {
+        if self.erases_despite_trims() {
+            return;
+        }
+        while self.trims_go_on(now) {}
+    }
+
+    /// One step; false when there is nothing to do for now.
+    fn trims_go_on(&mut self, now: Time) -> bool {
+        let owes = !self.contents.store.dirty_holes.is_empty();
+        match self.contents.trims.stage {
+            Stage::None if !owes && self.core.ftl.host_is_durable(self.contents.trims.written) => {
+                self.contents.trims.cleared = self.core.ftl.stale_bands();
+                false
+            }
+            Stage::None => {
+                if self.contents.trims.cleared > 0 || !owes || !self.core.ftl.stale_bands_wait() {
+                    return false;
+                }
+                self.contents.trims.bands = self.core.ftl.stale_bands();
+                self.core.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                let as_of = self.contents.store.next_version - 1;
+                self.contents.trims.stage = Stage::Before { barrier: self.core.ftl.host_barrier(), as_of };
+                true
+            }
+            // A checkpoint was begun since: what is written now must not look older than it.
+            Stage::Before { as_of, .. } if as_of < self.contents.checkpoint_version => {
+                self.contents.trims.stage = Stage::None;
+                true
+            }
+            Stage::Before { barrier, as_of } => {
+                if !self.core.ftl.host_is_durable(barrier) || !self.has_room_for_owed_holes() {
+                    return false;
+                }
+                self.durable_up_to(as_of);
+                self.write_owed_holes(now, as_of);
+                self.core.ftl.seal_for_durability(StreamId::Host);
+                self.program_sealed(now);
+                self.contents.trims.stage = Stage::Holes { barrier: self.core.ftl.host_barrier() };
+                true
+            }
+            Stage::Holes { barrier } => {
+                if self.core.ftl.host_is_durable(barrier) {
+                    self.contents.trims.cleared = self.contents.trims.bands;
+                    self.contents.trims.stage = Stage::None;
+                }
+                false
+            }
+        }
+    }
+
+    /// A sector was trimmed that held something.
+    pub(crate) fn note_trim(&mut self, lba: Lba) {
+        let segment_lbas = self.core.ftl.hole_segment_lbas();
+        let store = &mut self.contents.store;
+        // A trim takes its place among the versions.
+        let version = store.take_version();
+        store.dirty_holes.insert(lba.0 / segment_lbas, version);
+        store.over_holes.remove(&lba.0);
+    }
+
+    /// A sector that held nothing was written.
+    pub(crate) fn written_over_hole(&mut self, lba: Lba) {
+        if self.core.config.power_loss_protection {
+            return;
+        }
+        let version = self.contents.store.next_version - 1;
+        self.contents.store.over_holes.insert(lba.0, version);
+    }
+
+    /// Everything up to a version is durable.
+    pub(crate) fn durable_up_to(&mut self, version: u64) {
+        self.contents.store.over_holes.retain(|_, written| *written > version);
+    }
+
+    /// Writes what the media are owed when it is too much.
+    pub(crate) fn limit_owed_holes(&mut self, now: Time) {
+        let store = &self.contents.store;
+        if self.core.config.power_loss_protection && store.dirty_holes.len() > MOST_OWED && self.core.ftl.can_write() {
+            let segment = *store.dirty_holes.keys().next().expect("there are some");
+            let as_of = store.next_version;
+            self.write_holes(segment, as_of);
+            self.program_sealed(now);
+        }
+    }
+
+    pub(crate) fn has_room_for_owed_holes(&self) -> bool {
+        self.core.ftl.has_room_for_holes(self.contents.store.dirty_holes.len())
+    }
+
+    /// Writes the holes of all segments that the media know less of. There is room for them.
+    pub(crate) fn write_owed_holes(&mut self, now: Time, as_of: u64) {
+        let owed: Vec<u32> = self.contents.store.dirty_holes.keys().copied().collect();
+        for segment in owed {
+            if planted(Canary::TrimForgotten) {
+                self.contents.store.dirty_holes.clear();
+                break;
+            }
+            self.write_holes(segment, as_of);
+        }
+        self.contents.trims.written = self.core.ftl.host_barrier();
+        self.program_sealed(now);
+    }
+
+    /// Writes the holes of a segment. There is room for them.
+    pub(crate) fn write_holes(&mut self, segment: u32, as_of: u64) {
+        let store = &mut self.contents.store;
+        // Of a segment the list that is written last counts. Whoever asks may have waited since, and another list been
+        // written as of a later version: up to that all was durable, and it still is.
+        let as_of = as_of.max(store.holes_as_of);
+        store.holes_as_of = as_of;
+        // Trims that came later are still owed: the data that they took away may have a version after `as_of`.
+        if store.dirty_holes.get(&segment).is_some_and(|trimmed| *trimmed <= as_of) {
+            store.dirty_holes.remove(&segment);
+        }
+        let list = self.list_of_holes(segment);
+        let ppa = self.core.ftl.write_holes(segment);
+        self.core.relocations.sectors_in_flight += 1;
+        self.contents.store.put(ppa, list);
+    }
+
+    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. What
+    /// came later has a higher one: it stands, or is owed.
+    pub(crate) fn list_of_holes(&mut self, segment: u32) -> Content {
+        let lbas = self.core.ftl.hole_segment_lbas();
+        let first = segment * lbas;
+        let count = lbas.min(self.core.ftl.user_sectors() as u32 - first);
+        let store = &mut self.contents.store;
+        let mut payload = vec![0; store.payload_bytes()];
+        set_holes_as_of(&mut payload, store.holes_as_of);
+        for index in 0..count {
+            let lba = Lba(first + index);
+            if self.core.ftl.lookup(lba).is_none()
+                || (store.over_holes.contains_key(&lba.0) && !planted(Canary::HolesTooSoon))
+            {
+                set_hole(&mut payload, index);
+            }
+        }
+        Content::new(Role::Holes, store.take_version(), self.core.ftl.holes_lba(segment), payload.into())
+    }
+}

@@ -1,0 +1,355 @@
+//! What the flows of the core bring about on a card that holds bytes.
+
+use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
+use crate::contents::Storage;
+use crate::contents::store::{InFlight, ReadPart};
+use crate::core::dies::{Started, Work};
+use crate::core::stripes::StripeInFlight;
+use device::{Cause, Operation, RequestId, SECTOR_BYTES, Time};
+use ftl::canary::{Canary, planted};
+use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StreamId, UnitAddress};
+use media::{RequestData, SectorData};
+
+impl Contents for Storage {
+    type Data = RequestData;
+    type InFlight = InFlight;
+    const ANY_BYTES: bool = true;
+
+    fn accepting(card: &mut Card<Self>, now: Time, operation: Operation) {
+        if matches!(operation, Operation::Write | Operation::Trim) {
+            card.note_risk();
+        }
+        card.contents.life.tick(now);
+        if card.core.in_flight == 0 {
+            card.contents.life.busy(now);
+        }
+    }
+
+    fn begin(slot: &mut InFlight, data: RequestData, operation: Operation, first: u32, sectors: usize, edges: bool) {
+        let is_read = operation == Operation::Read || (operation == Operation::Write && edges);
+        slot.begin(data, first, if is_read { sectors } else { 0 });
+    }
+
+    fn end(card: &mut Card<Self>, id: RequestId) -> RequestData {
+        let slot = &mut card.core.requests[id.0 as usize].owned;
+        card.contents.store.keep_list(slot.data.take_payload_list());
+        std::mem::take(&mut slot.data)
+    }
+
+    fn read_hole(card: &mut Card<Self>, id: RequestId, lba: Lba) {
+        card.core.requests[id.0 as usize].owned.set(lba, SectorData::Zero);
+    }
+
+    fn must_read(card: &mut Card<Self>, id: RequestId, run: &ReadRun) -> bool {
+        let slot = &mut card.core.requests[id.0 as usize].owned;
+        let ReadRun { unit, lba, ppa, sectors } = *run;
+        if card.contents.store.buffered(ppa).is_none() {
+            slot.parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
+            return true;
+        }
+        for i in 0..sectors {
+            let content = card.contents.store.buffered(Ppa(ppa.0 + i)).expect("a stripe leaves the buffer as a whole");
+            slot.set(Lba(lba.0 + i), content.readable());
+        }
+        false
+    }
+
+    fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, done: &mut Done<Self>) -> bool {
+        card.host_read_arrived(now, id, at, done)
+    }
+
+    fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
+        // What could not be read was rebuilt from its stripe meanwhile.
+        let submitted = card.core.requests[id.0 as usize].submitted;
+        let record = &mut card.core.records[id.0 as usize];
+        let known = record.settled.total_ns() + record.flash.total_ns();
+        record.flash.add(Cause::ReadRetry, (now - submitted) - known);
+    }
+
+    fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {
+        let request = &mut card.core.requests[id.0 as usize];
+        // A payload that stands for a sector has no parts.
+        if !(request.partial_first || request.partial_last)
+            || card.contents.store.payload_bytes() as u64 != SECTOR_BYTES
+        {
+            return true;
+        }
+        let (first, last) = (request.first_bytes as usize, request.last_bytes as usize);
+        let data = &mut request.owned.data;
+        let sectors = data.payloads();
+        let mut merged = true;
+        if request.partial_first {
+            merged &= data.fill(0, 0..first);
+        }
+        if last < SECTOR_BYTES as usize {
+            merged &= data.fill(sectors - 1, last..SECTOR_BYTES as usize);
+        }
+        merged
+    }
+
+    fn has_energy(card: &Card<Self>) -> bool {
+        card.energy_suffices()
+    }
+
+    fn is_hole(card: &Card<Self>, lba: Lba) -> bool {
+        card.core.ftl.lookup(lba).is_none()
+    }
+
+    fn admitted(card: &mut Card<Self>, id: RequestId, lba: Lba, ppa: Ppa, was_hole: bool) {
+        card.put_host_sector(id, lba, ppa);
+        if was_hole {
+            card.written_over_hole(lba);
+        }
+    }
+
+    fn trimmed(card: &mut Card<Self>, lba: Lba) {
+        card.note_trim(lba);
+    }
+
+    fn trim_done(card: &mut Card<Self>, now: Time) {
+        card.limit_owed_holes(now);
+    }
+
+    fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
+        let store = &card.contents.store;
+        (!store.dirty_holes.is_empty()).then_some(store.next_version - 1)
+    }
+
+    fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {
+        if !card.core.ftl.can_write() || !card.has_room_for_owed_holes() {
+            // Collection makes room first.
+            return AtBarrier::NoRoom;
+        }
+        let Some(as_of) = card.core.requests[id.0 as usize].holes_as_of.take() else { return AtBarrier::Answer };
+        if as_of < card.contents.checkpoint_version {
+            // A checkpoint was begun since: what is written now must not look older than it.
+            card.core.ftl.seal_for_durability(StreamId::Host);
+            card.program_sealed(now);
+            card.core.requests[id.0 as usize].holes_as_of = Some(card.contents.store.next_version - 1);
+        } else {
+            card.durable_up_to(as_of);
+            card.write_owed_holes(now, as_of);
+            card.core.ftl.seal_for_durability(StreamId::Host);
+            card.program_sealed(now);
+        }
+        AtBarrier::WaitAgain
+    }
+
+    fn believes_early(card: &Card<Self>, barrier: u64) -> bool {
+        let waits = |s: &StripeInFlight| s.stream == StreamId::Host && s.sequence < barrier;
+        planted(Canary::StripeBelievedEarly)
+            && card.contents.failed_stripes.is_empty()
+            && card.core.stripes.iter().all(|(_, s)| !waits(s) || s.units_left < 3)
+    }
+
+    fn answered(card: &mut Card<Self>, now: Time, operation: Operation, bytes: u32, worked: bool) {
+        match operation {
+            Operation::Read if worked => card.contents.life.read(bytes),
+            Operation::Write if worked => card.contents.life.wrote(bytes),
+            _ => {}
+        }
+        card.save_totals_if_due();
+        if card.core.in_flight == 0 {
+            card.contents.life.idle(now);
+        }
+    }
+
+    fn enqueuing(card: &mut Card<Self>, die: u32) {
+        card.set_pace(die);
+    }
+
+    fn began(card: &mut Card<Self>, started: &Started) {
+        if started.fresh && card.is_on_slow_medium() {
+            card.contents.to_begin.push(*started);
+        }
+    }
+
+    fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
+        if let Some(until) = card.unanswered_until(now, die) {
+            card.core.events.set(die, until);
+            return true;
+        }
+        if card.wait_for_medium(now, die) {
+            return true;
+        }
+        card.set_pace(die as u32);
+        // The die may have read something that needs more reads.
+        let Some(unit) = card.core.dies.read_to_judge(die) else { return false };
+        let retries = card.contents.store.retries(unit);
+        card.core.dies.retry(now, die, retries, &mut card.core.events)
+    }
+
+    fn stripe_begins(card: &mut Card<Self>, sealed: &SealedStripe, stripe: u32) {
+        card.note_stripe(sealed);
+        card.contents.store.build(&card.core.ftl, *sealed, stripe);
+        card.contents.checkpoint_stripes += u32::from(sealed.stream == StreamId::Checkpoint);
+    }
+
+    fn unit_programmed(card: &mut Card<Self>, now: Time, stripe: u32, unit: UnitAddress) {
+        card.program_contents(now, stripe, unit);
+    }
+
+    fn stripe_programmed(card: &mut Card<Self>, now: Time, stripe: u32, s: StripeInFlight, done: &mut Done<Self>) {
+        if card.stripe_contents_safe(now, stripe, s, done) {
+            card.stripe_written(now, s, done);
+        }
+    }
+
+    fn stripe_is_safe(card: &mut Card<Self>, s: &StripeInFlight) {
+        card.contents.checkpoint_stripes -= u32::from(s.stream == StreamId::Checkpoint);
+    }
+
+    fn own_work_done(card: &mut Card<Self>, now: Time, work: Work, at: UnitAddress, done: &mut Done<Self>) {
+        match work {
+            Work::RepairRead(index) => card.repair_read(now, index, at, done),
+            Work::RebuildErase => card.rebuild_erased(now, at, done),
+            Work::RebuildProgram => card.rebuild_programmed(now, at, done),
+            work => unreachable!("{work:?} is work of the core"),
+        }
+    }
+
+    fn next_erase(card: &mut Card<Self>, now: Time) -> Option<BandId> {
+        card.next_band_to_erase(now)
+    }
+
+    fn holds_erases(card: &Card<Self>) -> bool {
+        card.core.phase.is_halted() || (card.core.phase.is_draining() && !card.drain_lacks_room())
+    }
+
+    fn is_left_behind(card: &Card<Self>, band: BandId, die: u32) -> bool {
+        card.is_bad_and_not_erased(band, die)
+    }
+
+    fn erase_begins(card: &mut Card<Self>, band: BandId) {
+        card.note_erase(band);
+    }
+
+    fn die_erased(card: &mut Card<Self>, now: Time, index: usize, die: u32) {
+        card.erase_contents(now, index, die);
+    }
+
+    fn erase_ends(card: &mut Card<Self>, now: Time) -> bool {
+        // A cut may leave some of what is programmed into the band from now on, and none of its erase.
+        if !card.contents.store.media.keeps_erases() {
+            card.sync_media(now);
+            return !card.core.phase.is_halted();
+        }
+        true
+    }
+
+    fn band_erased(card: &mut Card<Self>, band: BandId, dies: &[u32], failed: &[u32]) {
+        card.note_erased(band, failed.is_empty());
+        card.core.ftl.erased_on_medium(band, |die| dies.contains(&die).then(|| !failed.contains(&die)));
+    }
+
+    fn holds_relocation(card: &Card<Self>) -> bool {
+        // What failed goes first: free bands are for it, and collection would take them.
+        card.core.phase.is_halted() || !card.contents.failed_stripes.is_empty()
+    }
+
+    fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
+        card.core.relocations.filling += 1;
+        if card.relocation_arrived(now, relocation, done) {
+            card.relocation_complete(now, relocation, done);
+        }
+    }
+
+    fn has_room_to_move(card: &Card<Self>, relocation: &Relocation) -> bool {
+        // Sectors of stripes that failed, or that have yet to notice it, go first: what they replaced can't be erased
+        // before.
+        let owed = card.contents.store.sectors_to_fail(&card.core.ftl) + card.contents.homeless.len() as u32;
+        card.core.ftl.can_relocate(relocation.sectors() + owed)
+    }
+
+    fn relocate(card: &mut Card<Self>, relocation: Relocation) {
+        card.relocate_contents(relocation);
+    }
+
+    fn use_reserve(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) -> bool {
+        // Nothing is under way, so nothing will fail: what waits for room takes some of that which is kept for stripes
+        // that do.
+        if !card.contents.homeless.is_empty() || !card.core.ftl.can_rewrite() {
+            return false;
+        }
+        let Some(relocation) = card.core.relocations.waiting.pop_front() else { return false };
+        card.move_now(now, relocation, done);
+        card.unblock(now);
+        true
+    }
+
+    fn tick(card: &mut Card<Self>, now: Time) {
+        card.contents.life.tick(now);
+    }
+
+    fn begin_on_medium(card: &mut Card<Self>) {
+        card.begin_what_began();
+    }
+
+    fn timer(card: &mut Card<Self>, now: Time, slot: usize, done: &mut Done<Self>) {
+        if slot == card.core.rebuild_slot() {
+            card.rebuild_may_go_on(now, done);
+        } else {
+            card.sync_is_due(now, done);
+        }
+    }
+
+    fn events_done(card: &mut Card<Self>, now: Time, idle: bool) {
+        // Whatever waits for room then waits for ever.
+        if idle && card.is_beyond_writing() {
+            card.core.phase.halt();
+        }
+        if idle && !card.contents.homeless.is_empty() {
+            card.unblock(now);
+            card.stop_without_room();
+        }
+    }
+
+    fn rests(card: &mut Card<Self>, now: Time) {
+        if card.core.phase.is_draining() && card.core.dies.in_flight() == 0 && !card.syncs() {
+            card.drain(now);
+        }
+        card.note_halt();
+        card.note_end_of_start();
+    }
+
+    fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
+        if !card.contents.syncing.is_empty() {
+            // A module that was waited for may be gone.
+            card.synced(now, done);
+        }
+        card.note_elsewhere(now, done);
+        card.rehome(now);
+        if card.core.phase.is_draining() {
+            return card.drain(now);
+        }
+        card.rebuild_on(now);
+        card.write_owed_since_start(now);
+        card.checkpoint_on(now);
+        card.scrub_on(now, done);
+    }
+
+    fn waits(card: &Card<Self>) -> bool {
+        !card.contents.failed_stripes.is_empty()
+    }
+
+    fn sync_what_is_left(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
+        card.sync_rest(now, done);
+    }
+
+    fn syncs(card: &Card<Self>) -> bool {
+        card.syncs()
+    }
+
+    fn lacks_room(card: &mut Card<Self>) {
+        card.rescue_lacks_room();
+    }
+
+    fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool {
+        let looks = card.contents.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
+        goes_on && (card.contents.rebuild.is_some() || looks)
+    }
+
+    fn turned_read_only(card: &mut Card<Self>) {
+        card.save_read_only();
+    }
+}

@@ -1,0 +1,25 @@
+//! What a card does.
+
+mod checkpoint;
+mod contents;
+mod durable;
+mod energy;
+mod events;
+mod health;
+mod holes;
+mod hooks;
+mod host;
+mod lost_writes;
+mod modules;
+mod noted;
+pub mod open;
+mod patrol;
+mod power;
+mod read_only;
+mod rebuild;
+mod relocation;
+mod repair;
+mod rescue;
+mod scrub;
+mod settings;
+mod waiting;

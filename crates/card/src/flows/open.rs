@@ -1,0 +1,408 @@
+//! Cards with contents: making one on blank modules, and finding one again.
+
+use crate::CardConfig;
+use crate::card::{Card, Done};
+use crate::contents::Storage;
+use crate::contents::holes::TrimsBeforeErase;
+use crate::contents::noted::Noted;
+use crate::contents::rescue::Rescue;
+use crate::contents::store::{HeaderFailed, Headers, Store};
+use crate::core::Core;
+use crate::core::phase::Lifecycle;
+use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
+use ftl::recover::{self, AssembleError, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
+use ftl::{FoundBlock, Ftl, FtlError};
+use media::RequestData;
+use media::{Flash, Media, MediaError, Medium, Shape, persist};
+
+/// Why a card can't be made or started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Its flash management can't work so.
+    #[error(transparent)]
+    Ftl(#[from] FtlError),
+    /// Its modules can't be written.
+    #[error("module {module}: its header can't be written: {error}")]
+    Header {
+        /// Its number within the card.
+        module: u32,
+        /// Why.
+        error: MediaError,
+    },
+    /// What lies on the modules is no card, or not all of one.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// The card was made from another configuration.
+    #[error("the card was made with {field} {card}, not {asked}")]
+    MadeOtherwise {
+        /// What differs.
+        field: &'static str,
+        /// What its headers say.
+        card: u64,
+        /// What the configuration says.
+        asked: u64,
+    },
+    /// What lies on the modules is beyond what parity makes up for.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+}
+
+impl From<HeaderFailed> for OpenError {
+    fn from(HeaderFailed { logical, error }: HeaderFailed) -> OpenError {
+        OpenError::Header { module: logical, error }
+    }
+}
+
+/// How the flash of a card is divided, for its medium.
+pub fn shape(config: &CardConfig) -> Shape {
+    let geometry = &config.nand.geometry;
+    let persistence = config.ftl.persistence.expect("a card with contents keeps what finds them again");
+    Shape {
+        modules: geometry.modules,
+        dies_per_module: geometry.dies() / geometry.modules,
+        blocks_per_die: config.bands,
+        rows_per_block: geometry.units_per_band(),
+        unit_sectors: geometry.sectors_per_unit(),
+        payload_bytes: persistence.payload_bytes,
+        rows_sharing_cells: persistence.cell_rows,
+    }
+}
+
+fn slc_bits_per_cell(config: &CardConfig) -> u32 {
+    config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell)
+}
+
+/// The card was made from the same configuration, as far as it matters for what lies on its modules.
+fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenError> {
+    let (made, asked) = (header.shape, shape(config));
+    let fields = [
+        ("modules", u64::from(made.modules), u64::from(asked.modules)),
+        ("dies per module", made.dies_per_module.into(), asked.dies_per_module.into()),
+        ("blocks per die", made.blocks_per_die.into(), asked.blocks_per_die.into()),
+        ("rows per block", made.rows_per_block.into(), asked.rows_per_block.into()),
+        ("unit sectors", made.unit_sectors.into(), asked.unit_sectors.into()),
+        ("payload bytes", made.payload_bytes.into(), asked.payload_bytes.into()),
+        ("rows sharing cells", made.rows_sharing_cells.into(), asked.rows_sharing_cells.into()),
+        ("stripe width", u64::from(header.stripe_width), u64::from(config.ftl.stripe_width)),
+        ("parity units", header.parity_units.into(), config.ftl.parity_units.into()),
+        ("user sectors", header.user_sectors, config.ftl.user_sectors),
+        ("SLC bits per cell", header.slc_bits_per_cell.into(), slc_bits_per_cell(config).into()),
+        ("power-loss protection", header.power_loss_protection.into(), config.power_loss_protection.into()),
+    ];
+    match fields.into_iter().find(|(_, card, asked)| card != asked) {
+        Some((field, card, asked)) => Err(OpenError::MadeOtherwise { field, card, asked }),
+        None => Ok(()),
+    }
+}
+
+fn header_shape(shape: &Shape) -> format::Shape {
+    format::Shape {
+        modules: shape.modules,
+        dies_per_module: shape.dies_per_module,
+        blocks_per_die: shape.blocks_per_die,
+        rows_per_block: shape.rows_per_block,
+        unit_sectors: shape.unit_sectors,
+        payload_bytes: shape.payload_bytes,
+        rows_sharing_cells: shape.rows_sharing_cells,
+    }
+}
+
+/// Claims after which a module counts as another's for good.
+const CLAIMS: u64 = 64;
+
+/// Claims a module for whoever starts the card. A claim may be higher than any header tells: power went before the header
+/// was written, or that copy was damaged. A module that refuses is refused when it is written to.
+fn take_over(media: &mut dyn Media, slot: u32, generation: u64) {
+    for above in 1..=CLAIMS {
+        if persist(|| media.claim(slot, generation + above)) != Err(MediaError::Fenced) {
+            return;
+        }
+    }
+}
+
+impl Card<Storage> {
+    /// Makes a card on modules whose contents don't matter: they are lost. It takes at most `max_requests` requests at
+    /// once.
+    pub fn format(
+        config: &CardConfig,
+        media: impl Into<Medium>,
+        id: CardId,
+        max_requests: u32,
+        seed: u64,
+    ) -> Result<Card<Storage>, OpenError> {
+        let config = &config.with_contents();
+        let mut media = media.into();
+        let shape = *media.shape();
+        let modules = shape.modules as usize;
+        let slots: Vec<Slot> = (0..modules)
+            .map(|i| {
+                let mut module = id.0;
+                module[15] ^= 0x80 | i as u8;
+                Slot { module: ModuleId(module), state: SlotState::Active }
+            })
+            .collect();
+        // Which blocks are bad from the factory is the medium's to say.
+        let mut nand = config.nand;
+        nand.endurance.factory_bad_ppm = 0;
+        let mut ftl = Ftl::new(&nand, config.bands, &config.ftl, seed)?;
+        ftl.take_over_blocks(|band, die| {
+            media.is_bad(media::BlockAt { module: die % shape.modules, die: die / shape.modules, block: band })
+        });
+        let common = ModuleHeader {
+            card: id,
+            module: slots[0].module,
+            slot: 0,
+            generation: 0,
+            sequence: 0,
+            shape: header_shape(&shape),
+            stripe_width: config.ftl.stripe_width,
+            parity_units: config.ftl.parity_units,
+            user_sectors: config.ftl.user_sectors,
+            slc_bits_per_cell: slc_bits_per_cell(config),
+            power_loss_protection: config.power_loss_protection,
+            clean: false,
+            read_only: false,
+            lost_writes: false,
+            durable: Default::default(),
+            holds: Default::default(),
+            no_erases: false,
+            power_cycles: 0,
+            unsafe_shutdowns: 0,
+            host_sectors_written: 0,
+            host_sectors_read: 0,
+            media_errors: 0,
+            busy_ns: 0,
+            power_on_ns: 0,
+            host_read_commands: 0,
+            host_write_commands: 0,
+            new_data_sectors: ftl.data_sectors(),
+            slots,
+        };
+        let mut headers = Headers::new(common);
+        let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
+        headers.claim(&mut *media, &in_slots)?;
+        headers.write(&mut *media, &in_slots)?;
+        let store = Store::new(media, headers, in_slots);
+        let mut card = Card::around_found(config, ftl, store, max_requests, Lifecycle::running());
+        card.begin_patrol(false);
+        Ok(card)
+    }
+
+    /// Finds a card on its modules, in whatever slots they are. It serves at once; but until [`Card::is_ready`] it moves
+    /// what a second loss could not spare, and [`Device::advance`](device::Device::advance) should be called until then.
+    ///
+    /// The media are handed back with an error.
+    pub fn open(
+        config: &CardConfig,
+        media: impl Into<Medium>,
+        id: Option<CardId>,
+        max_requests: u32,
+        seed: u64,
+    ) -> Result<(Card<Storage>, ScanReport), Box<(OpenError, Medium)>> {
+        let mut media = media.into();
+        let config = &config.with_contents();
+        let found = match find(config, &mut *media, id, seed) {
+            Ok(found) => found,
+            Err(error) => return Err(Box::new((error, media))),
+        };
+        let mut store = Store::new(media, found.headers, found.slots);
+        store.next_version = found.next_version;
+        // What was found is on flash.
+        store.holes_as_of = found.next_version - 1;
+        let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
+        let stale_bands = card.core.ftl.stale_bands();
+        card.contents.trims = TrimsBeforeErase::at_start(stale_bands);
+        card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
+        card.contents.rescue = Rescue::of(found.rescued, stale_bands);
+        card.restore_totals();
+        card.begin_patrol(true);
+        card.owe_since_start(found.owed_segments);
+        for logical in found.to_rebuild {
+            card.rebuild_all_of(logical);
+        }
+        Ok((card, found.report))
+    }
+
+    /// The card around flash management that knows its media.
+    fn around_found(
+        config: &CardConfig,
+        mut ftl: Ftl,
+        store: Store,
+        max_requests: u32,
+        phase: Lifecycle,
+    ) -> Card<Storage> {
+        ftl.keep_free(config.bands_kept_free());
+        Card { core: Core::around(config, ftl, max_requests, false, phase), contents: Storage::new(store) }
+    }
+
+    /// Begins what has to be done after a start.
+    pub fn start_up(&mut self, now: device::Time, done: &mut Done<Storage>) {
+        self.erase_stale(now);
+        self.go_on(now, done);
+    }
+
+    /// Nothing that was found lies in a stripe that is not whole any more, and the headers say so; or there is no room to
+    /// move it. What a host reads before that could be lost with one module more.
+    pub fn is_ready(&self) -> bool {
+        let at_work = self.core.dies.in_flight() > 0 || self.syncs_soon();
+        self.core.phase.is_halted() || self.core.phase.start_is_over() || !at_work
+    }
+
+    /// What was done with contents since the start.
+    pub fn store_counters(&self) -> crate::StoreCounters {
+        self.contents.store.counters
+    }
+
+    /// Sectors are being relocated, or bands erased.
+    pub fn collects(&self) -> bool {
+        !self.core.erasing.is_empty()
+            || self.core.relocations.on_their_way() > 0
+            || self.core.relocations.sectors_in_flight > 0
+    }
+
+    /// Stripes are being programmed.
+    pub fn programs(&self) -> bool {
+        !self.core.stripes.is_empty()
+    }
+
+    /// Slots of its modules, by their numbers within the card; `None` for those that are missing.
+    pub fn slots(&self) -> &[Option<u32>] {
+        &self.contents.store.slots
+    }
+
+    /// Its emulated flash, as it is.
+    pub fn into_media(self) -> Option<Flash> {
+        self.contents.store.media.into_flash()
+    }
+
+    /// Its emulated flash.
+    pub fn media_contents(&self) -> Option<&Flash> {
+        self.contents.store.media.flash()
+    }
+
+    /// Its emulated flash, to do it harm.
+    pub fn media_contents_mut(&mut self) -> Option<&mut Flash> {
+        self.contents.store.media.flash_mut()
+    }
+
+    /// What it lies on.
+    pub fn medium(&self) -> &Medium {
+        &self.contents.store.media
+    }
+
+    /// What it lies on.
+    pub fn medium_mut(&mut self) -> &mut Medium {
+        &mut self.contents.store.media
+    }
+
+    /// What it lies on, as it is.
+    pub fn into_medium(self) -> Medium {
+        self.contents.store.media
+    }
+
+    /// Packs what a host writes for a request: a payload for each sector. The bytes begin `within_first_sector` bytes into
+    /// their first sector; sectors that they cover in part keep the rest.
+    pub fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
+        self.contents.store.pack(within_first_sector, bytes)
+    }
+}
+
+/// What lies on the modules of a card.
+struct Found {
+    ftl: Ftl,
+    headers: Headers,
+    slots: Vec<Option<u32>>,
+    next_version: u64,
+    /// Modules of the card of which nothing counts.
+    to_rebuild: Vec<u32>,
+    rescued: Vec<Rescued>,
+    /// Segments whose holes only a checkpoint tells of.
+    owed_segments: Vec<u32>,
+    report: ScanReport,
+}
+
+fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u64) -> Result<Found, OpenError> {
+    let assembly = assemble(media, id)?;
+    is_made_so(&assembly.header, config)?;
+    let mut trusted = assembly.trusted_slots();
+    // What is read from now on is still there after the next cut. Of a module that can't promise that, nothing is
+    // believed.
+    if media.is_volatile() {
+        trusted.iter_mut().for_each(|slot| *slot = slot.filter(|slot| media.sync(*slot).is_ok()));
+    }
+    let mut headers = Headers::new(assembly.header.clone());
+    for slot in assembly.members.iter().filter_map(|member| member.slot) {
+        take_over(media, slot, headers.common.generation);
+    }
+    // A generation that a cut left half written is written to all before there is another one.
+    while let Err(HeaderFailed { logical, error }) = headers.write(media, &trusted) {
+        if !matches!(error, MediaError::Host | MediaError::NoSpace) {
+            return Err(HeaderFailed { logical, error }.into());
+        }
+        trusted[logical as usize] = None;
+    }
+    let is_lost = |i: usize| trusted[i].is_none() && assembly.members[i].state == MemberState::Trusted;
+    let lost: Vec<usize> = (0..trusted.len()).filter(|i| is_lost(*i)).collect();
+    assembly.enough_without(&lost)?;
+    // A module that is new or was away belongs to the card, and gets what belongs on it.
+    let mut slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
+    lost.iter().for_each(|i| slots[*i] = None);
+    let common = &mut headers.common;
+    common.power_cycles = common.power_cycles.saturating_add(1);
+    common.unsafe_shutdowns = common.unsafe_shutdowns.saturating_add(u64::from(!common.clean));
+    headers.common.clean = false;
+    for (logical, member) in assembly.members.iter().enumerate() {
+        match (member.state, slots[logical]) {
+            (MemberState::Trusted, Some(_)) => {}
+            (MemberState::Blank, Some(_)) => headers.set_new_module(logical),
+            (_, Some(_)) => headers.set_state(logical, SlotState::Rebuilding),
+            (_, None) => headers.set_state(logical, SlotState::Missing),
+        }
+    }
+    // Whoever else has the card learns now that it is ours; and a module that is away is marked so before anything
+    // is written without it.
+    let gone = headers.tell(media, &mut slots)?;
+    let lost: Vec<usize> = lost.into_iter().chain(gone.iter().map(|i| *i as usize)).collect();
+    assembly.enough_without(&lost)?;
+    gone.iter().for_each(|i| trusted[*i as usize] = None);
+    let layout = config.ftl.layout(&config.nand.geometry);
+    let known = recover::Card {
+        layout: &layout,
+        modules: &trusted,
+        bands: config.bands,
+        card: headers.common.card.short(),
+        user_sectors: config.ftl.user_sectors as u32,
+        payload_bytes: media.shape().payload_bytes,
+        slc_bits_per_cell: slc_bits_per_cell(config),
+        power_loss_protection: config.power_loss_protection,
+        watermark: recover::DurableWatermark::of(&assembly.header),
+        use_checkpoints: true,
+        use_summaries: true,
+    };
+    let found = scan(media, &known)?;
+    let modules = slots.len() as u32;
+    let block_at = |band: u32, die: u32| {
+        let module = slots[(die % modules) as usize]?;
+        Some(media::BlockAt { module, die: die / modules, block: band })
+    };
+    let block = |band, die| match block_at(band, die) {
+        Some(at) => FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) },
+        None => FoundBlock { bad: false, cycles: 0 },
+    };
+    let is_new = |die: u32| trusted[(die % modules) as usize].is_none();
+    let dead =
+        |die| slots[(die % modules) as usize].is_none() || (!is_new(die) && found.report.dead_dies.contains(&die));
+    let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
+    let to_rebuild =
+        (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
+    Ok(Found {
+        ftl,
+        headers,
+        slots,
+        next_version: found.next_version,
+        to_rebuild,
+        rescued: found.rescued,
+        owed_segments: found.owed_segments,
+        report: found.report,
+    })
+}

@@ -1,0 +1,442 @@
+//! A module that is new, or was away, gets what belongs on it.
+//!
+//! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
+//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
+//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
+//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//!
+//! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
+
+use crate::card::{Card, Done};
+use crate::contents::Storage;
+use crate::contents::rebuild::{ModuleRebuild, RebuildProgress};
+use crate::contents::repair::Others;
+use crate::contents::store::Store;
+use crate::core::dies::Work;
+use device::{SECTOR_BYTES, Time};
+use format::{SlotState, Spare};
+use ftl::canary::{Canary, planted};
+use ftl::{BandId, BandState, StripeId, UnitAddress};
+use media::{MediaError, UnderWay, Unit};
+use std::collections::VecDeque;
+
+impl Card<Storage> {
+    /// Holds rebuilds to a rate of bytes programmed; `None`: as fast as the dies are free. Counts from the next unit on.
+    ///
+    /// # Panics
+    /// When the rate is 0.
+    pub fn set_rebuild_rate(&mut self, bytes_per_s: Option<u64>) {
+        assert_ne!(bytes_per_s, Some(0), "a rebuild that never ends");
+        self.contents.rebuild_rate.bytes_per_s = bytes_per_s;
+    }
+
+    /// How far the rebuild of a module is, while there is one. Looks at every stripe that is left.
+    pub fn rebuild_progress(&self) -> Option<RebuildProgress> {
+        let rebuild = self.contents.rebuild.as_ref().filter(|rebuild| !rebuild.given_up)?;
+        let (bytes_done, unit_bytes) = (rebuild.bytes_done, self.unit_bytes());
+        let here = rebuild.at.map_or(0, |at| self.units_left(at));
+        let later = rebuild.todo.iter().filter(|(band, die)| self.is_to_be_filled(*band, *die));
+        let later = later.map(|&(band, die)| self.units_left(UnitAddress { band, die, row: 0 }));
+        let bytes_left = (here + later.sum::<u64>()) * unit_bytes;
+        let took_ns = rebuild.begun.map_or(0, |begun| rebuild.ended.since_ns(begun));
+        let at_pace =
+            |bytes: u64, took_ns: u64| (u128::from(bytes_left) * u128::from(took_ns) / u128::from(bytes)) as u64;
+        let left_ns = match (bytes_done, self.contents.rebuild_rate.bytes_per_s) {
+            (0, Some(rate)) => Some(at_pace(rate, 1_000_000_000)),
+            (0, None) => None,
+            (done, _) => Some(at_pace(done, took_ns)),
+        };
+        Some(RebuildProgress {
+            module: rebuild.logical,
+            blocks_done: (rebuild.blocks - rebuild.todo.len() - usize::from(rebuild.at.is_some())) as u64,
+            blocks: rebuild.blocks as u64,
+            bytes_done,
+            bytes_left,
+            left_ns,
+        })
+    }
+
+    fn unit_bytes(&self) -> u64 {
+        u64::from(self.core.ftl.layout().unit_sectors) * SECTOR_BYTES
+    }
+
+    /// Units of a block, from `at` on, that somebody needs.
+    fn units_left(&self, at: UnitAddress) -> u64 {
+        let rows = at.row..self.core.ftl.layout().rows;
+        rows.filter(|row| self.unit_is_needed(UnitAddress { row: *row, ..at })).count() as u64
+    }
+
+    fn unit_is_needed(&self, at: UnitAddress) -> bool {
+        let layout = self.core.ftl.layout();
+        let stripe = StripeId { band: at.band, index: at.row * layout.groups + at.die / layout.width };
+        if stripe.index >= self.core.ftl.band_stripes(at.band).0 {
+            return false;
+        }
+        let units = self.core.ftl.stripe_units(stripe);
+        (units.data | units.parity) >> (at.die % layout.width) & 1 == 1 && self.core.ftl.stripe_is_needed(stripe)
+    }
+
+    /// The block is part of a band that is in use, and does not hold what belongs there.
+    fn is_to_be_filled(&self, band: BandId, die: u32) -> bool {
+        let is_absent = self.contents.store.absent.contains(&(band.0, die));
+        let in_use = matches!(self.core.ftl.band_state(band), BandState::Closed | BandState::Victim);
+        is_absent && in_use && self.is_member(band, die) && self.core.ftl.blocks().is_usable(band.0, die)
+    }
+
+    /// The band is stale, and waits to be erased: what its sectors were replaced by may not be durable yet. As long as its
+    /// block is missing on the module, the module does not count: an erased block would say after a cut that the band's
+    /// stripes never were whole.
+    fn may_be_needed_yet(&self, band: BandId, die: u32) -> bool {
+        self.core.ftl.band_state(band) == BandState::Stale && self.is_member(band, die)
+    }
+
+    /// Begins to rebuild a module that was found, nothing of which counts.
+    pub(crate) fn rebuild_all_of(&mut self, logical: u32) {
+        for die in self.dies_of(logical) {
+            for band in 0..self.core.ftl.bands() {
+                self.contents.store.absent.insert((band, die));
+            }
+        }
+        self.begin_rebuild(logical);
+    }
+
+    /// Begins to rebuild what is absent of a module, after the rebuild that is under way.
+    pub(crate) fn begin_rebuild(&mut self, logical: u32) {
+        if self.contents.rebuild.is_some() {
+            self.contents.to_rebuild.push_back(logical);
+            return;
+        }
+        let mut todo = VecDeque::new();
+        for band in (0..self.core.ftl.bands()).map(BandId) {
+            for die in self.dies_of(logical) {
+                if self.contents.store.absent.contains(&(band.0, die)) {
+                    todo.push_back((band, die));
+                }
+            }
+        }
+        // First those that make room.
+        todo.make_contiguous().sort_by_key(|&(band, die)| self.is_to_be_filled(band, die));
+        let blocks = todo.len();
+        let rebuild = ModuleRebuild {
+            logical,
+            todo,
+            blocks,
+            is_noted: false,
+            at: None,
+            waits: false,
+            unit: None,
+            begun: None,
+            ended: Time::ZERO,
+            bytes_done: 0,
+            given_up: false,
+        };
+        self.contents.rebuild = Some(Box::new(rebuild));
+    }
+
+    /// Goes on with the rebuild, if nothing of it is under way.
+    pub(crate) fn rebuild_on(&mut self, now: Time) {
+        if self.core.phase.is_draining() || self.core.phase.is_halted() {
+            return;
+        }
+        while let Some(rebuild) = &mut self.contents.rebuild {
+            if rebuild.at.is_some() {
+                return;
+            }
+            rebuild.begun.get_or_insert(now);
+            if !std::mem::replace(&mut rebuild.is_noted, true) {
+                self.core.ftl.note_needed();
+                self.program_sealed(now);
+            }
+            let may_fill = self.core.ftl.needed_is_known();
+            // Each that is left is looked at once.
+            for _ in 0..self.contents.rebuild.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
+                let rebuild = self.contents.rebuild.as_mut().expect("it goes on");
+                let Some((band, die)) = rebuild.todo.pop_front() else { break };
+                let store = &self.contents.store;
+                if !store.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
+                    continue;
+                }
+                // What has to be restored may not be known yet; but what is erased until then makes room for what that
+                // waits for.
+                let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
+                let rebuild = self.contents.rebuild.as_mut().expect("it goes on");
+                if must_wait {
+                    rebuild.todo.push_back((band, die));
+                    continue;
+                }
+                if planted(Canary::RebuildDoneEarly) {
+                    rebuild.todo.clear();
+                }
+                let at = UnitAddress { band, die, row: 0 };
+                rebuild.at = Some(at);
+                let mode = self.core.ftl.cell_mode(band);
+                return self.start(now, Work::RebuildErase, at, mode, 0);
+            }
+            let rebuild = self.contents.rebuild.as_ref().expect("it goes on");
+            if !rebuild.todo.is_empty() {
+                if self.lets_another_make_room() {
+                    continue;
+                }
+                // What it waits for may be in a cache that is written by itself only when it is full, and the host at rest.
+                return self.sync_soon(now);
+            }
+            let logical = rebuild.logical;
+            if planted(Canary::RebuildDoneEarly) {
+                self.contents.store.absent.clear();
+            }
+            self.contents.rebuild = None;
+            self.module_is_complete(now, logical);
+            self.next_rebuild();
+        }
+    }
+
+    /// There is a rebuild, and nothing of it is under way.
+    pub(crate) fn rebuild_waits(&self) -> bool {
+        self.contents.rebuild.as_ref().is_some_and(|rebuild| rebuild.at.is_none())
+    }
+
+    /// Nothing can be done for the block yet: the erase of its band may have begun without this module, or is to come.
+    fn must_wait_for_band(&self, band: BandId, die: u32) -> bool {
+        self.core.erasing.iter().any(|erasing| erasing.band == band) || self.may_be_needed_yet(band, die)
+    }
+
+    /// What is left waits for something to be written, for which there may be no room on the modules that there are: a module
+    /// that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
+    fn lets_another_make_room(&mut self) -> bool {
+        let makes_room = |logical: &u32| {
+            let Store { absent, slots, .. } = &self.contents.store;
+            let modules = slots.len() as u32;
+            absent.iter().any(|&(band, die)| {
+                let is_usable = die % modules == *logical && self.core.ftl.blocks().is_usable(band, die);
+                let band = BandId(band);
+                is_usable && !self.is_to_be_filled(band, die) && !self.must_wait_for_band(band, die)
+            })
+        };
+        let Some(next) = self.contents.to_rebuild.iter().position(makes_room) else { return false };
+        let Some(next) = self.contents.to_rebuild.remove(next) else { return false };
+        let waits = self.contents.rebuild.take().expect("it goes on");
+        self.contents.to_rebuild.push_back(waits.logical);
+        self.core.ftl.forget_needed();
+        self.begin_rebuild(next);
+        true
+    }
+
+    fn next_rebuild(&mut self) {
+        self.core.ftl.forget_needed();
+        if let Some(logical) = self.contents.to_rebuild.pop_front() {
+            self.begin_rebuild(logical);
+        }
+    }
+
+    /// Tells the headers, unless another module or a die of one was lost meanwhile: then part of what belongs on this one
+    /// could not be made, and it must not be believed.
+    fn module_is_complete(&mut self, now: Time, logical: u32) {
+        self.sync_media(now);
+        let lacks_another = self.contents.store.slots.contains(&None);
+        let lacks_die = (0..self.core.ftl.layout().dies).any(|die| self.core.ftl.blocks().is_dead(die));
+        if self.core.phase.is_halted() || lacks_another || lacks_die {
+            return;
+        }
+        self.contents.store.headers.set_state(logical as usize, SlotState::Active);
+        self.tell_modules(now);
+    }
+
+    /// A module is gone: true when it was being rebuilt, or was to be.
+    pub(crate) fn rebuild_ends_for(&mut self, logical: u32) -> bool {
+        let waiting = self.contents.to_rebuild.len();
+        self.contents.to_rebuild.retain(|of| *of != logical);
+        let mut ended = waiting > self.contents.to_rebuild.len();
+        if let Some(rebuild) = &mut self.contents.rebuild
+            && rebuild.logical == logical
+        {
+            ended = true;
+            rebuild.given_up = true;
+            rebuild.todo.clear();
+            if rebuild.at.is_none() || rebuild.waits {
+                self.contents.rebuild = None;
+                self.core.events.set(self.core.rebuild_slot(), Time::NEVER);
+                self.next_rebuild();
+            }
+        }
+        ended
+    }
+
+    /// What was under way was the last of a rebuild that was given up.
+    fn rebuild_was_given_up(&mut self, now: Time, done: &mut Done<Storage>) -> bool {
+        if !self.contents.rebuild.as_ref().is_some_and(|rebuild| rebuild.given_up) {
+            return false;
+        }
+        self.contents.rebuild = None;
+        self.next_rebuild();
+        self.erase_stale(now);
+        self.go_on(now, done);
+        true
+    }
+
+    /// The time of the next unit has come.
+    pub(crate) fn rebuild_may_go_on(&mut self, now: Time, done: &mut Done<Storage>) {
+        if let Some(rebuild) = &mut self.contents.rebuild
+            && std::mem::take(&mut rebuild.waits)
+            && let Some(at) = rebuild.at
+        {
+            self.rebuild_row(now, at, done);
+        }
+    }
+
+    /// The block was erased, to be programmed anew.
+    pub(crate) fn rebuild_erased(&mut self, now: Time, at: UnitAddress, done: &mut Done<Storage>) {
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
+        let erased = self.contents.store.erase_for_rebuild(at.die, at.band.0);
+        match erased {
+            Ok(()) if self.is_to_be_filled(at.band, at.die) => self.rebuild_row(now, at, done),
+            Ok(()) => {
+                // Its band does without it: it is ready for the next opening.
+                if !self.is_member(at.band, at.die) {
+                    self.core.ftl.block_erased(at.band, at.die);
+                    self.contents.store.absent.remove(&(at.band.0, at.die));
+                } else if self.may_be_needed_yet(at.band, at.die)
+                    && let Some(rebuild) = &mut self.contents.rebuild
+                {
+                    // Its band became stale meanwhile.
+                    rebuild.todo.push_back((at.band, at.die));
+                }
+                self.rebuild_next(now, done);
+            }
+            Err(error) => self.rebuild_failed(now, at, error, done),
+        }
+    }
+
+    /// Rebuilds the next unit of the block that is needed, from `at` on.
+    fn rebuild_row(&mut self, now: Time, mut at: UnitAddress, done: &mut Done<Storage>) {
+        if self.core.phase.is_draining() || self.core.phase.is_halted() {
+            return;
+        }
+        while at.row < self.core.ftl.layout().rows && !self.unit_is_needed(at) {
+            at.row += 1;
+        }
+        if at.row == self.core.ftl.layout().rows {
+            self.contents.store.absent.remove(&(at.band.0, at.die));
+            return self.rebuild_next(now, done);
+        }
+        let rebuild = self.contents.rebuild.as_mut().expect("it is under way");
+        rebuild.at = Some(at);
+        let waits = self.contents.rebuild_rate.bytes_per_s.is_some() && now < self.contents.rebuild_rate.next;
+        rebuild.waits = waits;
+        self.contents.store.filled = Some(at);
+        if waits {
+            return self.core.events.set(self.core.rebuild_slot(), self.contents.rebuild_rate.next);
+        }
+        self.contents.rebuild_rate.unit_begun = now;
+        self.repair_for_rebuild(now, at, done);
+    }
+
+    fn rebuild_next(&mut self, now: Time, done: &mut Done<Storage>) {
+        if let Some(rebuild) = &mut self.contents.rebuild {
+            rebuild.at = None;
+            rebuild.unit = None;
+        }
+        self.contents.store.filled = None;
+        // What waited for the block.
+        self.erase_stale(now);
+        self.go_on(now, done);
+    }
+
+    /// The others of the stripe are read: programs the unit.
+    pub(crate) fn rebuild_read(&mut self, now: Time, others: &Others, at: UnitAddress, done: &mut Done<Storage>) {
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
+        let Some(unit) = self.rebuilt_unit(others, at) else {
+            // The stripe was never written, or nothing can be made of it.
+            return self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done);
+        };
+        if let Some(bytes_per_s) = self.contents.rebuild_rate.bytes_per_s {
+            let ns = u128::from(self.unit_bytes()) * 1_000_000_000 / u128::from(bytes_per_s);
+            // A unit for which there was nothing to be programmed costs nothing.
+            self.contents.rebuild_rate.next =
+                self.contents.rebuild_rate.unit_begun + u64::try_from(ns).unwrap_or(u64::MAX / 4);
+        }
+        self.contents.rebuild.as_mut().expect("it is under way").unit = Some(unit);
+        let mode = self.core.ftl.cell_mode(at.band);
+        self.start(now, Work::RebuildProgram, at, mode, 0);
+    }
+
+    /// A unit from the others of its stripe. Sectors that can't be rebuilt are left without a spare area: they read as
+    /// errors; `None` when all of it is so and nothing that is lost of the stripe counts.
+    fn rebuilt_unit(&mut self, others: &Others, at: UnitAddress) -> Option<Unit> {
+        let layout = *self.core.ftl.layout();
+        let stripe = crate::contents::store::stripe_of(&layout, at);
+        let number = at.die % layout.width;
+        let is_parity = self.core.ftl.stripe_units(stripe).parity >> number & 1 == 1;
+        let store = &self.contents.store;
+        let place = store.spare_of(&self.core.ftl, stripe);
+        let mut unit = Unit::new(store.media.shape());
+        let mut any = false;
+        for sector in 0..layout.unit_sectors {
+            let Some(folded) = others.fold(store, &self.core.ftl, stripe, number, sector) else { continue };
+            let place = Spare { unit: number as u8, sector: sector as u8, ..place };
+            let spare = if is_parity { Ok(folded.parity(&place)) } else { folded.member(&place) };
+            let Ok(spare) = spare else { continue };
+            unit.write_payload(sector as usize, folded.payload());
+            spare.encode(unit.spare_mut(sector as usize));
+            any = true;
+        }
+        // A unit that reads as erased would say that the stripe was never whole.
+        (any || self.has_lost_needed(others, stripe, number)).then_some(unit)
+    }
+
+    /// The map points at a sector of the stripe that can't be read any more, or did when the rebuild began.
+    fn has_lost_needed(&self, others: &Others, stripe: StripeId, missing: u32) -> bool {
+        let layout = self.core.ftl.layout();
+        let store = &self.contents.store;
+        let data = self.core.ftl.stripe_units(stripe).data;
+        (0..layout.width).filter(|unit| data >> unit & 1 == 1).any(|unit| {
+            let at = layout.unit_address(stripe, unit);
+            let first = layout.stripe_start(stripe) + unit * layout.unit_sectors;
+            let is_lost = unit == missing || others.flaws(store, &self.core.ftl, at) > 0;
+            is_lost && (first..first + layout.unit_sectors).any(|ppa| self.core.ftl.is_needed(ftl::Ppa(ppa)))
+        })
+    }
+
+    /// The unit was programmed.
+    pub(crate) fn rebuild_programmed(&mut self, now: Time, at: UnitAddress, done: &mut Done<Storage>) {
+        if self.rebuild_was_given_up(now, done) {
+            return;
+        }
+        let unit_bytes = self.unit_bytes();
+        let rebuild = self.contents.rebuild.as_mut().expect("it is under way");
+        let unit = rebuild.unit.take().expect("it was being programmed");
+        rebuild.bytes_done += unit_bytes;
+        rebuild.ended = now;
+        match self.contents.store.program_for_rebuild(at, &unit) {
+            Ok(()) => self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done),
+            Err(error) => self.rebuild_failed(now, at, error, done),
+        }
+    }
+
+    /// The block can't take what belongs there: its band is emptied.
+    fn rebuild_failed(&mut self, now: Time, at: UnitAddress, error: MediaError, done: &mut Done<Storage>) {
+        self.media_failed(now, at.band.0, at.die, error);
+        if !self.core.phase.is_halted() && !self.rebuild_was_given_up(now, done) {
+            self.rebuild_next(now, done);
+        }
+    }
+
+    /// What the rebuild has under way.
+    pub(crate) fn rebuild_under_way(&self, work: Work, at: UnitAddress) -> Option<UnderWay> {
+        let store = &self.contents.store;
+        if self.contents.rebuild.as_ref().is_none_or(|rebuild| rebuild.given_up) {
+            return None;
+        }
+        match work {
+            Work::RebuildErase => Some(UnderWay::Erase { at: store.block_at(at.die, at.band.0)? }),
+            Work::RebuildProgram => {
+                let unit = self.contents.rebuild.as_ref()?.unit.clone()?;
+                Some(UnderWay::Program { at: store.place_for_rebuild(at)?, unit })
+            }
+            _ => None,
+        }
+    }
+}

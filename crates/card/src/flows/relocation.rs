@@ -1,0 +1,126 @@
+//! Relocation: sectors are read, perhaps carried through the host, put into the open stripe, programmed.
+
+use crate::card::{Card, Contents, Done};
+use crate::core::dies::Work;
+use device::{SECTOR_BYTES, Time};
+use ftl::Relocation;
+
+/// Why sectors are relocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Due {
+    /// Room is needed, or a band has to be emptied.
+    Collection,
+    /// The host has been idle for a while: the SLC cache is emptied for its next burst.
+    Fold,
+}
+
+impl<C: Contents> Card<C> {
+    /// Starts the relocations that are due.
+    #[inline]
+    pub(crate) fn relocate_due(&mut self, now: Time) {
+        // An idle card collects freely, but never more at once than a unit for each die: the next request of the host
+        // must not find a queue.
+        let idle = self.core.in_flight == 0;
+        // Relocations that wait for room go first.
+        if self.core.phase.is_draining() || !self.core.relocations.waiting.is_empty() || C::holds_relocation(self) {
+            return;
+        }
+        let idle_sectors = self.core.ftl.layout().dies * self.core.ftl.layout().unit_sectors;
+        while self.core.relocations.sectors_in_flight < self.core.config.relocation_sectors
+            && let Some(due) = self.relocation_due(now, idle && self.core.relocations.sectors_in_flight < idle_sectors)
+        {
+            match self.core.ftl.next_relocation() {
+                Some(relocation) => {
+                    let sectors = relocation.sectors();
+                    if due == Due::Fold {
+                        self.pace_fold(now, sectors);
+                    }
+                    self.core.relocations.sectors_in_flight += sectors;
+                    let index = self.core.relocations.reading.insert(relocation) as u32;
+                    self.start(now, Work::RelocationRead(index), relocation.unit, relocation.mode, sectors);
+                }
+                // The victim had nothing left; its band may be ready for its erase.
+                None => self.erase_stale(now),
+            }
+        }
+    }
+
+    #[inline]
+    fn relocation_due(&mut self, now: Time, idle: bool) -> Option<Due> {
+        if self.core.ftl.gc_demand(idle) {
+            return Some(Due::Collection);
+        }
+        (idle && self.core.long_idle && now >= self.core.fold_due && self.core.ftl.fold_demand()).then_some(Due::Fold)
+    }
+
+    /// The next one out of the SLC cache waits until the rate allows it.
+    fn pace_fold(&mut self, now: Time, sectors: u32) {
+        if let Some(rate) = self.core.config.fold_bytes_per_s {
+            let ns = u64::from(sectors) * SECTOR_BYTES * 1_000_000_000 / rate.max(1);
+            self.core.fold_due = self.core.fold_due.max(now) + ns;
+            self.core.events.set(self.core.idle_slot(), self.core.fold_due);
+        }
+    }
+
+    /// Sectors to relocate were read from flash.
+    pub(crate) fn relocation_read(&mut self, now: Time, index: u32, done: &mut Done<C>) {
+        let relocation = self.core.relocations.reading.remove(index as usize);
+        C::relocation_read(self, now, relocation, done);
+    }
+
+    pub(crate) fn relocation_came(&mut self, now: Time, relocation: Relocation, done: &mut Done<C>) {
+        match self.core.host_path_sector_ns() {
+            None => self.move_sectors(now, relocation, done),
+            Some(sector_ns) => {
+                let at = self.core.link.relocate_through_host(now, relocation.sectors(), sector_ns);
+                self.core.relocations.through_host.push_back((at, relocation));
+                if self.core.relocations.through_host.len() == 1 {
+                    self.core.events.set(self.core.relocation_slot(), at);
+                }
+            }
+        }
+    }
+
+    /// The first relocation on its way through the host is back.
+    pub(crate) fn relocation_through_host(&mut self, now: Time, done: &mut Done<C>) {
+        let (_, relocation) = self.core.relocations.through_host.pop_front().expect("its event came");
+        let next = self.core.relocations.through_host.front().map_or(Time::NEVER, |r| r.0);
+        self.core.events.set(self.core.relocation_slot(), next);
+        self.move_sectors(now, relocation, done);
+    }
+
+    /// Moves what waited for room, as far as there is some.
+    pub(crate) fn move_waiting(&mut self, now: Time, done: &mut Done<C>) {
+        if let Some(relocation) = self.core.relocations.waiting.front()
+            && C::has_room_to_move(self, relocation)
+        {
+            let relocation = self.core.relocations.waiting.pop_front().expect("looked at");
+            self.move_sectors(now, relocation, done);
+        }
+    }
+
+    fn move_sectors(&mut self, now: Time, relocation: Relocation, done: &mut Done<C>) {
+        if self.core.phase.is_draining() {
+            // They lie where they lay; what room is left is for what lies nowhere.
+            return;
+        }
+        if !C::has_room_to_move(self, &relocation) {
+            self.core.relocations.waiting.push_back(relocation);
+            return self.unblock(now);
+        }
+        self.move_now(now, relocation, done);
+    }
+
+    pub(crate) fn move_now(&mut self, now: Time, relocation: Relocation, done: &mut Done<C>) {
+        let before = self.core.ftl.counters().relocated_sectors;
+        C::relocate(self, relocation);
+        let moved = (self.core.ftl.counters().relocated_sectors - before) as u32;
+        // What the host overwrote meanwhile needs no program.
+        self.core.relocations.sectors_in_flight -= relocation.sectors() - moved;
+        self.program_sealed(now);
+        if self.core.ftl.stale_bands_wait() {
+            self.erase_stale(now);
+        }
+        self.go_on(now, done);
+    }
+}

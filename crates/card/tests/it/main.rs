@@ -1,0 +1,16 @@
+//! A card keeps its times, its order and its contents.
+
+mod collection;
+mod common;
+mod completion;
+mod contents;
+mod determinism;
+mod durability;
+mod energy;
+mod explain;
+mod health;
+mod latency;
+mod reads_first;
+mod slc_cache;
+mod slow_medium;
+mod throughput;

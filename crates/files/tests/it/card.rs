@@ -1,0 +1,186 @@
+//! A card on disks whose power goes at any request.
+
+#[path = "../../../card/tests/it/common/mod.rs"]
+#[allow(dead_code, reason = "a part of the rig of the card's own tests is used")]
+mod rig;
+
+use crate::common::{Sim, paths, some};
+use card::{CardConfig, StorageCard, shape};
+use device::{Completion, Device, Request, RequestId, Rng, Time};
+use files::{Files, Options};
+use format::CardId;
+use media::{Ended, Media, Medium, RequestData, SectorData};
+use rig::{SECTOR, with_contents};
+
+const CARD: CardId = CardId(*b"a card for tests");
+const PAYLOAD: usize = 4096;
+const SECTORS: u64 = 60;
+
+fn config() -> CardConfig {
+    let mut config = with_contents(false);
+    let persistence = config.ftl.persistence.as_mut().unwrap();
+    persistence.payload_bytes = PAYLOAD as u32;
+    config
+}
+
+fn payload(lba: u32, version: u64) -> Vec<u8> {
+    let mut bytes: Vec<u8> = (0..PAYLOAD).map(|i| (lba as usize * 31 + version as usize * 7 + i) as u8).collect();
+    bytes[..4].copy_from_slice(&lba.to_le_bytes());
+    bytes[4..12].copy_from_slice(&version.to_le_bytes());
+    bytes
+}
+
+struct Host {
+    sim: Sim,
+    card: StorageCard,
+    now: Time,
+    done: Vec<Completion<RequestData>>,
+    rng: Rng,
+}
+
+impl Host {
+    fn new(sim: Sim) -> Host {
+        let shape = shape(&config());
+        let files = Files::create_on(sim.boxed(), shape, &paths(3), &Options::default()).unwrap();
+        let medium = Medium::Outside(Box::new(files));
+        let card = StorageCard::format(&config(), medium, CARD, 8, 1).unwrap();
+        Host { sim, card, now: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
+    }
+
+    fn is_cut(&self) -> bool {
+        self.sim.with(|world| world.left.is_some())
+    }
+
+    /// Goes to the next event, or waits for what is under way on the disks.
+    fn step(&mut self) {
+        let next = self.card.next_event();
+        let files = self.card.medium_mut().outside_mut::<Files>().expect("it lies in files");
+        let mut ended = Vec::new();
+        if files.in_flight() > 0 && (next > self.now + card::MODULE_TIMEOUT_NS / 2 || self.rng.below(3) == 0) {
+            files.wait(None, &mut ended).unwrap();
+        }
+        files.take_ended(&mut ended);
+        if !ended.is_empty() {
+            for ended in ended {
+                match ended {
+                    Ended::Die { module, die } => self.card.answered(self.now, module, die),
+                    Ended::Sync { .. } => self.card.answered_sync(self.now, &mut self.done),
+                }
+            }
+            return;
+        }
+        assert_ne!(next, Time::NEVER, "a request was lost; the card has halted: {}", self.card.is_halted());
+        self.now = next;
+        self.card.advance(next, &mut self.done);
+    }
+
+    /// Asks one thing; whether it was answered before power went.
+    fn ask(&mut self, request: Request<RequestData>) -> Option<RequestData> {
+        self.card.submit(self.now, RequestId(0), request, &mut self.done);
+        while self.done.is_empty() {
+            if self.is_cut() {
+                return None;
+            }
+            self.step();
+        }
+        let answer = self.done.pop().map(|completion| completion.data);
+        answer.filter(|_| !self.is_cut())
+    }
+
+    fn write(&mut self, lba: u32, version: u64) -> bool {
+        let data = self.card.pack(0, &payload(lba, version));
+        self.ask(Request::write(u64::from(lba * SECTOR), SECTOR).with(data)).is_some()
+    }
+
+    /// The version that a sector reads as.
+    fn read(&mut self, lba: u32) -> Result<u64, SectorData> {
+        let request = Request::read(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
+        match self.ask(request).unwrap().into_sectors().pop().unwrap() {
+            SectorData::Zero => Ok(0),
+            SectorData::Data(bytes) => {
+                let version = u64::from_le_bytes(bytes[4..12].try_into().unwrap());
+                assert!(*bytes == *payload(lba, version), "sector {lba} is mixed or another's");
+                Ok(version)
+            }
+            other => Err(other),
+        }
+    }
+
+    /// Power comes back; `without`: a module is gone.
+    fn reopened(self, without: Option<usize>, seed: u64) -> Host {
+        let Host { sim, card, now, rng, .. } = self;
+        drop(card);
+        sim.power_on();
+        let mut named = some(&paths(3));
+        if let Some(slot) = without {
+            named[slot] = None;
+        }
+        let files = Files::open_on(sim.boxed(), &named).unwrap();
+        assert!(files.notes().is_empty(), "seed {seed}: {:?}", files.notes());
+        let opened = StorageCard::open(&config(), Medium::Outside(Box::new(files)), None, 8, 1);
+        let (mut card, _) = opened.map_err(|e| e.0).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let mut done = Vec::new();
+        card.start_up(now, &mut done);
+        done.clear();
+        let mut host = Host { sim, card, now, done, rng };
+        while !host.card.is_ready() {
+            host.step();
+        }
+        host
+    }
+}
+
+#[test]
+fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module() {
+    let (mut cuts, mut lost_modules, mut unflushed) = (0, 0, 0);
+    for seed in 0..150 {
+        let sim = Sim::new(seed);
+        let mut rng = Rng::stream(seed, "card");
+        let mut host = Host::new(sim.clone());
+        // By sector: what it may read as; the first is the last that was durable.
+        let mut allowed: Vec<Vec<u64>> = vec![vec![0]; SECTORS as usize];
+        let mut version = 0;
+        for life in 0..4 {
+            let at = sim.with(|world| world.ended) + 1 + rng.below(2_500);
+            sim.with(|world| world.cut_at = Some(at));
+            while !host.is_cut() {
+                let lba = rng.below(SECTORS) as u32;
+                match rng.below(20) {
+                    0 => {
+                        if host.ask(Request::flush().with(RequestData::none())).is_some() {
+                            allowed.iter_mut().for_each(|versions| drop(versions.drain(..versions.len() - 1)));
+                        }
+                    }
+                    1 => {
+                        allowed[lba as usize].push(0);
+                        host.ask(Request::trim(u64::from(lba * SECTOR), SECTOR).with(RequestData::none()));
+                    }
+                    2..6 => {
+                        let found = host.read(lba);
+                        if !host.is_cut() {
+                            assert_eq!(found, Ok(*allowed[lba as usize].last().unwrap()), "seed {seed}: {lba}");
+                        }
+                    }
+                    _ => {
+                        version += 1;
+                        allowed[lba as usize].push(version);
+                        host.write(lba, version);
+                    }
+                }
+            }
+            cuts += 1;
+            let without = (life == 3 && rng.below(2) == 0).then(|| rng.below(3) as usize);
+            lost_modules += u32::from(without.is_some());
+            host = host.reopened(without, seed);
+            for lba in 0..SECTORS as u32 {
+                let versions = &mut allowed[lba as usize];
+                let found = host.read(lba).unwrap_or_else(|error| panic!("seed {seed}: sector {lba} is {error:?}"));
+                assert!(versions.contains(&found), "seed {seed} life {life}: {lba} is {found} and not in {versions:?}");
+                unflushed += u32::from(versions.len() > 1);
+                *versions = vec![found];
+            }
+            host.card.ftl().check().unwrap();
+        }
+    }
+    assert!(cuts == 600 && lost_modules > 50 && unflushed > 5_000, "{cuts} {lost_modules} {unflushed}");
+}

@@ -1,0 +1,5 @@
+//! What is said of media that are whole, and of damaged ones.
+
+mod cards;
+mod common;
+mod mutations;

@@ -1,0 +1,14 @@
+//! Flash management against models of it.
+
+mod accounts;
+mod checkpoints;
+mod common;
+mod oracle;
+mod oracle_self;
+mod recover;
+mod retire;
+mod settings;
+mod slc;
+mod trim;
+mod wear;
+mod write_amplification;

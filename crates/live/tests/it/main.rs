@@ -1,0 +1,4 @@
+//! A card by the clock.
+
+mod bytes;
+mod files;

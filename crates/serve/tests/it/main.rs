@@ -1,0 +1,7 @@
+//! A server of real clients, and what it says to hostile ones.
+
+mod clients;
+mod common;
+mod hostile;
+mod tls;
+mod wire;

@@ -1,0 +1,12 @@
+//! No fault makes a card lie.
+
+mod common;
+mod cuts;
+mod hot_swap;
+mod lives;
+mod module_lives;
+mod modules;
+mod proof;
+mod regressions;
+mod slow_modules;
+mod wear;
