@@ -482,7 +482,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// A request as the card takes it; `None`: the card does not have to be asked.
+/// A request for the card; `None` if it needs no work of the card.
 fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a>> {
     let (tag, offset, len) = (request.slot() as u64, request.offset_bytes(), request.length_bytes());
     Some(match request.command() {
@@ -490,7 +490,7 @@ fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a
         Command::Write { fua } => live::Request::write(tag, offset, payload).with_fua(fua),
         Command::Flush => live::Request::flush(tag),
         Command::Trim { fua } => live::Request::trim(tag, offset, len).with_fua(fua),
-        // Zeroes that take room have to be written.
+        // Zeroes that keep their room have to be written, which is not fast.
         Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => return None,
         Command::WriteZeroes { fua, no_hole, .. } => {
             live::Request::write_zeroes(tag, offset, len, no_hole).with_fua(fua)

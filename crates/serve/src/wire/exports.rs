@@ -30,7 +30,7 @@ pub struct Features {
 }
 
 impl Features {
-    /// All features.
+    /// An export with every feature.
     pub const ALL: Self = Self {
         flush: true,
         fua: true,

@@ -1,4 +1,4 @@
-//! What no honest client sends: each is answered or ends the connection, and nothing is kept of it.
+//! Bytes that no honest client sends: each message is answered or ends the connection, and nothing is kept of it.
 
 use super::common::client::{
     ABORT, BLOCK_STATUS, EINVAL, ENOSPC, EXPORT_NAME, GO, INFO, INVALID, LIST, READ, SET_META, STARTTLS, STRUCTURED,
