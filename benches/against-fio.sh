@@ -5,13 +5,13 @@
 #                                 where it is missing
 #   ROUNDS=5 SECONDS_EACH=5 BLOCK=4k THREADS="1 4 16 64" MODES="rndrd rndwr rndrw seqrd" benches/against-fio.sh FILE
 #
-# Figures are medians of ROUNDS; ratios are medians of the rounds' own ratios, whose runs follow each other within seconds,
-# so that a neighbour who comes and goes harms them less. The order of the tools rotates. p99 counts from asking to completion, in microseconds; of reads where there are reads.
-# All three: direct I/O, no flushes, one request outstanding for each thread, 60 % reads in rndrw.
-# Where they can't be the same:
+# Figures are medians of ROUNDS. Ratios are medians of the rounds' own ratios, whose runs follow each other within seconds, so
+# that passing load of the machine distorts them less. The order of the tools rotates. p99 is the latency of reads, or of writes in modes without reads, in us.
+# All three tools use direct I/O, no flushes, one request in flight for each thread, and 60 % reads in rndrw.
+# The tools differ in two points:
 # - fio's sequential readers have a range each; flashrig's and sysbench's share one position;
 # - sysbench has a thread of the operating system and a system call for each request.
-# `limit` counts flashrig's runs that it marked itself as limited by the host.
+# `limit` counts the runs that flashrig itself marked as limited by the host.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 file=$(realpath -m "${1:?which test_file.0 may be overwritten?}")
@@ -29,7 +29,7 @@ cd "$(dirname "$file")"
 
 median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.6g\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# Each prints: requests a second, p99 in microseconds, why it was limited by the host.
+# Each prints requests a second, p99 in microseconds, and the reason why the host limited it.
 run_flashrig() {
     "$point" "$file" --mode "$1" --threads "$2" --block "$block" --seconds "$seconds" --json |
         jq -r '[.read.iops + .write.iops,
@@ -54,7 +54,7 @@ run_fio() {
                 (if .read.total_ios > 0 then .read else .write end).lat_ns.percentile["99.000000"] / 1000] | @tsv'
 }
 run_sysbench() {
-    # Its own time counts from the start of its threads; it reports the whole of it.
+    # Its own time begins with the start of its threads, and it reports all of it.
     sysbench fileio --file-num=1 --file-total-size="$bytes" --file-test-mode="$1" --file-block-size="${block^^}" \
         --file-io-mode=sync --file-extra-flags=direct --file-fsync-freq=0 --file-fsync-end=off --threads="$2" \
         --time="$(awk "BEGIN { s = int($seconds); print s < 1 ? 1 : s }")" --percentile=99 --rand-type=uniform run |

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# A card in files, half full and in steady state: random 16 KiB writes over NBD and within the process, against what the same
-# disk takes when it is written from front to back with direct I/O, and when a third of what it does is reads of 64 KiB:
-# garbage collection reads about one unit for every two that are written.
+# A card in files, half full and in steady state: random 16 KiB writes over NBD and within the process, against the rate of the
+# same disk for writes from front to back with direct I/O, and for the same with reads of 64 KiB as a third of its operations:
+# garbage collection reads about one unit for every two units that are written.
 #
 #   benches/files-against-raw-disk.sh FOLDER [FLASHRIG [EXAMPLE]]   needs fio, jq, curl; FOLDER is made, and removed afterwards
 #   CARD=drive-array-16 ROUNDS=5 SECONDS_EACH=5 MIB=4096 DEPTH=64 SET='geometry.blocks_per_plane=5364'
 #
-# EXAMPLE is files_speed of crates/live. Runs alternate. The ratio of a round is what the card wrote for the host, times its
-# write amplification and its parity in that round, over what the disk took raw: 1 is all that the disk gives. `of the mix`
-# is the same over the writes that the disk took between reads. Figures are medians.
+# EXAMPLE is files_speed of crates/live. Runs alternate. The ratio of a round is the card's host writes, times its
+# write amplification and its parity in that round, over the raw writes of the disk: 1 means all that the disk can do. `of the
+# mix` is the same over the disk's writes between reads. Figures are medians.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 folder=$1 flashrig=${2:-target/dist/flashrig}
@@ -43,13 +43,13 @@ raw() {
     fio --output-format=json --name=raw --filename="$folder/raw" --rw=write --direct=1 --bs=1M --ioengine=io_uring --iodepth=8 \
         --size="${half}m" --time_based --runtime="$seconds" | sed -n '/^{/,$p' | jq '.jobs[0].write.bw_bytes'
 }
-# Writes from front to back and reads in between, anywhere: bytes a second of the writes.
+# Bytes a second of writes from front to back, with reads at random places in between.
 mix() {
     fio --output-format=json --name=raw --filename="$folder/raw" --rw=randrw --rwmixread=33 --percentage_random=100,0 --direct=1 \
         --bs=64k --ioengine=io_uring --iodepth=64 --size="${half}m" --time_based --runtime="$seconds" \
         | sed -n '/^{/,$p' | jq '.jobs[0].write.bw_bytes'
 }
-# Until all of the flash was written once: what file systems set aside is slow to be written for the first time.
+# All of the flash is written once, because the first write to reserved space is slow on file systems.
 write --rw=write --bs=256k --iodepth=8 >/dev/null
 while status | jq -e ".host_sectors * 4096 < $((mib * 1048576 * 2))" >/dev/null; do
     write --rw=randwrite --bs=16k --iodepth="$depth" --time_based --runtime=5 >/dev/null

@@ -4,10 +4,10 @@
 #   benches/fuse-against-nbdfuse.sh              needs root, fio, jq, nbdfuse, nbdkit; builds the release
 #   FUSE_CARD=PROGRAM ...                        another build of crates/attach/examples/fuse_card.rs
 #   ROUNDS=5 SECONDS_EACH=2 BLOCKS="4k 16k" DEPTHS="1 16" MODES="randread randwrite" ENGINES="io_uring libaio"
-#   THREADS=2                                    of ours, in place of the default
+#   THREADS=2                                    threads of ours, in place of the default
 #   ON=file                                      the files themselves, without loop devices
 #
-# Runs alternate, and who begins rotates: a neighbour who comes and goes harms them less. Figures are medians of ROUNDS;
+# Runs alternate and the order rotates, so that passing load of the machine distorts them less. Figures are medians of ROUNDS;
 # ratios are medians of the rounds' own ratios. p99 is the completion latency in microseconds. Both are filled before.
 set -euo pipefail
 cd "$(dirname "$0")/.."

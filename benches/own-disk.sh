@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The twin of this machine's own disk: a file on it is reviewed, a card and a host are fitted to the review, and the card
-# predicts five conditions that were held back, which fio measures. Prints what fit says, then predicted against measured.
+# predicts five conditions that were held back, which fio measures. Prints the report of fit, then predicted against measured.
 #
 #   benches/own-disk.sh FOLDER [FLASHRIG]      needs fio, jq, and a file system with direct I/O
 #   SIZE=4g BUDGET=5m SECONDS_EACH=15 ROUNDS=3
 #
-# FOLDER is made and kept; what was measured in it is not measured again.
+# FOLDER is made and kept; a measurement that is in it already is not repeated.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 flashrig=$(realpath "${2:-target/dist/flashrig}")
@@ -24,7 +24,7 @@ rndrw 16k 6 50
 rndrd 32k 24 100
 rndwr 64k 3 0'
 
-# What fio measures of one condition: MB/s and the 99th percentiles of reads and writes in µs, a line for each round.
+# The figures of fio for one condition: MB/s and the 99th percentiles of reads and writes in µs, a line for each round.
 measure() {
     local mode=randrw
     case $1 in rndrd) mode=randread ;; rndwr) mode=randwrite ;; esac

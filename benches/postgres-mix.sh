@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # PostgreSQL 80/20 on a served ioDrive 320 GB MLC and on six served SAS disks, side by side on one page, as the comparison
-# published in 2009; each with what its model makes of the same transactions.
+# published in 2009; each with its model's prediction for the same transactions.
 #
 #   benches/postgres-mix.sh FOLDER [FLASHRIG]   needs root and PostgreSQL; FOLDER is made, and keeps the page
 #   DB_MIB=4096 BUFFERS=0.87 (share of it) SCANS=8 SESSIONS=1,8,16,32,64,100,128 POINT=12s
 #
-# The published server had most of its database in memory, and its processors were what flash ran into: a transaction read
-# some two blocks, and they could do about 3,600 transactions a second. Most of the data lies in the buffers here as well,
-# and SCANS is how many range scans keep two cores as busy. The buffers lie in huge pages, as on any server with so many:
+# The published server had most of its database in memory, and with flash its processors were the limit: a transaction read
+# some two blocks, and the processors could do about 3,600 transactions a second. Most of the data lies in the buffers here as well,
+# and SCANS range scans keep two cores as busy. The buffers lie in huge pages, as on any server with so many:
 # with small ones half of the two cores' time goes into mapping them, in each of 128 processes.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs commands with fixed seeds, two at a time, and writes the JSON of each into a new folder: what a change that means
-# to leave every figure as it is must not change. With a file of checksums it says which of them differ.
+# Runs commands with fixed seeds, two at a time, and writes the JSON of each into a new folder. A change that means to leave
+# every figure as it is must not change this JSON. With a file of checksums it names the ones that differ.
 #
 #     benches/same-figures.sh FLASHRIG FOLDER [CHECKSUMS]
 #
@@ -32,7 +32,7 @@ awk 'BEGIN {
     print "400000 /dev/sda close"
 }' > trace.fio
 
-# one NAME WORD...: the command's JSON without what the wall clock says, and its exit status in the last line.
+# one NAME WORD...: the command's JSON without times of the wall clock, and its exit status in the last line.
 one() {
     local name=$1 status=0
     shift
@@ -56,7 +56,7 @@ commands() {
     grep -v -E '^ *(#|$)' | xargs -P 2 -d '\n' -I {} bash -c 'one $0' {}
 }
 
-# What others are asked about comes first: the media that lives leave behind, and a card in files.
+# The inputs of other commands come first: the media that lives leave behind, and a card in files.
 for card in protected unprotected shared-cells volatile-cache fading; do
     echo "life-$card torture --card $card --seed 5 --lives 3 --operations 1500 --image media-$card --json"
 done | commands
@@ -84,7 +84,7 @@ one create create files --card tachion-400 --size 64MiB --json
         echo "torture-$seed torture --seed $seed --lives 120 --operations 5000 --json"
         echo "torture-beyond-$seed torture --seed $seed --lives 400 --beyond --json"
     done
-    # What lies on the media.
+    # The contents of the media.
     for card in protected unprotected shared-cells volatile-cache fading; do
         echo "fsck-$card fsck media-$card --json"
         echo "fsck-verify-$card fsck media-$card --verify --json"
@@ -124,7 +124,7 @@ lifetime-qlc lifetime consumer-qlc-2tb --reserve 0,10 --cycles 30 --scale 1/512 
 fit fit published:tachion-400-fill --hold-out 2 --json
 validate-duo validate --table duo-fill --scale 1/256 --json -
 validate-threads validate --table tachion-400-threads --scale 1/256 --json -
-# What other tools measured.
+# The results of other tools.
 compare compare tool=fixtures/fio-2.21.json fixtures/sysbench-1.0.20.txt published:tachion-400-fill --all --json
 LIST
 } | commands

@@ -5,7 +5,7 @@
 #   benches/serve-against-nbd-servers.sh [FLASHRIG]   needs fio, jq, nbdkit, qemu-utils
 #   CARD=memory-16 ROUNDS=5 SECONDS_EACH=2 MIB=1024 BLOCKS="4k 16k" DEPTHS="1 16 64" MODES="randread randwrite"
 #
-# Runs alternate, and who begins rotates. Figures are medians of ROUNDS in requests a second; ratios are medians of the
+# Runs alternate, and the order rotates. Figures are medians of ROUNDS in requests a second; ratios are medians of the
 # rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before, and
 # written over at random for as long as they take new memory from the system.
 set -euo pipefail
@@ -80,7 +80,7 @@ for mode in ${MODES:-randread randwrite}; do
         done
     done
 done
-# What it costs to do nothing, for ten seconds.
+# The cost of an idle server, for ten seconds.
 busy_ns() { cat "/proc/${pid[flashrig]}"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.0f", ns }'; }
 before=$(busy_ns); sleep 10; after=$(busy_ns)
 awk "BEGIN { printf \"idle: %.3f %% of a core\n\", ($after - $before) / 1e9 / 10 * 100 }"

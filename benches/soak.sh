@@ -1,6 +1,6 @@
 #!/bin/bash
 # Lives of cards with faults for as long as is given (30s, 20m, 2h), half of it within the redundancy and half beyond, on
-# all cores. What came of it is added to the ledger. Exit code 1 when a card broke its promise.
+# all cores. The outcome is added to the ledger. Exit code 1 when a card broke its promise.
 #
 #     benches/soak.sh FLASHRIG TIME LEDGER
 set -euo pipefail

@@ -1,4 +1,4 @@
-//! Any words on the command line are either understood, and then the load they describe can be judged, or refused.
+//! Takes any words as a command line: it is refused, or understood, and then the load that it describes can be judged.
 
 #![no_main]
 
@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 
 fuzz_target!(|data: &[u8]| {
     let words = data.split(|byte| *byte == 0 || *byte == b'\n').map(|word| OsString::from_vec(word.to_vec()));
-    // Options alone go to the command that has the most of them: finding its name by chance would take long.
+    // Options alone go to the command that has the most of them, because finding its name by chance would take long.
     let load = ["rndrw", "slob", "oltp"][data.len() % 3];
     let begin: &[&str] =
         if data.starts_with(b"-") { &["flashrig", "run", "card", "--load", load] } else { &["flashrig"] };

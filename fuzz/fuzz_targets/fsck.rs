@@ -1,8 +1,8 @@
-//! Any bytes as changes to the media of a card that has been used: explained, and opened as a card that is then used. No
-//! panic, no hang.
+//! Takes any bytes as changes to the media of a used card: they are explained, and opened as a card that is then used. There
+//! is no panic and no hang.
 //!
-//! The first byte says what is changed: the image of a module with its checksums made right, or spare areas and payloads
-//! with theirs.
+//! The first byte chooses the kind of change: the image of a module with its checksums made right, or spare areas and
+//! payloads with theirs.
 #![no_main]
 
 #[path = "../../crates/fsck/tests/it/common/exercise.rs"]
@@ -17,7 +17,7 @@ use media::{BlockAt, Fault, Flash, Media, Physics, RequestData, SectorState, Sha
 use std::sync::LazyLock;
 use torture::{Kind, tiny};
 
-/// Media of cards that have collected, and whose power went without notice.
+/// The media of cards that have collected garbage and lost power without notice.
 static CARDS: LazyLock<Vec<Flash>> = LazyLock::new(|| Kind::ALL.map(used).into());
 
 fn used(kind: Kind) -> Flash {
@@ -79,8 +79,8 @@ fn change_image(flash: &mut Flash, bytes: &[u8]) {
     }
 }
 
-/// Each change: block, row and sector, place of a byte, and its new value. Checksums of spare area and payload are made
-/// right.
+/// Applies changes, each of block, row and sector, place of a byte, and its new value. Makes the checksums of spare area and
+/// payload right.
 fn change_sectors(flash: &mut Flash, changes: &[u8]) {
     let shape = *flash.shape();
     let mut unit = Unit::new(&shape);

@@ -1,11 +1,11 @@
-//! Any bytes as another tool's result: an answer that can be written and read again, or an error of one line.
+//! Takes any bytes as another tool's result: an answer that can be written and read again, or an error of one line.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
     judge(import::parse("fuzzed", bytes));
-    // Two logs of one run, where there is a line between them to cut at.
+    // Input with a separating line is two logs of one run.
     if let Some(cut) = bytes.windows(2).position(|pair| pair == b"\n\n") {
         judge(import::parse_all(&[("first", &bytes[..cut]), ("second", &bytes[cut..])]));
     }

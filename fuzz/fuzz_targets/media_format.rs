@@ -1,4 +1,4 @@
-//! Any bytes as what lies on media: an answer that is encoded to the same bytes again, or an error of one line.
+//! Takes any bytes as structures on media: an answer that is encoded to the same bytes again, or an error of one line.
 #![no_main]
 
 use format::{
@@ -17,7 +17,7 @@ fuzz_target!(|bytes: &[u8]| {
         2 => checkpoint(&bytes),
         3 => summary(&bytes),
         4 => hole_bits(&bytes),
-        // With length, magic and checksums right, which chance would not find.
+        // Length, magic and checksums are made right, because chance would not find them.
         5 => {
             bytes.resize(SPARE_BYTES, 0);
             bytes[0] = 0xf1;
@@ -84,7 +84,7 @@ fn summary(bytes: &[u8]) {
     encode_summary(&entries, &mut again);
     assert_eq!(decode_summary(&again).collect::<Vec<_>>(), entries);
     for (entry, again) in bytes.chunks_exact(SUMMARY_ENTRY_BYTES).zip(again.chunks_exact(SUMMARY_ENTRY_BYTES)) {
-        // The last three bytes are reserved: written as 0, not looked at.
+        // The last three bytes are reserved: they are written as 0 and ignored when read.
         assert_eq!(entry[..13], again[..13]);
     }
 }

@@ -1,4 +1,4 @@
-//! Any bytes as the image of a flash module: an error of one line, or a module whose image they are.
+//! Takes any bytes as the image of a flash module: an error of one line, or a module whose image they are.
 //!
 //! Mutations hardly ever find a checksum, so the bytes are also tried with all checksums made right, and as changes to
 //! a small image that is whole.

@@ -1,8 +1,8 @@
-//! Any bytes as changes to the files of a card's modules: opened or refused in one line, and then read, erased and
-//! programmed. No panic, no hang.
+//! Takes any bytes as changes to the files of a card's modules: they are opened or refused in one line, and then read, erased
+//! and programmed. There is no panic and no hang.
 //!
-//! The first byte says how much of a file is left; then come changes of five bytes each: which module and whether the
-//! checksums of what is changed are made right, where, and the new byte.
+//! The first byte sets how much of a file is left. Then come changes of five bytes each: the module, with the choice whether
+//! checksums are made right, the place, and the new byte.
 #![no_main]
 
 #[path = "../../crates/files/tests/it/common/mod.rs"]
@@ -16,10 +16,10 @@ use media::{HEADER_BYTES, Media, Unit, UnitAt};
 use std::sync::LazyLock;
 
 const PAGE: usize = 4096;
-/// Pages in front of the table of blocks.
+/// The number of pages in front of the table of blocks.
 const FRONT_PAGES: usize = 4;
 
-/// Files of modules that were used in two sessions.
+/// The files of modules that were used in two sessions.
 static MODULES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let sim = Sim::new(1);
     for session in 0..2 {
@@ -82,7 +82,7 @@ fn exercise(mut files: Files) {
     }
 }
 
-/// Makes the checksum right of what a byte belongs to: a superblock, a record of syncs, or an entry of the table in front.
+/// Makes the checksum right of the structure around a byte: a superblock, a record of syncs, or an entry of the table in front.
 fn seal(file: &mut [u8], at: usize) {
     let page = at / PAGE * PAGE;
     let last = file.len() / PAGE - 1;

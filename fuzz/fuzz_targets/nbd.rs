@@ -1,5 +1,5 @@
-//! Any bytes as an NBD client's: each request is answered once, in whatever pieces it comes, and nothing is said before
-//! TLS where it is required.
+//! Takes any bytes as those of an NBD client, in any pieces: each request is answered once, and where TLS is required the
+//! client learns nothing before it.
 #![no_main]
 
 #[path = "../../crates/serve/tests/it/wire/common/mod.rs"]
@@ -13,7 +13,7 @@ use common::server::{Event, Server};
 use libfuzzer_sys::fuzz_target;
 use serve::wire::Tls;
 
-/// A message for each few bytes, most of them well formed, which chance alone seldom makes.
+/// Makes messages, most of them well formed, from a few bytes each, because chance alone seldom does.
 fn messages(bytes: &[u8]) -> Vec<u8> {
     let name = |byte: u8| [&b"card"[..], b"", b"sealed", b"sectors", b"\xff"][usize::from(byte % 5)];
     let place = |byte: u8| u64::from(byte >> 4) << [0, 9, 12, 26, 30, 60][usize::from(byte & 15) % 6];
@@ -63,7 +63,7 @@ fuzz_target!(|data: &[u8]| {
         let safe = tls != Tls::Required || server.events.contains(&Event::StartTls);
         assert!(safe || server.ready_at.is_none(), "no export without TLS where it is required");
     }
-    // With TLS it matters what is there already behind STARTTLS.
+    // With TLS, the bytes that have already arrived behind STARTTLS matter.
     if tls == Tls::Off {
         assert_eq!(whole.events, pieces.events);
         assert_eq!(whole.out, pieces.out);

@@ -1,4 +1,4 @@
-//! Any text as a card's or a host's file: an answer or an error, never a panic.
+//! Takes any text as a card's or a host's file: an answer or an error, never a panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

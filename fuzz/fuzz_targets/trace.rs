@@ -1,5 +1,5 @@
-//! Any bytes as a block trace, in each format and in whichever they look like: requests in order of time, or an error of one
-//! line; and never more than what stands there. The first byte says whether broken lines are skipped.
+//! Takes any bytes as a block trace, in each format and in the one that is detected: requests in order of time, or an error of
+//! one line, and never times or places out of range. The first byte sets whether broken lines are skipped.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -12,7 +12,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// What a small file may unpack to is limited here, not in the reader, which holds a batch at a time.
+/// The limit of the unpacked size of a small file. The reader has no such limit, because it holds a batch at a time.
 const RECORDS_LIMIT: usize = 1 << 20;
 
 fn judge(text: &[u8], options: Options) {

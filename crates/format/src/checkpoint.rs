@@ -126,7 +126,7 @@ pub struct BandRecord {
     pub state: u8,
 }
 
-/// A checkpoint.
+/// A checkpoint, decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checkpoint {
     /// The fields that the stream begins with.

@@ -15,7 +15,7 @@ use std::ops::RangeInclusive;
 /// The highest number of sectors that one answer has.
 pub const MAX_ASKED: u64 = 4_096;
 
-/// No address.
+/// The value that stands for no address in the map.
 const NONE: u32 = u32::MAX;
 
 /// A copy of a sector, or the remains of one.

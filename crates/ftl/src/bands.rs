@@ -22,7 +22,7 @@ pub enum BandState {
     Retired,
 }
 
-/// One band.
+/// The state of one band, except for its valid count.
 #[derive(Clone, Copy, Debug)]
 pub struct Band {
     pub state: BandState,

@@ -9,9 +9,9 @@ use crate::place::UnitAt;
 /// A part of a sector's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
-    /// The payload.
+    /// The bytes are in the payload.
     Payload,
-    /// The spare area.
+    /// The bytes are in the spare area.
     Spare,
 }
 
@@ -46,7 +46,7 @@ pub enum Fault {
         sector: u32,
         /// Where: the spare area first, then the payload.
         byte: u32,
-        /// What it is changed by (exclusive or); 0 changes nothing.
+        /// The byte is changed by exclusive or with this; 0 changes nothing.
         xor: u8,
     },
     /// One byte of a header copy is wrong.
@@ -54,7 +54,7 @@ pub enum Fault {
         module: u32,
         copy: u32,
         byte: u32,
-        /// What it is changed by (exclusive or); 0 changes nothing.
+        /// The byte is changed by exclusive or with this; 0 changes nothing.
         xor: u8,
     },
     /// A header copy can't be read until it is written again.
@@ -73,7 +73,7 @@ pub enum Fault {
         after: u64,
         for_ever: bool,
     },
-    /// What holds the medium has no room for a program, an erase or a header.
+    /// The file or drive of the medium has no room for a program, an erase or a header.
     NoSpace {
         module: Option<u32>,
         /// Operations, reads among them, that still work.
@@ -91,8 +91,8 @@ pub enum Fault {
     /// The next sync of a module fails.
     FailSync {
         module: u32,
-        /// What was to be synced will not survive a power cut even if a later sync works, as when a file system drops
-        /// the pages that it could not write.
+        /// The unsynced operations will not survive a power cut even if a later sync works, as when a file system
+        /// drops the pages that it could not write.
         drops: bool,
         for_ever: bool,
     },

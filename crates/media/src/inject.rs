@@ -98,7 +98,7 @@ impl Flash {
         true
     }
 
-    /// Ends [`Fault::ModuleStuck`].
+    /// Ends [`Fault::ModuleStuck`] of a module.
     pub fn unstick(&mut self, module: u32) {
         if let Some(slot) = &mut self.slots[module as usize] {
             slot.physical(|module| module.stuck = false);

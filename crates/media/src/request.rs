@@ -4,17 +4,17 @@ use crate::Payload;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a sector reads as.
+/// The contents of a sector, as a read returns them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SectorData {
-    /// Not read yet.
+    /// The sector was not read yet.
     #[default]
     Pending,
-    /// Never written, or trimmed.
+    /// The sector was never written, or was trimmed.
     Zero,
-    /// Its payload.
+    /// The sector has this payload.
     Data(Payload),
-    /// It can't be read.
+    /// The sector can't be read.
     Unreadable,
 }
 
@@ -22,9 +22,9 @@ pub enum SectorData {
 /// one by one. A read brings nothing and takes the sectors that were found back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RequestData {
-    /// Payloads to write, by sector; `None` once the buffer has it.
+    /// Payloads to write, by sector; `None` once the buffer has one.
     payloads: Vec<Option<Payload>>,
-    /// Sectors read; of a write that covers sectors in part, the old contents of those.
+    /// Sectors that were read. For a write that covers sectors in part, their old contents.
     sectors: Vec<SectorData>,
 }
 
@@ -49,18 +49,18 @@ impl RequestData {
         &self.sectors
     }
 
-    /// The sectors that a read has found, in order.
+    /// Gives the sectors that a read has found away, in order.
     pub fn into_sectors(self) -> Vec<SectorData> {
         self.sectors
     }
 
-    /// Sectors are about to be read: so many, none of which is there yet.
+    /// Prepares for the read of so many sectors; none of them is there yet.
     pub fn expect_sectors(&mut self, sectors: usize) {
         self.sectors.clear();
         self.sectors.resize(sectors, SectorData::Pending);
     }
 
-    /// A sector was read.
+    /// Sets the contents of a sector that was read.
     pub fn set(&mut self, sector: usize, data: SectorData) {
         self.sectors[sector] = data;
     }
@@ -68,12 +68,12 @@ impl RequestData {
     /// Takes the payload of a sector that is written.
     ///
     /// # Panics
-    /// When it was taken before, or the request brought none for the sector.
+    /// If it was taken before, or the request brought none for the sector.
     pub fn take_payload(&mut self, sector: usize) -> Payload {
         self.payloads[sector].take().expect("a sector is written once")
     }
 
-    /// Sectors that a write brought payloads for.
+    /// The number of sectors that a write brought payloads for.
     pub fn payloads(&self) -> usize {
         self.payloads.len()
     }
@@ -85,10 +85,10 @@ impl RequestData {
         list
     }
 
-    /// Part of a sector that is written keeps what the sector held; false: that can't be read.
+    /// Fills a part of a written sector with the sector's old contents. `false` if these can't be read.
     ///
     /// # Panics
-    /// When the payload was taken already.
+    /// If the payload was taken already.
     pub fn fill(&mut self, sector: usize, part: Range<usize>) -> bool {
         let to = self.payloads[sector].as_mut().expect("nothing of it is in the buffer yet");
         let to = &mut Arc::make_mut(to)[part.clone()];

@@ -12,9 +12,9 @@ use std::sync::Arc;
 /// A program or an erase that was reported and that no sync has made durable yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Unsynced {
-    /// A program.
+    /// The program of a unit.
     Program(UnitAt),
-    /// An erase.
+    /// The erase of a block.
     Erase(BlockAt),
 }
 

@@ -1,60 +1,30 @@
-//! One client: receives, submits to the card, replies.
+//! One client: receives its requests, submits them to the card, and sends the replies.
 
 use crate::patience::{AWAKE, Patience};
 use crate::registry::{Counts, Registry};
-use crate::server::{Export, Limits, Shared};
-use crate::stream::{Received, Stream, wait};
+use crate::shared::{Export, Limits, Shared};
+use crate::stream::{MAX_UNSENT_BYTES, Received, Stream, wait};
 use crate::tls::Security;
+use crate::waker::Waker;
 use crate::wire::{
     Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
 };
 use live::{Bell, Port, Reply, ReplyError};
-use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
+use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::ops::Range;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Answers that a client has not taken, in bytes, beyond which nothing more is asked for it.
-pub(crate) const MOST_UNSENT_BYTES: usize = 8 << 20;
-/// What is received in one go at most: a queue of small writes.
+/// The size of the receive buffer, which has room for a queue of small writes.
 const RECEIVE_BYTES: usize = if MIN_RECEIVE_BYTES > (256 << 10) { MIN_RECEIVE_BYTES } else { 256 << 10 };
-/// Answers that were sent keep their room in the buffer up to so many bytes.
-const SENT_BYTES: usize = 128 << 10;
-/// Capacity that the buffer of answers keeps.
-const KEPT_BYTES: usize = 4 << 20;
+/// Replies that were sent keep their room in the output buffer up to so many bytes.
+const MAX_SENT_BYTES: usize = 128 << 10;
+/// The highest capacity that the empty output buffer keeps.
+const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// Wakes a connection's thread: there are answers, or the server stops.
-pub(crate) struct Waker(OwnedFd);
-
-impl Waker {
-    pub fn new() -> io::Result<Arc<Waker>> {
-        Ok(Arc::new(Waker(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?)))
-    }
-
-    pub fn wake(&self) {
-        // The counter is far from full: whoever reads it sets it back.
-        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
-    }
-
-    pub fn fd(&self) -> std::os::fd::BorrowedFd<'_> {
-        self.0.as_fd()
-    }
-
-    fn clear(&self) {
-        let _ = rustix::io::read(&self.0, &mut [0u8; 8]);
-    }
-}
-
-impl Bell for Waker {
-    fn ring(&self) {
-        self.wake();
-    }
-}
-
-/// Why a connection ended.
+/// The reason why a connection ended.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Ended {
     #[error("{0}")]
@@ -69,7 +39,7 @@ pub(crate) enum Ended {
     Stopped,
 }
 
-/// A write whose payload is not all there.
+/// A write whose payload is not complete yet.
 struct Partial {
     request: Request,
     payload: Vec<u8>,
@@ -82,7 +52,7 @@ struct Parsed {
     payload: Range<usize>,
 }
 
-/// See the module.
+/// A client's connection to the server.
 pub(crate) struct Client<'a> {
     pub number: u64,
     pub stream: Stream,
@@ -100,16 +70,16 @@ pub(crate) struct Client<'a> {
     out: Vec<u8>,
     sent: usize,
     partial: Option<Partial>,
-    /// Nothing is parsed until something was answered.
+    /// No more requests are parsed until one was answered.
     busy: bool,
-    /// The client takes leave when what is in flight is answered.
+    /// The client disconnects when its requests in flight are answered.
     drains: bool,
     stopping: bool,
-    /// Requests of the last round.
+    /// The number of requests in the last round.
     last_batch: usize,
     parsed: Vec<Parsed>,
     replies: Vec<Reply>,
-    /// When something was last received or sent.
+    /// The time of the last receive or send.
     progress: Instant,
     counts: Arc<Counts>,
     patience: Patience,
@@ -150,13 +120,13 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Serves it until it ends.
+    /// Serves the client until the connection ends.
     pub fn run(&mut self) -> Ended {
         let ended = match self.serve() {
             Ok(never) => match never {},
             Err(ended) => ended,
         };
-        // What can still be said is said, if the client takes it.
+        // The remaining replies are sent, if the client takes them.
         let _ = self.send();
         for request in self.requests.iter_mut().filter_map(Option::take) {
             self.wire.abandon(request);
@@ -197,42 +167,42 @@ impl<'a> Client<'a> {
             self.sent += bytes;
             self.progress = Instant::now();
         }
-        // Under load the last of it is never sent: what was, makes room.
-        if self.sent >= SENT_BYTES && self.sent * 2 >= self.out.len() {
+        // Under load the buffer never gets empty, so the part that was sent is removed now and then.
+        if self.sent >= MAX_SENT_BYTES && self.sent * 2 >= self.out.len() {
             self.out.drain(..self.sent);
             self.sent = 0;
         }
         if self.sent == self.out.len() {
             self.out.clear();
             self.sent = 0;
-            if self.out.capacity() > KEPT_BYTES {
+            if self.out.capacity() > MAX_KEPT_BYTES {
                 self.out = Vec::new();
             }
         }
         Ok(())
     }
 
-    /// Waits until there is something to do, and receives what is there.
+    /// Waits until there is work, and receives the bytes that have arrived.
     fn wait_and_receive(&mut self, began: Instant) -> Result<(), Ended> {
         let asked = self.wire.in_flight() > u32::from(self.partial.is_some());
-        if !asked && (self.busy && self.unsent() < MOST_UNSENT_BYTES || self.drains && self.unsent() == 0) {
-            // There is room again for what was received already.
+        if !asked && (self.busy && self.unsent() < MAX_UNSENT_BYTES || self.drains && self.unsent() == 0) {
+            // There is room again for bytes that were received already.
             return Ok(());
         }
-        let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MOST_UNSENT_BYTES;
+        let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MAX_UNSENT_BYTES;
         let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
         let unsent = self.unsent() > 0 || tls_unsent;
         let in_the_middle = self.partial.is_some() || self.begin < self.end;
         let is_quiet = takes && !asked && !unsent && self.port.is_some();
-        // The rest of what was begun is on its way.
+        // The rest of a message is probably on its way.
         if is_quiet && in_the_middle && self.receive_awake(AWAKE)? {
             return Ok(());
         }
-        // Nothing but the client can bring anything.
+        // Only the client can cause work now.
         if is_quiet && !in_the_middle {
             return self.receive_next();
         }
-        // A client with a queue has probably sent more meanwhile; and of TLS the socket does not show all that is there.
+        // A client with a queue has probably sent more meanwhile. With TLS the socket does not show all received bytes.
         if takes && (self.last_batch > 1 || self.stream.has_tls()) && self.receive(false)? {
             return Ok(());
         }
@@ -248,7 +218,7 @@ impl<'a> Client<'a> {
         let (has_come, rung) = {
             let mut fds = [
                 PollFd::from_borrowed_fd(self.stream.fd(), flags),
-                PollFd::from_borrowed_fd(waker.0.as_fd(), PollFlags::IN),
+                PollFd::from_borrowed_fd(waker.fd(), PollFlags::IN),
             ];
             if !wait(&mut fds, deadline)? {
                 return Err(match self.port {
@@ -270,13 +240,13 @@ impl<'a> Client<'a> {
         if has_come && takes {
             self.receive(false)?;
         } else if has_come && !takes && !unsent {
-            // Nothing can be sent to it any more, and what it sent is not wanted: its answers are all that is waited for.
+            // The client takes no more replies, and its bytes are not wanted now. Only its completions are waited for.
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
     }
 
-    /// Waits for what a client that has all its answers asks next.
+    /// Waits for the next request of a client that has all its replies.
     fn receive_next(&mut self) -> Result<(), Ended> {
         let began = Instant::now();
         if !self.receive_awake(self.patience.awake())? {
@@ -286,7 +256,7 @@ impl<'a> Client<'a> {
         Ok(())
     }
 
-    /// Waits so long, awake; true when something was received.
+    /// Stays awake for the next bytes, at most so long. `true` if some were received.
     fn receive_awake(&mut self, awake: Duration) -> Result<bool, Ended> {
         let began = Instant::now();
         while began.elapsed() < awake {
@@ -298,7 +268,7 @@ impl<'a> Client<'a> {
         Ok(false)
     }
 
-    /// Receives what is there; true when something was.
+    /// Receives the bytes that have arrived. `true` if there were some.
     fn receive(&mut self, waits: bool) -> Result<bool, Ended> {
         let received = match &mut self.partial {
             Some(partial) => self.stream.receive(&mut partial.payload[partial.received..], waits)?,
@@ -330,14 +300,14 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Takes what was received as far as it is whole, submits it, and replies to what is done; again, where that made
-    /// room for what was received already.
+    /// Parses the requests that were received completely, submits them to the card, and answers those that are done.
+    /// Repeats this while it makes room for bytes that were received already.
     fn parse_and_submit(&mut self) -> Result<(), Ended> {
         while self.parse_and_submit_once()? && (self.busy || self.drains) {}
         Ok(())
     }
 
-    /// True when something was answered.
+    /// One round of [`Client::parse_and_submit`]. `true` if a request was answered.
     fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         let mut whole = None;
@@ -345,10 +315,10 @@ impl<'a> Client<'a> {
             whole = Some(partial);
         }
         self.busy = false;
-        // What is read takes room among the answers.
+        // The data of reads take room among the replies.
         let mut to_answer = 0;
         while self.partial.is_none() {
-            if self.unsent() + to_answer >= MOST_UNSENT_BYTES {
+            if self.unsent() + to_answer >= MAX_UNSENT_BYTES {
                 self.busy = true;
                 break;
             }
@@ -425,7 +395,7 @@ impl<'a> Client<'a> {
         self.requests[slot] = Some(request);
     }
 
-    /// Submits everything that was parsed, all at once. Payloads go to the card from where they were received.
+    /// Submits all parsed requests to the card at once. Payloads go to the card from where they were received.
     fn submit(&mut self, whole: Option<Partial>) {
         self.last_batch = self.parsed.len();
         if self.parsed.is_empty() && whole.is_none() {
@@ -452,7 +422,7 @@ impl<'a> Client<'a> {
         at_once.into_iter().for_each(|slot| self.reply_at_once(slot));
     }
 
-    /// Replies to what the card does not have to be asked.
+    /// Replies to a request that needs no work of the card.
     fn reply_at_once(&mut self, slot: usize) {
         let request = self.requests[slot].take().expect("it was just taken");
         let Some(port) = &self.port else { unreachable!("it was asked") };
@@ -463,7 +433,7 @@ impl<'a> Client<'a> {
                     extents.into_iter().map(|(bytes, written)| Extent { bytes, hole: !written, zero: !written });
                 self.wire.answer_block_status(request, extents, &mut self.out);
             }
-            // All of the card is as near as any cache.
+            // The whole card is as near as a cache would be.
             Command::Cache => self.wire.answer(request, &mut self.out),
             _ => {
                 let message = "zeroes that keep their room are written like data";
@@ -472,7 +442,7 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Replies to what the card has replied to.
+    /// Sends the replies to the requests that the card has completed.
     fn reply(&mut self) {
         let mut all = std::mem::take(&mut self.replies);
         let (mut read_bytes, mut written_bytes) = (0, 0);
@@ -503,7 +473,7 @@ impl<'a> Client<'a> {
             }
         }
         self.replies = all;
-        // Only this thread counts: nothing has to be added at once.
+        // Only this thread counts, so the additions need not be atomic.
         let add = |count: &AtomicU64, more: u64| count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         add(&self.counts.requests, answered);
         add(&self.counts.read_bytes, read_bytes);
@@ -512,7 +482,7 @@ impl<'a> Client<'a> {
     }
 }
 
-/// A request as the card takes it; `None`: the card does not have to be asked.
+/// A request for the card; `None` if it needs no work of the card.
 fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a>> {
     let (tag, offset, len) = (request.slot() as u64, request.offset_bytes(), request.length_bytes());
     Some(match request.command() {
@@ -520,7 +490,7 @@ fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a
         Command::Write { fua } => live::Request::write(tag, offset, payload).with_fua(fua),
         Command::Flush => live::Request::flush(tag),
         Command::Trim { fua } => live::Request::trim(tag, offset, len).with_fua(fua),
-        // Zeroes that take room have to be written.
+        // Zeroes that keep their room have to be written, which is not fast.
         Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => return None,
         Command::WriteZeroes { fua, no_hole, .. } => {
             live::Request::write_zeroes(tag, offset, len, no_hole).with_fua(fua)

@@ -1,26 +1,32 @@
 //! How does a host attach it?
 //!
-//! An NBD server for live cards, on unix and TCP sockets, with or without TLS. The module [`wire`] knows what clients say
-//! and what the right answer is, without any I/O; the rest moves the bytes. A [`Server`] has a thread for each listener and
-//! one for each connection; a connection's thread asks the card itself and answers, so that a request in memory crosses no
-//! other thread.
+//! An NBD server for live cards, on unix and TCP sockets, with or without TLS. The module [`wire`] is the protocol
+//! without any I/O; the rest of the crate moves the bytes. A [`Server`] has a thread for each listener and one for each
+//! connection. A connection's thread submits requests to the card itself and sends the replies, so that a request in
+//! memory crosses no other thread.
 //!
 //! Invariants:
-//! - a client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to go on with what it has begun to send or
-//!   to take what it was answered;
-//! - what a connection holds is bounded: [`wire::MAX_IN_FLIGHT_BYTES`] of requests, [`connection::MOST_UNSENT_BYTES`] of
-//!   answers before it takes no more requests;
-//! - a connection that ends in any way leaves nothing of its own behind but what it had written;
-//! - a flush covers what other connections were answered: the card has one buffer for all. So clients may have several.
+//! - A client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to continue a message that it has
+//!   begun to send, or to take its replies.
+//! - The memory of a connection is bounded: [`wire::MAX_IN_FLIGHT_BYTES`] of requests, and [`stream::MAX_UNSENT_BYTES`]
+//!   of replies before it takes no more requests.
+//! - A connection that ends in any way leaves nothing behind but the data that it has written.
+//! - A flush covers the writes that were answered on other connections, because the card has one buffer for all. So a
+//!   client may have several connections.
 
+mod address;
 mod connection;
 mod patience;
 mod registry;
 mod server;
+mod shared;
 mod stream;
 mod tls;
+mod waker;
 pub mod wire;
 
+pub use address::{Address, AddressError, AddressText};
 pub use registry::ClientStatus;
-pub use server::{Address, AddressError, Export, Limits, ServeError, Server};
+pub use server::{ServeError, Server};
+pub use shared::{Export, Limits};
 pub use tls::{Security, TlsError, TlsFiles};

@@ -1,42 +1,43 @@
-//! How long to stay awake for a client that has all its answers.
+//! Patience: the time to stay awake for a client that has all its replies.
 //!
-//! Waking a thread costs more than serving a request from memory, on a virtual machine several times more: a client that
-//! asks one thing at a time pays it twice for each. Staying awake for it saves one, and is lost on a client that takes its
-//! time. So it is tried with clients that were quick, and after each failure given up for twice as many requests.
+//! Waking a thread costs more than serving a request from memory, on a virtual machine several times more. A client
+//! with one request at a time pays for two wake-ups with each request. Staying awake for it saves one of them, but is
+//! lost on a slow client. So the thread stays awake for clients that were quick, and after each failure it sleeps for
+//! twice as many requests.
 
 use std::time::Duration;
 
-/// Longest time awake.
+/// The longest time awake.
 pub(crate) const AWAKE: Duration = Duration::from_micros(50);
-/// Who asks again within this time, though somebody has to be woken, may do so within [`AWAKE`] if nobody has.
+/// A client whose next request comes within this time, wake-up included, may be quick enough for [`AWAKE`] without one.
 const QUICK: Duration = Duration::from_micros(100);
-/// Requests for which it is given up at most, a power of two.
-const MOST_SKIPPED: u32 = 1024;
+/// The highest number of requests before the next try, a power of two.
+const MAX_SKIPPED: u32 = 1024;
 
 #[derive(Debug, Default)]
 pub(crate) struct Patience {
     /// The last request came quickly.
     was_quick: bool,
-    /// Requests before the next try.
+    /// The number of requests before the next try.
     skips: u32,
-    /// That many it was after the last failure.
+    /// The value of `skips` after the last failure.
     skipped: u32,
 }
 
 impl Patience {
-    /// How long to stay awake now.
+    /// The time to stay awake now.
     pub fn awake(&self) -> Duration {
         if self.was_quick && self.skips == 0 { AWAKE } else { Duration::ZERO }
     }
 
-    /// The client asked again after so long.
+    /// Reports that the next request came after this time.
     pub fn asked_after(&mut self, waited: Duration) {
         if self.awake().is_zero() {
             self.skips = self.skips.saturating_sub(1);
         } else if waited <= AWAKE {
             self.skipped = 0;
         } else {
-            self.skipped = (self.skipped * 2).clamp(1, MOST_SKIPPED);
+            self.skipped = (self.skipped * 2).clamp(1, MAX_SKIPPED);
             self.skips = self.skipped;
         }
         self.was_quick = waited <= QUICK;
@@ -47,7 +48,7 @@ impl Patience {
 mod tests {
     use super::*;
 
-    /// Time awake in vain while a client asks so often, always after `waited`.
+    /// The time awake in vain for a client that sends so many requests, each after `waited`.
     fn in_vain(requests: u32, waited: Duration) -> Duration {
         let mut patience = Patience::default();
         let mut lost = Duration::ZERO;
@@ -81,7 +82,7 @@ mod tests {
     fn a_client_that_gets_quick_again_is_tried_again() {
         let mut patience = Patience::default();
         (0..100_000).for_each(|_| patience.asked_after(Duration::from_micros(80)));
-        (0..=MOST_SKIPPED).for_each(|_| patience.asked_after(Duration::from_micros(10)));
+        (0..=MAX_SKIPPED).for_each(|_| patience.asked_after(Duration::from_micros(10)));
         assert_eq!(patience.awake(), AWAKE);
     }
 }

@@ -1,6 +1,6 @@
-//! Who is connected.
+//! The registry of connected clients.
 
-use crate::connection::Waker;
+use crate::waker::Waker;
 use parking_lot::Mutex;
 use rustix::net::{Shutdown, shutdown};
 use serde::Serialize;
@@ -10,30 +10,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// A client as an operator sees it.
+/// The status of a client, for an operator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClientStatus {
-    /// Counts connections.
+    /// The number of the connection; connections are numbered as they come.
     pub number: u64,
-    /// Where it comes from.
+    /// The address of the client.
     pub peer: String,
-    /// The export that it has chosen.
+    /// The export that the client has chosen.
     pub export: Option<String>,
-    /// It came with TLS.
+    /// The connection has TLS.
     pub tls: bool,
-    /// Since it came.
+    /// The age of the connection.
     pub connected_seconds: f64,
-    /// Requests that were answered.
+    /// The number of requests that were answered.
     pub requests: u64,
-    /// Requests under way.
+    /// The number of requests in flight.
     pub in_flight: u64,
-    /// Bytes that it has read.
+    /// The number of bytes that the client has read.
     pub read_bytes: u64,
-    /// Bytes that it has written.
+    /// The number of bytes that the client has written.
     pub written_bytes: u64,
 }
 
-/// What a client has asked; its own thread counts.
+/// The counters of a client. Only its own thread changes them.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub requests: AtomicU64,
@@ -52,7 +52,6 @@ pub(crate) struct Client {
     pub counts: Arc<Counts>,
 }
 
-/// See the module.
 #[derive(Default)]
 pub(crate) struct Registry {
     clients: Mutex<(u64, BTreeMap<u64, Client>)>,
@@ -91,17 +90,17 @@ impl Registry {
         self.clients.lock().1.remove(&number);
     }
 
-    /// From now on nobody is served any more: what is under way is answered, what comes is not taken.
+    /// Stops the service: requests in flight are answered, and no new ones are taken.
     pub fn stop(&self) {
         self.stops.store(true, Ordering::SeqCst);
         for client in self.clients.lock().1.values() {
-            // Whoever waits for the client to say something, learns that it will not.
+            // This wakes a thread that waits for bytes of the client.
             let _ = shutdown(&*client.socket, Shutdown::Read);
             client.waker.wake();
         }
     }
 
-    /// Those who are still there are cut off.
+    /// Cuts off the clients that are still connected.
     pub fn cut_off(&self) {
         for client in self.clients.lock().1.values() {
             let _ = shutdown(&*client.socket, Shutdown::Both);

@@ -1,11 +1,13 @@
-//! Listens, and gives each client a thread.
+//! The server: listens, and gives each client a thread.
 
-use crate::connection::{Client, Ended, Waker};
+use crate::address::Address;
+use crate::connection::{Client, Ended};
 use crate::registry::{ClientStatus, Registry};
+use crate::shared::{Export, Limits, Shared};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
+use crate::waker::Waker;
 use crate::wire::{self, BlockSizes, Features};
-use live::Live;
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags};
 use std::io;
@@ -14,122 +16,24 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// A card that clients may choose.
-#[derive(Clone)]
-pub struct Export {
-    /// The name that they choose it by. The first one is also chosen by the empty name.
-    pub name: String,
-    /// What it is, for people.
-    pub description: String,
-    /// The card.
-    pub live: Arc<Live>,
-    /// Clients may only read.
-    pub read_only: bool,
-}
-
-/// What clients may use up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Clients at once.
-    pub connections: usize,
-    /// To choose an export in.
-    pub handshake: Duration,
-    /// To go on in, in the middle of a request or of an answer.
-    pub stall: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Limits {
-        Limits { connections: 512, handshake: Duration::from_secs(10), stall: Duration::from_secs(60) }
-    }
-}
-
-/// Where a server listens.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Address {
-    /// A socket in the file system.
-    Unix(PathBuf),
-    /// A host name or address, and a port.
-    Tcp(String),
-}
-
-/// Why a text is no address.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum AddressError {
-    /// Neither.
-    #[error("{text:?} is no address: write unix:PATH or HOST:PORT")]
-    Neither {
-        /// What was written.
-        text: String,
-    },
-    /// A path that the system has no room for.
-    #[error("{path:?}: paths of sockets have at most 107 bytes")]
-    LongPath {
-        /// The path.
-        path: PathBuf,
-    },
-}
-
-impl FromStr for Address {
-    type Err = AddressError;
-
-    fn from_str(text: &str) -> Result<Address, AddressError> {
-        if let Some(path) = text.strip_prefix("unix:") {
-            if path.is_empty() {
-                return Err(AddressError::Neither { text: text.into() });
-            }
-            let path = PathBuf::from(path);
-            return if path.as_os_str().len() > 107 {
-                Err(AddressError::LongPath { path })
-            } else {
-                Ok(Address::Unix(path))
-            };
-        }
-        match text.rsplit_once(':') {
-            Some((host, port)) if !host.is_empty() && port.parse::<u16>().is_ok() => Ok(Address::Tcp(text.into())),
-            _ => Err(AddressError::Neither { text: text.into() }),
-        }
-    }
-}
-
-impl std::fmt::Display for Address {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Address::Unix(path) => write!(f, "unix:{}", path.display()),
-            Address::Tcp(text) => f.write_str(text),
-        }
-    }
-}
-
-/// Why a server does not start.
+/// The reason why a server does not start.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ServeError {
-    /// It can't listen there.
+    /// The system refuses to listen on the address.
     #[error("{address}: {source}")]
-    Listen {
-        /// Where.
-        address: Address,
-        /// Why.
-        source: io::Error,
-    },
-    /// Another server does.
+    Listen { address: Address, source: io::Error },
+    /// Another server listens on the address.
     #[error("{address}: another server listens there")]
-    InUse {
-        /// Where.
-        address: Address,
-    },
-    /// There is something that is no socket.
+    InUse { address: Address },
+    /// The path of the socket names a file that is no socket.
     #[error("{address}: there is a file that is no socket")]
-    NoSocket {
-        /// Where.
-        address: Address,
-    },
-    /// The exports can't stand beside each other.
+    NoSocket { address: Address },
+    /// The exports can't be offered together.
     #[error(transparent)]
     Exports(#[from] wire::ExportsError),
     /// The system refuses a thread or a descriptor.
@@ -142,28 +46,17 @@ enum Listener {
     Tcp(TcpListener),
 }
 
-/// What the threads share.
-pub(crate) struct Shared {
-    pub exports: Vec<Export>,
-    pub table: Arc<wire::Exports>,
-    pub security: Security,
-    pub limits: Limits,
-    pub registry: Registry,
-    /// Wakes those who listen when the server stops.
-    stop: Arc<Waker>,
-}
-
 /// A running NBD server. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Where it listens; the port is the real one where 0 was asked for.
+    /// The addresses that it listens on; port 0 is replaced by the real port.
     addresses: Vec<Address>,
     sockets: Mutex<Vec<PathBuf>>,
 }
 
-/// How long clients have to take their last answers when the server stops.
-const LAST_ANSWERS: Duration = Duration::from_secs(5);
+/// The time that clients have to take their last replies when the server stops.
+const LAST_REPLIES: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Listens on all addresses.
@@ -199,30 +92,30 @@ impl Server {
         Ok(server)
     }
 
-    /// Where it listens.
+    /// The addresses that the server listens on, with real ports.
     pub fn addresses(&self) -> &[Address] {
         &self.addresses
     }
 
-    /// Who is connected.
+    /// The connected clients.
     pub fn clients(&self) -> Vec<ClientStatus> {
         self.shared.registry.status()
     }
 
-    /// Answers what is under way, and ends.
+    /// Answers the requests in flight, and stops.
     pub fn stop(&self) {
         self.shared.registry.stop();
         self.shared.stop.wake();
         for thread in self.threads.lock().drain(..) {
-            // A panic of the thread is its own message.
+            // A thread that panicked has printed its own message.
             let _ = thread.join();
         }
-        let deadline = Instant::now() + LAST_ANSWERS;
+        let deadline = Instant::now() + LAST_REPLIES;
         while self.shared.registry.count() > 0 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
         self.shared.registry.cut_off();
-        let deadline = Instant::now() + LAST_ANSWERS;
+        let deadline = Instant::now() + LAST_REPLIES;
         while self.shared.registry.count() > 0 && Instant::now() < deadline {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -267,7 +160,7 @@ fn listen(address: &Address) -> Result<Listener, ServeError> {
                 if UnixStream::connect(path).is_ok() {
                     return Err(ServeError::InUse { address: address.clone() });
                 }
-                // Left behind by a server that was killed.
+                // A server that was killed has left its socket behind.
                 std::fs::remove_file(path).map_err(failed)?;
             }
             let listener = UnixListener::bind(path).map_err(failed)?;
@@ -295,7 +188,7 @@ impl Listener {
             Listener::Tcp(listener) => {
                 let (stream, peer): (TcpStream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
-                // Answers are whole messages: waiting for more of them only makes them late.
+                // Replies are whole messages, and waiting for more of them only makes them late.
                 stream.set_nodelay(true)?;
                 Ok((stream.into(), peer.to_string()))
             }
@@ -317,7 +210,7 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 tracing::warn!(%error, "a client could not be taken");
-                // Without descriptors it comes again at once: let others end.
+                // Without free descriptors the error comes again at once, so other clients get time to end.
                 std::thread::sleep(Duration::from_millis(50));
             }
         }

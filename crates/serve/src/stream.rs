@@ -1,4 +1,4 @@
-//! A client's socket, plain or with TLS.
+//! The socket of a client, plain or with TLS.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
@@ -9,23 +9,25 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// See the module.
+/// Replies that a client has not taken, in bytes, beyond which no more of its requests are taken.
+pub(crate) const MAX_UNSENT_BYTES: usize = 8 << 20;
+
 pub(crate) struct Stream {
     socket: Arc<OwnedFd>,
     tls: Option<Box<ServerConnection>>,
 }
 
-/// What came of receiving.
+/// The outcome of receiving.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Received {
     Bytes(usize),
-    /// Nothing is there yet.
+    /// No bytes have arrived yet.
     Nothing,
-    /// The client sends no more.
+    /// The client sends no more bytes.
     End,
 }
 
-/// The socket as rustls wants it.
+/// The socket, as rustls needs it.
 struct Raw<'a>(&'a OwnedFd);
 
 impl Read for Raw<'_> {
@@ -56,7 +58,7 @@ impl Stream {
         self.tls.is_some()
     }
 
-    /// Receives what is there. With `waits` it waits until something is, or until the socket is shut down.
+    /// Receives the bytes that have arrived. With `waits`, waits until there are some or the socket is shut down.
     pub fn receive(&mut self, buffer: &mut [u8], waits: bool) -> io::Result<Received> {
         let Some(tls) = &mut self.tls else {
             let flags = if waits { RecvFlags::empty() } else { RecvFlags::DONTWAIT };
@@ -69,7 +71,7 @@ impl Stream {
         };
         loop {
             match tls.reader().read(buffer) {
-                // Only a client that said so has ended; one that was cut off is an error.
+                // Only a client that sends a close notification has ended; a client that was cut off is an error.
                 Ok(0) => return Ok(Received::End),
                 Ok(bytes) => return Ok(Received::Bytes(bytes)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -89,7 +91,8 @@ impl Stream {
         }
     }
 
-    /// Sends as much as goes now; how much that was. With TLS some of it may wait here: see [`Stream::has_unsent`].
+    /// Sends as many bytes as the socket takes now, and returns their number. With TLS some of them may wait here: see
+    /// [`Stream::has_unsent`].
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let Some(tls) = &mut self.tls else {
             return match send(&*self.socket, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
@@ -115,17 +118,17 @@ impl Stream {
         Ok(())
     }
 
-    /// Something that was taken is not sent.
+    /// Whether bytes that were taken are not sent yet.
     pub fn has_unsent(&mut self) -> io::Result<bool> {
         self.send_tls()?;
         Ok(self.tls.as_ref().is_some_and(|tls| tls.wants_write()))
     }
 
-    /// Negotiates TLS, and has until `deadline` for it.
+    /// Negotiates TLS until `deadline`.
     pub fn start_tls(&mut self, config: &Arc<rustls::ServerConfig>, deadline: Instant) -> io::Result<()> {
         let mut tls = ServerConnection::new(Arc::clone(config)).map_err(io::Error::other)?;
-        // What is sent and not taken is bounded here as without TLS.
-        tls.set_buffer_limit(Some(crate::connection::MOST_UNSENT_BYTES));
+        // The bytes that a client has not taken are bounded as without TLS.
+        tls.set_buffer_limit(Some(MAX_UNSENT_BYTES));
         let mut raw = Raw(&self.socket);
         while tls.is_handshaking() || tls.wants_write() {
             let outcome = if tls.wants_write() { tls.write_tls(&mut raw) } else { tls.read_tls(&mut raw) };
@@ -133,7 +136,7 @@ impl Stream {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(_) => {
                     if let Err(error) = tls.process_new_packets() {
-                        // The alert says why; whether it arrives is the client's affair.
+                        // The alert tells the client the reason, if it arrives.
                         let _ = tls.write_tls(&mut raw);
                         return Err(io::Error::other(error));
                     }
@@ -151,7 +154,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the stream, with a close notification of TLS.
     pub fn close(&mut self) {
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
@@ -165,7 +168,7 @@ fn readable(fd: BorrowedFd, deadline: Option<Instant>) -> io::Result<bool> {
     wait(&mut [PollFd::from_borrowed_fd(fd, PollFlags::IN)], deadline)
 }
 
-/// Waits for one of several; false: the deadline came first.
+/// Waits for one of several descriptors. `false` if the deadline came first.
 pub(crate) fn wait(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<bool> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));

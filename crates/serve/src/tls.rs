@@ -1,4 +1,4 @@
-//! Keys and certificates.
+//! TLS: the keys and certificates of a server.
 
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -7,64 +7,47 @@ use rustls::{RootCertStore, ServerConfig};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Who may connect, and how.
+/// The security of connections.
 #[derive(Clone, Default)]
 pub enum Security {
-    /// Anybody, in the clear.
+    /// Any client may connect, without encryption.
     #[default]
     Plain,
-    /// Only with TLS: nothing is told to a client before (`FORCEDTLS`).
+    /// Clients must use TLS, and learn nothing before it is negotiated (`FORCEDTLS`).
     Tls(Arc<ServerConfig>),
 }
 
-/// Files of a server with TLS, in PEM.
+/// The files of a server with TLS, in PEM.
 #[derive(Clone, Debug)]
 pub struct TlsFiles {
     /// The server's certificate, and those between it and the authority.
     pub certificate: PathBuf,
-    /// Its private key.
+    /// The private key of the server's certificate.
     pub key: PathBuf,
-    /// The authority that has signed clients' certificates; without, clients need none.
+    /// The authority that has signed the clients' certificates; without it, clients need none.
     pub client_authority: Option<PathBuf>,
 }
 
-/// Why files do not make a server with TLS.
+/// The reason why files do not make a server with TLS.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum TlsError {
-    /// A file can't be read or has no such thing in it.
+    /// A file can't be read, or does not hold the expected PEM section.
     #[error("{path}: {source}")]
-    Pem {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: rustls::pki_types::pem::Error,
-    },
-    /// A file has no certificate in it.
+    Pem { path: PathBuf, source: rustls::pki_types::pem::Error },
+    /// A file holds no certificate.
     #[error("{path}: no certificate in it; it should hold one in PEM")]
-    NoCertificate {
-        /// The file.
-        path: PathBuf,
-    },
+    NoCertificate { path: PathBuf },
     /// A certificate can't be used.
     #[error("{path}: {source}")]
-    Unusable {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: rustls::Error,
-    },
+    Unusable { path: PathBuf, source: rustls::Error },
     /// The authority can't be used.
     #[error("{path}: {source}")]
-    Authority {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: rustls::server::VerifierBuilderError,
-    },
+    Authority { path: PathBuf, source: rustls::server::VerifierBuilderError },
 }
 
 impl Security {
-    /// TLS for all, with the certificates in files.
+    /// Requires TLS, with the certificates in these files.
     pub fn from_files(files: &TlsFiles) -> Result<Security, TlsError> {
         let certificates = certificates(&files.certificate)?;
         let key = PrivateKeyDer::from_pem_file(&files.key)

@@ -92,10 +92,11 @@ impl Host {
         self.ask(Request::write(u64::from(lba * SECTOR), SECTOR).with(data)).is_some()
     }
 
-    /// The version that a sector reads as.
+    /// The version that a sector reads as; [`SectorData::Pending`] if power went before the answer.
     fn read(&mut self, lba: u32) -> Result<u64, SectorData> {
         let request = Request::read(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
-        match self.ask(request).unwrap().into_sectors().pop().unwrap() {
+        let Some(data) = self.ask(request) else { return Err(SectorData::Pending) };
+        match data.into_sectors().pop().unwrap() {
             SectorData::Zero => Ok(0),
             SectorData::Data(bytes) => {
                 let version = u64::from_le_bytes(bytes[4..12].try_into().unwrap());

@@ -10,8 +10,8 @@ fn all_units() -> impl Iterator<Item = UnitAt> {
     blocks.flat_map(|block| (0..4).map(move |row| UnitAt { block, row }))
 }
 
-/// What a unit of the prepared modules holds: everything was programmed, blocks 1 and 2 were erased, and half of block 2
-/// was programmed again.
+/// The contents of a unit of the prepared modules: everything was programmed, blocks 1 and 2 were erased, and half of
+/// block 2 was programmed again.
 fn expected(at: UnitAt) -> Holds {
     match (at.block.block, at.row) {
         (1, _) | (2, 2..) => Holds::Erased,

@@ -6,7 +6,7 @@ use files::Files;
 use media::{Ended, HEADER_BYTES, Media, MediaError, Unit, UnitAt};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a unit may hold after a cut: the version that was synced, if any, or what was asked for since. Older ones never.
+/// The versions that a unit may hold after a cut: the one that was synced, if any, or later ones, but no older one.
 #[derive(Clone, Debug, Default)]
 struct Allowed {
     synced: Option<u64>,
@@ -90,7 +90,7 @@ impl Host {
                 let mut found = Unit::new(&SHAPE);
                 self.files.read(at, &mut found).unwrap();
                 let written = self.units.get(&at).and_then(|allowed| allowed.written);
-                // Of an earlier life anything may be there that a cut has left.
+                // An earlier life may have left anything here.
                 if let Some(version) = written {
                     assert_eq!(holds(&SHAPE, at, &found), [Holds::Version(version); 10], "{at:?}");
                 }
@@ -240,7 +240,7 @@ fn after_any_cut_what_was_synced_is_there_and_nothing_of_before_an_erase() {
             for &(module, die, number) in &host.bad {
                 assert!(host.files.is_bad(block(module, die, number)));
             }
-            // What is there now stays what it is.
+            // The contents that are there now stay as they are.
             for at in host.units.keys().copied().collect::<Vec<_>>() {
                 let mut found = Unit::new(&SHAPE);
                 host.files.read(at, &mut found).unwrap();

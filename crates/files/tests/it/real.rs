@@ -155,7 +155,7 @@ fn a_second_server_and_existing_files_are_refused() {
     let overwrite = Options { overwrite: true, ..Options::default() };
     let error = Files::create(SHAPE, &paths, &overwrite).unwrap_err();
     assert!(matches!(error, FilesError::Exists { .. }), "only devices are overwritten: {error}");
-    // What was made before the one that was refused is removed, and nothing else.
+    // The files made before the refused one are removed, and no others.
     fs::remove_file(&paths[0]).unwrap();
     Files::create(SHAPE, &paths, &Options::default()).unwrap_err();
     assert!(!paths[0].exists() && paths[1].exists());
@@ -257,7 +257,7 @@ fn what_is_under_way_on_a_module_that_is_pulled_ends_without_it() {
         files.begin_header(0, 0, &[1; HEADER_BYTES]);
         assert_eq!(files.write_header(0, 0, &[1; HEADER_BYTES]), Err(MediaError::NoModule));
         files.insert(0, &paths[0]).unwrap();
-        // What was begun on a module that has gone since is not what another one holds.
+        // An operation that was begun on a module that has gone does not reach another module.
         files.begin_header(0, 0, &[2; HEADER_BYTES]);
         files.begin_header(0, 1, &[2; HEADER_BYTES]);
         files.pull(0);
@@ -396,7 +396,7 @@ fn a_process_that_is_killed_leaves_what_it_was_told_is_done() {
     drop(Files::create(SHAPE, &paths, &Options::default()).unwrap());
     for round in 0..10 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "real::child", "--nocapture"])
             .env(CHILD, folder.path())
             .stdout(Stdio::piped())
             .spawn()
@@ -405,7 +405,7 @@ fn a_process_that_is_killed_leaves_what_it_was_told_is_done() {
         let mut told: Vec<String> = lines.by_ref().take(30 + round * 7).collect();
         child.kill().unwrap();
         child.wait().unwrap();
-        // What it said before it was killed counts too.
+        // The lines that it printed before it was killed count too.
         told.extend(lines);
         told.retain(|line| line.starts_with("erased") || line.starts_with("programmed"));
         assert!(told.len() > 20, "{told:?}");
@@ -425,7 +425,8 @@ fn a_process_that_is_killed_leaves_what_it_was_told_is_done() {
         }
         let mut files = Files::open(&some(&paths)).unwrap();
         for ((number, row), version) in known {
-            // What comes after the last that was said was under way: a row of this block or the next block's erase.
+            // The operation after the last that was printed was in flight: a row of this block or the next block's
+            // erase.
             let may_be_later = number == last || number == (last + 1) % 4;
             for (module, die) in [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)] {
                 let at = UnitAt { block: block(module, die, number), row };

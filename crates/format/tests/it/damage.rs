@@ -93,7 +93,7 @@ fn other_versions_are_refused_by_name() {
 
     let mut bytes = header().encode();
     bytes[8..10].copy_from_slice(&0x0102u16.to_le_bytes());
-    // Whatever else a newer version has that this one doesn't know.
+    // A newer version may have bytes that this one doesn't know.
     bytes[3000] = 1;
     put_crc(&mut bytes, 4092);
     let error = ModuleHeader::decode(&bytes).unwrap_err();

@@ -1,5 +1,5 @@
-//! The bytes of one example of each structure. Cards that people have look like this: when one of these tests fails, the
-//! format has changed, and needs a new version.
+//! The bytes of one example of each structure. Cards that people have look like this: when one of these tests fails,
+//! the format has changed, and needs a new version.
 
 use crate::common::*;
 use format::*;

@@ -1,4 +1,4 @@
-//! What lies on the media, byte for byte.
+//! The structures on media, byte for byte.
 
 mod common;
 mod damage;

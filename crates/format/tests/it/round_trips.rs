@@ -1,4 +1,4 @@
-//! What was encoded decodes to the same, and what decodes was encoded that way.
+//! Encoded values decode to the same, and bytes that decode were encoded that way.
 
 use crate::common::*;
 use format::*;
@@ -92,7 +92,7 @@ fn the_largest_checkpoint_has_a_number_of_sectors() {
     assert_eq!(Checkpoint::sectors(u32::MAX, u32::MAX, 0, 1), u32::MAX);
 }
 
-/// Of a stripe, parity's spare area and the other members' give the lost one's.
+/// The spare areas of parity and the other members give that of the lost member.
 #[test]
 fn a_lost_members_spare_area_follows_from_the_others() {
     let members: Vec<Spare> = (0..3u8)

@@ -1,4 +1,4 @@
-//! What is said of cards whose state is known.
+//! Reports on cards whose state is known.
 
 use crate::common::{SECTORS, cut, fresh, load, lose_two_units, rebuilt, unit_at, used};
 use device::Rng;
@@ -110,7 +110,7 @@ fn what_a_rebuild_left_out_because_nothing_in_it_counts_is_no_damage() {
 fn a_summary_that_lacks_a_member_is_damage_though_nothing_in_it_counts() {
     let mut found = 0;
     for seed in 0..10 {
-        // Of a volatile medium everything is read, and the rest tells that there is a summary.
+        // A volatile medium is read completely, and the other members tell that there is a summary.
         let mut flash = rebuilt(seed, true).flash().clone();
         flash.power_on();
         let mut card = Examined::new(flash.clone()).unwrap();

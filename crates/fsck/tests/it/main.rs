@@ -1,4 +1,4 @@
-//! What is said of media that are whole, and of damaged ones.
+//! Reports on whole media, and on damaged ones.
 
 mod cards;
 mod common;

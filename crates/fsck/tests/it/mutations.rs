@@ -188,7 +188,7 @@ fn sectors_with_spare_areas_of_any_value_are_explained() {
             for (byte, (old, new)) in unit.spare(sector).iter().zip(&bytes).enumerate() {
                 inject(byte, old ^ new);
             }
-            // Of lists of holes and summaries the payload says more: any payload, with its checksum.
+            // The payloads of lists of holes and summaries matter too, so they become any payload with its checksum.
             if rng.below(4) == 0 {
                 let mut payload = unit.payload(sector).to_vec();
                 let byte = rng.below(payload.len() as u64) as usize;

@@ -1,6 +1,6 @@
 //! Recovery: finds a card on its media again after power was lost at any moment.
 //!
-//! [`assemble`] finds the modules, and [`scan`] finds what lies on them. [`read_sector`], [`check`] and [`Rebuild`]
+//! [`assemble()`] finds the modules, and [`scan()`] finds what lies on them. [`read_sector`], [`check()`] and [`Rebuild`]
 //! read and verify sectors, for the scan and for a running card alike. Recovery writes nothing, and the same media give
 //! the same result.
 //!
@@ -102,7 +102,7 @@
 //!   says that no band was erased while blocks that could not be erased hold what is left of a band.
 //! - A host gets no answer while anything that was found lies in a stripe that is not whole, or the headers do not say
 //!   yet that it is durable elsewhere: the loss of one more module must not take away data that a host has read.
-//! - Headers are written as [`assemble`] needs it: a new generation goes to one copy of every module (the copy that is
+//! - Headers are written as [`assemble()`] needs it: a new generation goes to one copy of every module (the copy that is
 //!   older, or can't be read), then to the other copy of every module, and only then is anything else written.
 //!
 //! # Checkpoints

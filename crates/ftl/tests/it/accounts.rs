@@ -1,4 +1,4 @@
-//! What flash management counts, against what is programmed, stripe by stripe.
+//! The counters of flash management, against the programmed stripes.
 
 use crate::common::{Card, PACED, PLAIN, STOP_THE_WORLD};
 use device::Rng;
@@ -124,7 +124,7 @@ fn a_rewrite_and_an_outdated_version_are_relocated_sectors() {
     let to = ftl.rewrite(places[2]);
     assert_eq!((ftl.lookup(Lba(2)), ftl.is_current(places[2]), ftl.is_current(to)), (Some(to), false, true));
     assert_eq!(ftl.counters().relocated_sectors, 1);
-    // Of an outdated version only a place on flash is asked.
+    // An outdated version only needs a place on flash.
     let old = ftl.write_outdated(Lba(3));
     assert_eq!((ftl.lookup(Lba(3)), ftl.written_for(old), ftl.is_current(old)), (Some(places[3]), Lba(3), false));
     assert_eq!((ftl.counters().relocated_sectors, ftl.valid_sectors()), (2, 5));
@@ -199,7 +199,7 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     assert!(!ftl.needed_is_known(), "what is open was sealed, and is not on flash");
     ftl.settle_now();
     assert!(ftl.needed_is_known());
-    // What held something then is needed until that is forgotten, wherever it is by now.
+    // Stripes that held something then are needed until the rebuild ends, wherever the sectors are by now.
     (9..18).for_each(|lba| ftl.write_now(Lba(lba)).unwrap());
     let second = ftl::Ppa(first.0 + ftl.layout().stripe_sectors);
     assert_eq!(needed(&ftl).first(), Some(&1));
@@ -209,7 +209,7 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     ftl.forget_needed();
     assert!(ftl.needed_is_known());
     assert!(needed(&ftl).into_iter().eq(2..stripes));
-    // Of a band without a summary all is rebuild_snapshot: nobody knows what it held.
+    // In a band without a summary every stripe is needed, because its contents are unknown.
     let open = ftl.open_band_of(StreamId::Host).unwrap();
     assert!(!ftl.has_summary(open));
     assert!((0..stripes).all(|index| ftl.stripe_is_needed(StripeId { band: open, index })));
@@ -227,7 +227,7 @@ fn lists_of_holes_have_all_the_room_that_is_left() {
             assert!(ftl.has_room_for_holes(left) && !ftl.has_room_for_holes(left + 1), "{written} of {whole}");
             ftl.write(Lba(written as u32));
         }
-        // What pads a stripe is room no more.
+        // The padding of a stripe is no room any more.
         let before = ftl.counters();
         ftl.seal_early(StreamId::Host);
         let left = whole - 600 - ftl.counters().since(&before).padding_sectors as usize;
@@ -247,7 +247,7 @@ fn the_last_free_band_is_not_opened_for_what_moves() {
             ftl.write(lbas.next().unwrap());
         }
     }
-    // What is open already takes as much as it has room for.
+    // An open band takes as many sectors as it has room for.
     let mut ftl = CARD.empty();
     let place = ftl.write(Lba(0));
     ftl.rewrite(place);
@@ -311,7 +311,8 @@ fn blocks_that_their_medium_tells_of_are_taken_over() {
     let narrow = ftl.data_sectors();
     assert!(narrow < whole && (0..4).all(|band| ftl.blocks().is_bad(band, 1)));
     assert!(!ftl.blocks().is_bad(4, 1));
-    // A die is gone, and another one comes in its place: of what lies on it nothing is known, nor used before its erase.
+    // A die is gone, and another one comes in its place: of what lies on it nothing is known, nor used before its
+    // erase.
     ftl.set_die_dead(2, true);
     let without = ftl.data_sectors();
     assert!(without < narrow);

@@ -122,7 +122,7 @@ fn a_band_that_was_abandoned_and_one_that_is_open_are_not_known_to_a_checkpoint(
 fn a_head_comes_when_all_that_the_map_points_to_is_on_flash() {
     let (mut ftl, _) = used(1);
     ftl.settle_now();
-    // Of the host's, in its buffer.
+    // This is a sector of the host, in its buffer.
     ftl.write(Lba(3));
     ftl.begin_checkpoint(1_000, &[], PAYLOAD);
     let parts = Checkpoint::sectors(ftl.config().map_entries() as u32, CARD.bands, 0, PAYLOAD as u32);
@@ -133,7 +133,7 @@ fn a_head_comes_when_all_that_the_map_points_to_is_on_flash() {
     }
     sealed.extend(std::iter::from_fn(|| ftl.pop_sealed()));
     assert_eq!(ftl.next_part(), None);
-    // What is under way ends, one stripe after the other, in whatever order.
+    // The stripes in flight end one after the other, in any order.
     for (left, stripe) in (0..sealed.len()).rev().zip(sealed) {
         assert_eq!(ftl.next_part(), None, "{left} stripes are under way");
         ftl.stripe_durable(stripe.stream, stripe.sequence);

@@ -27,7 +27,7 @@ fn wear_out(ftl: &mut Ftl, seed: u64) {
     panic!("still writable");
 }
 
-/// What must be true of every card, worn or not: parity where data is, neither on bad blocks, and capacity to match.
+/// Every card, worn or not, must have parity where data is, neither on bad blocks, and capacity to match.
 fn assert_stripes_and_capacity(card: &Card, ftl: &Ftl) {
     let layout = *ftl.layout();
     let mut total = 0;

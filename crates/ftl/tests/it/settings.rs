@@ -74,7 +74,7 @@ fn changes_at_any_moment_lose_nothing() {
                 0 => GcMode::Paced { target_free_bands: bands },
                 _ => GcMode::StopTheWorld { start_free_bands: bands - 1, stop_free_bands: bands },
             };
-            // What is refused changes nothing.
+            // A refused setting changes nothing.
             let before = *ftl.config();
             if ftl.set_gc(gc).is_err() {
                 assert_eq!(*ftl.config(), before);

@@ -1,4 +1,4 @@
-//! What the host gives back is spare, and can be written again.
+//! Trimmed sectors are spare space, and can be written again.
 
 use crate::common::{Card, PLAIN, STOP_THE_WORLD, assert_all_readable, steady_waf};
 use device::Rng;

@@ -265,7 +265,7 @@ fn trimmed_space_works_as_spare() {
     let mut ftl = PLAIN.filled(0.9);
     let kept = ftl.user_sectors() * 2 / 3;
     (kept..ftl.user_sectors()).for_each(|lba| ftl.trim(Lba(lba as u32)));
-    // What is left is overwritten as before: a used share of 0.6.
+    // The rest is overwritten as before, with a used share of 0.6.
     let waf = steady_waf(&mut ftl, |rng, sectors| rng.below(sectors * 2 / 3));
     assert_close("trimmed", 0.6, waf, crate::oracle::greedy(0.6, 128), EXACT);
 }

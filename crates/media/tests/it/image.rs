@@ -79,7 +79,7 @@ fn an_image_holds_all_of_a_module() {
         }
     }
     assert_eq!(copy.erase(BlockAt { module: 0, die: 1, block: 0 }), Err(media::MediaError::NoAnswer));
-    // What is programmed later has the luck that it would have had in the original.
+    // Later programs have the luck that they would have had in the original.
     for flash in [&mut copy, &mut flash] {
         program(flash, at(0, 6, 0), 1).unwrap();
         program(flash, at(0, 3, 0), 1).unwrap();

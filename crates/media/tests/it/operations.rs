@@ -1,4 +1,4 @@
-//! What flash does when nothing is wrong with it.
+//! The operations of flash without faults.
 
 use crate::common::*;
 use media::{BlockAt, Flash, HEADER_BYTES, Media, MediaError, Module, Physics, Shape, Unit};

@@ -1,4 +1,4 @@
-//! What is left when power goes.
+//! The contents of flash after a power cut.
 
 use crate::common::*;
 use media::{CacheLoss, CutOutcome, Flash, HEADER_BYTES, Media, MediaError, Physics, Shape, UnderWay, Unit, Unsynced};

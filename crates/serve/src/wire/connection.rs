@@ -5,44 +5,9 @@ use crate::wire::exports::Exports;
 use crate::wire::extents::Extent;
 use crate::wire::handshake::{Handshake, Tls, put_greeting};
 use crate::wire::request::{Errno, Request, Terms};
+use crate::wire::step::Step;
 use crate::wire::transmission::Transmission;
-use std::ops::Range;
 use std::sync::Arc;
-
-/// What is to be done next.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Step {
-    /// Nothing, until so many more bytes are there behind those that were not consumed.
-    NeedMore {
-        /// As many as are sure to be needed; more do no harm.
-        at_least_bytes: usize,
-    },
-    /// The output has a reply; parsing may go on.
-    Replied,
-    /// Send the output, negotiate TLS on what follows, then call [`Connection::tls_started`].
-    StartTls,
-    /// The client chose an export: the transmission phase begins.
-    Ready {
-        /// Its place in the table.
-        export: usize,
-    },
-    /// A request without payload, to be carried out.
-    Request(Request),
-    /// A write, to be carried out when its payload is there. What is missing of it is what comes next in the stream; it
-    /// is received to wherever the caller wants it, and told by [`Connection::payload_received`] before parsing goes on.
-    Write {
-        /// The request; its length is that of the payload.
-        request: Request,
-        /// The beginning of the payload in the input that was parsed; all of it, if so much is there.
-        payload: Range<usize>,
-    },
-    /// As much is in flight as may be: answer a request before parsing goes on.
-    Busy,
-    /// The client said goodbye: answer what is in flight, then parse once more. Nothing is to be received any more.
-    Drain,
-    /// Send the output, as far as the client takes it, and close.
-    Close(Close),
-}
 
 #[derive(Debug)]
 enum Phase {
@@ -50,7 +15,7 @@ enum Phase {
     Transmission(Transmission),
 }
 
-/// A client's connection.
+/// The protocol state of a client's connection.
 #[derive(Debug)]
 pub struct Connection {
     exports: Arc<Exports>,
@@ -66,8 +31,8 @@ impl Connection {
         Self { exports, phase: Phase::Handshake(Handshake::new(tls)), closed: None }
     }
 
-    /// Looks at received bytes: how many of them are done with, and what is to be done next. Bytes that are not consumed
-    /// are to be given again, with more behind them.
+    /// Parses received bytes. Returns how many of them are consumed, and the next action. The caller passes the bytes
+    /// that are not consumed again, with more behind them.
     ///
     /// # Panics
     ///
@@ -97,7 +62,7 @@ impl Connection {
         self.phase = Phase::Transmission(Transmission::new(export, structured, terms));
     }
 
-    /// TLS was negotiated: all that follows comes through it.
+    /// Reports that TLS was negotiated; all following bytes come through it.
     ///
     /// # Panics
     ///
@@ -107,16 +72,16 @@ impl Connection {
         handshake.tls_started();
     }
 
-    /// So many bytes of the payload of the last [`Step::Write`] were received.
+    /// Reports that so many bytes of the payload of the last [`Step::Write`] were received.
     ///
     /// # Panics
     ///
-    /// If the payload has not so many left.
+    /// If fewer bytes of the payload are missing.
     pub fn payload_received(&mut self, bytes: u32) {
         self.transmission().payload_received(bytes);
     }
 
-    /// Bytes of a write's payload that are to be received before parsing goes on.
+    /// The number of bytes of a write's payload that have to be received before parsing continues.
     #[must_use]
     pub fn payload_left_bytes(&self) -> u32 {
         match &self.phase {
@@ -125,7 +90,7 @@ impl Connection {
         }
     }
 
-    /// The stream ended with so many bytes that were received and not consumed: the reason to close.
+    /// The reason to close after the end of the stream, which left so many received bytes that were not consumed.
     pub fn end_of_stream(&mut self, unconsumed_bytes: usize) -> Close {
         let in_flight = self.in_flight();
         let between = match &self.phase {
@@ -137,7 +102,7 @@ impl Connection {
         self.closed.get_or_insert(reason).clone()
     }
 
-    /// The server ends: options and requests that come from now on are told so. What is in flight is to be answered.
+    /// Shuts the connection down: later options and requests are refused. Requests in flight still have to be answered.
     pub fn shut_down(&mut self) {
         match &mut self.phase {
             Phase::Transmission(transmission) => transmission.shut_down(),
@@ -145,8 +110,8 @@ impl Connection {
         }
     }
 
-    /// The table of exports is another one: sizes and whether they are read-only count from now on, all else for clients
-    /// that choose an export from now on.
+    /// Replaces the table of exports. Sizes and `read_only` count from now on, everything else for clients that choose
+    /// an export from now on.
     ///
     /// # Panics
     ///
@@ -161,7 +126,7 @@ impl Connection {
         self.exports = exports;
     }
 
-    /// Requests that were handed out and not answered.
+    /// The number of requests that were handed out and not answered.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         match &self.phase {
@@ -176,7 +141,7 @@ impl Connection {
         matches!(&self.phase, Phase::Transmission(transmission) if transmission.structured())
     }
 
-    /// Says that a request was carried out: anything but a read or a block status request. 16 bytes.
+    /// Replies, in 16 bytes, that a request was carried out, other than a read or a block status request.
     ///
     /// # Panics
     ///
@@ -185,49 +150,50 @@ impl Connection {
         self.transmission().answer(request, out);
     }
 
-    /// Says that a request failed. The message is for people; it goes to clients with structured replies.
+    /// Replies that a request failed. The message is for people and goes to clients with structured replies.
     pub fn answer_error(&mut self, request: Request, errno: Errno, message: &str, out: &mut Vec<u8>) {
         self.transmission().answer_error(request, errno, message, out);
     }
 
-    /// The head of the answer to a read whose data are at hand: 16 bytes, or 28 if replies are structured. Exactly the
-    /// request's length of data must follow it in the stream.
+    /// Appends the head of the reply to a read whose data are at hand: 16 bytes, or 28 if replies are structured. The
+    /// data, exactly as long as the request, must follow it in the stream.
     pub fn answer_read(&mut self, request: Request, out: &mut Vec<u8>) {
         self.transmission().answer_read(request, out);
     }
 
-    /// The head of a chunk of a read's answer: the next `bytes` of data, which must follow it. Chunks tell of all that
-    /// was asked for, front to back; the last one completes the answer, and then [`Connection::finish_read`] is due.
+    /// Appends the head of a chunk of a read's reply: the next `bytes` of data, which must follow it. Chunks cover the
+    /// request from front to back; the last one completes the reply, and then [`Connection::finish_read`] must be
+    /// called.
     ///
     /// # Panics
     ///
-    /// If the read may not be answered in parts ([`Request::may_fragment`]), or not so much of it is left. This holds for
-    /// all chunks.
+    /// If the read may not be answered in parts ([`Request::may_fragment`]), or fewer bytes of it are left. This holds
+    /// for all chunks.
     pub fn read_data(&mut self, request: &mut Request, bytes: u32, out: &mut Vec<u8>) {
         self.transmission().put_data(request, bytes, out);
     }
 
-    /// A chunk of a read's answer: the next `bytes` read as zeroes, which are not sent.
+    /// Appends a chunk of a read's reply: the next `bytes` read as zeroes, which are not sent.
     pub fn read_hole(&mut self, request: &mut Request, bytes: u32, out: &mut Vec<u8>) {
         self.transmission().put_hole(request, bytes, out);
     }
 
-    /// A chunk of a read's answer: the next `bytes` can't be read. What other chunks tell of holds.
+    /// Appends a chunk of a read's reply: the next `bytes` can't be read. The other chunks stay valid.
     pub fn read_failed(&mut self, request: &mut Request, bytes: u32, errno: Errno, message: &str, out: &mut Vec<u8>) {
         self.transmission().put_unreadable(request, bytes, errno, message, out);
     }
 
-    /// All of a read was told of in chunks.
+    /// Ends a read whose chunks cover all of it.
     ///
     /// # Panics
     ///
-    /// If it was not.
+    /// If the chunks do not cover all of it.
     pub fn finish_read(&mut self, request: Request) {
         self.transmission().finish_read(request);
     }
 
-    /// What stands from a block status request's offset on. Extents beyond its end are cut; fewer may be told of, but at
-    /// least one.
+    /// Replies to a block status request with the extents from its offset on. Extents beyond its end are cut. They may
+    /// cover less than the request, but there must be at least one.
     ///
     /// # Panics
     ///
@@ -241,7 +207,7 @@ impl Connection {
         self.transmission().answer_block_status(request, extents, out);
     }
 
-    /// Gives up a request that nobody waits for any more.
+    /// Gives up a request of a closed connection.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The table of exports that a server offers, checked once so that nothing it says contradicts the document.
+//! The table of exports that a server offers. It is checked once, so that no offer contradicts the document.
 
 use crate::wire::limits::{MAX_EXPORTS, MAX_REQUEST_BYTES, MAX_STRING_BYTES};
 use crate::wire::numbers::{
@@ -7,29 +7,30 @@ use crate::wire::numbers::{
 };
 use thiserror::Error;
 
-/// What an export can do besides reading and writing.
+/// The features of an export besides reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
-    /// `NBD_CMD_FLUSH`.
+    /// The export has `NBD_CMD_FLUSH`.
     pub flush: bool,
-    /// `NBD_CMD_FLAG_FUA`: a write that is durable when it is answered.
+    /// The export has `NBD_CMD_FLAG_FUA`, for writes that are durable when they are answered.
     pub fua: bool,
-    /// `NBD_CMD_TRIM`.
+    /// The export has `NBD_CMD_TRIM`.
     pub trim: bool,
-    /// `NBD_CMD_WRITE_ZEROES`.
+    /// The export has `NBD_CMD_WRITE_ZEROES`.
     pub write_zeroes: bool,
-    /// `NBD_CMD_FLAG_FAST_ZERO`: write-zeroes that fail with [`Errno::NotSupported`](crate::wire::Errno) rather than be slow.
+    /// The export has `NBD_CMD_FLAG_FAST_ZERO`, for write-zeroes that fail with
+    /// [`Errno::NotSupported`](crate::wire::Errno) rather than be slow.
     pub fast_zero: bool,
-    /// `NBD_CMD_CACHE`.
+    /// The export has `NBD_CMD_CACHE`.
     pub cache: bool,
     /// The `base:allocation` metadata context, and so `NBD_CMD_BLOCK_STATUS`.
     pub block_status: bool,
-    /// Flushes and FUA cover what was written over other connections.
+    /// Flushes and FUA cover writes over other connections.
     pub multi_conn: bool,
 }
 
 impl Features {
-    /// Everything.
+    /// An export with every feature.
     pub const ALL: Self = Self {
         flush: true,
         fua: true,
@@ -45,16 +46,16 @@ impl Features {
 /// An export's block sizes, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockSizes {
-    /// What offsets and lengths must be multiples of: a power of 2, up to 65,536.
+    /// Offsets and lengths must be multiples of this: a power of 2, up to 65,536.
     pub minimum: u32,
-    /// What is fast: a power of 2, at least 512 and the minimum.
+    /// Requests of this size are fast: a power of 2, at least 512 and the minimum.
     pub preferred: u32,
     /// The longest read or write: a multiple of the minimum, at most [`MAX_REQUEST_BYTES`].
     pub maximum: u32,
 }
 
 impl Default for BlockSizes {
-    /// Any bytes, best by 4 KiB, 32 MiB at once.
+    /// Any multiple of a byte, 4 KiB preferred, 32 MiB at most.
     fn default() -> Self {
         Self { minimum: 1, preferred: 4096, maximum: MAX_REQUEST_BYTES }
     }
@@ -63,22 +64,22 @@ impl Default for BlockSizes {
 /// A range of bytes that clients can attach.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// How clients ask for it. The first export of a table is also found by the empty name.
+    /// The name of the export. The empty name also finds the first export of a table.
     pub name: String,
-    /// For people; may be empty.
+    /// A description for people, which may be empty.
     pub description: String,
-    /// Its size: a multiple of the minimum block size.
+    /// The size of the export, a multiple of the minimum block size.
     pub size_bytes: u64,
     /// Whether writes are refused with `EPERM`.
     pub read_only: bool,
-    /// Its block sizes.
+    /// The block sizes of the export.
     pub blocks: BlockSizes,
-    /// What it can do.
+    /// The features of the export besides reading and writing.
     pub features: Features,
 }
 
 impl Export {
-    /// `NBD_FLAG_…`. What only writes make use of is not offered where nothing can be written.
+    /// The transmission flags (`NBD_FLAG_…`). A read-only export does not offer features that only writes use.
     pub(in crate::wire) fn transmission_flags(&self, structured: bool) -> u16 {
         let can = self.features;
         let writes = !self.read_only;
@@ -98,7 +99,7 @@ impl Export {
     }
 
     fn validate(&self) -> Result<(), ExportsError> {
-        let name = || self.name.clone();
+        let name = || ExportName::from(self.name.as_str());
         for text in [&self.name, &self.description] {
             if text.len() > MAX_STRING_BYTES {
                 return Err(ExportsError::TextTooLong { name: name(), bytes: text.len() });
@@ -131,51 +132,57 @@ impl Export {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exports(Vec<Export>);
 
-/// Why a table of exports can't be offered.
+/// The name of an export, in an error.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ExportName(Box<str>);
+
+impl ExportName {
+    pub(in crate::wire) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for ExportName {
+    fn from(name: &str) -> Self {
+        Self(name.into())
+    }
+}
+
+impl std::fmt::Debug for ExportName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// The reason why a table of exports can't be offered.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ExportsError {
-    /// None, or more than [`MAX_EXPORTS`].
+    /// There are no exports, or more than [`MAX_EXPORTS`].
     #[error("{0} exports; from 1 to {MAX_EXPORTS} can be offered")]
     Count(usize),
-    /// Two with one name.
+    /// Two exports have the same name.
     #[error("two exports have the name {0:?}; give each its own")]
-    SameName(String),
-    /// A name or description longer than the document allows.
+    SameName(ExportName),
+    /// A name or description is longer than the document allows.
     #[error("export {name:?} has a name or description of {bytes} bytes; at most {MAX_STRING_BYTES} are allowed")]
-    TextTooLong {
-        /// The export's name.
-        name: String,
-        /// The text's length in bytes.
-        bytes: usize,
-    },
-    /// A name or description with a NUL.
+    TextTooLong { name: ExportName, bytes: usize },
+    /// A name or description has a NUL.
     #[error("export {0:?} has a NUL in its name or description")]
-    TextWithNul(String),
-    /// Block sizes that the document does not allow.
+    TextWithNul(ExportName),
+    /// The document does not allow the block sizes.
     #[error(
         "export {name:?} has block sizes {}, {} and {}; powers of 2 up to 65536 and from 512, and a multiple of the first \
          up to {MAX_REQUEST_BYTES}, in ascending order, are allowed",
         blocks.minimum, blocks.preferred, blocks.maximum
     )]
-    BlockSizes {
-        /// The export's name.
-        name: String,
-        /// Its block sizes.
-        blocks: BlockSizes,
-    },
-    /// A size that clients can't use to its end.
+    BlockSizes { name: ExportName, blocks: BlockSizes },
+    /// Clients can't use an export of this size to its end.
     #[error("export {name:?} has {size_bytes} bytes; a multiple of {minimum} below 2^63 is needed")]
-    Size {
-        /// The export's name.
-        name: String,
-        /// Its size in bytes.
-        size_bytes: u64,
-        /// Its minimum block size in bytes.
-        minimum: u32,
-    },
-    /// Fast zeroes without zeroes.
+    Size { name: ExportName, size_bytes: u64, minimum: u32 },
+    /// The export has fast zeroes but no write-zeroes.
     #[error("export {0:?} has fast zeroes but no write-zeroes; turn both on or the first off")]
-    FastZero(String),
+    FastZero(ExportName),
 }
 
 impl Exports {
@@ -183,7 +190,7 @@ impl Exports {
     ///
     /// # Errors
     ///
-    /// What the document does not allow, or what is beyond a limit.
+    /// Fails if the document does not allow an export, or a limit is exceeded.
     pub fn new(exports: Vec<Export>) -> Result<Self, ExportsError> {
         if !(1..=MAX_EXPORTS).contains(&exports.len()) {
             return Err(ExportsError::Count(exports.len()));
@@ -191,19 +198,19 @@ impl Exports {
         for (index, export) in exports.iter().enumerate() {
             export.validate()?;
             if exports[..index].iter().any(|other| other.name == export.name) {
-                return Err(ExportsError::SameName(export.name.clone()));
+                return Err(ExportsError::SameName(export.name.as_str().into()));
             }
         }
         Ok(Self(exports))
     }
 
-    /// All of them, in the order in which they were given: [`Step::Ready`](crate::wire::Step) counts in it.
+    /// All exports, in the order in which they were given, which [`Step::Ready`](crate::wire::Step) refers to.
     #[must_use]
     pub fn all(&self) -> &[Export] {
         &self.0
     }
 
-    /// The place of the export that a client means.
+    /// The place of the export with this name.
     pub(in crate::wire) fn find(&self, name: &str) -> Option<usize> {
         let found = self.0.iter().position(|export| export.name == name);
         if name.is_empty() { found.or(Some(0)) } else { found }

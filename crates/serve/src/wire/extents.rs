@@ -1,16 +1,16 @@
-//! What is allocated and what is zero, as a client is told of it.
+//! The extents of an export that are allocated or zero, as a client sees them.
 
 use crate::wire::limits::MAX_EXTENTS;
 use crate::wire::numbers::{STATE_HOLE, STATE_ZERO};
 
-/// A run of bytes that stand the same way.
+/// A run of bytes with the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
-    /// Its length; a multiple of the minimum block size.
+    /// The length of the run, a multiple of the minimum block size.
     pub bytes: u64,
-    /// Nothing is allocated for it.
+    /// No space is allocated for the run.
     pub hole: bool,
-    /// It reads as zeroes.
+    /// The run reads as zeroes.
     pub zero: bool,
 }
 
@@ -20,9 +20,9 @@ impl Extent {
     }
 }
 
-/// Appends the descriptors of the first `length_bytes` of `extents`, and tells how many bytes they take. Neighbours that
-/// stand the same way become one; there are at most [`MAX_EXTENTS`], or one if only one is wanted. No more of `extents`
-/// is asked for than is needed.
+/// Appends the descriptors of the first `length_bytes` of `extents`, and returns their size in bytes. Neighbours with
+/// the same state become one descriptor. There are at most [`MAX_EXTENTS`] descriptors, or one if only one is wanted.
+/// Takes no more of `extents` than needed.
 pub fn put_descriptors(
     extents: impl IntoIterator<Item = Extent>,
     length_bytes: u32,
@@ -39,7 +39,7 @@ pub fn put_descriptors(
     let mut last = (0_u32, 0_u32);
     let mut written = 0;
     for extent in extents {
-        // Cut to what was asked for, so that it fits into 32 bits.
+        // The extent is cut to the length of the request, so that it fits into 32 bits.
         let bytes = u32::try_from(extent.bytes).map_or(left, |bytes| bytes.min(left));
         if bytes == 0 {
             continue;

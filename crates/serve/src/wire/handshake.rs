@@ -2,7 +2,6 @@
 
 use crate::wire::bytes::{Fields, put_u16, put_u64};
 use crate::wire::close::Close;
-use crate::wire::connection::Step;
 use crate::wire::exports::Exports;
 use crate::wire::limits::{MAX_OPTION_BYTES, MAX_OPTIONS, MAX_SKIPPED_OPTION_BYTES, MAX_STRING_BYTES};
 use crate::wire::numbers::{
@@ -10,16 +9,17 @@ use crate::wire::numbers::{
     OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT, OPT_STARTTLS, OPT_STRUCTURED_REPLY, OPTION_HEADER_BYTES, OPTION_MAGIC,
     REP_ACK, REP_ERR_INVALID, REP_ERR_POLICY, REP_ERR_SHUTDOWN, REP_ERR_TLS_REQD, REP_ERR_TOO_BIG, REP_ERR_UNSUP,
 };
-use crate::wire::options::{Refused, put_reply};
+use crate::wire::option_reply::{Refused, put_reply};
+use crate::wire::step::Step;
 
 /// Whether connections are encrypted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
-    /// Never: `NBD_OPT_STARTTLS` is refused.
+    /// Connections are never encrypted; `NBD_OPT_STARTTLS` is refused.
     Off,
-    /// If the client asks for it; it may use everything without.
+    /// Connections are encrypted if the client asks for it; without, it may use everything too.
     Offered,
-    /// Always: before it there is nothing else to be had, and nothing to be learned.
+    /// Connections are always encrypted; before that a client can use and learn nothing.
     Required,
 }
 
@@ -27,7 +27,7 @@ pub enum Tls {
 enum State {
     ClientFlags,
     Options,
-    /// What comes next is data of an option that are not looked at; behind them it is refused, or it is `ABORT`.
+    /// The next bytes are data of an option that are skipped; behind them the option is refused, or it is `ABORT`.
     Skipping {
         option: u32,
         left: u32,
@@ -80,7 +80,7 @@ impl Handshake {
         self.no_zeroes
     }
 
-    /// Whether the stream may end here: nothing of a message was begun.
+    /// Whether the stream may end here, because no message was begun.
     pub fn is_between_messages(&self) -> bool {
         !matches!(self.state, State::Skipping { .. })
     }
@@ -114,7 +114,8 @@ impl Handshake {
         self.option_header(4, exports, input, out)
     }
 
-    /// The header of an option at `begin`. Whatever can be said without the option's data is said before they are there.
+    /// Handles the header of an option at `begin`. Replies that do not need the option's data are given before these
+    /// arrive.
     fn option_header(&mut self, begin: usize, exports: &Exports, input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
         let there = &input[begin..];
         let mut fields = Fields(there);
@@ -134,7 +135,7 @@ impl Handshake {
         let refused = self.refused(option, length);
         if refused.is_some() || option == OPT_ABORT {
             if option == OPT_SET_META_CONTEXT {
-                // Failing it unselects what was selected before, says the document.
+                // The document says that a failure unselects the context that was selected before.
                 self.allocation_of = None;
             }
             self.options += 1;
@@ -154,7 +155,7 @@ impl Handshake {
         (data_begin + wanted, step)
     }
 
-    /// What can't be answered by a refusal.
+    /// The reason to close the connection, for an option that can't be answered by a refusal.
     fn intolerable(&self, option: u32, length: u32) -> Option<Close> {
         let bytes = usize::try_from(length).unwrap_or(usize::MAX);
         if option != OPT_EXPORT_NAME {
@@ -177,7 +178,7 @@ impl Handshake {
         }
     }
 
-    /// What is refused by its header alone. `ABORT` is never, whatever comes with it.
+    /// The refusal of an option by its header alone. `ABORT` is never refused.
     fn refused(&self, option: u32, length: u32) -> Option<Refused> {
         let no = |reply, message| Some(Refused { reply, message });
         if option == OPT_ABORT {
@@ -201,7 +202,7 @@ impl Handshake {
                 let fits = usize::try_from(length).is_ok_and(|bytes| bytes <= MAX_OPTION_BYTES);
                 if fits { None } else { no(REP_ERR_TOO_BIG, "the option has too much data") }
             }
-            // Among them NBD_OPT_EXTENDED_HEADERS (11): requests and replies of 64 bits length.
+            // This includes NBD_OPT_EXTENDED_HEADERS (11), for requests and replies of 64 bits length.
             _ => no(REP_ERR_UNSUP, "this option is not known"),
         }
     }
@@ -210,7 +211,7 @@ impl Handshake {
         self.tls == Tls::Required && !self.encrypted
     }
 
-    /// Passes over data from `begin` on that are not looked at.
+    /// Skips data of an option from `begin` on.
     fn skip(&mut self, begin: usize, input: &[u8], out: &mut Vec<u8>) -> (usize, Step) {
         let State::Skipping { option, left, refused } = self.state else { unreachable!("nothing is skipped") };
         let there = u32::try_from(input.len() - begin).unwrap_or(u32::MAX).min(left);

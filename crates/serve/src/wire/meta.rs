@@ -5,9 +5,9 @@ use crate::wire::exports::Exports;
 use crate::wire::handshake::Handshake;
 use crate::wire::limits::MAX_META_QUERIES;
 use crate::wire::numbers::{OPT_SET_META_CONTEXT, REP_ERR_INVALID, REP_ERR_TOO_BIG, REP_META_CONTEXT};
-use crate::wire::options::{Refused, find, put_reply, string};
+use crate::wire::option_reply::{Refused, find, put_reply, string};
 
-/// How replies to block status requests name the context. In listings it is 0.
+/// The number of the context in replies to block status requests. In listings it is 0.
 pub const ALLOCATION_ID: u32 = 1;
 
 const NAMESPACE: &str = "base:";
@@ -29,7 +29,7 @@ impl Handshake {
     ) -> Result<Option<usize>, Refused> {
         let set = option == OPT_SET_META_CONTEXT;
         if set {
-            // What was selected before is forgotten, even if this fails.
+            // The earlier selection is forgotten, even if this option fails.
             self.allocation_of = None;
         }
         if !self.structured {
@@ -41,14 +41,14 @@ impl Handshake {
         if count > MAX_META_QUERIES {
             return Err(TOO_MANY);
         }
-        // No queries: all there is to be listed, nothing to be selected.
+        // Without queries, a listing has all contexts and a selection has none.
         let mut selected = !set && count == 0;
         for _ in 0..count {
             let query = string(&mut fields)?;
             if !query.contains(':') {
                 return Err(NO_NAMESPACE);
             }
-            // Other namespaces and leaves are ignored, says the document.
+            // The document says that other namespaces and leaves are ignored.
             selected |= query == ALLOCATION || (!set && query == NAMESPACE);
         }
         if !fields.is_empty() {

@@ -1,15 +1,16 @@
 //! What does an NBD client say, and what is the right answer?
 //!
 //! The server's side of the Network Block Device protocol as a state machine without sockets, threads or clocks: fixed
-//! newstyle handshake, simple and structured replies, `base:allocation`. "The document" in this module is `doc/proto.md`
-//! of the NetworkBlockDevice/nbd project. A [`Connection`] is handed received bytes and says what to do next ([`Step`]);
-//! what it answers itself it appends to the caller's output. Whoever owns it moves the bytes.
+//! newstyle handshake, simple and structured replies, `base:allocation`. "The document" in this module is
+//! `doc/proto.md` of the NetworkBlockDevice/nbd project. A [`Connection`] gets the received bytes and returns the next
+//! action ([`Step`]). It appends its own replies to the caller's output. The owner of the connection moves the bytes.
 //!
 //! # The way of data
 //!
-//! No payload passes through this module. A read's answer is a head of 16 or 28 bytes ([`Connection::answer_read`]); the
-//! data follow from wherever they lie. A write's payload is a range of the receive buffer as far as it is there
-//! ([`Step::Write`]); the caller reads the rest to wherever it wants it and says so ([`Connection::payload_received`]).
+//! No payload passes through this module. The reply to a read is a head of 16 or 28 bytes
+//! ([`Connection::answer_read`]), and the caller sends the data after it. The payload of a write is a range of the
+//! receive buffer, as far as it has arrived ([`Step::Write`]); the caller receives the rest and reports it
+//! ([`Connection::payload_received`]).
 //!
 //! # Driving a connection
 //!
@@ -66,43 +67,45 @@
 //!
 //! # Invariants
 //!
-//! - Nothing here imports anything of the crate around it, and what a [`Request`] holds is private to this module: whoever
-//!   drives a connection can neither make one nor copy one.
-//! - Nothing that a client sends panics, and nothing is allocated for it but output: at most [`MAX_REPLY_BYTES`] a call.
-//!   Limits are checked before the bytes that they limit are waited for. All of them stand in `limits.rs`.
-//! - The same bytes give the same output and steps, however they are cut into pieces. The one exception is meant:
-//!   plaintext that is already there behind `NBD_OPT_STARTTLS` closes the connection.
-//! - Each request is answered exactly once: a [`Request`] is given up to be answered and can't be copied, and its slot is
-//!   asserted to be in flight. What is refused here never becomes a [`Request`].
-//! - What becomes a [`Request`] lies within the export, is aligned to the minimum block size, is at least one byte long
-//!   unless it is a flush, and asks for nothing that was not offered.
-//! - Nothing about exports is said before TLS where TLS is required, and nothing that was negotiated before TLS is
-//!   remembered behind it.
+//! - This module imports nothing from the rest of the crate. The fields of a [`Request`] are private to this module, so
+//!   the driver of a connection can neither make nor copy a request.
+//! - No bytes of a client cause a panic, and only output is allocated for them: at most [`MAX_REPLY_BYTES`] a call. A
+//!   limit is checked before the bytes that it limits are waited for. All limits stand in `limits.rs`.
+//! - The same bytes give the same output and steps, however they are cut into pieces. There is one exception, on
+//!   purpose: plaintext that has already arrived behind `NBD_OPT_STARTTLS` closes the connection.
+//! - Each request is answered exactly once: answering consumes the [`Request`], which can't be copied, and asserts that
+//!   its slot is in flight. A refused request never becomes a [`Request`].
+//! - A [`Request`] lies within the export, is aligned to the minimum block size, is at least one byte long unless it is
+//!   a flush, and uses only commands and flags that were offered.
+//! - Where TLS is required, the client learns nothing about exports before TLS, and nothing that was negotiated before
+//!   TLS is remembered behind it.
 //!
-//! # Where the document leaves a choice
+//! # Choices that the document leaves open
 //!
-//! - *Length 0* is unspecified but must not disconnect. It is `EINVAL` for all commands: there is no content chunk and no
-//!   block descriptor of no bytes, and whoever carries out requests need not think of it.
-//! - *Beyond the end*: `ENOSPC` for what writes data, `EINVAL` for all else. *Read-only* comes first: `EPERM`.
+//! - *Length 0* is unspecified but must not disconnect. It is `EINVAL` for all commands, because a content chunk or a
+//!   block descriptor can't be empty, and the code that carries out requests need not treat this case.
+//! - *Beyond the end*: `ENOSPC` for commands that write data, `EINVAL` for all others. *Read-only* is checked first:
+//!   `EPERM`.
 //! - *Larger than the maximum block size*: `EINVAL` for read, write and cache. `EOVERFLOW` is not used, even for an
-//!   unfragmented read: it invites the client to ask again without the flag, which would not help. Trim, write-zeroes and
-//!   block status carry no data and may be as long as 32 bits allow. For write-zeroes that is more than the document
-//!   asks of a server: Linux sends them without regard to the maximum.
-//! - *Requests that are refused* are answered behind their payload, so that a client which writes all before it reads gets
-//!   along. More than [`MAX_SKIPPED_PAYLOAD_BYTES`] is not waited for.
-//! - *Success without data* is a simple reply even where structured replies were negotiated, because it is shorter. Errors
-//!   are then structured, with a message. The last chunk of a read carries `DONE`, so there are no `NONE` chunks.
-//! - *Block sizes* are not forced on clients that don't ask for them: what is not aligned is refused, request by request.
-//! - *Clients without fixed newstyle* can name an export and nothing else.
+//!   unfragmented read: it invites the client to ask again without the flag, which would not help. Trim, write-zeroes
+//!   and block status carry no data and may be as long as 32 bits allow. For write-zeroes that is more than the
+//!   document asks of a server: Linux sends them without regard to the maximum.
+//! - *Refused requests* are answered behind their payload, so that a client works that writes everything before it
+//!   reads. A payload above [`MAX_SKIPPED_PAYLOAD_BYTES`] is not waited for.
+//! - *Success without data* is a simple reply even where structured replies were negotiated, because it is shorter.
+//!   Errors are then structured, with a message. The last chunk of a read carries `DONE`, so there are no `NONE`
+//!   chunks.
+//! - *Block sizes* are not forced on clients that don't ask for them: unaligned requests are refused one by one.
+//! - *Clients without fixed newstyle* can only name an export.
 //!
-//! # When an export changes its size
+//! # Exports that change their size
 //!
-//! The standard has no message by which a server could say so. `NBD_CMD_RESIZE` (8) and `NBD_FLAG_SEND_RESIZE` are only
-//! reserved in it, for an experimental extension in a branch of its own; the command is answered with `EINVAL` here, as
-//! unknown ones are. So a client learns of a new size when it connects again. [`Connection::renew`] hands a connection
-//! the new table: one that still negotiates offers the new size; one that is established is held to the size as it is
-//! now. What lies beyond gets the errors above, and space that was added can be used by a client that was told of it by
-//! other means.
+//! The standard has no message by which a server could report a new size. It only reserves `NBD_CMD_RESIZE` (8) and
+//! `NBD_FLAG_SEND_RESIZE` for an experimental extension in a branch of its own; the command gets `EINVAL` here, as
+//! unknown commands do. So a client learns of a new size when it connects again. [`Connection::renew`] gives a
+//! connection the new table: a connection that still negotiates offers the new size, and an established one checks
+//! requests against it. Requests beyond the end get the errors above, and a client that learned of added space by other
+//! means can use it.
 
 mod bytes;
 mod close;
@@ -113,14 +116,16 @@ mod handshake;
 mod limits;
 mod meta;
 mod numbers;
+mod option_reply;
 mod options;
 mod reply;
 mod request;
+mod step;
 mod transmission;
 
 pub use close::Close;
-pub use connection::{Connection, Step};
-pub use exports::{BlockSizes, Export, Exports, ExportsError, Features};
+pub use connection::Connection;
+pub use exports::{BlockSizes, Export, ExportName, Exports, ExportsError, Features};
 pub use extents::Extent;
 pub use handshake::Tls;
 pub use limits::{
@@ -129,3 +134,4 @@ pub use limits::{
     MIN_RECEIVE_BYTES,
 };
 pub use request::{Command, Errno, Request};
+pub use step::Step;

@@ -1,66 +1,18 @@
-//! Options that are looked at, and their answers.
+//! The options that are carried out, and their replies.
 
-use crate::wire::bytes::{Fields, put_u16, put_u32, put_u64, short};
+use crate::wire::bytes::{Fields, put_u16, put_u64, short};
 use crate::wire::close::Close;
-use crate::wire::connection::Step;
 use crate::wire::exports::{Export, Exports};
 use crate::wire::handshake::Handshake;
-use crate::wire::limits::MAX_STRING_BYTES;
 use crate::wire::numbers::{
     INFO_BLOCK_SIZE, INFO_DESCRIPTION, INFO_EXPORT, INFO_NAME, OPT_EXPORT_NAME, OPT_GO, OPT_INFO, OPT_LIST,
-    OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT, OPT_STRUCTURED_REPLY, OPTION_REPLY_MAGIC, REP_ACK, REP_ERR_INVALID,
-    REP_ERR_TOO_BIG, REP_ERR_UNKNOWN, REP_INFO, REP_SERVER,
+    OPT_LIST_META_CONTEXT, OPT_SET_META_CONTEXT, OPT_STRUCTURED_REPLY, REP_ACK, REP_INFO, REP_SERVER,
 };
-
-/// Why an option is refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    pub reply: u32,
-    pub message: &'static str,
-}
-
-impl Refused {
-    pub const MALFORMED: Self = Self { reply: REP_ERR_INVALID, message: "the option's data end too early or too late" };
-    const NOT_TEXT: Self = Self { reply: REP_ERR_INVALID, message: "a name is not UTF-8 or has a NUL" };
-    const TOO_LONG: Self = Self { reply: REP_ERR_TOO_BIG, message: "a name is longer than 4096 bytes" };
-    const UNKNOWN: Self = Self { reply: REP_ERR_UNKNOWN, message: "there is no such export" };
-
-    pub fn put(self, option: u32, out: &mut Vec<u8>) {
-        put_reply(option, self.reply, &[self.message.as_bytes()], out);
-    }
-}
-
-/// One reply to an option, whose data are `parts`, one behind the other.
-pub fn put_reply(option: u32, reply: u32, parts: &[&[u8]], out: &mut Vec<u8>) {
-    put_u64(out, OPTION_REPLY_MAGIC);
-    put_u32(out, option);
-    put_u32(out, reply);
-    put_u32(out, short(parts.iter().map(|part| part.len()).sum()));
-    parts.iter().for_each(|part| out.extend_from_slice(part));
-}
-
-/// A string with its length before it, within the limits of all strings.
-pub fn string<'a>(fields: &mut Fields<'a>) -> Result<&'a str, Refused> {
-    let length = fields.u32().ok_or(Refused::MALFORMED)?;
-    let length = usize::try_from(length).map_err(|_| Refused::MALFORMED)?;
-    let bytes = fields.bytes(length).ok_or(Refused::MALFORMED)?;
-    if length > MAX_STRING_BYTES {
-        return Err(Refused::TOO_LONG);
-    }
-    text(bytes).ok_or(Refused::NOT_TEXT)
-}
-
-fn text(bytes: &[u8]) -> Option<&str> {
-    std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
-}
-
-/// The place of an export that an option names.
-pub fn find(exports: &Exports, name: &str) -> Result<usize, Refused> {
-    exports.find(name).ok_or(Refused::UNKNOWN)
-}
+use crate::wire::option_reply::{Refused, find, put_reply, string, text};
+use crate::wire::step::Step;
 
 impl Handshake {
-    /// An option with all its data, of those that are known and were not refused by their header.
+    /// Carries out an option with all its data. The option is known and was not refused by its header.
     pub fn option(&mut self, option: u32, data: &[u8], exports: &Exports, out: &mut Vec<u8>) -> Step {
         let answered = match option {
             OPT_EXPORT_NAME => return self.export_name(data, exports, out),
@@ -87,7 +39,7 @@ impl Handshake {
 
     fn export_name(&mut self, data: &[u8], exports: &Exports, out: &mut Vec<u8>) -> Step {
         let Some(name) = text(data) else { return Step::Close(Close::ExportNameNotText) };
-        let Some(index) = exports.find(name) else { return Step::Close(Close::UnknownExport(name.to_owned())) };
+        let Some(index) = exports.find(name) else { return Step::Close(Close::UnknownExport(name.into())) };
         let export = &exports.all()[index];
         put_u64(out, export.size_bytes);
         put_u16(out, export.transmission_flags(self.structured));
@@ -108,7 +60,7 @@ impl Handshake {
         let mut fields = Fields(data);
         let name = string(&mut fields)?;
         let count = fields.u16().ok_or(Refused::MALFORMED)?;
-        // Each kind is told of once, however often it is asked for; unknown ones are ignored.
+        // Each kind is reported once, even if it is asked for several times; unknown kinds are ignored.
         let mut wanted = [false; 4];
         for _ in 0..count {
             let kind = fields.u16().ok_or(Refused::MALFORMED)?;

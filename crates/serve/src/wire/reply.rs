@@ -5,7 +5,7 @@ use crate::wire::limits::MAX_STRING_BYTES;
 use crate::wire::numbers::{REPLY_TYPE_ERROR, REPLY_TYPE_ERROR_OFFSET, SIMPLE_REPLY_MAGIC, STRUCTURED_REPLY_MAGIC};
 use crate::wire::request::Errno;
 
-/// 16 bytes.
+/// Appends a simple reply of 16 bytes.
 pub fn put_simple(cookie: u64, errno: u32, out: &mut Vec<u8>) {
     let mut head = [0; 16];
     head[..4].copy_from_slice(&SIMPLE_REPLY_MAGIC.to_be_bytes());
@@ -14,7 +14,7 @@ pub fn put_simple(cookie: u64, errno: u32, out: &mut Vec<u8>) {
     out.extend_from_slice(&head);
 }
 
-/// 20 bytes, before a payload of `payload_bytes`.
+/// Appends the head of a chunk, 20 bytes, before a payload of `payload_bytes`.
 pub fn put_chunk(cookie: u64, flags: u16, kind: u16, payload_bytes: u32, out: &mut Vec<u8>) {
     let mut head = [0; 20];
     head[..4].copy_from_slice(&STRUCTURED_REPLY_MAGIC.to_be_bytes());
@@ -25,7 +25,7 @@ pub fn put_chunk(cookie: u64, flags: u16, kind: u16, payload_bytes: u32, out: &m
     out.extend_from_slice(&head);
 }
 
-/// An error chunk; of one place, if there is an offset.
+/// Appends an error chunk. With an offset, the error concerns this place only.
 pub fn put_error(cookie: u64, flags: u16, errno: Errno, message: &str, offset: Option<u64>, out: &mut Vec<u8>) {
     let message = cut(message);
     let length = u16::try_from(message.len()).expect("it was cut");
@@ -39,7 +39,7 @@ pub fn put_error(cookie: u64, flags: u16, errno: Errno, message: &str, offset: O
     }
 }
 
-/// A message is a string: without NUL, no longer than strings may be.
+/// Cuts a message to a legal string: without NUL, and no longer than strings may be.
 fn cut(message: &str) -> &str {
     let message = message.split('\0').next().unwrap_or_default();
     let end = (0..=message.len().min(MAX_STRING_BYTES)).rev().find(|end| message.is_char_boundary(*end));

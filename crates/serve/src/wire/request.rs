@@ -1,4 +1,4 @@
-//! What a request asks for, and whether it may.
+//! Requests, and the checks that they have to pass.
 
 use crate::wire::exports::Export;
 use crate::wire::limits::MAX_IN_FLIGHT;
@@ -8,57 +8,57 @@ use crate::wire::numbers::{
     FLAG_SEND_FLUSH, FLAG_SEND_FUA, FLAG_SEND_TRIM, FLAG_SEND_WRITE_ZEROES,
 };
 
-/// What went wrong, in the protocol's numbers.
+/// The error numbers of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Errno {
-    /// `NBD_EPERM`: read-only.
+    /// `NBD_EPERM`: the export is read-only.
     NotPermitted = 1,
-    /// `NBD_EIO`: can't be read or written.
+    /// `NBD_EIO`: the data can't be read or written.
     Io = 5,
-    /// `NBD_ENOMEM`: to be avoided, says the document.
+    /// `NBD_ENOMEM`: the document advises against it.
     NoMemory = 12,
-    /// `NBD_EINVAL`: makes no sense here.
+    /// `NBD_EINVAL`: the request makes no sense here.
     Invalid = 22,
-    /// `NBD_ENOSPC`: no space, or a write beyond the end.
+    /// `NBD_ENOSPC`: there is no space, or a write goes beyond the end.
     NoSpace = 28,
-    /// `NBD_EOVERFLOW`: an unfragmented read that is too long to be one, and nothing else.
+    /// `NBD_EOVERFLOW`: an unfragmented read is too long to be one; for nothing else.
     Overflow = 75,
-    /// `NBD_ENOTSUP`: a fast zero that would be slow, and nothing else.
+    /// `NBD_ENOTSUP`: a fast zero would be slow; for nothing else.
     NotSupported = 95,
-    /// `NBD_ESHUTDOWN`: the server ends.
+    /// `NBD_ESHUTDOWN`: the server shuts down.
     ShuttingDown = 108,
 }
 
-/// What is asked for.
+/// The command of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Data are to be sent.
+    /// The client wants data.
     Read,
-    /// Data are to be written.
+    /// The client writes data.
     Write {
-        /// Durable before it is answered.
+        /// The write has to be durable before it is answered.
         fua: bool,
     },
-    /// Whatever was answered before is to be durable before this is answered.
+    /// Everything that was answered before has to be durable before the flush is answered.
     Flush,
-    /// Data are not needed any more.
+    /// The client does not need the data any more.
     Trim {
-        /// Durable before it is answered.
+        /// The trim has to be durable before it is answered.
         fua: bool,
     },
-    /// Data will be read soon.
+    /// The client will read the data soon.
     Cache,
-    /// Zeroes are to be written.
+    /// The client writes zeroes.
     WriteZeroes {
-        /// Durable before it is answered.
+        /// The zeroes have to be durable before the request is answered.
         fua: bool,
-        /// Space must stay provisioned.
+        /// The space must stay provisioned.
         no_hole: bool,
-        /// Fail with [`Errno::NotSupported`] rather than be as slow as a write.
+        /// The request fails with [`Errno::NotSupported`] rather than be as slow as a write.
         fast: bool,
     },
-    /// What is allocated, and what reads as zeroes?
+    /// The client asks which bytes are allocated and which read as zeroes.
     BlockStatus,
 }
 
@@ -69,65 +69,66 @@ impl Command {
     }
 }
 
-/// A request that is to be carried out, and answered exactly once: the methods of [`Connection`](crate::wire::Connection)
-/// that answer take it back. It lies within the export, on multiples of the minimum block size, and is not empty unless
+/// A request to carry out. It has to be answered exactly once: the methods of [`Connection`](crate::wire::Connection)
+/// that answer consume it. It lies within the export, on multiples of the minimum block size, and is not empty unless
 /// it is a flush.
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "each request is to be answered"]
 pub struct Request {
     pub(in crate::wire) slot: u8,
     pub(in crate::wire) command: Command,
-    /// The answer may consist of several chunks or descriptors.
+    /// The reply may consist of several chunks or descriptors.
     pub(in crate::wire) parts: bool,
-    /// `DONE` was sent.
+    /// The flag `DONE` was sent.
     pub(in crate::wire) done: bool,
     pub(in crate::wire) length: u32,
     pub(in crate::wire) cookie: u64,
     pub(in crate::wire) offset: u64,
-    /// Bytes of a read that chunks have told of.
-    pub(in crate::wire) told: u32,
+    /// The number of bytes of a read that chunks have covered.
+    pub(in crate::wire) covered: u32,
 }
 
 impl Request {
-    /// What is asked for.
+    /// The command of the request.
     #[must_use]
     pub fn command(&self) -> Command {
         self.command
     }
 
-    /// Where in the export it begins, in bytes.
+    /// The offset in the export, in bytes.
     #[must_use]
     pub fn offset_bytes(&self) -> u64 {
         self.offset
     }
 
-    /// How long it is, in bytes.
+    /// The length of the request, in bytes.
     #[must_use]
     pub fn length_bytes(&self) -> u32 {
         self.length
     }
 
-    /// The client's name for it; clients may give several the same.
+    /// The client's number for the request. A client may use a number several times.
     #[must_use]
     pub fn cookie(&self) -> u64 {
         self.cookie
     }
 
-    /// A number below [`MAX_IN_FLIGHT`] that no other request of this connection has until this one is answered.
+    /// The slot of the request, below [`MAX_IN_FLIGHT`]. No other request in flight on this connection has the same.
     #[must_use]
     pub fn slot(&self) -> usize {
         debug_assert!(usize::from(self.slot) < MAX_IN_FLIGHT);
         usize::from(self.slot)
     }
 
-    /// Whether a read may be answered with several chunks and holes. Otherwise all its data are to be sent as one.
+    /// Whether a read may be answered with several chunks and holes. Otherwise all its data have to be sent as one
+    /// chunk.
     #[must_use]
     pub fn may_fragment(&self) -> bool {
         self.command == Command::Read && self.parts
     }
 }
 
-/// Why a request is refused.
+/// The refusal of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
     pub errno: Errno,
@@ -147,8 +148,8 @@ pub struct Asked {
     pub length: u32,
 }
 
-/// What a request is held to: what the client was told when it chose the export, and the size and read-only as they are
-/// now.
+/// The terms of requests: the offers that the client got when it chose the export, and the present size and
+/// `read_only`.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     offered: u16,
@@ -176,7 +177,7 @@ impl Terms {
         self.read_only = export.read_only;
     }
 
-    /// What a client is told of must be in multiples of the minimum block size, as what it asks for must be.
+    /// Panics if the length of an extent is not a multiple of the minimum block size.
     pub fn assert_aligned(&self, bytes: u64) {
         assert_eq!(bytes & u64::from(self.minimum - 1), 0, "an extent of {bytes} bytes is not aligned");
     }
@@ -185,8 +186,8 @@ impl Terms {
         self.offered & flag != 0
     }
 
-    /// What is to be carried out, or why not. The order of the checks decides which error a request gets that is wrong
-    /// in several ways: what it is, whether it may be, then where.
+    /// The command to carry out, or the refusal. If a request is wrong in several ways, the order of the checks decides
+    /// on its error: first the command, then the permission, then the place.
     pub fn check(&self, asked: Asked) -> Result<Command, Refusal> {
         let flag = |flag| asked.flags & flag != 0;
         let when = |offered, flags| if self.offers(offered) { flags } else { 0 };
@@ -205,7 +206,7 @@ impl Terms {
             CMD_BLOCK_STATUS => (Command::BlockStatus, self.block_status, CMD_FLAG_REQ_ONE),
             _ => return refuse(Errno::Invalid, "this command is not known"),
         };
-        // Where FUA was offered it must be accepted with every command; Linux is known to send it with reads.
+        // If FUA was offered it must be accepted with every command; Linux is known to send it with reads.
         if asked.flags & !(flags | when(FLAG_SEND_FUA, CMD_FLAG_FUA)) != 0 {
             return refuse(Errno::Invalid, "a flag that was not offered for this command");
         }

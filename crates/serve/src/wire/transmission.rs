@@ -1,8 +1,7 @@
-//! The transmission phase: requests in, replies out, and the account of what is in flight.
+//! The transmission phase: requests in, replies out, and the account of requests in flight.
 
 use crate::wire::bytes::{Fields, put_u32, put_u64};
 use crate::wire::close::Close;
-use crate::wire::connection::Step;
 use crate::wire::extents::{Extent, put_descriptors};
 use crate::wire::limits::{MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, MAX_SKIPPED_PAYLOAD_BYTES};
 use crate::wire::meta::ALLOCATION_ID;
@@ -12,6 +11,7 @@ use crate::wire::numbers::{
 };
 use crate::wire::reply::{put_chunk, put_error, put_simple};
 use crate::wire::request::{Asked, Command, Errno, Refusal, Request, Terms};
+use crate::wire::step::Step;
 
 const DONE: u16 = REPLY_FLAG_DONE;
 
@@ -19,23 +19,23 @@ const DONE: u16 = REPLY_FLAG_DONE;
 enum State {
     /// A request comes next.
     Requests,
-    /// What comes next is the payload of a write that is refused behind it.
+    /// The payload of a write comes next, and the write is refused behind it.
     Skipping { left: u32, cookie: u64, refusal: Refusal },
-    /// What comes next is the payload of a write; the caller takes it from the stream himself.
+    /// The payload of a write comes next, which the caller takes from the stream itself.
     Payload { left: u32 },
-    /// The client said goodbye and waits for what is in flight.
+    /// The client disconnects, and waits for the replies to its requests in flight.
     Draining,
 }
 
 #[derive(Debug)]
 pub struct Transmission {
-    /// Place in the table of exports.
+    /// The place of the export in the table.
     pub export: usize,
     structured: bool,
     shutting_down: bool,
     terms: Terms,
     state: State,
-    /// One bit for each slot.
+    /// The slots of requests in flight, one bit each.
     in_flight: u128,
     in_flight_bytes: u64,
 }
@@ -62,7 +62,7 @@ impl Transmission {
         self.in_flight.count_ones()
     }
 
-    /// Whether the stream may end here: nothing of a message was begun.
+    /// Whether the stream may end here, because no message was begun.
     pub fn is_between_messages(&self) -> bool {
         matches!(self.state, State::Requests | State::Draining)
     }
@@ -91,7 +91,7 @@ impl Transmission {
         let cookie = fields.u64().expect(whole);
         let (offset, length) = (fields.u64().expect(whole), fields.u32().expect(whole));
         if kind == CMD_DISC {
-            // Its flags, offset and length should be 0; the client goes either way.
+            // Its flags, offset and length should be 0, but the client leaves either way.
             self.state = State::Draining;
             return (REQUEST_BYTES, self.parse(&[], out).1);
         }
@@ -111,7 +111,7 @@ impl Transmission {
             Command::Read => self.structured && flags & CMD_FLAG_DF == 0,
             _ => flags & CMD_FLAG_REQ_ONE == 0,
         };
-        let request = Request { slot, command, parts, done: false, length, cookie, offset, told: 0 };
+        let request = Request { slot, command, parts, done: false, length, cookie, offset, covered: 0 };
         if !matches!(command, Command::Write { .. }) {
             return (REQUEST_BYTES, Step::Request(request));
         }
@@ -157,7 +157,7 @@ impl Transmission {
         if let State::Payload { left } = self.state { left } else { 0 }
     }
 
-    /// A free slot, unless so much is in flight that the client has to wait.
+    /// Takes a free slot, unless the limits of requests in flight are reached.
     fn take_slot(&mut self, command: Command, length: u32) -> Option<u8> {
         let slot = self.in_flight.trailing_ones();
         let bytes = if command.has_data() { u64::from(length) } else { 0 };
@@ -169,7 +169,7 @@ impl Transmission {
         u8::try_from(slot).ok()
     }
 
-    /// Gives a request's slot back. What the connection itself refused never had one.
+    /// Frees the slot of a request. Requests that the connection itself refused never had one.
     pub fn release(&mut self, request: &Request) {
         let bit = 1 << request.slot;
         assert!(self.in_flight & bit != 0, "slot {} is not in flight: answered twice, or elsewhere", request.slot);
@@ -201,7 +201,7 @@ impl Transmission {
     }
 
     pub fn answer_read(&mut self, mut request: Request, out: &mut Vec<u8>) {
-        assert!(request.command == Command::Read && request.told == 0, "a read that nothing was said to yet");
+        assert!(request.command == Command::Read && request.covered == 0, "a read that nothing was said to yet");
         if self.structured {
             let length = request.length;
             self.put_content(&mut request, length, out);
@@ -212,8 +212,8 @@ impl Transmission {
     }
 
     fn put_content(&self, request: &mut Request, bytes: u32, out: &mut Vec<u8>) {
-        let offset = request.offset + u64::from(request.told);
-        let flags = tell(request, bytes);
+        let offset = request.offset + u64::from(request.covered);
+        let flags = cover(request, bytes);
         put_chunk(request.cookie, flags, REPLY_TYPE_OFFSET_DATA, 8 + bytes, out);
         put_u64(out, offset);
     }
@@ -225,8 +225,8 @@ impl Transmission {
 
     pub fn put_hole(&mut self, request: &mut Request, bytes: u32, out: &mut Vec<u8>) {
         assert!(request.may_fragment(), "this read is to be answered as one");
-        let offset = request.offset + u64::from(request.told);
-        let flags = tell(request, bytes);
+        let offset = request.offset + u64::from(request.covered);
+        let flags = cover(request, bytes);
         put_chunk(request.cookie, flags, REPLY_TYPE_OFFSET_HOLE, 12, out);
         put_u64(out, offset);
         put_u32(out, bytes);
@@ -241,13 +241,13 @@ impl Transmission {
         out: &mut Vec<u8>,
     ) {
         assert!(request.may_fragment(), "this read is to be answered as one");
-        let offset = request.offset + u64::from(request.told);
-        let flags = tell(request, bytes);
+        let offset = request.offset + u64::from(request.covered);
+        let flags = cover(request, bytes);
         put_error(request.cookie, flags, errno, message, Some(offset), out);
     }
 
     pub fn finish_read(&mut self, request: Request) {
-        assert!(request.done, "{} of {} bytes were told of", request.told, request.length);
+        assert!(request.done, "{} of {} bytes were covered", request.covered, request.length);
         self.release(&request);
     }
 
@@ -264,16 +264,16 @@ impl Transmission {
         put_u32(out, ALLOCATION_ID);
         let extents = extents.into_iter().inspect(|extent| self.terms.assert_aligned(extent.bytes));
         let bytes = put_descriptors(extents, request.length, !request.parts, out);
-        assert!(bytes > 0, "at least one extent is to be told of");
+        assert!(bytes > 0, "at least one extent is needed");
         let payload_bytes = u32::try_from(4 + bytes).expect("the number of descriptors is limited");
         out[begin + 16..begin + 20].copy_from_slice(&payload_bytes.to_be_bytes());
     }
 }
 
-/// Counts what a chunk tells of; the flags of that chunk.
-fn tell(request: &mut Request, bytes: u32) -> u16 {
-    assert!(bytes > 0 && bytes <= request.length - request.told, "a chunk is a part of what was asked for");
-    request.told += bytes;
-    request.done = request.told == request.length;
+/// Counts the bytes that a chunk covers, and returns the flags of the chunk.
+fn cover(request: &mut Request, bytes: u32) -> u16 {
+    assert!(bytes > 0 && bytes <= request.length - request.covered, "a chunk is a part of what was asked for");
+    request.covered += bytes;
+    request.done = request.covered == request.length;
     if request.done { DONE } else { 0 }
 }

@@ -115,7 +115,7 @@ fn go(name: &str) -> Vec<u8> {
     data
 }
 
-/// What a client does, and what becomes of it.
+/// The name of a hostile client, and its actions.
 type Case = (&'static str, fn(&Path));
 
 fn options(socket: &Path, number: u32, data: &[u8], kind: u32) {
@@ -371,7 +371,7 @@ fn one_that_stops_in_the_middle_of_a_write_is_let_go() {
     let mut raw = Raw::ready(&served.socket());
     raw.request(0, 1, 0, 1 << 20, &[1; 5000]);
     raw.is_let_go();
-    // What it has sent was no write.
+    // The bytes that it has sent were no write.
     let mut raw = Raw::ready(&served.socket());
     raw.request(0, 0, 0, 4096, &[]);
     assert_eq!(raw.error(), 0);

@@ -33,13 +33,13 @@ pub struct World {
     pub ended: u64,
     /// Power goes when so many have ended.
     pub cut_at: Option<u64>,
-    /// IoKind was left when power went.
+    /// The contents of the disks when power went.
     pub left: Option<BTreeMap<PathBuf, Disk>>,
     /// Requests to this path fail.
     pub broken: BTreeMap<PathBuf, Broken>,
 }
 
-/// IoKind fails.
+/// The requests of a broken disk that fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     All(i32),
@@ -112,7 +112,7 @@ impl World {
             return;
         }
         let mut left = self.disks.clone();
-        // Of what is not durable: nothing, all, or any part.
+        // Nothing, everything, or any part of the requests that are not durable is lost.
         let percent = [0, 100, 50, 90][self.rng.below(4) as usize];
         for disk in left.values_mut() {
             for sector in std::mem::take(&mut disk.unsynced) {
@@ -231,7 +231,7 @@ impl Disks for Sim {
 
     fn close(&mut self, handle: Handle) {
         self.with(|world| {
-            // IoKind is under way is carried out: the file is free then.
+            // The requests in flight are carried out, and the file is free then.
             let (of_file, queue) = std::mem::take(&mut world.queue).into_iter().partition(|io| io.handle == handle);
             world.queue = queue;
             Vec::into_iter(of_file).for_each(|io| world.carry_out(io));
@@ -324,7 +324,7 @@ pub fn unit(shape: &Shape, at: UnitAt, version: u64) -> Unit {
     unit
 }
 
-/// IoKind a sector that was read holds.
+/// The contents of a sector that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     Erased,
@@ -333,7 +333,7 @@ pub enum Holds {
     Version(u64),
 }
 
-/// IoKind the sectors of a unit that was read hold.
+/// The contents of the sectors of a unit that was read.
 pub fn holds(shape: &Shape, at: UnitAt, read: &Unit) -> Vec<Holds> {
     let look = |sector: usize| match read.state(sector) {
         SectorState::Erased => Holds::Erased,

@@ -92,8 +92,8 @@ pub fn unit_at(band: u32, stripe: u32, unit: u32) -> UnitAt {
     UnitAt { block: BlockAt { module: unit, die: 0, block: band }, row: stripe }
 }
 
-/// Makes two data units of a stripe unreadable that hold what sectors read as, in a band that is known from its summary.
-/// The sectors that are lost.
+/// Makes two data units of a stripe unreadable that hold what sectors read as, in a band that is known from its
+/// summary. The sectors that are lost.
 pub fn lose_two_units(dir: &Path) -> Vec<u32> {
     let mut flash = load(dir);
     let mut card = Examined::new(flash.clone()).unwrap();

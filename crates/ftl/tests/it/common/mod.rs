@@ -7,7 +7,7 @@ use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 pub const PACED: GcMode = GcMode::Paced { target_free_bands: 4 };
 pub const STOP_THE_WORLD: GcMode = GcMode::StopTheWorld { start_free_bands: 1, stop_free_bands: 4 };
 
-/// What is varied. `u` is the share of the space that collection can use, on a card without bad blocks.
+/// The parameters that are varied. `u` is the share of the space that collection can use, on a card without bad blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Card {
     pub bands: u32,

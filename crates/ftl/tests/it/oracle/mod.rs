@@ -1,4 +1,4 @@
-//! What write amplification must be: analytic models that share no code and no idea with the flash management.
+//! Expected write amplification: analytic models that share no code and no idea with the flash management.
 //!
 //! All are mean-field limits (many erase blocks) for a device without parity where single pages are overwritten at
 //! random. `u` is the used share of the data capacity, valid pages / all pages, and `b` the pages of an erase block.
@@ -20,7 +20,7 @@
 //! Where relocated pages go: the models put them into the block that takes host writes too. Separate open blocks
 //! change nothing in (1) when traffic is uniform, for a page's chance to be overwritten next does not depend on
 //! its history: a block that was filled with relocated pages and one filled with host pages both start with `b` valid
-//! ones and lose them at the same rate. What differs is of the order of 1 / N: one more block is open and partly
+//! ones and lose them at the same rate. The difference is of the order of 1 / N: one more block is open and partly
 //! empty, and a block that fills slowly has lost more pages by the time it is closed. Under skewed traffic the two
 //! differ a great deal, because relocated pages are colder than the mean.
 //!

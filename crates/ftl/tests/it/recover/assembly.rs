@@ -153,7 +153,7 @@ fn a_module_that_is_being_filled_does_not_count() {
 
 #[test]
 fn headers_may_be_cut_at_any_write() {
-    // Which copy comes first may differ from module to module.
+    // The copy that comes first may differ from module to module.
     for first in 0..8u32 {
         let copy = |round: u32, slot: u32| (first >> slot & 1) ^ round;
         let order: Vec<(u32, u32)> =

@@ -1,4 +1,4 @@
-//! What a checkpoint saves, and when it must not be believed.
+//! The reads that a checkpoint saves, and the cases in which it must not be believed.
 
 use crate::recover::writer::{Content, GROUPS, Made, SMALL, Writer, last};
 use ftl::recover::{SEQUENCE_EPOCH_BITS, ScanError, VERSION_GAP};
@@ -48,7 +48,7 @@ fn bands_that_a_checkpoint_knows_are_looked_at_on_all_dies_alike() {
     let report = writer.scan().unwrap().report;
     assert_eq!(report.bands_by_checkpoint, 21);
     let (most, least) = (report.reads_by_die.iter().max().unwrap(), report.reads_by_die.iter().min().unwrap());
-    // Of each of these bands two units are read, of three.
+    // Two of three units are read in each of these bands.
     assert!(most - least < 7, "{:?}", report.reads_by_die);
 }
 
@@ -165,7 +165,7 @@ fn a_checkpoint_that_had_what_is_found_nowhere_is_not_used() {
 
 #[test]
 fn any_single_unit_of_a_checkpoint_and_any_module_can_be_lost() {
-    // Of three units of data and no parity the sum has a role and a checksum that are right, and is none of the parts.
+    // The sum of three units of data without parity has a right role and checksum, and is none of the parts.
     for made in [SMALL, GROUPS, Made { modules: 4, width: 4, ..SMALL }] {
         let (writer, written) = with_checkpoint(made);
         let places = (0..made.modules * made.dies_per_module).flat_map(|die| (0..made.rows).map(move |row| (die, row)));

@@ -33,8 +33,8 @@ fn check(writer: &mut Writer, durable: &[u64], issued: &[u64], what: &dyn std::f
     for (lba, version) in writer.versions(&found).into_iter().enumerate() {
         assert!((durable[lba]..=issued[lba]).contains(&version), "{what:?}: LBA {lba} reads as {version}");
     }
-    // Recovery is idempotent, and needs no summaries. Of equal copies it may take another then: it knows more of
-    // stripes.
+    // Recovery is idempotent, and needs no summaries. It may take another of equal copies then, because it knows more
+    // of stripes.
     assert_eq!(writer.scan().unwrap(), found);
     let all = writer.scan_all().unwrap();
     assert_eq!(writer.versions(&all), writer.versions(&found), "{what:?}");

@@ -4,7 +4,7 @@ use crate::recover::writer::{CARD, SMALL, Writer};
 use ftl::recover::{Card, ScanError, scan};
 use media::{Flash, Physics, Shape};
 
-/// What is refused, as field and both figures.
+/// The refusal, as field and both figures.
 fn refused(result: Result<ftl::recover::Found, ScanError>) -> Option<(&'static str, u64, u64)> {
     match result {
         Ok(_) => None,

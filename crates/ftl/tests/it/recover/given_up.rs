@@ -1,4 +1,4 @@
-//! What a rebuild has given up: units without spare areas in place of what it could not make.
+//! Units that a rebuild has given up: they have no spare areas, in place of units that it could not restore.
 
 use crate::recover::writer::{GROUPS, SMALL, Writer, last};
 use ftl::recover::{FoundState, ScanError};

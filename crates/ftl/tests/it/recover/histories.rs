@@ -5,7 +5,7 @@ use format::{Role, Spare, payload_crc};
 use media::{Media, Unit};
 use proptest::prelude::*;
 
-/// What the next sector of a stripe is.
+/// The kind of the next sector of a stripe.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(u32),
@@ -26,7 +26,7 @@ fn step(user_sectors: u32) -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What is lost.
+/// The loss that a history ends with.
 #[derive(Clone, Copy, Debug)]
 enum Loss {
     Nothing,
@@ -86,7 +86,7 @@ fn play(made: Made, steps: &[Step], bad: &[(u32, u32)]) -> (Writer, Vec<u64>) {
         }
         if open.next == writer.data_stripes(&open) {
             writer.close(&mut open);
-            // What waits for a stripe has no place to go to.
+            // The waiting sectors have no place to go to.
             let Some(band) = bands.next() else { return (writer, on_flash) };
             open = writer.open(band);
         }

@@ -1,4 +1,4 @@
-//! What the first rows of a band tell: which opening of it this is, and who the members of its stripes are.
+//! The identity of a band from its first rows: its opening, and the members of its stripes.
 
 use crate::recover::writer::{GROUPS, Made, SMALL, Writer, last};
 use ftl::recover::BandIdentity;
@@ -29,7 +29,7 @@ fn members(identity: BandIdentity) -> Vec<u64> {
 #[test]
 fn where_the_first_row_can_not_be_read_the_next_one_is_asked_and_nobody_twice() {
     let mut writer = two_rows(GROUPS, 3);
-    // Of each group the first die that is asked tells.
+    // The first die that is asked tells, in each group.
     let (identity, reads) = writer.identify(3);
     assert_eq!((members(identity), reads), (vec![0b111, 0b111], 2));
     spoil(&mut writer, 3, 3..6, 0);

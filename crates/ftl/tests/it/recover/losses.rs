@@ -240,8 +240,8 @@ fn a_program_that_went_astray_is_no_proof_that_its_stripe_was_torn() {
             writer.flash.inject(fault);
             writer.write(&mut open, &[3, 4]);
             assert!(writer.scan().is_ok());
-            // Another module is missing, or was: a rebuild has left a unit without spare areas, which says that something
-            // pointed there.
+            // Another module is missing, or was: a rebuild has left a unit without spare areas, which says that
+            // something pointed there.
             let mut given_up = writer.clone();
             writer.modules[1] = None;
             let at = given_up.at(3, 1, 1);
@@ -268,7 +268,7 @@ fn two_lost_blocks_of_a_band_that_is_needed_are_refused() {
         writer.full_band(2, 20);
         (0..8).for_each(|row| spoil_two(&mut writer, 1, row));
         assert!(is_beyond(&writer.scan().unwrap_err(), 1, 0));
-        // What is left of it is superseded: it may have been erased just then.
+        // The rest of the band is superseded, so it may have been erased just then.
         writer.full_band(3, 0);
         let found = writer.scan().unwrap();
         assert_eq!(found.bands[1].state, FoundState::Dirty);
@@ -345,7 +345,7 @@ fn a_last_program_that_is_good_has_spoiled_nothing_that_shares_its_cells() {
         let at = writer.at(3, 2, 3);
         writer.flash.inject(Fault::FlipBits { at, sector: 0, bits: 10_000 });
         assert!(is_beyond(&writer.scan().unwrap_err(), 3, 2));
-        // What a cut has left of a program may have spoiled what came before.
+        // A cut program may have spoiled earlier rows.
         let at = writer.at(3, 1, 3);
         writer.flash.inject(Fault::FlipBits { at, sector: 0, bits: 10_000 });
         assert!(writer.scan().is_ok());
@@ -402,7 +402,7 @@ fn a_spare_area_that_is_damaged_is_none_that_a_rebuild_has_left_out() {
     let mut open = writer.open(3);
     let mut written = writer.write(&mut open, &[1, 2]);
     written.extend(writer.write(&mut open, &[3, 4]));
-    // What a cut may leave of the last stripe: a unit that can't be read, and another one of which some bytes are wrong.
+    // A cut may leave the last stripe with a unit that can't be read, and another one with some wrong bytes.
     writer.spoil(writer.at(3, 0, 1));
     writer.flash.inject(Fault::Miscorrect { at: writer.at(3, 2, 1), sector: 0, part: media::Part::Spare });
     let found = writer.scan().unwrap();

@@ -9,7 +9,7 @@ mod given_up;
 mod histories;
 mod identity;
 mod losses;
-mod noted;
 mod report;
+mod watermark;
 mod whole;
 mod writer;

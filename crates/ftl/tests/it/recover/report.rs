@@ -27,7 +27,7 @@ fn a_band_that_a_checkpoint_knew_and_that_is_read_all_the_same_counts_once() {
             let known = (report.bands_by_checkpoint, report.bands_by_summary, report.bands_scanned);
             (known, report.bands_free, report.bands_dirty)
         };
-        // What is known, the checkpoint itself, and five free bands.
+        // There are the known bands, the checkpoint itself, and five free bands.
         assert_eq!(counts(&mut writer), ((2, 0, 1), 5, 0));
         // A copy of something in it lies elsewhere: band 1 is read. Its summary is whole.
         copy(&mut writer, 5, &moved[..1]);
@@ -63,7 +63,7 @@ fn nobody_is_asked_twice_what_a_checkpoint_knows() {
     let checkpoint = writer.checkpoint_of(&found, &[]);
     writer.write_checkpoint(4, &checkpoint);
     let parts = checkpoint.encode().len().div_ceil(crate::recover::writer::PAYLOAD) as u64;
-    // Free bands: the first row. Those that are open: one unit of each group. Of the checkpoint: its stripes of four
+    // Free bands: the first row. Open bands: one unit of each group. The checkpoint: its stripes of four
     // sectors of data in two units, an erased one behind them, and the first row once more.
     let of_checkpoint = (parts.div_ceil(4) + 1) * 3 + 6;
     assert_eq!(writer.scan().unwrap().report.reads, 6 * 6 + 2 * 2 + of_checkpoint);
@@ -103,7 +103,7 @@ fn a_band_that_turns_out_to_be_on_its_way_to_its_erase_counts_as_dirty_and_no_mo
 fn sectors_with_addresses_that_the_card_does_not_have_are_counted_and_left_out() {
     let mut writer = Writer::new(SMALL);
     let mut open = writer.open(2);
-    // Of the map's 65 entries the last one is the list's of the only segment.
+    // The last of the map's 65 entries is that of the list of the only segment.
     writer.stripe(&mut open, &[Content::Data(63, 1), Content::Data(64, 2)]);
     writer.stripe(&mut open, &[Content::Lost(64, 3), Content::Data(1_000, 4)]);
     writer.stripe(&mut open, &[Content::Holes(1, 5, 5, vec![]), Content::Padding]);
@@ -156,7 +156,7 @@ fn a_die_does_not_confirm_itself() {
                 let block = writer.at(band, other, 0).block;
                 writer.flash.erase(block).unwrap();
             }
-            // What was in it is written elsewhere.
+            // Its sectors are written elsewhere.
             writer.full_band(5, 0);
             assert_eq!(writer.scan().unwrap().report.bands_by_checkpoint, 0, "band {band} die {die}");
         }

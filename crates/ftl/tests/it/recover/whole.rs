@@ -82,8 +82,8 @@ fn a_scan_reads_an_open_band_no_further_than_it_was_written() {
         writer.write(&mut open, &lbas);
     }
     let found = writer.scan().unwrap();
-    // Free bands: the first row. The band: one unit of each group, one of its last row, which is not there; of the first
-    // group two rows and an erased one, of the second one and an erased one.
+    // Free bands: the first row. The band: one unit of each group, one of its last row, which is not there; of the
+    // first group two rows and an erased one, of the second one and an erased one.
     assert_eq!(found.report.reads, 7 * 6 + 2 + 1 + (3 + 2) * 3);
 }
 
@@ -117,7 +117,8 @@ fn of_equal_copies_the_one_in_the_band_opened_last_is_taken() {
 
 #[test]
 fn of_equal_copies_the_one_in_the_stripe_that_has_lost_less_is_taken() {
-    // Dies of whose units the one stripe and the other are without. In their row parity lies on die 1, the copy on die 0.
+    // Dies of whose units the one stripe and the other are without. In their row parity lies on die 1, the copy on die
+    // 0.
     let cases: [(&[u32], &[u32]); 2] = [(&[], &[2]), (&[2], &[1, 2])];
     for (better, worse, (less, more)) in cases.into_iter().flat_map(|lost| [(6, 1, lost), (1, 6, lost)]) {
         let mut writer = Writer::new(SMALL);
@@ -403,7 +404,7 @@ fn what_was_rebuilt_is_counted() {
     for row in 0..3 {
         writer.write(&mut open, &[row, 10 + row]);
     }
-    // Of the three units of a die one is parity's.
+    // One of the three units of a die is parity.
     (0..3).for_each(|row| writer.spoil(writer.at(3, 0, row)));
     assert_eq!(writer.scan().unwrap().report.reconstructed_sectors, 2);
 }

@@ -44,7 +44,7 @@ pub const SMALL: Made = Made {
 /// Two groups of dies, two sectors a unit.
 pub const GROUPS: Made = Made { dies_per_module: 2, unit_sectors: 2, rows: 6, user_sectors: 200, ..SMALL };
 
-/// What a sector of data holds.
+/// The contents of a sector of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
     Data(u32, u64),
@@ -367,7 +367,8 @@ impl Writer {
         written
     }
 
-    /// Writes a checkpoint of what was found into a band; its version. `owed` are segments with holes that no list tells of.
+    /// Writes a checkpoint of what was found into a band; its version. `owed` are segments with holes that no list
+    /// tells of.
     pub fn checkpoint(&mut self, band: u32, found: &Found, owed: &[u32]) -> u64 {
         let checkpoint = self.checkpoint_of(found, owed);
         self.write_checkpoint(band, &checkpoint);
@@ -436,7 +437,7 @@ impl Writer {
         self.scan_with(|card| card.use_summaries = false)
     }
 
-    /// What the first rows of a band tell, and how many units were read.
+    /// The identity of a band, and the number of units that were read for it.
     pub fn identify(&mut self, band: u32) -> (BandIdentity, u64) {
         let before = self.flash.reads();
         let card = card_of(&self.made, &self.layout, &self.modules);

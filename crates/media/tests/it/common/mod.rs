@@ -36,7 +36,7 @@ pub fn program(flash: &mut Flash, at: UnitAt, mark: u8) -> Result<(), MediaError
     flash.program(at, &unit)
 }
 
-/// What each sector of a unit holds: E(rased), U(ncorrectable), G(ood), W(rong bytes).
+/// The state of each sector of a unit: E(rased), U(ncorrectable), G(ood), W(rong bytes).
 pub fn look(flash: &mut Flash, at: UnitAt, mark: u8) -> String {
     let expected = unit(flash.shape(), mark);
     let mut out = Unit::new(flash.shape());

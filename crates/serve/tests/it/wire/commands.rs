@@ -9,7 +9,7 @@ use super::common::{SIZE, exports, hex};
 use serve::wire::{Command, Exports, Tls};
 use std::sync::Arc;
 
-/// What a server that is in the transmission phase sends in answer to `bytes`, and what it was asked.
+/// The replies of a server in the transmission phase to `bytes`, and the requests that it got.
 fn answer(handshake: &[u8], bytes: &[u8]) -> (Vec<u8>, Vec<Event>) {
     let mut server = Server::told(Tls::Off, handshake);
     let begin = server.ready_at.expect("the transmission phase");
@@ -156,7 +156,7 @@ fn what_may_not_be_is_refused_with_the_error_of_the_document() {
         // A flush of some place.
         ("card", FLUSH, 0, 0, 1, EINVAL),
         ("card", FLUSH, 0, 512, 0, EINVAL),
-        // Nobody's commands.
+        // These commands are unknown.
         ("card", RESIZE, 0, 0, 0, EINVAL),
         ("card", RESIZE, 0, 2 * end, 0, EINVAL),
         ("card", 9, 0, 0, 512, EINVAL),

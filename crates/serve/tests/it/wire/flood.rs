@@ -1,5 +1,5 @@
-//! Hundreds of thousands of random and damaged messages. What is expected is counted by a reader of its own, which knows
-//! of the protocol only how long messages are.
+//! Hundreds of thousands of random and damaged messages. A separate reader, which knows only the lengths of the
+//! protocol's messages, counts the expected replies.
 
 use super::common::client::{
     DISC, EXPORT_NAME, GO, INFO, LIST, LIST_META, SET_META, STARTTLS, STRUCTURED, WRITE, answered_cookies, hello, info,

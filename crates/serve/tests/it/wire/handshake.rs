@@ -8,7 +8,7 @@ use super::common::server::{Event, Server};
 use super::common::{SIZE, exports, hex};
 use serve::wire::{Close, Connection, Tls};
 
-/// What is sent behind the greeting when a client says hello and then `bytes`.
+/// The bytes that are sent behind the greeting to a client that says hello and then `bytes`.
 fn answer(bytes: &[u8]) -> Vec<u8> {
     Server::told(Tls::Off, &[hello(), bytes.to_vec()].concat()).out[18..].to_vec()
 }

@@ -1,4 +1,4 @@
-//! What no honest client sends: each is answered or ends the connection, and nothing is kept of it.
+//! Bytes that no honest client sends: each message is answered or ends the connection, and nothing is kept of it.
 
 use super::common::client::{
     ABORT, BLOCK_STATUS, EINVAL, ENOSPC, EXPORT_NAME, GO, INFO, INVALID, LIST, READ, SET_META, STARTTLS, STRUCTURED,
@@ -89,7 +89,7 @@ fn hostile_handshakes() {
             closed(Close::ExportNameTooLong(u32::MAX)),
         ),
         ("an unknown export of the longest name", first(EXPORT_NAME, &longest), {
-            closed(Close::UnknownExport(text(&longest)))
+            closed(Close::UnknownExport(text(&longest).as_str().into()))
         }),
         ("a path for a name", first(EXPORT_NAME, b"../card"), closed(Close::UnknownExport("../card".into()))),
         ("an export name with a NUL", first(EXPORT_NAME, b"card\0"), closed(Close::ExportNameNotText)),
@@ -279,7 +279,7 @@ fn every_reason_to_close_is_one_line_whatever_the_client_called_its_export() {
         Close::TlsRequired,
         Close::PlaintextBehindStartTls(3),
         Close::UnknownExport("\u{1b}[2J\r\nroot logged in \u{202e}".into()),
-        Close::UnknownExport("x".repeat(4096)),
+        Close::UnknownExport("x".repeat(4096).as_str().into()),
         Close::ExportNameTooLong(5000),
         Close::ExportNameNotText,
         Close::ShuttingDown,

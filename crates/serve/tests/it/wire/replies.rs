@@ -156,7 +156,7 @@ fn no_more_than_so_many_requests_are_in_flight() {
     assert_eq!(slots, (0..MAX_IN_FLIGHT).collect::<Vec<_>>());
     let mut out = Vec::new();
     assert_eq!(connection.parse(&bytes, &mut out), (0, Step::Busy));
-    // What is refused needs no slot.
+    // A refused request needs no slot.
     assert_eq!(connection.parse(&request(0, READ, 1, 0, 0), &mut out), (28, Step::Replied));
     let request = held.remove(77);
     connection.answer_read(request, &mut out);
@@ -265,7 +265,7 @@ fn a_flush_is_not_answered_with_data() {
 }
 
 #[test]
-#[should_panic(expected = "12287 of 12288 bytes were told of")]
+#[should_panic(expected = "12287 of 12288 bytes were covered")]
 fn a_read_in_parts_tells_of_all() {
     let mut connection = connection(&structured("card"));
     let mut request = read(&mut connection, 0);

@@ -1,4 +1,4 @@
-//! What a client says and how it understands answers: its own numbers, none of the crate's.
+//! The messages of a client and its parser of replies, with its own numbers and none of the crate's.
 
 use std::collections::BTreeMap;
 

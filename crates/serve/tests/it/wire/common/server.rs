@@ -6,7 +6,7 @@ use serve::wire::{
 };
 use std::sync::Arc;
 
-/// What the server was told, whatever the pieces in which it came.
+/// The events that the server got, in whatever pieces the bytes came.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     Ready(usize),

@@ -1,4 +1,4 @@
-//! What the headers say of what was durable when they were written.
+//! The durable watermark in the headers.
 
 use crate::recover::writer::{Content, GROUPS, SMALL, Writer};
 use format::Durable;
@@ -61,8 +61,8 @@ fn what_came_after_the_headers_were_written_may_be_torn() {
     }
 }
 
-/// A stripe of band 3 without one of its data members, on a card without the module of the other: nothing tells which LBAs
-/// were there. The number of the band's opening.
+/// A stripe of band 3 without one of its data members, on a card without the module of the other: nothing tells which
+/// LBAs were there. The number of the band's opening.
 fn without_data_members() -> (Writer, u64) {
     let mut writer = Writer::new(SMALL);
     let mut open = writer.open(3);
