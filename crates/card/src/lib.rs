@@ -26,13 +26,13 @@ pub use card::{Card, Contents, IDLE_NS, ModelCard, NoContents};
 pub use contents::Storage;
 pub use contents::health::{CriticalWarning, Health};
 pub use contents::modules::{InsertError, Inserted};
-pub use contents::patrol::PatrolConfig;
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
 pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::energy::Capacitors;
+pub use core::patrol_config::PatrolConfig;
 pub use flows::open::{OpenError, shape};
 
 /// A card that holds bytes.

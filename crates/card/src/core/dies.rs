@@ -5,8 +5,8 @@
 //! because its amount is set by the pace that host writes earn, not by the queue: so free space follows the control
 //! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
 
-use crate::core::bus::Bus;
-use crate::core::occupancy::Occupancy;
+use super::bus::Bus;
+use super::occupancy::Occupancy;
 use device::{Cause, EventTable, Parts, RequestId, Time};
 use ftl::{BandId, UnitAddress};
 use media::nand::{CellMode, NandConfig, Timing};

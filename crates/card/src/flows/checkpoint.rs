@@ -53,7 +53,7 @@ impl Card<Storage> {
             && self.core.ftl.has_room_for_part()
             && let Some((part, payload, ppa)) = self.core.ftl.next_part()
         {
-            self.core.relocations.sectors_in_flight += 1;
+            self.core.relocations.add_sectors(1);
             let version = self.contents.checkpoint_version;
             self.contents.store.put(ppa, Content::new(Role::Checkpoint, version, Lba(part), payload.into()));
             self.program_sealed(now);

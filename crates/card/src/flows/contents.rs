@@ -128,7 +128,7 @@ impl Card<Storage> {
             } else {
                 self.core.ftl.write_outdated(content.lba)
             };
-            self.core.relocations.sectors_in_flight += 1;
+            self.core.relocations.add_sectors(1);
             self.contents.store.put(to, content);
         }
         if self.core.stripes.is_empty() {
@@ -177,7 +177,7 @@ impl Card<Storage> {
     pub(crate) fn put_host_sector(&mut self, id: RequestId, lba: Lba, ppa: Ppa) {
         let store = &mut self.contents.store;
         let version = store.take_version();
-        let payload = self.core.requests[id.0 as usize].owned.take_payload(lba);
+        let payload = self.core.host[id].owned.take_payload(lba);
         store.put(ppa, Content::new(Role::Data, version, lba, payload));
     }
 
@@ -190,7 +190,7 @@ impl Card<Storage> {
         done: &mut Done<Storage>,
     ) -> bool {
         let store = &mut self.contents.store;
-        let parts = &mut self.core.requests[id.0 as usize].owned.parts;
+        let parts = &mut self.core.host[id].owned.parts;
         let part = parts.iter().position(|part| part.unit == at).expect("the read was noted");
         let part = parts.swap_remove(part);
         let mut unit = store.take_scratch();
@@ -206,7 +206,7 @@ impl Card<Storage> {
                 Err(_) => None,
             };
             match content {
-                Some(content) => self.core.requests[id.0 as usize].owned.set(lba, content.into_readable()),
+                Some(content) => self.core.host[id].owned.set(lba, content.into_readable()),
                 None => missing.push((lba, ppa)),
             }
         }
@@ -260,7 +260,7 @@ impl Card<Storage> {
 
     /// The contents of a relocation are all there.
     pub(crate) fn relocation_complete(&mut self, now: Time, relocation: Relocation, done: &mut Done<Storage>) {
-        self.core.relocations.filling -= 1;
+        self.core.relocations.end_filling();
         self.relocation_came(now, relocation, done);
     }
 

@@ -18,6 +18,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::core::stripes::StripeInFlight;
+use crate::core::timers::Timer;
 use device::Time;
 use media::MediaError;
 
@@ -48,8 +49,8 @@ impl Card<Storage> {
 
     /// What is written and not durable will be, without anybody's doing.
     pub(crate) fn sync_soon(&mut self, now: Time) {
-        if !self.contents.unsynced.is_empty() && self.core.events.time(self.core.sync_slot()) == Time::NEVER {
-            self.core.events.set(self.core.sync_slot(), now + SYNCED_WITHIN_NS);
+        if !self.contents.unsynced.is_empty() && !self.core.timers.is_set(Timer::Sync) {
+            self.core.timers.set(Timer::Sync, now + SYNCED_WITHIN_NS);
         }
     }
 
@@ -59,9 +60,9 @@ impl Card<Storage> {
         let lies = self.core.config.acknowledge_flush_early;
         let part = if lies { 2 } else { SYNCED_PART };
         let together = (self.core.config.buffer_sectors / self.core.ftl.layout().stripe_sectors / part).max(1);
-        let is_waited_for = !self.core.waiting_durable.is_empty()
+        let is_waited_for = !self.core.host.waiting_durable.is_empty()
             || self.core.phase.is_draining()
-            || !self.core.waiting_writes.is_empty() && (lies || self.core.stripes.is_empty());
+            || !self.core.host.waiting_writes.is_empty() && (lies || self.core.stripes.is_empty());
         !is_waited_for && self.contents.unsynced.len() < together as usize
     }
 
@@ -84,7 +85,7 @@ impl Card<Storage> {
         if !self.contents.syncing.is_empty() {
             return;
         }
-        self.core.events.set(self.core.sync_slot(), Time::NEVER);
+        self.core.timers.clear(Timer::Sync);
         self.contents.syncing = std::mem::take(&mut self.contents.unsynced);
         let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
@@ -122,7 +123,7 @@ impl Card<Storage> {
 
     /// A sync is under way, or begins by itself.
     pub(crate) fn syncs_soon(&self) -> bool {
-        !self.contents.syncing.is_empty() || self.core.events.time(self.core.sync_slot()) != Time::NEVER
+        !self.contents.syncing.is_empty() || self.core.timers.is_set(Timer::Sync)
     }
 
     /// All that was programmed and erased survives a cut from now on, or the card has stopped.

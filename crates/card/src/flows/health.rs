@@ -147,7 +147,7 @@ impl Card<Storage> {
     /// # Panics
     /// When requests are in flight.
     pub fn shut_down(&mut self, now: Time, done: &mut Done<Storage>) -> Time {
-        assert_eq!(self.core.in_flight, 0, "requests are in flight");
+        assert!(self.core.host.is_idle(), "requests are in flight");
         self.contents.life.tick(now);
         self.core.phase.shut_down();
         self.end_waits(now, done);

@@ -186,7 +186,7 @@ impl Card<Storage> {
         }
         let list = self.list_of_holes(segment);
         let ppa = self.core.ftl.write_holes(segment);
-        self.core.relocations.sectors_in_flight += 1;
+        self.core.relocations.add_sectors(1);
         self.contents.store.put(ppa, list);
     }
 

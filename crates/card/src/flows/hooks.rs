@@ -5,6 +5,7 @@ use crate::contents::Storage;
 use crate::contents::store::{InFlight, ReadPart};
 use crate::core::dies::{Started, Work};
 use crate::core::stripes::StripeInFlight;
+use crate::core::timers::Timer;
 use device::{Cause, Operation, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
 use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StreamId, UnitAddress};
@@ -20,7 +21,7 @@ impl Contents for Storage {
             card.note_risk();
         }
         card.contents.life.tick(now);
-        if card.core.in_flight == 0 {
+        if card.core.host.is_idle() {
             card.contents.life.busy(now);
         }
     }
@@ -31,17 +32,17 @@ impl Contents for Storage {
     }
 
     fn end(card: &mut Card<Self>, id: RequestId) -> RequestData {
-        let slot = &mut card.core.requests[id.0 as usize].owned;
+        let slot = &mut card.core.host[id].owned;
         card.contents.store.keep_list(slot.data.take_payload_list());
         std::mem::take(&mut slot.data)
     }
 
     fn read_hole(card: &mut Card<Self>, id: RequestId, lba: Lba) {
-        card.core.requests[id.0 as usize].owned.set(lba, SectorData::Zero);
+        card.core.host[id].owned.set(lba, SectorData::Zero);
     }
 
     fn must_read(card: &mut Card<Self>, id: RequestId, run: &ReadRun) -> bool {
-        let slot = &mut card.core.requests[id.0 as usize].owned;
+        let slot = &mut card.core.host[id].owned;
         let ReadRun { unit, lba, ppa, sectors } = *run;
         if card.contents.store.buffered(ppa).is_none() {
             slot.parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
@@ -60,14 +61,14 @@ impl Contents for Storage {
 
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
         // What could not be read was rebuilt from its stripe meanwhile.
-        let submitted = card.core.requests[id.0 as usize].submitted;
-        let record = &mut card.core.records[id.0 as usize];
+        let submitted = card.core.host[id].submitted;
+        let record = card.core.account.record(id).expect("it explains");
         let known = record.settled.total_ns() + record.flash.total_ns();
         record.flash.add(Cause::ReadRetry, (now - submitted) - known);
     }
 
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {
-        let request = &mut card.core.requests[id.0 as usize];
+        let request = &mut card.core.host[id];
         // A payload that stands for a sector has no parts.
         if !(request.partial_first || request.partial_last)
             || card.contents.store.payload_bytes() as u64 != SECTOR_BYTES
@@ -120,12 +121,12 @@ impl Contents for Storage {
             // Collection makes room first.
             return AtBarrier::NoRoom;
         }
-        let Some(as_of) = card.core.requests[id.0 as usize].holes_as_of.take() else { return AtBarrier::Answer };
+        let Some(as_of) = card.core.host[id].holes_as_of.take() else { return AtBarrier::Answer };
         if as_of < card.contents.checkpoint_version {
             // A checkpoint was begun since: what is written now must not look older than it.
             card.core.ftl.seal_for_durability(StreamId::Host);
             card.program_sealed(now);
-            card.core.requests[id.0 as usize].holes_as_of = Some(card.contents.store.next_version - 1);
+            card.core.host[id].holes_as_of = Some(card.contents.store.next_version - 1);
         } else {
             card.durable_up_to(as_of);
             card.write_owed_holes(now, as_of);
@@ -149,7 +150,7 @@ impl Contents for Storage {
             _ => {}
         }
         card.save_totals_if_due();
-        if card.core.in_flight == 0 {
+        if card.core.host.is_idle() {
             card.contents.life.idle(now);
         }
     }
@@ -166,7 +167,7 @@ impl Contents for Storage {
 
     fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
         if let Some(until) = card.unanswered_until(now, die) {
-            card.core.events.set(die, until);
+            card.core.timers.set(Timer::Die(die), until);
             return true;
         }
         if card.wait_for_medium(now, die) {
@@ -176,7 +177,7 @@ impl Contents for Storage {
         // The die may have read something that needs more reads.
         let Some(unit) = card.core.dies.read_to_judge(die) else { return false };
         let retries = card.contents.store.retries(unit);
-        card.core.dies.retry(now, die, retries, &mut card.core.events)
+        card.core.dies.retry(now, die, retries, card.core.timers.of_dies())
     }
 
     fn stripe_begins(card: &mut Card<Self>, sealed: &SealedStripe, stripe: u32) {
@@ -248,7 +249,7 @@ impl Contents for Storage {
     }
 
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
-        card.core.relocations.filling += 1;
+        card.core.relocations.begin_filling();
         if card.relocation_arrived(now, relocation, done) {
             card.relocation_complete(now, relocation, done);
         }
@@ -271,7 +272,7 @@ impl Contents for Storage {
         if !card.contents.homeless.is_empty() || !card.core.ftl.can_rewrite() {
             return false;
         }
-        let Some(relocation) = card.core.relocations.waiting.pop_front() else { return false };
+        let Some(relocation) = card.core.relocations.pop_waiting() else { return false };
         card.move_now(now, relocation, done);
         card.unblock(now);
         true
@@ -285,8 +286,8 @@ impl Contents for Storage {
         card.begin_what_began();
     }
 
-    fn timer(card: &mut Card<Self>, now: Time, slot: usize, done: &mut Done<Self>) {
-        if slot == card.core.rebuild_slot() {
+    fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>) {
+        if timer == Timer::Rebuild {
             card.rebuild_may_go_on(now, done);
         } else {
             card.sync_is_due(now, done);

@@ -50,7 +50,7 @@ impl Card<Storage> {
             return;
         }
         self.core.phase.tell_headers();
-        let is_empty = self.core.buffer_free_sectors == self.core.buffer_sectors;
+        let is_empty = self.core.buffer.is_empty();
         let store = &mut self.contents.store;
         if !self.core.config.power_loss_protection {
             return;

@@ -98,7 +98,7 @@ impl Card<Storage> {
     /// than room was kept for. The card stops. To be asked between events, when all that may begin has begun: a band that
     /// is stale still then waits for the very stripes that failed.
     pub(crate) fn stop_without_room(&mut self) {
-        let waits_for_time = self.core.events.earliest().0 != Time::NEVER;
+        let waits_for_time = !self.core.timers.are_over();
         if !self.contents.homeless.is_empty()
             && !self.core.ftl.can_rewrite()
             && self.core.dies.in_flight() == 0

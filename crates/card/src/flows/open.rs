@@ -257,7 +257,7 @@ impl Card<Storage> {
     pub fn collects(&self) -> bool {
         !self.core.erasing.is_empty()
             || self.core.relocations.on_their_way() > 0
-            || self.core.relocations.sectors_in_flight > 0
+            || self.core.relocations.sectors_in_flight() > 0
     }
 
     /// Stripes are being programmed.

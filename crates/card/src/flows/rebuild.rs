@@ -13,6 +13,7 @@ use crate::contents::rebuild::{ModuleRebuild, RebuildProgress};
 use crate::contents::repair::Others;
 use crate::contents::store::Store;
 use crate::core::dies::Work;
+use crate::core::timers::Timer;
 use device::{SECTOR_BYTES, Time};
 use format::{SlotState, Spare};
 use ftl::canary::{Canary, planted};
@@ -254,7 +255,7 @@ impl Card<Storage> {
             rebuild.todo.clear();
             if rebuild.at.is_none() || rebuild.waits {
                 self.contents.rebuild = None;
-                self.core.events.set(self.core.rebuild_slot(), Time::NEVER);
+                self.core.timers.clear(Timer::Rebuild);
                 self.next_rebuild();
             }
         }
@@ -326,7 +327,7 @@ impl Card<Storage> {
         rebuild.waits = waits;
         self.contents.store.filled = Some(at);
         if waits {
-            return self.core.events.set(self.core.rebuild_slot(), self.contents.rebuild_rate.next);
+            return self.core.timers.set(Timer::Rebuild, self.contents.rebuild_rate.next);
         }
         self.contents.rebuild_rate.unit_begun = now;
         self.repair_for_rebuild(now, at, done);

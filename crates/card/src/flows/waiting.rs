@@ -7,6 +7,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::core::dies::{Started, Work};
+use crate::core::timers::Timer;
 use device::Time;
 use media::Medium;
 
@@ -75,7 +76,7 @@ impl Card<Storage> {
             self.lose_module_of(now, d as u32);
             return false;
         }
-        self.core.events.set(d, until);
+        self.core.timers.set(Timer::Die(d), until);
         true
     }
 
@@ -85,8 +86,8 @@ impl Card<Storage> {
         let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) else { return };
         let d = die as usize * store.slots.len() + logical;
         let Some(op) = self.core.dies.current(d) else { return };
-        if self.core.events.time(d) == op.started + self.core.config.module_timeout_ns {
-            self.core.events.set(d, now);
+        if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+            self.core.timers.set(Timer::Die(d), now);
         }
     }
 
@@ -110,10 +111,10 @@ impl Card<Storage> {
         if matches!(store.media, Medium::Flash(_)) {
             return;
         }
-        for d in (logical as usize..self.core.die_count).step_by(store.slots.len()) {
+        for d in (logical as usize..self.core.timers.dies()).step_by(store.slots.len()) {
             let Some(op) = self.core.dies.current(d) else { continue };
-            if self.core.events.time(d) == op.started + self.core.config.module_timeout_ns {
-                self.core.events.set(d, now);
+            if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+                self.core.timers.set(Timer::Die(d), now);
             }
         }
     }
