@@ -169,10 +169,7 @@ impl Card<Storage> {
             // With capacitors, as when power fails: room is made for what is owed, where any can be.
             self.drain(now);
             self.finish_own_work(done);
-            if self.contents.store.dirty_holes.is_empty()
-                && self.contents.failed_stripes.is_empty()
-                && !self.core.phase.is_halted()
-            {
+            if self.contents.holes.dirty.is_empty() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
                 self.write_last_headers();
             }
         }
@@ -182,7 +179,7 @@ impl Card<Storage> {
 
     /// What the host wrote has to be durable before a list says that something is a hole no more.
     fn flush_for_holes(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.store.dirty_holes.is_empty() {
+        if self.contents.holes.dirty.is_empty() {
             return;
         }
         let as_of = self.contents.store.next_version - 1;

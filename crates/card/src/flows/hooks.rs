@@ -112,8 +112,7 @@ impl Contents for Storage {
     }
 
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
-        let store = &card.contents.store;
-        (!store.dirty_holes.is_empty()).then_some(store.next_version - 1)
+        (!card.contents.holes.dirty.is_empty()).then_some(card.contents.store.next_version - 1)
     }
 
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {
@@ -122,7 +121,7 @@ impl Contents for Storage {
             return AtBarrier::NoRoom;
         }
         let Some(as_of) = card.core.host[id].holes_as_of.take() else { return AtBarrier::Answer };
-        if as_of < card.contents.checkpoint_version {
+        if as_of < card.contents.checkpoint.version() {
             // A checkpoint was begun since: what is written now must not look older than it.
             card.core.ftl.seal_for_durability(StreamId::Host);
             card.program_sealed(now);
@@ -139,7 +138,7 @@ impl Contents for Storage {
     fn believes_early(card: &Card<Self>, barrier: u64) -> bool {
         let waits = |s: &StripeInFlight| s.stream == StreamId::Host && s.sequence < barrier;
         planted(Canary::StripeBelievedEarly)
-            && card.contents.failed_stripes.is_empty()
+            && card.contents.failed.is_empty()
             && card.core.stripes.iter().all(|(_, s)| !waits(s) || s.units_left < 3)
     }
 
@@ -183,7 +182,9 @@ impl Contents for Storage {
     fn stripe_begins(card: &mut Card<Self>, sealed: &SealedStripe, stripe: u32) {
         card.note_stripe(sealed);
         card.contents.store.build(&card.core.ftl, *sealed, stripe);
-        card.contents.checkpoint_stripes += u32::from(sealed.stream == StreamId::Checkpoint);
+        if sealed.stream == StreamId::Checkpoint {
+            card.contents.checkpoint.stripe_begins();
+        }
     }
 
     fn unit_programmed(card: &mut Card<Self>, now: Time, stripe: u32, unit: UnitAddress) {
@@ -197,7 +198,9 @@ impl Contents for Storage {
     }
 
     fn stripe_is_safe(card: &mut Card<Self>, s: &StripeInFlight) {
-        card.contents.checkpoint_stripes -= u32::from(s.stream == StreamId::Checkpoint);
+        if s.stream == StreamId::Checkpoint {
+            card.contents.checkpoint.stripe_ends();
+        }
     }
 
     fn own_work_done(card: &mut Card<Self>, now: Time, work: Work, at: UnitAddress, done: &mut Done<Self>) {
@@ -245,7 +248,7 @@ impl Contents for Storage {
 
     fn holds_relocation(card: &Card<Self>) -> bool {
         // What failed goes first: free bands are for it, and collection would take them.
-        card.core.phase.is_halted() || !card.contents.failed_stripes.is_empty()
+        card.core.phase.is_halted() || !card.contents.failed.is_empty()
     }
 
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
@@ -258,7 +261,7 @@ impl Contents for Storage {
     fn has_room_to_move(card: &Card<Self>, relocation: &Relocation) -> bool {
         // Sectors of stripes that failed, or that have yet to notice it, go first: what they replaced can't be erased
         // before.
-        let owed = card.contents.store.sectors_to_fail(&card.core.ftl) + card.contents.homeless.len() as u32;
+        let owed = card.contents.store.sectors_to_fail(&card.core.ftl) + card.contents.failed.displaced() as u32;
         card.core.ftl.can_relocate(relocation.sectors() + owed)
     }
 
@@ -269,7 +272,7 @@ impl Contents for Storage {
     fn use_reserve(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) -> bool {
         // Nothing is under way, so nothing will fail: what waits for room takes some of that which is kept for stripes
         // that do.
-        if !card.contents.homeless.is_empty() || !card.core.ftl.can_rewrite() {
+        if card.contents.failed.has_displaced() || !card.core.ftl.can_rewrite() {
             return false;
         }
         let Some(relocation) = card.core.relocations.pop_waiting() else { return false };
@@ -299,7 +302,7 @@ impl Contents for Storage {
         if idle && card.is_beyond_writing() {
             card.core.phase.halt();
         }
-        if idle && !card.contents.homeless.is_empty() {
+        if idle && card.contents.failed.has_displaced() {
             card.unblock(now);
             card.stop_without_room();
         }
@@ -314,7 +317,7 @@ impl Contents for Storage {
     }
 
     fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
-        if !card.contents.syncing.is_empty() {
+        if card.contents.syncs.is_under_way() {
             // A module that was waited for may be gone.
             card.synced(now, done);
         }
@@ -330,7 +333,7 @@ impl Contents for Storage {
     }
 
     fn waits(card: &Card<Self>) -> bool {
-        !card.contents.failed_stripes.is_empty()
+        !card.contents.failed.is_empty()
     }
 
     fn sync_what_is_left(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
@@ -347,7 +350,7 @@ impl Contents for Storage {
 
     fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool {
         let looks = card.contents.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
-        goes_on && (card.contents.rebuild.is_some() || looks)
+        goes_on && (card.contents.rebuilds.current.is_some() || looks)
     }
 
     fn turned_read_only(card: &mut Card<Self>) {

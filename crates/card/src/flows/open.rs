@@ -207,11 +207,11 @@ impl Card<Storage> {
         };
         let mut store = Store::new(media, found.headers, found.slots);
         store.next_version = found.next_version;
-        // What was found is on flash.
-        store.holes_as_of = found.next_version - 1;
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
-        card.contents.trims = TrimsBeforeErase::at_start(stale_bands);
+        // What was found is on flash.
+        card.contents.holes.as_of = found.next_version - 1;
+        card.contents.holes.trims = TrimsBeforeErase::at_start(stale_bands);
         card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
         card.restore_totals();

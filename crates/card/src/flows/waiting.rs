@@ -51,7 +51,7 @@ impl Card<Storage> {
                 }
             }
             Work::RebuildProgram => {
-                if let Some(unit) = self.contents.rebuild.as_ref().and_then(|rebuild| rebuild.unit.as_ref())
+                if let Some(unit) = self.contents.rebuilds.current.as_ref().and_then(|rebuild| rebuild.unit.as_ref())
                     && let Some(place) = store.place_for_rebuild(at)
                 {
                     store.media.begin_program(place, unit);
@@ -100,7 +100,7 @@ impl Card<Storage> {
     pub(crate) fn end_waits(&mut self, now: Time, done: &mut Done<Storage>) {
         let modules = self.contents.store.slots.len() as u32;
         (0..modules).for_each(|logical| self.wait_no_longer_for(now, logical));
-        if !self.contents.syncing.is_empty() {
+        if self.contents.syncs.is_under_way() {
             self.synced(now, done);
         }
     }
