@@ -75,7 +75,7 @@ impl Timers {
     /// When the earliest event is.
     #[inline]
     pub fn next(&self) -> Time {
-        self.table.earliest().0
+        self.table.next()
     }
 
     /// No event is to come.

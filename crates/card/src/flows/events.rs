@@ -115,14 +115,14 @@ impl<C: Contents> Card<C> {
         if C::takes_longer(self, now, d) {
             return;
         }
-        let Finished { op, at, waited } = self.core.dies.finish(now, d);
+        let Finished { op, at, id: op_id } = self.core.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
         self.note_started(next);
         match op.work {
             Work::HostRead(id) => {
                 if let Some(record) = self.core.account.record(id) {
-                    let mut parts = waited;
+                    let mut parts = self.core.dies.waited(op_id);
                     parts.add(Cause::Suspend, op.suspend_ns);
                     let array = self.core.dies.read_ns(op.mode);
                     parts.add(Cause::FlashRead, array);
@@ -283,13 +283,14 @@ impl<C: Contents> Device for Card<C> {
         C::tick(self, now);
         loop {
             C::begin_on_medium(self);
-            let (time, timer) = self.core.timers.earliest();
+            let time = self.core.timers.next();
             if time > now {
                 C::events_done(self, now, time == Time::NEVER);
                 self.notice_the_end(now, done);
                 C::rests(self, now);
                 return;
             }
+            let (_, timer) = self.core.timers.earliest();
             debug_assert_eq!(time, now, "an event was missed");
             match timer {
                 // What the die does next sets its event.
