@@ -1,4 +1,4 @@
-# What a developer types. `make test` is also what CI runs.
+# What a developer types. CI runs `make test` and `make proof`.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -11,15 +11,18 @@ SOAK ?= 30m
 # Lives of `make proof`, within the redundancy and beyond.
 PROOF_LIVES ?= 4000
 PROOF_LIVES_BEYOND ?= 4000
-# Seconds for each fuzz target: `make test`, `make fuzz`.
+# Seconds for each fuzz target: `make proof`, `make fuzz`.
 SHORT_FUZZ_SECONDS ?= 20
 FUZZ_SECONDS ?= 600
 # Where `make install` puts the command, its man pages and its completions.
 PREFIX ?= /usr/local
 
 BUILD := $(or $(CARGO_TARGET_DIR),target)
+# For work; and what is installed and measured, which takes four times as long to build.
 FLASHRIG := $(BUILD)/release/flashrig
+DIST := $(BUILD)/dist/flashrig
 TEST_LOG := $(BUILD)/test.log
+PROOF_LOG := $(BUILD)/proof.log
 
 # $(call need,command,Debian package): installs the package where the command is missing.
 need = command -v $(1) >/dev/null || { s=; [ $$(id -u) = 0 ] || s=sudo; \
@@ -34,12 +37,16 @@ component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
 # cargo-fuzz, installed here where the machine has none. The stable compiler does: libFuzzer needs its unstable coverage
 # flags, and the code is safe Rust, so it needs no sanitizer.
 TOOLS := $(abspath $(BUILD))/tools
+# Beside the other builds, whose build scripts would run again for a compiler that is told otherwise.
+FUZZ_BUILD := $(abspath $(BUILD))/fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 
 .PHONY: help
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
-	@echo 'make test                format, lints, tests, published tables, fuzzing'
+	@echo 'make test                format, lints, tests'
+	@echo 'make proof               all else that must pass: lives with every fault, planted bugs,'
+	@echo '                         published tables, fuzzing, slow tests'
 	@echo 'make same-figures        a hundred commands: their figures are what they were'
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
@@ -51,8 +58,8 @@ help:
 	@echo 'make bench-fit           hidden cards, reviewed with noise, and fitted'
 	@echo 'make bench-own-disk      this disk reviewed and fitted, and what its twin predicts'
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
+	@echo 'make lives               thousands of simulated lives of cards, with every fault'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
-	@echo 'make proof               thousands of simulated lives of cards, with every fault'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
@@ -67,8 +74,16 @@ release:
 	@$(call need,cc,gcc libc6-dev)
 	cargo build --release --locked --bin flashrig
 
+.PHONY: dist
+dist:
+	@$(call need,cc,gcc libc6-dev)
+	cargo build --profile dist --locked --bin flashrig
+
 .PHONY: test
-test: tools format lint unit canaries validate proof same-in-debug-and-release fuzz-short summary
+test: tools format lint unit
+
+.PHONY: proof
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:
@@ -81,9 +96,12 @@ tools:
 	@$(call need,nbdsh,python3-libnbd)
 	@$(call need,qemu-img,qemu-utils)
 	@$(call need,openssl,openssl)
-	@$(postgresql)
 	@$(call component,fmt,rustfmt)
 	@$(call component,clippy,clippy)
+
+.PHONY: postgresql
+postgresql:
+	@$(postgresql)
 
 .PHONY: format
 format:
@@ -93,13 +111,27 @@ format:
 lint:
 	@$(call need,c++,g++)
 	cargo clippy --workspace --all-targets --locked -- -D warnings
-	cargo clippy --manifest-path fuzz/Cargo.toml --target-dir $(BUILD) --locked -- -D warnings
 
-# The counts are printed even when tests fail: the log's closing lines are the first thing to look at.
+# $(call tests,options of cargo test,options of the test programs,log): the counts are printed even when tests fail, as the
+# closing lines are the first thing to look at. --report-time is unstable; only the test programs are told that it is meant.
+TIMED := --config 'target."cfg(all())".runner = ["env", "RUSTC_BOOTSTRAP=1"]'
+define tests
+	@mkdir -p $(BUILD)
+	@ok=0; cargo test --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
+		| tee $(2) || ok=1; \
+	echo 'slowest tests, seconds:'; \
+	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed 10q; \
+	$(MAKE) --no-print-directory summary LOGS=$(2); exit $$ok
+endef
+
 .PHONY: unit
 unit:
-	@mkdir -p $(BUILD)
-	cargo test --workspace --locked --no-fail-fast 2>&1 | tee $(TEST_LOG) || { $(MAKE) --no-print-directory summary; exit 1; }
+	$(call tests,,$(TEST_LOG))
+
+# Tests that take longer than ten seconds: each says why.
+.PHONY: slow
+slow:
+	$(call tests,--ignored,$(PROOF_LOG))
 
 # Prints each planted bug, by what it was found, and after how many cuts and lives.
 .PHONY: canaries
@@ -114,8 +146,8 @@ validate: release
 
 # Exit code 1 when a card breaks its promise, a fault struck fewer than a hundred times, or never during something that
 # cards do. The same lives each time.
-.PHONY: proof
-proof: release
+.PHONY: lives
+lives: release
 	$(FLASHRIG) torture --lives $(PROOF_LIVES) --require-coverage 100
 	$(FLASHRIG) torture --lives $(PROOF_LIVES_BEYOND) --beyond
 
@@ -127,7 +159,7 @@ fuzz-short:
 fuzz:
 	@$(call need,c++,g++)
 	@$(FUZZ) --version >/dev/null 2>&1 || cargo install cargo-fuzz --locked --root $(TOOLS)
-	@$(FUZZ) build --sanitizer none
+	@$(FUZZ) build --sanitizer none --target-dir $(FUZZ_BUILD)
 	@$(FUZZ) list | xargs -P 2 -I {} $(MAKE) --no-print-directory fuzz-one TARGET={}
 
 # One target, and all that it says when it is done: two run side by side.
@@ -137,7 +169,7 @@ fuzz-one:
 	seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; \
 	echo "fuzz $(TARGET) for $$seconds s"; \
 	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; ok=0; \
-	$(FUZZ) run --sanitizer none $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
+	$(FUZZ) run --sanitizer none --target-dir $(FUZZ_BUILD) $(TARGET) fuzz/corpus/$(TARGET) $$seeds -- \
 		-max_total_time=$$seconds -max_len=16384 -verbosity=0 -print_final_stats=1 >$$log 2>&1 || ok=1; \
 	echo "fuzz $(TARGET), done:"; cat $$log; exit $$ok
 
@@ -146,7 +178,7 @@ SAME := run tachion-400 --load rndrw --scale 1/256 --fsync-freq 10 --explain-tai
 SAME_DATABASE := run sas-raid10-6 --load oltp --requests 20000 --json -
 .PHONY: same-in-debug-and-release
 same-in-debug-and-release: release
-	cargo test --workspace --locked --no-run --quiet
+	cargo test --tests --locked --no-run --quiet
 	@for what in '$(SAME)' '$(SAME_DATABASE)'; do \
 		for build in debug release; do \
 			$(BUILD)/$$build/flashrig $$what | grep -v wall_seconds > $(BUILD)/same-$$build.json; \
@@ -162,11 +194,15 @@ same-figures: release
 	rm -rf $(BUILD)/same-figures
 	benches/same-figures.sh $(FLASHRIG) $(BUILD)/same-figures benches/figures.sha256
 
+LOGS := $(TEST_LOG) $(PROOF_LOG)
 .PHONY: summary
 summary:
-	@grep '^test result:' $(TEST_LOG) || true
-	@awk '/^test result:/ { passed += $$4; failed += $$6; skipped += $$8 } \
-		END { printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped }' $(TEST_LOG)
+	@for log in $(LOGS); do \
+		[ -e $$log ] || continue; \
+		grep '^test result:' $$log || true; \
+		awk -v what=$$(basename $$log .log) '/^test result:/ { passed += $$4; failed += $$6; skipped += $$8 } \
+			END { printf "make %s: %d passed, %d failed, %d skipped\n", what, passed, failed, skipped }' $$log; \
+	done
 
 # Writes what the commands print now into README.md.
 .PHONY: readme
@@ -179,10 +215,10 @@ soak: release
 	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench
-bench: release
-	cargo bench --workspace --locked
-	$(FLASHRIG) run $(CARD) --load rndwr --block 4k --requests 2000000
-	$(FLASHRIG) run $(CARD) --load rndrd --block 4k --requests 2000000
+bench: dist
+	cargo bench --profile dist --locked
+	$(DIST) run $(CARD) --load rndwr --block 4k --requests 2000000
+	$(DIST) run $(CARD) --load rndrd --block 4k --requests 2000000
 
 # Takes twelve minutes, on a machine that does nothing else. The file is removed afterwards.
 .PHONY: bench-drive
@@ -196,68 +232,68 @@ bench-drive:
 
 # Takes five minutes, on a machine that does nothing else.
 .PHONY: bench-serve
-bench-serve: release
+bench-serve: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,nbdkit,nbdkit)
 	@$(call need,qemu-nbd,qemu-utils)
-	benches/serve-against-nbd-servers.sh $(FLASHRIG)
+	benches/serve-against-nbd-servers.sh $(DIST)
 
 # Takes some minutes, on a disk that does nothing else; FILES is a folder on it, which is made and removed.
 FILES ?= $(BUILD)/bench-files
 .PHONY: bench-files
-bench-files: release
+bench-files: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,curl,curl)
-	cargo build --release --locked -p live --example files_speed
-	benches/files-against-raw-disk.sh $(FILES) $(FLASHRIG)
+	cargo build --profile dist --locked -p live --example files_speed
+	benches/files-against-raw-disk.sh $(FILES) $(DIST)
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.
 POSTGRES ?= $(BUILD)
 .PHONY: bench-postgres-mix bench-postgres-slob bench-postgres-cuts
-bench-postgres-mix bench-postgres-slob bench-postgres-cuts: release
+bench-postgres-mix bench-postgres-slob bench-postgres-cuts: dist
 	@$(postgresql)
 	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call need,jq,jq)
-	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(FLASHRIG)
+	benches/$(@:bench-%=%).sh $(POSTGRES)/$@ $(DIST)
 
 # Some ten minutes, on a disk that does nothing else.
 .PHONY: bench-own-disk
-bench-own-disk: release
+bench-own-disk: dist
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
-	benches/own-disk.sh $(BUILD)/own-disk $(FLASHRIG)
+	benches/own-disk.sh $(BUILD)/own-disk $(DIST)
 
 # Takes half a minute to some minutes for each card.
 CARDS ?= 20
 .PHONY: bench-fit
 bench-fit:
 	@$(call need,cc,gcc libc6-dev)
-	cargo run --release --locked --package study --example round_trip -- $(CARDS)
+	cargo run --profile dist --locked --package study --example round_trip -- $(CARDS)
 
-# Does not depend on the machine's mood, as the clock does.
+# Does not depend on the machine's mood, as the clock does. callgrind finds the function to count by its symbol.
 REQUESTS := 200000
 .PHONY: bench-instructions
 bench-instructions:
 	@$(call need,cc,gcc libc6-dev)
 	@$(call need,valgrind,valgrind)
-	cargo build --release --locked --package target --example instructions
+	CARGO_PROFILE_DIST_STRIP=false cargo build --profile dist --locked --package target --example instructions
 	@for mode in rndwr rndrd; do \
 		valgrind --tool=callgrind --toggle-collect='*measured*' --callgrind-out-file=$(BUILD)/callgrind.$$mode.out \
-			$(BUILD)/release/examples/instructions $$mode $(REQUESTS) 2>&1 >/dev/null \
+			$(BUILD)/dist/examples/instructions $$mode $(REQUESTS) 2>&1 >/dev/null \
 		| awk -v mode=$$mode '/Collected *:/ { printf "%s: %.0f instructions for each simulated request\n", mode, $$NF / $(REQUESTS); found = 1 } \
 			END { exit !found }'; \
 	done
 
 .PHONY: install
-install: release
-	install -D -m 755 $(FLASHRIG) $(DESTDIR)$(PREFIX)/bin/flashrig
-	$(FLASHRIG) man --out $(BUILD)/man
+install: dist
+	install -D -m 755 $(DIST) $(DESTDIR)$(PREFIX)/bin/flashrig
+	$(DIST) man --out $(BUILD)/man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/*.1
 	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions \
 		$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-	$(FLASHRIG) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
-	$(FLASHRIG) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
-	$(FLASHRIG) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish
+	$(DIST) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
+	$(DIST) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
+	$(DIST) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish

@@ -20,9 +20,9 @@ rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-5} block=${BLOCK:-4k}
 for tool in fio sysbench jq; do
     command -v $tool >/dev/null || { echo "$tool is missing: apt-get install $tool" >&2; exit 2; }
 done
-point=${CARGO_TARGET_DIR:-target}/release/examples/drive_point
+point=${CARGO_TARGET_DIR:-target}/dist/examples/drive_point
 point=$(realpath -m "$point")
-cargo build --quiet --release --package drive --example drive_point
+cargo build --quiet --profile dist --package drive --example drive_point
 [ -e "$file" ] || "$point" "$file" --create 2g --seconds 0.1 >/dev/null
 bytes=$(stat -c %s "$file")
 cd "$(dirname "$file")"

@@ -11,9 +11,9 @@
 # is the same over the writes that the disk took between reads. Figures are medians.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-folder=$1 flashrig=${2:-target/release/flashrig}
+folder=$1 flashrig=${2:-target/dist/flashrig}
 example=${3:-$(dirname "$flashrig")/examples/files_speed}
-[ -x "$example" ] || { echo "$example is missing: cargo build --release -p live --example files_speed" >&2; exit 2; }
+[ -x "$example" ] || { echo "$example is missing: cargo build --profile dist -p live --example files_speed" >&2; exit 2; }
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-5} mib=${MIB:-4096} depth=${DEPTH:-64} card=${CARD:-drive-array-16}
 for tool in fio jq curl; do
     command -v $tool >/dev/null || { echo "$tool is missing: apt-get install fio jq curl" >&2; exit 2; }

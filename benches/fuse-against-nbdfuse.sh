@@ -18,8 +18,8 @@ for tool in fio jq nbdfuse nbdkit losetup; do
 done
 card=${FUSE_CARD:-}
 if [ -z "$card" ]; then
-    cargo build --quiet --release --locked --package attach --example fuse_card
-    card=${CARGO_TARGET_DIR:-target}/release/examples/fuse_card
+    cargo build --quiet --profile dist --locked --package attach --example fuse_card
+    card=${CARGO_TARGET_DIR:-target}/dist/examples/fuse_card
 fi
 card=$(realpath "$card")
 folder=$(mktemp -d)

@@ -8,7 +8,7 @@
 # FOLDER is made and kept; what was measured in it is not measured again.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-flashrig=$(realpath "${2:-target/release/flashrig}")
+flashrig=$(realpath "${2:-target/dist/flashrig}")
 size=${SIZE:-4g} budget=${BUDGET:-5m} seconds=${SECONDS_EACH:-15} rounds=${ROUNDS:-3}
 for tool in fio jq; do
     command -v $tool >/dev/null || { echo "$tool is missing: apt-get install fio jq" >&2; exit 2; }

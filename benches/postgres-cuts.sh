@@ -7,7 +7,7 @@
 # Exit code 1 when an honest card loses anything, or the other is caught in less than nine of ten cuts.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,5s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-folder=$1 flashrig=$(realpath "${2:-target/release/flashrig}")
+folder=$1 flashrig=$(realpath "${2:-target/dist/flashrig}")
 cycles=${CYCLES:-25} lies=${LIES:-10}
 command -v jq >/dev/null || { echo "jq is missing: apt-get install jq" >&2; exit 2; }
 mkdir "$folder"

@@ -11,7 +11,7 @@
 # with small ones half of the two cores' time goes into mapping them, in each of 128 processes.
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-folder=$1 flashrig=$(realpath "${2:-target/release/flashrig}")
+folder=$1 flashrig=$(realpath "${2:-target/dist/flashrig}")
 db_mib=${DB_MIB:-4096} buffers=${BUFFERS:-0.87} scans=${SCANS:-8}
 sessions=${SESSIONS:-1,8,16,32,64,100,128} point=${POINT:-12s}
 command -v jq >/dev/null || { echo "jq is missing: apt-get install jq" >&2; exit 2; }

@@ -6,7 +6,7 @@
 #   SCALE=10000 (blocks a session) UPDATE_PCT=20 SESSIONS=1,2,4,8,16,32,64 POINT=20s SIZE=8g (of the cards)
 set -euo pipefail
 [ $# -ge 1 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-folder=$1 flashrig=$(realpath "${2:-target/release/flashrig}")
+folder=$1 flashrig=$(realpath "${2:-target/dist/flashrig}")
 slob="SCALE=${SCALE:-10000},UPDATE_PCT=${UPDATE_PCT:-20}"
 sessions=${SESSIONS:-1,2,4,8,16,32,64} point=${POINT:-20s} size=${SIZE:-8g}
 mkdir "$folder"

@@ -9,7 +9,7 @@
 # rounds' own ratios. Behind them: CPU time of each server for one request, in microseconds. All are filled before, and
 # written over at random for as long as they take new memory from the system.
 set -euo pipefail
-flashrig=${1:-target/release/flashrig}
+flashrig=${1:-target/dist/flashrig}
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2} mib=${MIB:-1024}
 for tool in fio jq nbdkit qemu-nbd; do
     command -v $tool >/dev/null || { echo "$tool is missing: apt-get install fio jq nbdkit qemu-utils" >&2; exit 2; }

@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 file=${1:?which file may be overwritten?}
 file=$(realpath -m "$file")
 rounds=${ROUNDS:-5} seconds=${SECONDS_EACH:-2}
-point=${CARGO_TARGET_DIR:-target}/release/examples/drive_point
-cargo build --quiet --release --package drive --example drive_point
+point=${CARGO_TARGET_DIR:-target}/dist/examples/drive_point
+cargo build --quiet --profile dist --package drive --example drive_point
 [ -e "$file" ] || "$point" "$file" --create 2g --seconds 0.1 >/dev/null
 
 median() { sort -g | awk '{ v[NR] = $1 } END { printf "%.6g\n", NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }

@@ -13,7 +13,7 @@ use exercise::exercise;
 use format::{SPARE_BYTES, Spare, payload_crc};
 use libfuzzer_sys::fuzz_target;
 use media::image::{encode, parse};
-use media::{RequestData, BlockAt, Fault, Flash, Media, Physics, SectorState, Shape, Unit, UnitAt};
+use media::{BlockAt, Fault, Flash, Media, Physics, RequestData, SectorState, Shape, Unit, UnitAt};
 use std::sync::LazyLock;
 use torture::{Kind, tiny};
 

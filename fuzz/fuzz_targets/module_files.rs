@@ -6,6 +6,7 @@
 #![no_main]
 
 #[path = "../../crates/files/tests/it/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of files use the rest")]
 mod common;
 
 use common::{SHAPE, Sim, block, create, paths, some, unit};

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use trace::{Format, Options, Reader};
+use load::trace::{Format, Options, Reader};
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&first, text)) = bytes.split_first() else { return };
@@ -23,7 +23,7 @@ fn judge(text: &[u8], options: Options) {
         Ok(reader.counts())
     });
     assert!(records.is_sorted_by_key(|record| record.at_ns));
-    assert!(records.first().is_none_or(|record| record.at_ns == 0 || record.at_ns <= trace::SPAN_LIMIT_NS));
+    assert!(records.first().is_none_or(|record| record.at_ns == 0 || record.at_ns <= load::trace::SPAN_LIMIT_NS));
     assert!(records.iter().all(|record| record.offset_bytes.checked_add(record.len_bytes).is_some()));
     match read {
         Ok(counts) => assert!(skip_bad || counts.bad + counts.backwards == 0),

@@ -10,7 +10,7 @@ use crate::output::print_error;
 use crate::review_target::refuse_real_options_but_size;
 use crate::units::capacity;
 use database::Device;
-use database::mounted::{LEAST_BYTES, Mounted, Options};
+use database::mounted::{MIN_BYTES, Mounted, Options};
 use profile::{Host, Profile};
 use results::{TargetInfo, TargetKind};
 use std::ffi::OsString;
@@ -91,8 +91,8 @@ fn in_memory(args: &ReviewArgs) -> Result<What, Failure> {
 }
 
 fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsString>) -> Result<What, Failure> {
-    if bytes < LEAST_BYTES {
-        return Err(Failure::CardTooSmall { needed: capacity(LEAST_BYTES) });
+    if bytes < MIN_BYTES {
+        return Err(Failure::CardTooSmall { needed: capacity(MIN_BYTES) });
     }
     words.extend(["--seed".into(), args.seed.to_string().into(), "--log".into(), "none".into()]);
     let is_disks = profile.disks_with_contents(Some(bytes))?.is_some();

@@ -15,7 +15,7 @@ use target::Progress;
 const DISKS: MixTimes = MixTimes { warm_up_s: 100.0, measured_s: 180.0 };
 const FLASH: MixTimes = MixTimes { warm_up_s: 5.0, measured_s: 10.0 };
 /// What no transaction is below: sending, parsing, a snapshot.
-const LEAST_CPU_NS: u64 = 20_000;
+const MIN_CPU_NS: u64 = 20_000;
 const DIRTY_LIMIT: f64 = 0.01;
 
 /// A card that is served, as its model knows it.
@@ -76,8 +76,8 @@ fn load_of(mix: &DatabaseMix, point: &DatabaseMixPoint, data_bytes: u64) -> Oltp
         db_bytes: (data_bytes / page_bytes * page_bytes).max(page_bytes),
         pages_per_select: pages,
         pages_per_write: pages.max(usual.changed_pages_per_write),
-        cpu_per_select_ns: cpu_ns.max(LEAST_CPU_NS),
-        cpu_per_write_ns: cpu_ns.max(LEAST_CPU_NS),
+        cpu_per_select_ns: cpu_ns.max(MIN_CPU_NS),
+        cpu_per_write_ns: cpu_ns.max(MIN_CPU_NS),
         // What more sessions cost is in the time that was measured.
         cpu_per_session_ns: 0,
         think_ns: mix.think_ns,

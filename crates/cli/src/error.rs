@@ -49,11 +49,11 @@ pub enum Failure {
     Trace {
         /// Where, and what.
         #[from]
-        source: trace::TraceError,
+        source: load::trace::TraceError,
     },
     /// A recording.
     #[error(transparent)]
-    Record(#[from] trace::record::RecordError),
+    Record(#[from] drive::record::RecordError),
     /// A point of a comparison.
     #[error(transparent)]
     Point(#[from] PointError),

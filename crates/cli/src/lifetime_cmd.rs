@@ -20,7 +20,7 @@ use study::whatif::{Axis, Question};
 use target::{Measure, Progress};
 
 /// Most reserves: each is a column.
-const MOST_RESERVES: usize = 5;
+const MAX_RESERVES: usize = 5;
 
 pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     let (writes, device) = (&args.writes, &args.device);
@@ -35,8 +35,8 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::OptionWithout { option: "a range of --reserve", what: "lives: give a list" });
     };
     let reserves: Vec<f64> = reserves.iter().map(|reserve| reserve.0).collect();
-    if reserves.len() > MOST_RESERVES {
-        return Err(Failure::TooManyReserves { given: reserves.len(), most: MOST_RESERVES });
+    if reserves.len() > MAX_RESERVES {
+        return Err(Failure::TooManyReserves { given: reserves.len(), most: MAX_RESERVES });
     }
     let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
     let sold_bytes =

@@ -8,16 +8,16 @@ use crate::table::wrap;
 use crate::units::{counted, duration};
 use crate::view;
 use device::Operation;
+use drive::record::System;
+use load::trace::{Feed, Format, Options, Problem};
 use serde_json::json;
 use std::process::ExitCode;
-use trace::record::System;
-use trace::{Feed, Format, Options, Problem};
 
 pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     // It never ends this process: what it has started must be stopped.
     cancel::listen_patiently()?;
     let how_long = args.how_long.map(|budget| budget.0);
-    let recorded = trace::record::record(&System::this(), &args.device, &args.out, how_long, &cancel::asked)?;
+    let recorded = drive::record::record(&System::this(), &args.device, &args.out, how_long, &cancel::asked)?;
     let counts = count(args)?;
     let total: u64 = counts.iter().sum();
     let [reads, writes, trims, flushes] = counts;

@@ -8,13 +8,13 @@ use crate::output::JsonSink;
 use crate::progress::Watch;
 use crate::run_cmd::{deliver, device_json, state_words};
 use crate::view::{self, Asked};
+use load::trace::{Feed, Format, Options};
 use load::{ReplayConfig, Speed};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::Ordering;
 use target::{ReplaySpec, RunError, TraceSource};
-use trace::{Feed, Format, Options};
 
 /// Requests outstanding at once without `--depth`: at recorded times enough that few devices need more, else what is
 /// usual to keep one busy.

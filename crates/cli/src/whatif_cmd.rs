@@ -17,13 +17,13 @@ use study::whatif::{Answers, Axis, Bound, Question, Range, RangeAxis, Search};
 use target::Measure;
 
 /// Most points of a grid.
-const MOST_POINTS: usize = 5_000;
+const MAX_POINTS: usize = 5_000;
 
 pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     let question = question(args)?;
     let search = search(args)?;
-    if question.count() > MOST_POINTS {
-        return Err(Failure::TooManyPoints { given: question.count(), most: MOST_POINTS });
+    if question.count() > MAX_POINTS {
+        return Err(Failure::TooManyPoints { given: question.count(), most: MAX_POINTS });
     }
     let output = &args.output;
     if let Some(page) = &output.out {

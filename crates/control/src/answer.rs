@@ -4,14 +4,14 @@ use axum::Json;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use live::{AskError, ControlError};
+use live::{ControlError, ReplyError};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::json;
 use std::time::Duration;
 
 /// Most bytes of a body.
-const MOST_BODY_BYTES: usize = 64 << 10;
+const MAX_BODY_BYTES: usize = 64 << 10;
 /// Bound on the time that a body may take to come.
 const BODY_TIME: Duration = Duration::from_secs(10);
 
@@ -48,10 +48,10 @@ impl From<ControlError> for Refusal {
     }
 }
 
-impl From<AskError> for Refusal {
-    fn from(error: AskError) -> Refusal {
+impl From<ReplyError> for Refusal {
+    fn from(error: ReplyError) -> Refusal {
         let status = match error {
-            AskError::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
+            ReplyError::OutOfRange => StatusCode::UNPROCESSABLE_ENTITY,
             _ => StatusCode::CONFLICT,
         };
         Refusal::new(status, error.to_string())
@@ -60,12 +60,12 @@ impl From<AskError> for Refusal {
 
 /// Reads a request's body; a body that is not there says nothing.
 pub(crate) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Refusal> {
-    let read = axum::body::to_bytes(request.into_body(), MOST_BODY_BYTES);
+    let read = axum::body::to_bytes(request.into_body(), MAX_BODY_BYTES);
     let Ok(read) = tokio::time::timeout(BODY_TIME, read).await else {
         return Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the body did not come in 10 s"));
     };
     let Ok(bytes) = read else {
-        let message = format!("a body may have {MOST_BODY_BYTES} bytes, and has to come whole");
+        let message = format!("a body may have {MAX_BODY_BYTES} bytes, and has to come whole");
         return Err(Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message));
     };
     let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };

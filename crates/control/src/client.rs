@@ -1,5 +1,6 @@
 //! The client of a card's control socket.
 
+use crate::error::ClientError;
 use crate::words::{Connection, Export, Insert, Latencies, Range, Smart, StatusReply};
 use axum::body::Bytes;
 use axum::http::{Method, Request, header};
@@ -10,49 +11,15 @@ use live::{Change, ModuleStatus, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::runtime::{Builder, Runtime};
 
 /// Most bytes of an answer.
-const MOST_ANSWER_BYTES: usize = 16 << 20;
+const MAX_ANSWER_BYTES: usize = 16 << 20;
 /// Bound on the time that an answer may take: a start after a power cut reads the media.
 const LONGEST_ANSWER: Duration = Duration::from_secs(600);
-
-/// The reason why there is no answer, or one that says no.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum ClientError {
-    /// Nobody is there.
-    #[error("no server answers at {}: {source}; flashrig serve starts one", .socket.display())]
-    NoServer { socket: PathBuf, source: io::Error },
-    /// No socket is named, and there is none.
-    #[error("no card is served in {}: name its socket or its directory", .dir.display())]
-    None { dir: PathBuf },
-    /// No socket is named, and there are several.
-    #[error("{number} cards are served in {}: name one, as {}", .dir.display(), .first.display())]
-    Several {
-        number: usize,
-        dir: PathBuf,
-        /// One of them.
-        first: PathBuf,
-    },
-    /// The server refused, and said why.
-    #[error("{message}")]
-    Refused {
-        status: u16,
-        /// In its words.
-        message: String,
-    },
-    /// It says what no server of ours says.
-    #[error("{}: the server gave no answer that can be understood: {why}", .socket.display())]
-    NoAnswer { socket: PathBuf, why: String },
-    /// The system refuses what it takes to ask.
-    #[error("can't ask: {0}")]
-    System(io::Error),
-}
 
 #[derive(Deserialize)]
 struct Refused {
@@ -161,18 +128,18 @@ impl Client {
 
     /// Changes how it works.
     pub fn set(&self, change: &Change) -> Result<Settings, ClientError> {
-        self.ask(Method::PATCH, "/v1/settings", Some(change))
+        self.send(Method::PATCH, "/v1/settings", Some(change))
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ClientError> {
-        self.ask(Method::GET, path, None::<&()>)
+        self.send(Method::GET, path, None::<&()>)
     }
 
     fn post<T: DeserializeOwned>(&self, path: &str, body: Option<&impl Serialize>) -> Result<T, ClientError> {
-        self.ask(Method::POST, path, body)
+        self.send(Method::POST, path, body)
     }
 
-    fn ask<T: DeserializeOwned>(
+    fn send<T: DeserializeOwned>(
         &self,
         method: Method,
         path: &str,
@@ -183,13 +150,13 @@ impl Client {
         let request = request.header(header::CONTENT_TYPE, "application/json").body(Full::new(Bytes::from(body)));
         let request = request.expect("made of constants and numbers");
         let (status, answer) = self.runtime.block_on(async {
-            let asked = tokio::time::timeout(self.patience, self.exchange(request)).await;
-            asked.unwrap_or_else(|_| Err(self.no_answer(format!("it took longer than {} s", self.patience.as_secs()))))
+            let answer = tokio::time::timeout(self.patience, self.exchange(request)).await;
+            answer.unwrap_or_else(|_| Err(self.no_answer(format!("it took longer than {} s", self.patience.as_secs()))))
         })?;
         if !(200..300).contains(&status) {
             let refused = serde_json::from_slice(&answer);
             let Refused { error: message } = refused.map_err(|_| self.no_answer(format!("status {status}")))?;
-            return Err(ClientError::Refused { status, message });
+            return Err(ClientError::Refused { status, message: message.into() });
         }
         serde_json::from_slice(&answer).map_err(|error| self.no_answer(error))
     }
@@ -204,7 +171,7 @@ impl Client {
         let exchange = async {
             let answer = sender.send_request(request).await.map_err(|error| self.no_answer(error))?;
             let status = answer.status().as_u16();
-            let body = Limited::new(answer.into_body(), MOST_ANSWER_BYTES).collect().await;
+            let body = Limited::new(answer.into_body(), MAX_ANSWER_BYTES).collect().await;
             Ok((status, body.map_err(|error| self.no_answer(error))?.to_bytes()))
         };
         let exchanged = exchange.await;
@@ -213,6 +180,6 @@ impl Client {
     }
 
     fn no_answer(&self, why: impl ToString) -> ClientError {
-        ClientError::NoAnswer { socket: self.socket.clone(), why: why.to_string() }
+        ClientError::NoAnswer { socket: self.socket.clone(), why: why.to_string().into() }
     }
 }

@@ -12,17 +12,21 @@
 
 mod answer;
 mod client;
+mod error;
 mod metrics;
 mod page;
 mod routes;
+mod served;
 mod server;
 mod socket;
 mod words;
 
-pub use client::{Client, ClientError};
+pub use client::Client;
+pub use error::{ClientError, Quoted, ServeError};
 pub use metrics::{METRICS_TYPE, metrics};
 pub use routes::routes;
-pub use server::{ControlServer, MetricsServer, ServeError, Served, metrics_server, serve};
+pub use served::Served;
+pub use server::{ControlServer, MetricsServer, metrics_server, serve};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
 pub use words::{
     Connection, CriticalWarning, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply,

@@ -1,7 +1,7 @@
 //! Metrics in OpenMetrics text, which Prometheus reads: names and units by its conventions.
 
 use crate::page::{Page, Value};
-use crate::server::Served;
+use crate::served::Served;
 use crate::words::{Frontend, Smart};
 use device::SECTOR_BYTES;
 use live::{BOUNDS_NS, Buckets, Gc, Kind, ModuleState, ModuleStatus, Snapshot};

@@ -2,7 +2,7 @@
 
 use crate::answer::{Refusal, body};
 use crate::metrics::{METRICS_TYPE, metrics};
-use crate::server::Served;
+use crate::served::Served;
 use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get, patch, post};
 use axum::{Json, Router};
 use device::SECTOR_BYTES;
-use live::{Action, Ask, Bell, Change, ControlError, Kind, ModuleStatus, Op, Settings};
+use live::{Action, Bell, Change, ControlError, Kind, ModuleStatus, Settings};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -206,15 +206,14 @@ async fn trim(State(served): Shared, request: Request) -> Answer<Value> {
     while from < end_bytes {
         // A piece ends where a sector does: what is cut in two would stay.
         let to = (from / PIECE_BYTES * PIECE_BYTES + PIECE_BYTES).min(end_bytes);
-        let ask = Ask { tag: 0, op: Op::Trim, fua: false, offset_bytes: from, len_bytes: (to - from) as u32 };
-        let mut done = Vec::new();
-        port.submit(&[ask], &mut done);
-        while done.is_empty() {
+        let mut replies = Vec::new();
+        port.submit(&[live::Request::trim(0, from, (to - from) as u32)], &mut replies);
+        while replies.is_empty() {
             bell.0.notified().await;
-            port.completed(&mut done);
+            port.replies(&mut replies);
         }
-        for answer in done {
-            answer.result?;
+        for reply in replies {
+            reply.result?;
         }
         from = to;
     }

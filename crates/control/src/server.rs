@@ -1,17 +1,17 @@
 //! The server: a thread with a runtime of its own, at a socket or an address.
 
+use crate::error::ServeError;
 use crate::routes;
+use crate::served::Served;
 use crate::socket::{Access, Held, bind};
-use crate::words::{Frontend, Frontends};
 use axum::Router;
 use axum::serve::Listener;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use live::Live;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -19,48 +19,11 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
 
 /// Connections that are served at once; who comes later waits.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 /// Bound on the time for which a connected client may say nothing.
 const SILENCE: Duration = Duration::from_secs(10);
 /// Bound on the time that a connection lasts.
 const LONGEST_CONNECTION: Duration = Duration::from_secs(3600);
-
-/// A card, and what it is called.
-#[derive(Clone)]
-pub struct Served {
-    /// The card. It is shut down when the last who has it drops it.
-    pub live: Arc<Live>,
-    /// Name of the card.
-    pub name: String,
-    /// The profile it was made from.
-    pub card: String,
-    /// Servers of the card to those who read and write it.
-    pub frontends: Option<Arc<dyn Frontends>>,
-}
-
-impl Served {
-    pub(crate) fn frontend(&self) -> Frontend {
-        self.frontends.as_ref().map(|frontends| frontends.status()).unwrap_or_default()
-    }
-}
-
-/// An error that keeps the server from starting.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum ServeError {
-    /// Another server has the socket.
-    #[error("{}: another server answers there", .socket.display())]
-    InUse { socket: PathBuf },
-    /// Something else is there.
-    #[error("{}: there is something that is no socket; name another path", .path.display())]
-    NotASocket { path: PathBuf },
-    /// The socket can't be made.
-    #[error("can't listen at {}: {source}", .socket.display())]
-    Socket { socket: PathBuf, source: io::Error },
-    /// The address can't be had.
-    #[error("can't listen at {address}: {source}")]
-    Address { address: String, source: io::Error },
-}
 
 /// A server at a unix socket. It ends when this is dropped, and its socket is gone then.
 pub struct ControlServer {
@@ -105,7 +68,7 @@ pub fn serve(served: Served, socket: &Path, access: Access) -> Result<ControlSer
 /// Answers `GET /metrics` of cards at an address, `HOST:PORT`, and nothing else: whoever can reach it may ask. Cards of
 /// one name can't be told apart.
 pub fn metrics_server(served: Vec<Served>, address: &str) -> Result<MetricsServer, ServeError> {
-    let failed = |source| ServeError::Address { address: address.to_owned(), source };
+    let failed = |source| ServeError::Address { address: address.into(), source };
     let listener = TcpListener::bind(address).map_err(failed)?;
     let bound = listener.local_addr().map_err(failed)?;
     let listen = || {
@@ -162,7 +125,7 @@ where
     L: Listener,
     L::Io: Unpin,
 {
-    let room = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     loop {
         let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let (stream, _) = listener.accept().await;

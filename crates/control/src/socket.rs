@@ -1,7 +1,6 @@
 //! Path of the socket, and the users who may connect to it.
 
-use crate::client::ClientError;
-use crate::server::ServeError;
+use crate::error::{ClientError, ServeError};
 use std::fs::{self, Permissions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};

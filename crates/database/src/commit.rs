@@ -113,12 +113,12 @@ fn device_sync(
         }
         // Never the same bytes: nothing can find that there is nothing to write.
         block[..8].copy_from_slice(&(recorder.count() + 1).to_le_bytes());
-        let asked = Instant::now();
+        let began = Instant::now();
         file.write_all_at(&block, number * BLOCK as u64).map_err(wrong())?;
         let written = Instant::now();
         rustix::fs::fdatasync(&file).map_err(|e| wrong()(e.into()))?;
         flushes.record(written.elapsed().as_nanos() as u64);
-        recorder.record(asked.elapsed().as_nanos() as u64);
+        recorder.record(began.elapsed().as_nanos() as u64);
     }
     drop(file);
     fs::remove_file(&path).map_err(wrong())?;
@@ -160,9 +160,9 @@ fn point(
             match &role {
                 Role::Commits(insert) => {
                     let n = recorder.count() as i64;
-                    let asked = Instant::now();
+                    let began = Instant::now();
                     client.execute(insert, &[&(number as i32), &n]).map_err(wrong())?;
-                    recorder.record(asked.elapsed().as_nanos() as u64);
+                    recorder.record(began.elapsed().as_nanos() as u64);
                 }
                 Role::Reads(select) => {
                     client.query_opt(select, &[&row()]).map_err(wrong())?;

@@ -21,7 +21,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Files that are smaller are catalogues, and hot.
 const SMALLEST_BYTES: u64 = 1 << 20;
 /// More files than this are left alone, so that the thread can't use up this process's descriptors.
-const MOST_FILES: usize = 512;
+const MAX_FILES: usize = 512;
 
 /// In words, for the result.
 pub(crate) const WORDS: &str = "the kernel is told twenty times a second to forget the cluster's data files";
@@ -84,5 +84,5 @@ fn large_files(dir: &Path) -> Vec<File> {
         }
     }
     found.sort_unstable_by(|a, b| b.cmp(a));
-    found.into_iter().take(MOST_FILES).filter_map(|(_, path)| File::open(path).ok()).collect()
+    found.into_iter().take(MAX_FILES).filter_map(|(_, path)| File::open(path).ok()).collect()
 }

@@ -50,7 +50,7 @@ pub struct Request {
 /// Requested sizes of data and buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Tables and indexes of the mix; None: what fits, and at most [`Sizes::MOST_BYTES`].
+    /// Tables and indexes of the mix; None: what fits, and at most [`Sizes::MAX_BYTES`].
     pub data_bytes: Option<u64>,
     /// Buffer cache; None: an eighth of the data, as in the modelled load.
     pub shared_buffers_bytes: Option<u64>,
@@ -58,12 +58,12 @@ pub struct Sizes {
 
 impl Sizes {
     /// Unless more is asked for: the modelled load's size.
-    pub const MOST_BYTES: u64 = 16 << 30;
+    pub const MAX_BYTES: u64 = 16 << 30;
     /// Less holds nothing that could be measured.
-    pub const LEAST_BYTES: u64 = 32 << 20;
-    const LEAST_BUFFERS: u64 = 4 << 20;
+    pub const MIN_BYTES: u64 = 32 << 20;
+    const MIN_BUFFERS: u64 = 4 << 20;
     /// Most sessions, which are processes.
-    pub const MOST_SESSIONS: u32 = 1_000;
+    pub const MAX_SESSIONS: u32 = 1_000;
 }
 
 /// The requested sizes, resolved.
@@ -74,7 +74,7 @@ pub(crate) struct Resolved {
     pub max_wal_bytes: u64,
     /// Most that will lie on the device at once.
     pub needed_bytes: u64,
-    pub most_sessions: u32,
+    pub max_sessions: u32,
 }
 
 impl Request {
@@ -92,9 +92,9 @@ impl Request {
         {
             return wrong("--sessions is a rising list of numbers, as 1,2,4,8".into());
         }
-        let most_sessions = self.sessions[self.sessions.len() - 1];
-        if most_sessions > Sizes::MOST_SESSIONS {
-            return wrong(format!("--sessions {most_sessions}: at most {} can be asked for", Sizes::MOST_SESSIONS));
+        let max_sessions = self.sessions[self.sessions.len() - 1];
+        if max_sessions > Sizes::MAX_SESSIONS {
+            return wrong(format!("--sessions {max_sessions}: at most {} can be asked for", Sizes::MAX_SESSIONS));
         }
         self.mix.validate().and_then(|()| self.slob.validate()).map_err(DatabaseError::Parameter)?;
         let max_wal = |data_bytes: u64| (data_bytes / 4).clamp(128 << 20, 4 << 30);
@@ -102,15 +102,15 @@ impl Request {
         let beside = |data_bytes: u64| max_wal(data_bytes) * 3 / 2 + (64 << 20);
         let uses_mix = self.has(Part::Mix) || self.has(Part::Commit);
         let data_bytes = match self.sizes.data_bytes {
-            Some(asked) if asked < Sizes::LEAST_BYTES => {
-                return wrong(format!("--db-size is too small: at least {} MiB are needed", Sizes::LEAST_BYTES >> 20));
+            Some(wanted) if wanted < Sizes::MIN_BYTES => {
+                return wrong(format!("--db-size is too small: at least {} MiB are needed", Sizes::MIN_BYTES >> 20));
             }
-            Some(asked) => asked,
+            Some(wanted) => wanted,
             // Index builds need room for sorting, and transactions make the tables grow.
-            None => (free_bytes / 4).clamp(Sizes::LEAST_BYTES, Sizes::MOST_BYTES),
+            None => (free_bytes / 4).clamp(Sizes::MIN_BYTES, Sizes::MAX_BYTES),
         };
-        let asked = self.sizes.shared_buffers_bytes;
-        let shared_buffers_bytes = asked.unwrap_or(data_bytes / 8).max(Sizes::LEAST_BUFFERS) >> 20 << 20;
+        let wanted = self.sizes.shared_buffers_bytes;
+        let shared_buffers_bytes = wanted.unwrap_or(data_bytes / 8).max(Sizes::MIN_BUFFERS) >> 20 << 20;
         if shared_buffers_bytes >= data_bytes {
             return wrong(format!(
                 "--shared-buffers of {} MiB hold the whole database of {} MiB: nothing would be read from the device",
@@ -119,10 +119,10 @@ impl Request {
             ));
         }
         let mix_bytes = if uses_mix { data_bytes * 3 / 2 } else { 0 };
-        let slob_bytes = if self.has(Part::Slob) { self.slob.data_bytes(most_sessions) * 5 / 4 } else { 0 };
+        let slob_bytes = if self.has(Part::Slob) { self.slob.data_bytes(max_sessions) * 5 / 4 } else { 0 };
         let crash_bytes = if self.has(Part::Crash) { self.crash.data_bytes() } else { 0 };
         let needed_bytes = mix_bytes.max(slob_bytes).max(crash_bytes) + beside(data_bytes);
         let max_wal_bytes = max_wal(data_bytes);
-        Ok(Resolved { data_bytes, shared_buffers_bytes, max_wal_bytes, needed_bytes, most_sessions })
+        Ok(Resolved { data_bytes, shared_buffers_bytes, max_wal_bytes, needed_bytes, max_sessions })
     }
 }

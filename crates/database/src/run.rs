@@ -97,7 +97,7 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
     if resolved.needed_bytes > free {
         return Err(DatabaseError::Full { dir, free_mib: free >> 20, needed_mib: mib(resolved.needed_bytes) });
     }
-    let sessions = resolved.most_sessions.max(if request.has(Part::Crash) { request.crash.sessions } else { 0 });
+    let sessions = resolved.max_sessions.max(if request.has(Part::Crash) { request.crash.sessions } else { 0 });
     let found = Memory::now();
     let huge_pages = found.is_some_and(|memory| memory.has_huge_pages_for(resolved.shared_buffers_bytes));
     let buffers = if huge_pages { 0 } else { resolved.shared_buffers_bytes };
@@ -310,7 +310,7 @@ impl Run<'_> {
 
     fn slob(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
         let (request, slob) = (self.request, &self.request.slob);
-        let most = self.plan.resolved.most_sessions;
+        let most = self.plan.resolved.max_sessions;
         self.start_loading(cluster)?;
         slob::load(cluster, slob, most, self.progress)?;
         cluster.stop()?;

@@ -1,7 +1,7 @@
 //! The settings of the server.
 
 /// In the order in which they are printed, with why.
-pub(crate) fn settings(shared_buffers_bytes: u64, max_wal_bytes: u64, most_sessions: u32) -> Vec<(String, String)> {
+pub(crate) fn settings(shared_buffers_bytes: u64, max_wal_bytes: u64, max_sessions: u32) -> Vec<(String, String)> {
     let mib = |bytes: u64| format!("{}MB", (bytes >> 20).max(1));
     let set = |name: &str, value: String| (name.to_owned(), value);
     let fixed = [
@@ -28,7 +28,7 @@ pub(crate) fn settings(shared_buffers_bytes: u64, max_wal_bytes: u64, most_sessi
     let mut all = vec![
         set("shared_buffers", mib(shared_buffers_bytes)),
         set("max_wal_size", mib(max_wal_bytes)),
-        set("max_connections", (most_sessions + 20).to_string()),
+        set("max_connections", (max_sessions + 20).to_string()),
     ];
     all.extend(fixed.map(|(name, value)| set(name, value.to_owned())));
     all

@@ -5,7 +5,7 @@ use drive::{Drive, DriveOptions};
 use load::{FileioConfig, LoadConfig};
 use results::{HostInfo, TargetInfo, TargetKind};
 use std::os::unix::fs::FileTypeExt;
-use target::{Ask, Effort, Pattern, Silent, State, Target};
+use target::{Effort, Measurement, Pattern, Silent, State, Target};
 
 fn bytes(text: &str) -> u64 {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -68,8 +68,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         None => Drive::open_file(&path, info, host, options)?,
     };
     load.file_bytes = size.unwrap_or(drive.capacity_bytes());
-    let ask = Ask { load: LoadConfig::Fileio(load), fill: 1.0, seconds: Some(seconds), seed: 1 };
-    let result = drive.measure(&ask, &Silent)?;
+    let measurement = Measurement { load: LoadConfig::Fileio(load), fill: 1.0, seconds: Some(seconds), seed: 1 };
+    let result = drive.measure(&measurement, &Silent)?;
     if json {
         println!("{}", serde_json::to_string(&result)?);
         return Ok(());

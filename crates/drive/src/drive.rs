@@ -1,6 +1,7 @@
 //! A file or a block device as a target.
 
-use crate::engine::{self, Job, Medium, Outcome, Span, Told, WINDOWS};
+use crate::common::{Medium, WINDOWS};
+use crate::engine::{self, Job, Outcome, Span, Told};
 use crate::error::DriveError;
 use crate::file::{self, Kind, Opened};
 use crate::sequence::{SEQUENTIAL_BYTES, Sequence};
@@ -12,7 +13,7 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::time::{Duration, SystemTime};
-use target::{Ask, BurstAsk, Clock, Progress, State, SteadyRule, Target, TargetError, steady_state};
+use target::{BurstSeries, Clock, Measurement, Progress, State, SteadyRule, Target, TargetError, steady_state};
 
 /// Version of the result's schema.
 const SCHEMA: u32 = 1;
@@ -248,24 +249,24 @@ impl Drive {
         Ok(outcome)
     }
 
-    fn burst(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, DriveError> {
-        let config = ask.config(self.capacity_bytes, 1.0);
+    fn burst(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, DriveError> {
+        let config = series.config(self.capacity_bytes, 1.0);
         progress.begin("bursts", config.bursts.iter().map(|burst| burst.bytes).sum());
         let load = Bursts::new(config)?;
         let curves = load.curves();
-        self.run_load(Box::new(load), Span::UntilEnd, ask.block_bytes, Told::Bytes(0), false, progress)?;
+        self.run_load(Box::new(load), Span::UntilEnd, series.block_bytes, Told::Bytes(0), false, progress)?;
         Ok(curves.get())
     }
 
-    fn measure_load(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, DriveError> {
-        let seconds = ask.seconds.filter(|s| *s > 0.0 && *s <= MAX_SECONDS).ok_or(DriveError::Seconds)?;
-        let load = ask.load.build(ask.seed)?;
+    fn measure_load(&mut self, measurement: &Measurement, progress: &dyn Progress) -> Result<RunResult, DriveError> {
+        let seconds = measurement.seconds.filter(|s| *s > 0.0 && *s <= MAX_SECONDS).ok_or(DriveError::Seconds)?;
+        let load = measurement.load.build(measurement.seed)?;
         let span = Span::Timed {
             warm_up: Duration::from_secs_f64((seconds * WARM_UP_SHARE).min(WARM_UP_MAX_S)),
             measured: Duration::from_secs_f64(seconds),
         };
         progress.begin("measure", (seconds * 1e3) as u64);
-        let buffer_bytes = match &ask.load {
+        let buffer_bytes = match &measurement.load {
             LoadConfig::Fileio(config) => config.block_bytes,
             _ => USUAL_BUFFER_BYTES,
         };
@@ -276,8 +277,8 @@ impl Drive {
         Ok(RunResult {
             schema: SCHEMA,
             target: serde_json::to_value(self.info()).expect("a plain structure"),
-            load: ask.load.describe(),
-            seed: ask.seed,
+            load: measurement.load.describe(),
+            seed: measurement.seed,
             host: serde_json::to_value(&self.host).expect("a plain structure"),
             read,
             write,
@@ -337,12 +338,12 @@ impl Target for Drive {
         Ok(self.prepare(state, progress)?)
     }
 
-    fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError> {
-        Ok(self.measure_load(ask, progress)?)
+    fn measure(&mut self, measurement: &Measurement, progress: &dyn Progress) -> Result<RunResult, TargetError> {
+        Ok(self.measure_load(measurement, progress)?)
     }
 
-    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
-        Ok(self.burst(ask, progress)?)
+    fn bursts(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        Ok(self.burst(series, progress)?)
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {

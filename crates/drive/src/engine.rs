@@ -10,42 +10,28 @@
 //! - when it returns, nothing is in flight, whatever happened;
 //! - requests asked = requests finished, and those finished in the measured time = those recorded: both are checked.
 
+use crate::common::{Common, Inbox, Medium, Script, WINDOWS};
 use crate::error::DriveError;
 use crate::host::{self, Watch};
 use crate::worker::{Share, Worker};
 use device::Time;
-use load::{Load, ProcessId};
+use load::Load;
 use results::{Application, GeneratorLoad};
 use rustix::event::{EventfdFlags, eventfd};
-use std::os::fd::{BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use target::{Progress, Recorder};
 
-/// Equal parts of the measured time whose throughput is compared.
-pub(crate) const WINDOWS: usize = 5;
 /// Time between two looks at whether somebody wants to stop; a generator thread hears of it within [`MAX_WAIT`].
 const LOOK_EVERY: Duration = Duration::from_millis(20);
-/// Longest wait of a generator thread.
-pub(crate) const MAX_WAIT: Duration = Duration::from_millis(20);
 /// Most memory for buffers.
 const MAX_MEMORY_BYTES: u64 = 4 << 30;
 /// Slots for each generator thread above which another one is worth while. Below, one thread has the requests of all
 /// and gives them to the kernel in batches. From `benches/threads.sh` on two processors and a virtio disk: two threads
 /// instead of one did 0.93 to 0.99 of the requests at 4 slots, 0.97 to 1.18 at 16, 1.19 to 1.30 at 64.
 const SLOTS_A_THREAD: u32 = 8;
-
-/// The file or device that is driven.
-#[derive(Clone, Copy)]
-pub(crate) struct Medium<'a> {
-    pub file: BorrowedFd<'a>,
-    pub path: &'a Path,
-    /// Offsets and lengths are multiples of this.
-    pub align_bytes: u32,
-}
 
 /// Length of a run.
 #[derive(Clone, Copy, Debug)]
@@ -95,57 +81,6 @@ pub(crate) struct Outcome {
     pub generator: GeneratorLoad,
     pub application: Option<Application>,
     pub buffers_registered: bool,
-}
-
-/// The load, and who of it waits to be woken.
-pub(crate) struct Script {
-    pub load: Box<dyn Load>,
-    pub parked: Vec<bool>,
-    /// Measurement has begun.
-    pub measuring: bool,
-}
-
-/// Messages of one thread for another.
-pub(crate) struct Inbox {
-    pub woken: Mutex<Vec<ProcessId>>,
-    pub bell: Option<OwnedFd>,
-}
-
-/// State that all threads share.
-pub(crate) struct Common<'a> {
-    pub medium: Medium<'a>,
-    pub script: Mutex<Script>,
-    pub inboxes: Vec<Inbox>,
-    pub stop: AtomicBool,
-    /// Bytes moved so far.
-    pub bytes: AtomicU64,
-    pub versions: &'a AtomicU64,
-    pub run: u64,
-    pub verify: bool,
-    pub register: bool,
-    pub buffer_bytes: u32,
-    pub began: Instant,
-    /// Recording begins and ends.
-    pub from: Time,
-    pub until: Time,
-}
-
-impl Common<'_> {
-    /// Time since the engine began.
-    #[inline]
-    pub fn now(&self) -> Time {
-        Time(self.began.elapsed().as_nanos() as u64)
-    }
-
-    /// An error of something that was not a request.
-    pub fn doing(&self, doing: &'static str, source: std::io::Error) -> DriveError {
-        DriveError::Doing { path: self.medium.path.to_owned(), doing, source }
-    }
-
-    /// The load; a thread that panicked has poisoned nothing that the others can still use.
-    pub fn script(&self) -> MutexGuard<'_, Script> {
-        self.script.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
-    }
 }
 
 /// Generator threads for so many slots.
@@ -286,19 +221,19 @@ fn outcome(common: &Common, shares: Vec<Share>, watch: Watch) -> Outcome {
     let elapsed_s = ((end - common.from) as f64 / 1e9).max(1e-9);
     let mut recorder = Recorder::new(common.from, false);
     let mut windows = [0; WINDOWS];
-    let (mut asked, mut finished, mut recorded) = (0, 0, 0);
+    let (mut issued, mut finished, mut recorded) = (0, 0, 0);
     let mut buffers_registered = true;
     for share in &shares {
         recorder.merge(&share.recorder);
         for (sum, bytes) in windows.iter_mut().zip(share.windows) {
             *sum += bytes;
         }
-        asked += share.asked;
+        issued += share.issued;
         finished += share.finished;
         recorded += share.recorded;
         buffers_registered &= share.buffers_registered;
     }
-    assert_eq!(asked, finished, "a request was lost");
+    assert_eq!(issued, finished, "a request was lost");
     let (read, write, sync) = recorder.classes(end, false);
     assert_eq!(recorded, read.total_ios + write.total_ios + sync.total_ios, "a request was not recorded");
     let application = common.script().load.report(end);

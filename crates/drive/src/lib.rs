@@ -10,6 +10,7 @@
 //! - `unsafe` is in `ring` alone.
 
 mod arena;
+mod common;
 mod drive;
 mod engine;
 mod error;
@@ -17,6 +18,7 @@ mod file;
 mod host;
 pub mod payload;
 mod prepare;
+pub mod record;
 mod ring;
 mod sequence;
 mod size;

@@ -28,7 +28,7 @@ use target::{Pattern, Progress, State, SteadyRule, steady_state};
 /// Discarded at once: between two pieces somebody may say stop.
 const DISCARD_BYTES: u64 = 1 << 30;
 /// Fills that are shorter say nothing about a drive's speed.
-const LEAST_SEEN_BYTES: u64 = 64 << 20;
+const MIN_SEEN_BYTES: u64 = 64 << 20;
 /// Most rounds, whatever is asked: a day of one-minute rounds.
 const MAX_ROUNDS: u32 = 1440;
 /// Shares are rounded up to this, as models do.
@@ -105,7 +105,7 @@ impl Drive {
             let load = Box::new(Sequence::write(first..fill_bytes));
             let told = Told::Bytes(pass * pass_bytes);
             let outcome = self.run_load(load, Span::UntilEnd, SEQUENTIAL_BYTES, told, false, progress)?;
-            if pass_bytes >= LEAST_SEEN_BYTES {
+            if pass_bytes >= MIN_SEEN_BYTES {
                 self.write_bw_bytes = Some(pass_bytes as f64 / outcome.elapsed_s);
             }
             self.in_use_bytes = self.in_use_bytes.max(fill_bytes);

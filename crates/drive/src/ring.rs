@@ -103,7 +103,7 @@ impl<'a> Ring<'a> {
     }
 
     /// Queues a request; it goes out with the next [`Ring::wait`].
-    pub fn ask(&mut self, slot: usize, request: &Request) -> io::Result<()> {
+    pub fn queue(&mut self, slot: usize, request: &Request) -> io::Result<()> {
         assert!(!self.outstanding[slot], "one request at a time");
         let len = request.range.len_bytes;
         let (buffer, regular) = self.arena.as_mut().expect("present until drop").buffer(slot, len as usize)?;

@@ -12,7 +12,7 @@
 //!
 //! A slot has one thing to come: its request, or a timer, or somebody who wakes it.
 
-use crate::engine::{Common, MAX_WAIT, Script, WINDOWS};
+use crate::common::{Common, MAX_WAIT, Script, WINDOWS};
 use crate::error::DriveError;
 use crate::host;
 use crate::payload::{self, Stamp};
@@ -40,7 +40,7 @@ const STEPS_A_TURN: usize = 4;
 enum Then {
     NextStep,
     /// Its session has computed and asks now.
-    Ask,
+    Issue,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ struct Slot {
     then: Then,
     request: Request,
     /// When its latency begins.
-    asked: Time,
+    issued: Time,
     due: Option<Time>,
     /// When its last burst of computing was over by the schedule; only while bursts follow each other.
     computed: Option<Time>,
@@ -60,7 +60,7 @@ struct Slot {
 pub(crate) struct Share {
     pub recorder: Recorder,
     pub windows: [u64; WINDOWS],
-    pub asked: u64,
+    pub issued: u64,
     pub finished: u64,
     pub recorded: u64,
     /// CPU time over elapsed time, while recording.
@@ -80,7 +80,7 @@ pub(crate) struct Worker<'a, 'b> {
     /// Slots whose session is to be asked what it does next.
     ready: VecDeque<u32>,
     /// Slots whose request goes out now.
-    asking: Vec<u32>,
+    unsent: Vec<u32>,
     wake: Vec<ProcessId>,
     live: usize,
     share: Share,
@@ -101,7 +101,7 @@ impl<'a, 'b> Worker<'a, 'b> {
                 process: ProcessId(process),
                 then: Then::NextStep,
                 request: Request::flush(),
-                asked: Time::ZERO,
+                issued: Time::ZERO,
                 due: None,
                 computed: None,
                 retries: 0,
@@ -117,7 +117,7 @@ impl<'a, 'b> Worker<'a, 'b> {
             share: Share {
                 recorder: Recorder::new(common.from, false),
                 windows: [0; WINDOWS],
-                asked: 0,
+                issued: 0,
                 finished: 0,
                 recorded: 0,
                 cpu: 0.0,
@@ -126,7 +126,7 @@ impl<'a, 'b> Worker<'a, 'b> {
             ring,
             timers: BinaryHeap::with_capacity(slots.len()),
             ready: (0..slots.len() as u32).collect(),
-            asking: Vec::with_capacity(slots.len()),
+            unsent: Vec::with_capacity(slots.len()),
             wake: Vec::new(),
             live: slots.len(),
             slots,
@@ -202,7 +202,7 @@ impl<'a, 'b> Worker<'a, 'b> {
             self.timers.pop();
             match self.slots[slot as usize].then {
                 Then::NextStep => self.ready.push_back(slot),
-                Then::Ask => self.ask(slot, Time(at)),
+                Then::Issue => self.issue(slot, Time(at)),
             }
         }
     }
@@ -239,9 +239,9 @@ impl<'a, 'b> Worker<'a, 'b> {
                 state.request = request;
                 state.due = due;
                 if cpu_ns == 0 {
-                    self.ask(slot, now);
+                    self.issue(slot, now);
                 } else {
-                    self.sleep(slot, computed.unwrap_or(now) + cpu_ns, Then::Ask);
+                    self.sleep(slot, computed.unwrap_or(now) + cpu_ns, Then::Issue);
                 }
             }
             Step::Cpu { cpu_ns } => {
@@ -279,12 +279,12 @@ impl<'a, 'b> Worker<'a, 'b> {
         let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
     }
 
-    fn ask(&mut self, slot: u32, now: Time) {
+    fn issue(&mut self, slot: u32, now: Time) {
         let state = &mut self.slots[slot as usize];
-        state.asked = state.due.map_or(now, |due| due.min(now));
+        state.issued = state.due.map_or(now, |due| due.min(now));
         state.retries = 0;
-        self.share.asked += 1;
-        self.asking.push(slot);
+        self.share.issued += 1;
+        self.unsent.push(slot);
     }
 
     /// Hands the requests that were asked for to the kernel, one by one, as sessions on their own would.
@@ -293,18 +293,18 @@ impl<'a, 'b> Worker<'a, 'b> {
     /// the device runs dry meanwhile: at 64 threads of random writes a tenth of the throughput was lost. And it merges
     /// adjacent requests of a batch into one, so that the device is asked for less than what is counted.
     fn send(&mut self) -> Result<(), DriveError> {
-        for i in 0..self.asking.len() {
-            let sent = self.send_one(self.asking[i]);
+        for i in 0..self.unsent.len() {
+            let sent = self.send_one(self.unsent[i]);
             // A request that does not go out was not issued; one in the ring was, even if the kernel would not take it
             // yet.
-            let left = self.asking.len() - i - usize::from(sent.is_ok());
+            let left = self.unsent.len() - i - usize::from(sent.is_ok());
             if let Err(error) = sent.and_then(|()| self.submit()) {
-                self.share.asked -= left as u64;
-                self.asking.clear();
+                self.share.issued -= left as u64;
+                self.unsent.clear();
                 return Err(error);
             }
         }
-        self.asking.clear();
+        self.unsent.clear();
         Ok(())
     }
 
@@ -330,7 +330,7 @@ impl<'a, 'b> Worker<'a, 'b> {
             let stamp = Stamp { run: self.common.run, version };
             payload::fill(self.ring.buffer(slot, len_bytes as usize).map_err(memory)?, offset_bytes, stamp);
         }
-        self.ring.ask(slot, &request).map_err(memory)
+        self.ring.queue(slot, &request).map_err(memory)
     }
 
     /// A request has come back.
@@ -343,7 +343,7 @@ impl<'a, 'b> Worker<'a, 'b> {
         if result < 0 {
             if matches!(-result, libc::EINTR | libc::EAGAIN) && state.retries < MAX_RETRIES {
                 state.retries += 1;
-                self.asking.push(slot as u32);
+                self.unsent.push(slot as u32);
                 return Ok(());
             }
             self.share.finished += 1;
@@ -356,7 +356,7 @@ impl<'a, 'b> Worker<'a, 'b> {
             let done_bytes = result as u32;
             return Err(DriveError::Short { path: path(), op, offset_bytes, len_bytes, done_bytes });
         }
-        let asked = state.asked;
+        let issued = state.issued;
         if self.common.verify && op == Operation::Read {
             let buffer = self.ring.buffer(slot, len_bytes as usize).map_err(|e| common.doing("finding a buffer", e))?;
             payload::check(buffer, offset_bytes).map_err(|(offset_bytes, fault)| DriveError::Verify {
@@ -368,18 +368,18 @@ impl<'a, 'b> Worker<'a, 'b> {
         if moves {
             self.common.bytes.fetch_add(len_bytes.into(), Ordering::Relaxed);
         }
-        self.record(op, len_bytes, asked, now);
+        self.record(op, len_bytes, issued, now);
         self.ready.push_back(slot as u32);
         Ok(())
     }
 
-    fn record(&mut self, op: Operation, bytes: u32, asked: Time, now: Time) {
+    fn record(&mut self, op: Operation, bytes: u32, issued: Time, now: Time) {
         let Common { from, until, .. } = *self.common;
         // A request that finished before or after the measured time is not part of it.
         if now < from || now > until || op == Operation::Trim {
             return;
         }
-        self.share.recorder.record(op, bytes, asked, now, Parts::default);
+        self.share.recorder.record(op, bytes, issued, now, Parts::default);
         self.share.recorded += 1;
         if until != Time::NEVER && op != Operation::Flush {
             let window = ((now - from) as u128 * WINDOWS as u128 / ((until - from) as u128).max(1)) as usize;
@@ -390,9 +390,9 @@ impl<'a, 'b> Worker<'a, 'b> {
     /// Waits for what is in flight. An error is the first that was met, and no reason to wait less.
     fn drain(&mut self) -> Result<(), DriveError> {
         // Requests that were to be tried again, or were about to go out, no longer are.
-        let unsent = self.asking.len() as u64;
-        self.asking.clear();
-        self.share.asked -= unsent;
+        let unsent = self.unsent.len() as u64;
+        self.unsent.clear();
+        self.share.issued -= unsent;
         let mut result = Ok(());
         let mut finished = Vec::new();
         let began = Instant::now();
@@ -410,8 +410,8 @@ impl<'a, 'b> Worker<'a, 'b> {
                     result = done;
                 }
             }
-            self.share.asked -= self.asking.len() as u64;
-            self.asking.clear();
+            self.share.issued -= self.unsent.len() as u64;
+            self.unsent.clear();
         }
         result
     }

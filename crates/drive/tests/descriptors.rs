@@ -4,7 +4,7 @@
 #[path = "it/common/mod.rs"]
 mod common;
 
-use common::{MIB, StopAfter, ask, create, fileio, filled, folder};
+use common::{MIB, StopAfter, create, fileio, filled, folder, measurement};
 use drive::DriveOptions;
 use load::FileioMode;
 use target::{Silent, Target};
@@ -30,9 +30,9 @@ fn hundreds_of_measurements_leave_no_descriptor_and_no_memory_behind() {
             before = (descriptors(), resident_pages());
         }
         if i % 10 == 0 {
-            let _ = drive.measure(&ask(config, 60.0), &StopAfter::milliseconds(2));
+            let _ = drive.measure(&measurement(config, 60.0), &StopAfter::milliseconds(2));
         }
-        drive.measure(&ask(config, 0.005), &Silent).unwrap();
+        drive.measure(&measurement(config, 0.005), &Silent).unwrap();
     }
     assert_eq!(descriptors(), before.0);
     // A megabyte of buffers each, had they been kept.

@@ -1,7 +1,7 @@
 //! Programs all units of modules in a folder one after the other on all dies, and reads them, and prints MB/s. To be held
 //! against `dd oflag=direct bs=1M`.
 //!
-//! `cargo run --release -p files --example speed -- FOLDER [MODULES] [MEGABYTES] [OUTSTANDING]`
+//! `cargo run --profile dist -p files --example speed -- FOLDER [MODULES] [MEGABYTES] [OUTSTANDING]`
 
 use files::{Files, Options};
 use media::{BlockAt, Ended, Media, Shape, Unit, UnitAt};

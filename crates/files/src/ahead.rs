@@ -1,27 +1,27 @@
-//! Reading ahead: a scan asks for the units of a band one by one, in the order in which they lie in the file.
+//! Read-ahead: a scan reads the units of a band one by one, in the order in which they lie in the file.
 //!
-//! Nothing is read ahead until units were asked for in their order. Then there are two windows: one that units are taken
-//! from, and the next, which is on its way meanwhile. What is in a window is as old as its read, so a program empties
-//! them; whether a unit is of before an erase is judged when it is taken out.
+//! Read-ahead begins when units are read in this order. Then there are two windows: one that units are taken from, and
+//! the next one, whose read is in flight meanwhile. The contents of a window are as old as its read, so a program
+//! empties both windows. A unit that was written before an erase is recognised when it is taken out.
 
-use crate::Buffer;
+use crate::buffer::Buffer;
 
-/// About how many bytes a window has.
+/// The approximate size of a window.
 const WINDOW_BYTES: usize = 1 << 20;
-/// Passed over, units still count as asked for in their order.
-const SKIPPED: u64 = 16;
-const WINDOWS: usize = 2;
+/// Reads that skip at most so many units still count as being in order.
+const MAX_SKIPPED: u64 = 16;
+const MAX_WINDOWS: usize = 2;
 
 #[derive(Debug)]
 enum State {
-    OnItsWay,
+    InFlight,
     There(Buffer),
     Failed,
 }
 
 #[derive(Debug)]
 struct Window {
-    /// Of all windows of the module.
+    /// The number of the window among all windows of the module.
     number: u64,
     first: u64,
     units: u64,
@@ -36,30 +36,30 @@ pub(crate) struct Wanted {
     pub units: u64,
 }
 
-/// Where a unit is.
+/// The result of looking for a unit in the windows.
 #[derive(Debug)]
 pub(crate) enum Found<'a> {
-    /// Read it.
+    /// The unit is in no window and has to be read.
     Nowhere,
-    /// Ask again when something has ended.
-    OnItsWay,
+    /// The window with the unit is being read.
+    InFlight,
     /// The bytes of a window from this unit on.
     There(&'a [u8]),
 }
 
-/// See the module.
+/// The windows of a module.
 #[derive(Debug, Default)]
 pub(crate) struct Ahead {
     windows: Vec<Window>,
     numbers: u64,
-    /// The unit that is asked for next, if they are asked for in their order.
+    /// The unit that is read next if units are read in order.
     expected: Option<u64>,
 }
 
 impl Ahead {
-    /// A unit is asked for; the windows that are to be read now.
+    /// Reports the read of a unit. Returns the windows that have to be read now.
     pub fn asked(&mut self, unit: u64, unit_bytes: usize, units: u64) -> Vec<Wanted> {
-        let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + SKIPPED).contains(&unit));
+        let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + MAX_SKIPPED).contains(&unit));
         self.expected = Some(unit + 1);
         let of_window = (WINDOW_BYTES / unit_bytes).max(1) as u64;
         let holds = |window: &Window| (window.first..window.first + window.units).contains(&unit);
@@ -75,30 +75,30 @@ impl Ahead {
             }
             None => return wanted,
         };
-        while self.windows.len() < WINDOWS && next < units {
+        while self.windows.len() < MAX_WINDOWS && next < units {
             let window = Wanted { number: self.numbers, first: next, units: of_window.min(units - next) };
             self.numbers += 1;
             next += window.units;
             let Wanted { number, first, units } = window;
-            self.windows.push(Window { number, first, units, state: State::OnItsWay });
+            self.windows.push(Window { number, first, units, state: State::InFlight });
             wanted.push(window);
         }
         wanted
     }
 
-    /// Where a unit is.
+    /// Looks for a unit in the windows.
     pub fn find(&self, unit: u64, unit_bytes: usize) -> Found<'_> {
         let holds = |window: &&Window| (window.first..window.first + window.units).contains(&unit);
         match self.windows.iter().find(holds) {
             None | Some(Window { state: State::Failed, .. }) => Found::Nowhere,
-            Some(Window { state: State::OnItsWay, .. }) => Found::OnItsWay,
+            Some(Window { state: State::InFlight, .. }) => Found::InFlight,
             Some(Window { state: State::There(buffer), first, .. }) => {
                 Found::There(&buffer.bytes()[(unit - first) as usize * unit_bytes..])
             }
         }
     }
 
-    /// A window has been read, or could not be; what is not needed is handed back.
+    /// Reports the end of a window's read. Returns the buffer if it is not needed.
     pub fn arrived(&mut self, number: u64, buffer: Buffer, is_whole: bool) -> Option<Buffer> {
         match self.windows.iter_mut().find(|window| window.number == number) {
             Some(window) if is_whole => window.state = State::There(buffer),
@@ -111,7 +111,7 @@ impl Ahead {
         None
     }
 
-    /// Something is written: what was read before may be old.
+    /// Empties the windows, because a write may have made them stale.
     pub fn forget(&mut self) {
         self.windows.clear();
         self.expected = None;
@@ -135,7 +135,7 @@ mod tests {
             [Wanted { number: 0, first: 8, units: 4 }, Wanted { number: 1, first: 12, units: 4 }],
             "the next one"
         );
-        assert!(matches!(ahead.find(8, UNIT), Found::OnItsWay));
+        assert!(matches!(ahead.find(8, UNIT), Found::InFlight));
         let mut buffer = Buffer::new(4 * UNIT).unwrap();
         buffer.bytes_mut()[2 * UNIT] = 9;
         assert!(ahead.arrived(0, buffer, true).is_none());

@@ -1,37 +1,37 @@
-//! Memory for direct I/O, and a store of it: mapping pages for each request would cost more than the request.
+//! Memory for direct I/O, and a pool of it, because mapping pages for each request would cost more than the request.
 
 use memmap2::MmapMut;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 
-/// Page-aligned memory, which no device asks more of.
+/// Page-aligned memory. No device asks for more alignment.
 #[derive(Default)]
 pub struct Buffer {
     map: Option<MmapMut>,
     len: usize,
 }
 
-/// Capacities are multiples of it.
+/// Capacities are multiples of this.
 const GRAIN_BYTES: usize = 4096;
 
 impl Buffer {
-    /// No memory: for requests that carry none.
+    /// A buffer without memory, for requests that carry none.
     pub fn none() -> Buffer {
         Buffer::default()
     }
 
-    /// Zeroes.
+    /// A buffer of `len` zeroes.
     pub fn new(len: usize) -> io::Result<Buffer> {
         Ok(Buffer { map: Some(MmapMut::map_anon(len.max(1).next_multiple_of(GRAIN_BYTES))?), len })
     }
 
-    /// Its bytes.
+    /// The bytes of the buffer, to read.
     pub fn bytes(&self) -> &[u8] {
         self.map.as_ref().map_or(&[], |map| &map[..self.len])
     }
 
-    /// Its bytes.
+    /// The bytes of the buffer, to write.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         match &mut self.map {
             Some(map) => &mut map[..self.len],
@@ -50,8 +50,8 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// Buffers of a size that are kept for the next request.
-const KEPT: usize = 256;
+/// The highest number of buffers of one size that the pool keeps.
+const MAX_FREE: usize = 256;
 
 /// Buffers that are not in use.
 #[derive(Debug, Default)]
@@ -60,10 +60,10 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
-    /// A buffer with anything in it.
+    /// A buffer with arbitrary contents.
     ///
     /// # Panics
-    /// When there is no memory.
+    /// If there is no memory.
     pub fn take(&mut self, len: usize) -> Buffer {
         let capacity = len.max(1).next_multiple_of(GRAIN_BYTES);
         match self.free.get_mut(&capacity).and_then(Vec::pop) {
@@ -78,7 +78,7 @@ impl Pool {
     pub fn give(&mut self, buffer: Buffer) {
         if buffer.capacity() > 0 {
             let free = self.free.entry(buffer.capacity()).or_default();
-            if free.len() < KEPT {
+            if free.len() < MAX_FREE {
                 free.push(buffer);
             }
         }

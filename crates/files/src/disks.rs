@@ -1,112 +1,113 @@
-//! What the modules' bytes go to: files, or something that behaves like them and whose power tests can cut.
+//! The disks that the modules' bytes go to: files, or a simulation of files whose power a test can cut.
 
-use crate::{Buffer, FilesError};
+use crate::buffer::Buffer;
+use crate::error::FilesError;
 use std::fmt;
 use std::io;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::time::Duration;
 
-/// An open file.
+/// The handle of an open file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle(pub usize);
 
-/// What is asked of a file.
+/// The kind of a request to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum What {
-    /// Fills the buffer.
+pub enum IoKind {
+    /// A read that fills the buffer.
     Read,
-    /// Writes the buffer.
+    /// A write of the buffer.
     Write {
-        /// What it wrote is durable when it has ended. Nothing else is.
+        /// The bytes of this write, and no others, are durable when it has ended.
         durable: bool,
     },
-    /// All writes that have ended are durable when it has.
+    /// A sync: all writes that ended before it began are durable when it has ended.
     Sync,
 }
 
-/// One request.
+/// A request to a file.
 #[derive(Debug)]
 pub struct Io {
-    /// Comes back with its end.
+    /// A number that comes back in [`Done`].
     pub tag: u64,
-    /// Of which file.
+    /// The file that the request goes to.
     pub handle: Handle,
-    /// What.
-    pub what: What,
-    /// Offset in the file in bytes.
+    /// Whether the request is a read, a write or a sync.
+    pub kind: IoKind,
+    /// The offset in the file, in bytes.
     pub offset: u64,
-    /// Memory, which comes back with its end.
+    /// Memory, which comes back in [`Done`].
     pub buffer: Buffer,
 }
 
-/// How a request ended.
+/// The end of a request.
 #[derive(Debug)]
 pub struct Done {
-    /// As it was asked.
+    /// The tag of the request.
     pub tag: u64,
-    /// Bytes, or an error number, negative.
+    /// The number of bytes, or a negative error number.
     pub result: i32,
-    /// As it was asked.
+    /// The buffer of the request.
     pub buffer: Buffer,
 }
 
-/// How a new module's file is made.
+/// The options of a new module's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Make {
-    /// Bytes of a file; a device must have as many.
+    /// The size of the file; a device must have at least as many bytes.
     pub bytes: u64,
     /// A device may be overwritten.
     pub overwrite: bool,
 }
 
-/// A file that was opened. Nobody else has it.
+/// A file that was opened. No other process has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opened {
-    /// To be asked with.
+    /// The handle for requests to the file.
     pub handle: Handle,
-    /// Its length, or the device's.
+    /// The size of the file or device.
     pub bytes: u64,
-    /// Requests begin and end on multiples of it.
+    /// Requests begin and end on multiples of this number of bytes.
     pub align_bytes: u32,
-    /// All of it reads as zeroes.
+    /// The whole file reads as zeroes.
     pub is_zero: bool,
-    /// What is not as it should be, though it works.
+    /// A shortcoming that a person should know of, though the file works.
     pub note: Option<String>,
 }
 
-/// Files, asked asynchronously. Requests to different places may be carried out in any order.
+/// Files with asynchronous requests. Requests to different places may be carried out in any order.
 pub trait Disks: fmt::Debug + Send + Sync {
-    /// Opens a file, and takes it for this process alone.
+    /// Opens a file and locks it for this process.
     fn open(&mut self, path: &Path) -> Result<Opened, FilesError>;
 
-    /// How requests to a file that is made here would have to be aligned, in bytes.
+    /// The alignment that requests to a file at this path would need, in bytes.
     fn align_bytes(&mut self, path: &Path) -> Result<u32, FilesError>;
 
     /// Makes a file, or takes a device, and opens it.
     fn make(&mut self, path: &Path, how: Make) -> Result<Opened, FilesError>;
 
-    /// What was made did not become a module: removes it, if it is a file.
+    /// Removes a file that was made and did not become a module. Leaves a device as it is.
     fn unmake(&mut self, path: &Path);
 
-    /// Lets go of a file, when what is under way on it has ended.
+    /// Closes a file as soon as its requests in flight have ended.
     fn close(&mut self, handle: Handle);
 
-    /// Begins a request. It may wait until [`Disks::submit`].
+    /// Queues a request. It may wait until [`Disks::submit`].
     fn begin(&mut self, io: Io);
 
-    /// What was begun is under way.
+    /// Submits the queued requests.
     fn submit(&mut self) -> io::Result<()>;
 
-    /// As [`Disks::submit`], and waits until something has ended, but no longer than `timeout`.
+    /// Submits the queued requests, and waits until a request has ended, but no longer than `timeout`.
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()>;
 
-    /// Appends what has ended.
+    /// Appends the requests that have ended.
     fn reap(&mut self, done: &mut Vec<Done>);
 
-    /// Becomes readable when something has ended, if there is such a thing.
+    /// A file descriptor that becomes readable when a request has ended, if there is one.
     fn fd(&self) -> Option<BorrowedFd<'_>>;
 
-    /// A number that was never given out before.
+    /// A random number that no other file has.
     fn unique(&mut self) -> u64;
 }

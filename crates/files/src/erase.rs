@@ -1,21 +1,22 @@
 //! Changes of the table of blocks: erases and marks of bad blocks.
 //!
-//! A page of the table is written to one copy, durably, then to the other, and only then have the changes in it taken
-//! place. One such *round* is under way for a page at a time, and begins when all that is asked for together was asked;
-//! changes that come meanwhile go with the next. So the blocks of a band, whose entries are neighbours and which are erased
-//! together, cost two writes and not two each.
+//! A page of the table is written durably to one copy and then to the other, and only then the changes in it have taken
+//! place. One such *round* is in flight for a page at a time. A round begins when the driver submits, and changes that
+//! come meanwhile go with the next round. So the blocks of a band, whose entries are neighbours and which are erased
+//! together, cost two writes together and not two each.
 //!
-//! Of a copy whose write failed nobody knows what it holds, so it is written first in the next round: the other one is
-//! whole. A change whose round failed may be in the file or not; its block counts as not known until it is erased.
+//! The contents of a copy whose write failed are unknown, so this copy is written first in the next round, while the
+//! other one is whole. A change whose round failed may be in the file or not; its block counts as not known until it is
+//! erased.
 
-use crate::layout::PAGE_BYTES;
+use crate::sizes::PAGE_BYTES;
 use crate::table::{ENTRIES_PER_PAGE, ENTRY_BYTES, Entry};
 use media::MediaError;
 use std::collections::BTreeMap;
 
-/// Who waits for a change.
+/// The waiter for a change of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Waits {
+pub(crate) enum Waiter {
     /// The erase of a die.
     Die(u32),
     /// A call, by its ticket.
@@ -26,14 +27,13 @@ pub(crate) enum Waits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Change {
     pub block: u32,
-    /// What becomes of the block.
     pub kind: Kind,
-    /// Above all that the block ever had.
+    /// The new epoch, above all epochs that the block ever had.
     pub epoch: u64,
-    pub waits: Waits,
+    pub waiter: Waiter,
 }
 
-/// What becomes of a block.
+/// The kind of a change to a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Erased,
@@ -47,12 +47,12 @@ impl Change {
                 Entry { epoch: self.epoch, cycles: entry.cycles.saturating_add(1), is_known: true, ..entry }
             }
             Kind::Bad if entry.is_known => Entry { is_bad: true, ..entry },
-            // What it holds can't be told any more.
+            // The contents of the block can't be told any more.
             Kind::Bad => Entry { is_bad: true, is_known: true, epoch: self.epoch, ..entry },
         }
     }
 
-    /// Afterwards nobody knows whether it lies in the file.
+    /// The entry after a round that failed, when it is unknown whether the file holds the change.
     fn doubt(&self, entry: Entry) -> Entry {
         match self.kind {
             Kind::Erased => Entry { is_known: false, epoch: self.epoch, ..entry },
@@ -65,11 +65,11 @@ impl Change {
 struct Page {
     /// Changes that are being written.
     round: Vec<Change>,
-    /// Both copies are written, one after the other: this many are.
+    /// The number of copies that this round has written, of two.
     written: usize,
     /// Changes for the next round.
     next: Vec<Change>,
-    /// The copy that can't be relied on.
+    /// The copy whose last write failed.
     doubtful: Option<usize>,
 }
 
@@ -81,18 +81,17 @@ impl Page {
     }
 }
 
-/// Pages of the table with changes under way, or with a copy in doubt.
+/// Pages of the table with changes in flight, or with a copy in doubt.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     pages: BTreeMap<u32, Page>,
 }
 
-/// What is to be done for a page next.
+/// The next action for a page.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// Write this copy of it.
+    /// Write this copy of the page.
     Write(usize),
-    /// Nothing.
     Rest,
 }
 
@@ -102,14 +101,14 @@ pub(crate) fn page_of(block: u32) -> u32 {
 }
 
 impl Pages {
-    /// Adds a change; true: nothing was known of its page, and [`Pages::begin`] has to follow for it.
+    /// Adds a change. `true` if its page was at rest, so that [`Pages::begin`] has to follow.
     pub fn add(&mut self, change: Change) -> bool {
         let page = self.pages.entry(page_of(change.block)).or_default();
         page.next.push(change);
         page.round.is_empty() && page.next.len() == 1
     }
 
-    /// Begins a round of what was added for a page: the copy of it that is to be written.
+    /// Begins a round for a page with the changes that were added. Returns the copy to write.
     pub fn begin(&mut self, number: u32) -> usize {
         let page = self.pages.get_mut(&number).expect("a change was added for it");
         match begin(page) {
@@ -118,7 +117,7 @@ impl Pages {
         }
     }
 
-    /// The page as it is to be written.
+    /// The page as it has to be written, with the changes of the round.
     pub fn image(&self, number: u32, table: &[Entry], file: u64, out: &mut [u8]) {
         assert_eq!(out.len(), PAGE_BYTES as usize);
         let first = number as usize * ENTRIES_PER_PAGE;
@@ -132,8 +131,9 @@ impl Pages {
         }
     }
 
-    /// A copy of a page was written, or could not be. What is to be done for it, and whose changes have ended, and how.
-    pub fn written(&mut self, number: u32, result: Result<(), MediaError>, table: &mut [Entry]) -> (Next, Vec<Waits>) {
+    /// Reports the end of a write of a page's copy. Returns the next action for the page, and the waiters whose changes
+    /// have ended with `result`.
+    pub fn written(&mut self, number: u32, result: Result<(), MediaError>, table: &mut [Entry]) -> (Next, Vec<Waiter>) {
         let page = self.pages.get_mut(&number).expect("a page is written for a change");
         match result {
             Ok(()) if page.written == 0 => {
@@ -152,7 +152,7 @@ impl Pages {
         if matches!(next, Next::Rest) && page.doubtful.is_none() {
             self.pages.remove(&number);
         }
-        (next, round.into_iter().map(|change| change.waits).collect())
+        (next, round.into_iter().map(|change| change.waiter).collect())
     }
 }
 
@@ -167,7 +167,7 @@ mod tests {
     use super::*;
 
     fn change(block: u32, epoch: u64) -> Change {
-        Change { block, kind: Kind::Erased, epoch, waits: Waits::Die(block) }
+        Change { block, kind: Kind::Erased, epoch, waiter: Waiter::Die(block) }
     }
 
     #[test]
@@ -189,11 +189,11 @@ mod tests {
         assert_eq!(table[3].epoch, 1, "not before both copies are written");
         let (next, ended) = pages.written(0, Ok(()), &mut table);
         assert!(matches!(next, Next::Write(0)));
-        assert_eq!((ended, table[3].epoch, table[4].epoch), (vec![Waits::Die(2), Waits::Die(3)], 5, 1));
+        assert_eq!((ended, table[3].epoch, table[4].epoch), (vec![Waiter::Die(2), Waiter::Die(3)], 5, 1));
         pages.written(0, Ok(()), &mut table);
         let (next, ended) = pages.written(0, Ok(()), &mut table);
         assert!(matches!(next, Next::Rest));
-        assert_eq!((ended, table[4].epoch), (vec![Waits::Die(4), Waits::Die(5)], 5));
+        assert_eq!((ended, table[4].epoch), (vec![Waiter::Die(4), Waiter::Die(5)], 5));
     }
 
     #[test]
@@ -204,7 +204,7 @@ mod tests {
         pages.written(0, Ok(()), &mut table);
         let (next, ended) = pages.written(0, Err(MediaError::Host), &mut table);
         assert!(matches!(next, Next::Rest));
-        assert_eq!((ended, table[3].is_known, table[3].epoch), (vec![Waits::Die(3)], false, 5));
+        assert_eq!((ended, table[3].is_known, table[3].epoch), (vec![Waiter::Die(3)], false, 5));
         assert!(pages.add(change(3, 6)));
         assert_eq!(pages.begin(0), 1, "copy 0 is whole");
         assert!(matches!(pages.written(0, Ok(()), &mut table).0, Next::Write(0)));
@@ -219,7 +219,7 @@ mod tests {
         let (mut pages, mut table) = (Pages::default(), vec![Entry::BLANK; 20]);
         pages.add(change(9, 5));
         pages.add(change(3, 5));
-        pages.add(Change { kind: Kind::Bad, waits: Waits::Call(1), ..change(3, 5) });
+        pages.add(Change { kind: Kind::Bad, waiter: Waiter::Call(1), ..change(3, 5) });
         pages.begin(0);
         (0..2).for_each(|_| drop(pages.written(0, Ok(()), &mut table)));
         assert_eq!(table[3], Entry { epoch: 5, cycles: 1, is_bad: true, is_known: true });
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn a_mark_that_failed_costs_no_data() {
         let (mut pages, mut table) = (Pages::default(), vec![Entry::BLANK; 20]);
-        pages.add(Change { kind: Kind::Bad, waits: Waits::Call(1), ..change(3, 5) });
+        pages.add(Change { kind: Kind::Bad, waiter: Waiter::Call(1), ..change(3, 5) });
         pages.begin(0);
         pages.written(0, Err(MediaError::Host), &mut table);
         assert_eq!(table[3], Entry { is_bad: true, ..Entry::BLANK });

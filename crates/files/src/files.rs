@@ -1,12 +1,12 @@
-//! A card's modules in files: what is under way, and how it ends.
+//! A card's modules in files: the requests in flight, and their ends.
 
-use crate::Buffer;
 use crate::ahead::Wanted;
-use crate::buffer::Pool;
-use crate::disks::{Disks, Done, Handle, Io, What};
-use crate::erase::{Change, Next, Waits, page_of};
-use crate::layout::{Layout, PAGE_BYTES};
+use crate::buffer::{Buffer, Pool};
+use crate::disks::{Disks, Done, Handle, Io, IoKind};
+use crate::erase::{Change, Next, Waiter, page_of};
+use crate::layout::Layout;
 use crate::module::{Die, Module, Operation, Slot, Sync};
+use crate::sizes::PAGE_BYTES;
 use media::{Ended, MediaError, Shape};
 use slab::Slab;
 use std::collections::BTreeMap;
@@ -14,28 +14,29 @@ use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How files are made.
+/// The options of new files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Block devices may be overwritten. All that they hold is lost.
+    /// Block devices may be overwritten. Everything on them is lost.
     pub overwrite: bool,
-    /// Units begin on multiples of so many bytes, a power of two from 512 to 4,096; less than the disk's own blocks is
-    /// raised to them. 0: the disk's own blocks. It takes more room, and disks of 4,096 bytes that say 512 like it.
+    /// Units begin on multiples of so many bytes, a power of two from 512 to 4,096. Smaller values are raised to the
+    /// disk's own blocks; 0 means the disk's own blocks. A larger value takes more room, and suits disks with blocks of
+    /// 4,096 bytes that report 512.
     pub align_bytes: u32,
 }
 
-/// Something that a person should know of a module that was opened, or was not.
+/// A remark for people about a module that was opened, or could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// Its slot.
+    /// The slot of the module.
     pub slot: u32,
-    /// One line, with the path.
+    /// The remark, in one line with the path.
     pub text: String,
 }
 
-/// See the crate. Whoever has it calls [`Media::submit`](media::Media::submit) when it has begun what there is to begin, and
-/// collects what has ended with [`Media::take_ended`](media::Media::take_ended) before it goes to sleep on
-/// [`Media::bell`](media::Media::bell): a call that waits for an end of its own collects those of others too.
+/// The modules of a card, in files. The owner calls [`Media::submit`](media::Media::submit) after it has begun
+/// operations, and collects the ends with [`Media::take_ended`](media::Media::take_ended) before it sleeps on
+/// [`Media::bell`](media::Media::bell): a call that waits for an end of its own collects the ends of others too.
 #[derive(Debug)]
 pub struct Files {
     pub(crate) shape: Shape,
@@ -43,33 +44,33 @@ pub struct Files {
     pub(crate) disks: Box<dyn Disks>,
     pub(crate) pool: Pool,
     requests: Slab<Request>,
-    /// Has been reaped, and is being looked at.
+    /// Requests that have ended and are being handled.
     reaped: Vec<Done>,
-    /// Has ended, and nobody was told.
+    /// Ends that the owner has not collected yet.
     pub(crate) ended: Vec<Ended>,
     /// Ends of requests that a call waits for, by tag.
     called: BTreeMap<usize, (i32, Buffer)>,
-    /// Copies of headers that were begun on the modules that are there, by slot and copy.
+    /// Writes of header copies that were begun on the present modules, by slot and copy.
     pub(crate) headers: BTreeMap<(u32, u32), BegunHeader>,
     /// Ends of changes of the table that a call waits for, by ticket.
     changed: BTreeMap<u64, Result<(), MediaError>>,
     pub(crate) tickets: u64,
-    /// Pages of tables of which no copy is being written, and that have changes: slot, visit, page.
+    /// Pages of tables that have changes and whose round has not begun: slot, visit, page.
     changed_pages: Vec<(u32, u64, u32)>,
     pub(crate) notes: Vec<Note>,
-    /// Nothing is written.
-    pub(crate) only_looks: bool,
+    /// The files are opened read-only.
+    pub(crate) read_only: bool,
 }
 
 /// A copy of a header that is being written.
 #[derive(Debug)]
 pub(crate) struct BegunHeader {
     pub bytes: Vec<u8>,
-    /// How it ended.
+    /// The result, when the write has ended.
     pub ended: Option<Result<(), MediaError>>,
 }
 
-/// Why a request was made.
+/// A request in flight, and its purpose.
 #[derive(Clone, Copy, Debug)]
 struct Request {
     slot: u32,
@@ -80,11 +81,11 @@ struct Request {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
-    /// A call waits for it.
+    /// A call waits for the request.
     Call,
-    /// What a die does.
+    /// The operation of a die.
     Die(u32),
-    /// A unit could not be read: whether anything can.
+    /// A read of the superblock that shows whether the file can be read at all, after a die could not read a unit.
     Probe(u32),
     /// A page of the table.
     Page(u32),
@@ -96,7 +97,7 @@ pub(crate) enum Purpose {
     Window(u64),
 }
 
-/// Why a request did not work.
+/// The error of a request that failed.
 pub(crate) fn media_error(result: i32) -> MediaError {
     match -result {
         libc::ENOSPC | libc::EDQUOT => MediaError::NoSpace,
@@ -114,7 +115,7 @@ fn whole(result: i32, len: usize) -> Result<(), MediaError> {
 }
 
 impl Files {
-    /// No modules yet.
+    /// A card without modules.
     pub(crate) fn empty(shape: Shape, disks: Box<dyn Disks>) -> Files {
         let slot = |_| Slot { dies: (0..shape.dies_per_module).map(|_| Die::Idle).collect(), ..Slot::default() };
         Files {
@@ -131,19 +132,19 @@ impl Files {
             tickets: 0,
             changed_pages: Vec::new(),
             notes: Vec::new(),
-            only_looks: false,
+            read_only: false,
         }
     }
 
-    /// What a person should know of the files.
+    /// Remarks for people about the files.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// Takes a module out. What is under way on it ends with [`MediaError::NoModule`]. `false`: there was none.
+    /// Takes a module out. Its operations in flight end with [`MediaError::NoModule`]. `false` if there was no module.
     ///
     /// # Panics
-    /// When there is no such slot.
+    /// If there is no such slot.
     pub fn pull(&mut self, slot: u32) -> bool {
         let state = &mut self.slots[slot as usize];
         let Some(module) = state.module.take() else { return false };
@@ -166,13 +167,15 @@ impl Files {
         true
     }
 
-    /// Appends what has ended since the last call. An operation may have been asked how it ended before it is told here.
+    /// Appends the operations that have ended since the last call. The result of an operation may have been taken
+    /// before its end is appended here.
     pub(crate) fn tell(&mut self, ended: &mut Vec<Ended>) {
         self.collect();
         ended.append(&mut self.ended);
     }
 
-    /// Appends what has ended; waits until something has, no longer than `timeout`, if anything is under way.
+    /// Appends the operations that have ended. If any is in flight, waits until one has ended, no longer than
+    /// `timeout`.
     pub fn wait(&mut self, timeout: Option<Duration>, ended: &mut Vec<Ended>) -> io::Result<()> {
         let began = Instant::now();
         self.begin_pages();
@@ -194,17 +197,17 @@ impl Files {
         self.slots.get(slot as usize)?.module.as_ref().map(|module| &*module.path)
     }
 
-    /// How the module in a slot lies in its file.
+    /// The layout of the file of the module in a slot.
     pub fn layout(&self, slot: u32) -> Option<Layout> {
         self.slots.get(slot as usize)?.module.as_ref().map(|module| module.superblock.layout)
     }
 
-    /// Requests to files that have not ended.
+    /// The number of requests to files that have not ended.
     pub fn in_flight(&self) -> usize {
         self.requests.len() + self.changed_pages.len()
     }
 
-    /// Something is under way on a module that was pulled.
+    /// Whether a request is in flight on a module that was pulled.
     pub(crate) fn is_leaving(&self) -> bool {
         let of_earlier = |request: &Request| self.slots[request.slot as usize].visit != request.visit;
         self.requests.iter().any(|(_, request)| !matches!(request.purpose, Purpose::Call) && of_earlier(request))
@@ -221,26 +224,26 @@ impl Files {
     }
 
     /// Begins a request to the module of a slot.
-    pub(crate) fn begin(&mut self, slot: u32, purpose: Purpose, what: What, offset: u64, buffer: Buffer) {
+    pub(crate) fn begin(&mut self, slot: u32, purpose: Purpose, kind: IoKind, offset: u64, buffer: Buffer) {
         let module = self.slots[slot as usize].module.as_ref().expect("a module is asked that is there");
         let handle = module.handle;
         let visit = self.slots[slot as usize].visit;
         let request = Request { slot, visit, len: buffer.bytes().len(), purpose };
         let tag = self.requests.insert(request) as u64;
-        self.disks.begin(Io { tag, handle, what, offset, buffer });
+        self.disks.begin(Io { tag, handle, kind, offset, buffer });
     }
 
-    /// Asks a file and waits for the answer. Others go on meanwhile.
+    /// Makes a request to a file and waits for its end. Other requests continue meanwhile.
     pub(crate) fn call(
         &mut self,
         handle: Handle,
-        what: What,
+        kind: IoKind,
         offset: u64,
         buffer: Buffer,
     ) -> (Result<(), MediaError>, i32, Buffer) {
         let len = buffer.bytes().len();
         let tag = self.requests.insert(Request { slot: 0, visit: 0, len, purpose: Purpose::Call });
-        self.disks.begin(Io { tag: tag as u64, handle, what, offset, buffer });
+        self.disks.begin(Io { tag: tag as u64, handle, kind, offset, buffer });
         loop {
             if let Some((result, buffer)) = self.called.remove(&tag) {
                 return (whole(result, len), result, buffer);
@@ -249,7 +252,7 @@ impl Files {
         }
     }
 
-    /// Waits for the end of a change of the table.
+    /// Waiter for the end of a change of the table.
     pub(crate) fn await_change(&mut self, ticket: u64) -> Result<(), MediaError> {
         loop {
             if let Some(result) = self.changed.remove(&ticket) {
@@ -259,7 +262,7 @@ impl Files {
         }
     }
 
-    /// Waits until something has ended.
+    /// Waiter until something has ended.
     pub(crate) fn turn(&mut self) {
         self.begin_pages();
         if let Err(error) = self.disks.wait(None) {
@@ -284,7 +287,7 @@ impl Files {
         }
         let is_here = self.slots[slot as usize].visit == visit && self.slots[slot as usize].module.is_some();
         if !is_here {
-            // The module was pulled; a change of its table that a call waits for is never under way then.
+            // The module was pulled. No call waits for a change of its table then.
             self.pool.give(done.buffer);
             return;
         }
@@ -320,21 +323,21 @@ impl Files {
         let is_read = matches!(self.slots[slot as usize].dies[die as usize], Die::Busy(Operation::Read(_)));
         if is_read && result.is_err() && is_of_place(done.result) {
             self.pool.give(done.buffer);
-            // Is it only this place?
+            // Probe the file: can only this place not be read?
             let offset = self.module(slot).expect("it is there").superblock.layout.superblock(0);
             let buffer = self.pool.take(PAGE_BYTES as usize);
-            return self.begin(slot, Purpose::Probe(die), What::Read, offset, buffer);
+            return self.begin(slot, Purpose::Probe(die), IoKind::Read, offset, buffer);
         }
         self.end_die(slot, die, result, done.buffer);
     }
 
     fn probed(&mut self, slot: u32, die: u32, result: Result<(), MediaError>, buffer: Buffer) {
         self.pool.give(buffer);
-        // No bytes: all of the unit is uncorrectable.
+        // An empty buffer stands for a unit that is uncorrectable as a whole.
         self.end_die(slot, die, result, Buffer::none());
     }
 
-    /// What a die does has ended.
+    /// Ends the operation of a die.
     pub(crate) fn end_die(&mut self, slot: u32, die: u32, result: Result<(), MediaError>, buffer: Buffer) {
         let state = &mut self.slots[slot as usize].dies[die as usize];
         let Die::Busy(operation) = std::mem::take(state) else { panic!("die {die} of slot {slot} has nothing to end") };
@@ -345,13 +348,13 @@ impl Files {
         self.ended.push(Ended::Die { module: slot, die });
     }
 
-    /// An operation that can't begin has ended.
+    /// Ends an operation that can't begin.
     pub(crate) fn end_at_once(&mut self, slot: u32, die: u32, operation: Operation, error: MediaError) {
         self.slots[slot as usize].dies[die as usize] = Die::Ended(operation, Err(error));
         self.ended.push(Ended::Die { module: slot, die });
     }
 
-    /// A sync that can't begin has ended.
+    /// Ends a sync that can't begin.
     pub(crate) fn end_sync_at_once(&mut self, slot: u32, error: MediaError) {
         self.slots[slot as usize].sync = Sync::Ended(Err(error));
         self.ended.push(Ended::Sync { module: slot });
@@ -377,7 +380,7 @@ impl Files {
         }
     }
 
-    /// Hands over what was begun.
+    /// Submits everything that was begun.
     pub(crate) fn hand_over(&mut self) {
         self.begin_pages();
         if let Err(error) = self.disks.submit() {
@@ -390,16 +393,16 @@ impl Files {
         let module = self.module(slot).expect("its module is there");
         module.pages.image(page, &module.table, module.superblock.file, buffer.bytes_mut());
         let offset = module.superblock.layout.table(copy, page);
-        self.begin(slot, Purpose::Page(page), What::Write { durable: true }, offset, buffer);
+        self.begin(slot, Purpose::Page(page), IoKind::Write { durable: true }, offset, buffer);
     }
 
     fn page_written(&mut self, slot: u32, page: u32, result: Result<(), MediaError>) {
         let Module { pages, table, .. } = self.module_mut(slot).expect("it is there");
-        let (next, waits) = pages.written(page, result, table);
-        for waits in waits {
-            match waits {
-                Waits::Die(die) => self.end_die(slot, die, result, Buffer::none()),
-                Waits::Call(ticket) => drop(self.changed.insert(ticket, result)),
+        let (next, waiters) = pages.written(page, result, table);
+        for waiter in waiters {
+            match waiter {
+                Waiter::Die(die) => self.end_die(slot, die, result, Buffer::none()),
+                Waiter::Call(ticket) => drop(self.changed.insert(ticket, result)),
             }
         }
         if let Next::Write(copy) = next {
@@ -412,12 +415,12 @@ impl Files {
         let layout = self.module(slot).expect("its module is there").superblock.layout;
         for Wanted { number, first, units } in wanted {
             let buffer = self.pool.take(units as usize * layout.unit_bytes());
-            self.begin(slot, Purpose::Window(number), What::Read, layout.unit_offset(first), buffer);
+            self.begin(slot, Purpose::Window(number), IoKind::Read, layout.unit_offset(first), buffer);
         }
     }
 }
 
-/// An error that may be of this place of the disk only.
+/// Whether an error may concern only this place of the disk.
 pub(crate) fn is_of_place(result: i32) -> bool {
     matches!(-result, libc::EIO | libc::EBADMSG | libc::EILSEQ | libc::EREMOTEIO)
 }

@@ -1,8 +1,8 @@
 //! A unit as it lies in a file: its sectors' payloads, then its frame.
 //!
 //! The frame has as many parts of 512 bytes as the spare areas of the unit's sectors need, seven in each. A disk writes
-//! 512 bytes as a whole or not, so each part is whole, whatever was cut: it is of the present program, of one before the
-//! block's last erase, or blank. A part that is none of these is damaged.
+//! 512 bytes as a whole or not at all, so each part is whole, even after a cut: it is of the present program, of a
+//! program before the block's last erase, or blank. A part that is none of these is damaged.
 //!
 //! ```text
 //!       0       1       2       3       4       5       6       7
@@ -27,19 +27,18 @@
 //!     +---------------------------------------------------------------+
 //! ```
 
+use crate::sizes::SECTOR_BYTES;
 use crate::table::Entry;
 use media::{SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes that a disk writes as a whole or not at all.
-pub(crate) const SECTOR_BYTES: usize = 512;
-/// Spare areas in a part of the frame.
+/// The number of spare areas in a part of the frame.
 const SPARES: usize = 7;
 
 const MAGIC: [u8; 4] = *b"FLUF";
-/// crc32c by carry-less multiplication, which is some times as fast as the instruction for as many bytes as payloads have.
+/// crc32c by carry-less multiplication, which is several times as fast as the instruction for the length of payloads.
 const PAYLOADS_CRC: crc_fast::CrcAlgorithm = crc_fast::CrcAlgorithm::Crc32Iscsi;
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -67,24 +66,24 @@ fn parts(shape: &Shape) -> usize {
     (shape.unit_sectors as usize).div_ceil(SPARES)
 }
 
-/// Bytes of the payloads, with what fills up the last sector.
+/// The size of the payloads, with the padding of the last sector.
 fn payload_area(shape: &Shape) -> usize {
     (shape.unit_sectors as usize * shape.payload_bytes as usize).next_multiple_of(SECTOR_BYTES)
 }
 
-/// Bytes of a unit, a multiple of 512.
+/// The size of a unit, a multiple of 512.
 pub(crate) fn unit_bytes(shape: &Shape) -> u64 {
     (payload_area(shape) + parts(shape) * SECTOR_BYTES) as u64
 }
 
-/// What a frame says besides the spare areas.
+/// The fields of a frame besides the spare areas.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
     /// The file's own number.
     pub file: u64,
-    /// Of the block.
+    /// The epoch of the block.
     pub epoch: u64,
-    /// Programs are numbered, so that it is known which of them were synced.
+    /// The number of the program, which tells whether the program was synced.
     pub program: u64,
 }
 
@@ -97,7 +96,7 @@ pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: 
     for sector in 0..sectors {
         let out = &mut payloads[sector * payload_bytes..][..payload_bytes];
         out.copy_from_slice(unit.payload(sector));
-        // What was just copied is near.
+        // The copy is still in the cache.
         payload_crc.update(out);
     }
     payloads[sectors * payload_bytes..].fill(0);
@@ -128,15 +127,15 @@ pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: 
     }
 }
 
-/// What a part of a frame is.
+/// A part of a frame, as it was read.
 enum Part<'a> {
-    /// Nothing was ever written.
+    /// The part was never written.
     Blank,
-    /// From before the last erase.
+    /// The part is from before the last erase.
     Stale,
-    /// Of the present epoch.
+    /// The part is of the present epoch.
     Present(&'a Raw),
-    /// None of these.
+    /// The part is none of these.
     Damaged,
 }
 
@@ -156,21 +155,21 @@ fn look<'a>(shape: &Shape, at: UnitAt, file: u64, epoch: u64, part: usize, bytes
     }
 }
 
-/// What a unit is read from.
+/// The file and the block that a unit is read from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     /// The file's own number.
     pub file: u64,
-    /// The block.
+    /// The block's entry in the table.
     pub block: &'a Entry,
 }
 
-/// Reads sectors of a unit as it lies in a file: those whose bits are set in `wanted`; the others are left as they are, if
-/// their states are not. `was_synced`: a sync has ended since the program of a number.
+/// Decodes the sectors of a unit whose bits are set in `wanted`. The contents of the other sectors stay as they are,
+/// but their states may change. `was_synced` says whether a sync has ended after the program of a number.
 ///
-/// What has parts of different times was cut, or lost in part from the disk's cache. If it is not known to have been
-/// synced it counts as never programmed. Else, and where nothing tells, it is damaged; which of the payloads are is left
-/// to their own checksums.
+/// If the parts of a unit are of different times, its program was cut, or the disk's cache lost a part of it. Such a
+/// unit counts as never programmed if it is not known to have been synced. Otherwise, and if nothing tells, the unit is
+/// damaged; the payloads' own checksums tell which of them are.
 pub(crate) fn decode(
     shape: &Shape,
     at: UnitAt,
@@ -225,7 +224,7 @@ pub(crate) fn decode(
     }
 }
 
-/// Panics when the unit was made for another shape.
+/// Panics if the unit was made for another shape.
 fn assert_unit(shape: &Shape, unit: &Unit) {
     let (sectors, payload_bytes) = (unit.sectors(), unit.payload(0).len());
     assert!(

@@ -1,4 +1,4 @@
-//! Where everything lies in a module's file.
+//! The layout of a module's file.
 //!
 //! ```text
 //!   page 0            superblock, copy 0
@@ -13,39 +13,39 @@
 //!   last page         superblock, copy 1
 //! ```
 
-use crate::frame::{self, SECTOR_BYTES};
+use crate::frame;
+use crate::sizes::{PAGE_BYTES, SECTOR_BYTES};
 use crate::table::ENTRIES_PER_PAGE;
 use media::{BlockAt, Shape, UnitAt};
 
-/// Bytes of a page: superblocks, headers, records and the table are read and written in pages.
-pub const PAGE_BYTES: u64 = 4096;
-/// Copies of everything but units.
+/// The number of copies of everything but units.
 pub(crate) const COPIES: usize = 2;
-/// Pages before the first copy of the table.
+/// The number of pages before the first copy of the table.
 const FRONT_PAGES: u64 = 4;
-/// Pages after the second copy of the table.
+/// The number of pages after the second copy of the table.
 const BACK_PAGES: u64 = 3;
-/// Longest payload.
+/// The largest payload of a sector.
 const MAX_PAYLOAD_BYTES: u32 = 4096;
-/// Sectors of a unit at most.
+/// The highest number of sectors in a unit.
 const MAX_UNIT_SECTORS: u32 = 64;
-/// Modules of a card at most.
+/// The highest number of modules of a card.
 const MAX_MODULES: u32 = 64;
-/// No module is larger: offsets stay far from overflowing.
+/// The size of the largest module, so that offsets stay far from overflowing.
 const MAX_BYTES: u64 = 1 << 60;
 
-/// Most room that whole pages may take beyond what units need, a share of it.
-const WORTH_OF_PAGES: u64 = 8;
+/// Whole pages may take this share of a unit's own bytes in addition: an eighth.
+const MAX_PADDING_SHARE: u64 = 8;
 
-/// The alignment of units where a disk takes multiples of `least` bytes: whole pages, if they cost no more than an eighth.
-/// File systems carry out direct writes of parts of their blocks one at a time, and drives read what is around them.
-pub(crate) fn best_align(shape: &Shape, least: u32) -> u32 {
-    let needed = frame::unit_bytes(shape).next_multiple_of(least.into());
+/// The alignment of units on a disk that takes multiples of `min_bytes`: whole pages, if they cost no more than an
+/// eighth. File systems carry out direct writes to parts of their blocks one at a time, and drives read the bytes
+/// around them.
+pub(crate) fn best_align(shape: &Shape, min_bytes: u32) -> u32 {
+    let needed = frame::unit_bytes(shape).next_multiple_of(min_bytes.into());
     let paged = needed.next_multiple_of(PAGE_BYTES);
-    if paged - needed <= needed / WORTH_OF_PAGES { PAGE_BYTES as u32 } else { least }
+    if paged - needed <= needed / MAX_PADDING_SHARE { PAGE_BYTES as u32 } else { min_bytes }
 }
 
-/// See the module.
+/// The division of a module's file, with the offset of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Shape,
@@ -57,8 +57,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a module of a card. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`: of the file
-    /// or device; 0: as few as possible. `None`: there is no such module.
+    /// The layout of a module of a card. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`
+    /// is the size of the file or device, or 0 for the smallest possible. `None` if there can be no such module.
     pub fn new(shape: &Shape, align_bytes: u32, total_bytes: u64) -> Option<Layout> {
         let is_legal = (1..=MAX_MODULES).contains(&shape.modules)
             && (1..=MAX_UNIT_SECTORS).contains(&shape.unit_sectors)
@@ -72,49 +72,49 @@ impl Layout {
         let unit_bytes = frame::unit_bytes(shape).next_multiple_of(u64::from(align_bytes));
         let blocks = u64::from(shape.dies_per_module).checked_mul(shape.blocks_per_die.into())?;
         let units = blocks.checked_mul(shape.rows_per_block.into())?;
-        // Blocks are numbered with 32 bits.
+        // Block numbers have 32 bits.
         if units == 0 || blocks > u64::from(u32::MAX) {
             return None;
         }
         let table_pages = blocks.div_ceil(ENTRIES_PER_PAGE as u64);
         let payload = units.checked_mul(unit_bytes)?.checked_next_multiple_of(PAGE_BYTES)?;
-        let least = payload.checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
-        let total_bytes = if total_bytes == 0 { least } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
-        let fits = (least..=MAX_BYTES).contains(&total_bytes);
+        let min_bytes = payload.checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
+        let total_bytes = if total_bytes == 0 { min_bytes } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
+        let fits = (min_bytes..=MAX_BYTES).contains(&total_bytes);
         fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, total_bytes })
     }
 
-    /// How the card is divided.
+    /// The shape of the card that the module belongs to.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// Units begin on multiples of it.
+    /// Units begin on multiples of this number of bytes.
     pub fn align_bytes(&self) -> u32 {
         self.align_bytes
     }
 
-    /// Bytes of a module in its file.
+    /// The size of the module in its file.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
 
-    /// Bytes of a unit.
+    /// The size of a unit in the file.
     pub fn unit_bytes(&self) -> usize {
         self.unit_bytes as usize
     }
 
-    /// Units of a module.
+    /// The number of units of the module.
     pub fn units(&self) -> u64 {
         self.units
     }
 
-    /// Blocks of a module.
+    /// The number of blocks of the module.
     pub fn blocks(&self) -> u32 {
         self.shape.dies_per_module * self.shape.blocks_per_die
     }
 
-    /// Pages of one copy of the table.
+    /// The number of pages of one copy of the table.
     pub fn table_pages(&self) -> u32 {
         self.table_pages as u32
     }
@@ -123,28 +123,28 @@ impl Layout {
         if copy == 0 { front * PAGE_BYTES } else { self.total_bytes - back * PAGE_BYTES }
     }
 
-    /// Offset of a copy of the superblock.
+    /// The offset of a copy of the superblock.
     pub fn superblock(&self, copy: usize) -> u64 {
         self.page(copy, 0, 1)
     }
 
-    /// Offset of a copy of the card's header.
+    /// The offset of a copy of the card's header.
     pub fn header(&self, copy: usize) -> u64 {
         self.page(copy, 1, 2)
     }
 
-    /// Offset of a copy of the record of syncs.
+    /// The offset of a copy of the record of syncs.
     pub fn record(&self, copy: usize) -> u64 {
         self.page(copy, 2, 3)
     }
 
-    /// Offset of a page of a copy of the table.
+    /// The offset of a page of a copy of the table.
     pub fn table(&self, copy: usize, page: u32) -> u64 {
         assert!(u64::from(page) < self.table_pages, "page {page} of a table of {}", self.table_pages);
         self.page(copy, FRONT_PAGES, BACK_PAGES + self.table_pages) + u64::from(page) * PAGE_BYTES
     }
 
-    /// A block's number: those of a band are neighbours, for they are erased together.
+    /// The number of a block. The blocks of a band are neighbours, because they are erased together.
     pub fn block(&self, at: BlockAt) -> u32 {
         let Shape { modules, dies_per_module, blocks_per_die, .. } = self.shape;
         assert!(
@@ -155,7 +155,7 @@ impl Layout {
         at.block * dies_per_module + at.die
     }
 
-    /// A unit's number: consecutive stripes of a band are neighbours.
+    /// The number of a unit. Consecutive stripes of a band are neighbours.
     pub fn unit(&self, at: UnitAt) -> u64 {
         self.block(at.block);
         assert!(at.row < self.shape.rows_per_block, "illegal address: {at:?} of {:?}", self.shape);
@@ -163,7 +163,7 @@ impl Layout {
         row * u64::from(self.shape.dies_per_module) + u64::from(at.block.die)
     }
 
-    /// Offset of the unit of a number.
+    /// The offset of the unit with this number.
     pub fn unit_offset(&self, unit: u64) -> u64 {
         (FRONT_PAGES + self.table_pages) * PAGE_BYTES + unit * self.unit_bytes
     }

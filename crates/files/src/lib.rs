@@ -1,21 +1,21 @@
 //! How does a module lie in a file?
 //!
-//! [`Files`] is a card's modules in files or on block devices, one each, as a [`media::Media`]. What is begun on it goes to
-//! all of them at once through one io_uring ([`ring`]); nothing has to be begun, and then each operation waits for itself.
-//! `docs/module-files.md` is the format.
+//! [`Files`] is the modules of a card as a [`media::Media`], each in one file or on one block device. One io_uring
+//! ([`ring`]) serves all of them: operations that are begun run at the same time, and an operation that was not begun
+//! waits for its own end. `docs/module-files.md` defines the format.
 //!
-//! What holds of a file of which nobody but this program writes:
-//! - A block's erase is durable when it has ended: no unit of before reads as programmed again, whatever becomes of one
-//!   of the two copies of the table in which erases are noted. Headers and marks of bad blocks are durable likewise.
-//! - A program is durable after the next sync of its module. One that was cut, or that the disk's cache lost in part,
-//!   reads as erased, or as uncorrectable, or the checksums of the layer above find what is wrong.
-//! - What lies in a file never panics. Damage reads as uncorrectable, or a copy stands for what is damaged; a module
-//!   whose superblocks are both damaged counts as none. Only zeroes where a unit was are taken for a unit that was never
-//!   programmed.
-//! - What is only looked at ([`Files::look`]) stays as it is, to the byte.
+//! Invariants, as long as no other program writes to the file:
+//! - The erase of a block is durable when it has ended: no earlier unit reads as programmed again, even if one of the
+//!   two copies of the table of blocks is lost. Headers and marks of bad blocks are durable likewise.
+//! - A program is durable after the next sync of its module. A program that was cut, or that the disk's cache lost in
+//!   part, reads as erased or as uncorrectable, or the checksums of the layer above find the damage.
+//! - Bytes from a file never cause a panic. Damage reads as uncorrectable, or the other copy of the damaged structure
+//!   counts. A file whose superblocks are both damaged holds no module. Only zeroes in the place of a unit count as a
+//!   unit that was never programmed.
+//! - [`Files::look`] changes no byte of a file.
 //! - At most one process has a file (`flock`; block devices also `O_EXCL`).
 //!
-//! Where the bytes go is behind a trait ([`Disks`]), so that tests can cut a disk's power.
+//! A trait ([`Disks`]) stands between the format and the files, so that tests can cut a disk's power.
 
 mod ahead;
 mod buffer;
@@ -31,12 +31,15 @@ mod module;
 mod open;
 mod record;
 mod ring;
+mod sizes;
 mod superblock;
 mod sync;
 mod table;
 
 pub use buffer::Buffer;
-pub use disks::{Disks, Done, Handle, Io, Make, Opened, What};
-pub use error::FilesError;
+pub use disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
+pub use error::{FilesError, NoModuleReason};
 pub use files::{Files, Note, Options};
-pub use layout::{Layout, PAGE_BYTES};
+pub use layout::Layout;
+pub use sizes::PAGE_BYTES;
+pub use superblock::NoSuperblock;

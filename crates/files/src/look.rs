@@ -1,8 +1,8 @@
-//! Files that are only looked at: nothing of them is written, so anybody may read them at the same time. Whoever writes
-//! has them alone.
+//! Files that are opened read-only, so that several processes may read them at the same time. A writer has its files
+//! alone.
 
-use crate::FilesError;
-use crate::disks::{Disks, Done, Handle, Io, Make, Opened, What};
+use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
+use crate::error::FilesError;
 use rustix::fs::{FlockOperation, SeekFrom};
 use std::fs::File;
 use std::io;
@@ -11,18 +11,19 @@ use std::os::unix::fs::{FileExt, FileTypeExt};
 use std::path::Path;
 use std::time::Duration;
 
-/// Files and block devices that are read where they are asked, one after the other. What would change them is refused.
+/// Files and block devices that are read synchronously, one request after the other. Requests that would change them
+/// are refused.
 #[derive(Debug, Default)]
-pub(crate) struct OnlyRead {
+pub(crate) struct ReadOnlyDisks {
     files: Vec<Option<File>>,
     done: Vec<Done>,
 }
 
-fn failed(path: &Path, what: &'static str, error: io::Error) -> FilesError {
-    FilesError::Io { path: path.into(), what, error }
+fn failed(path: &Path, action: &'static str, error: io::Error) -> FilesError {
+    FilesError::Io { path: path.into(), action, error }
 }
 
-/// Nothing is made where things are only looked at.
+/// The error for making a file, which is not possible read-only.
 fn refused(path: &Path) -> FilesError {
     failed(path, "make it", io::ErrorKind::ReadOnlyFilesystem.into())
 }
@@ -40,7 +41,7 @@ fn read(file: &File, offset: u64, bytes: &mut [u8]) -> i32 {
     filled as i32
 }
 
-impl Disks for OnlyRead {
+impl Disks for ReadOnlyDisks {
     fn open(&mut self, path: &Path) -> Result<Opened, FilesError> {
         let kind = std::fs::metadata(path).map_err(|error| failed(path, "open it", error))?.file_type();
         if !kind.is_file() && !kind.is_block_device() {
@@ -53,7 +54,7 @@ impl Disks for OnlyRead {
         let bytes = rustix::fs::seek(&file, SeekFrom::End(0)).map_err(|e| failed(path, "find its end", e.into()))?;
         self.files.push(Some(file));
         let handle = Handle(self.files.len() - 1);
-        // Reads that go through the page cache have no alignment.
+        // Reads that go through the page cache need no alignment.
         Ok(Opened { handle, bytes, align_bytes: 1, is_zero: false, note: None })
     }
 
@@ -72,11 +73,11 @@ impl Disks for OnlyRead {
     }
 
     fn begin(&mut self, io: Io) {
-        let Io { tag, handle, what, offset, mut buffer } = io;
+        let Io { tag, handle, kind, offset, mut buffer } = io;
         let file = self.files[handle.0].as_ref().expect("a file that was closed is not asked");
-        let result = match what {
-            What::Read => read(file, offset, buffer.bytes_mut()),
-            What::Write { .. } | What::Sync => -libc::EROFS,
+        let result = match kind {
+            IoKind::Read => read(file, offset, buffer.bytes_mut()),
+            IoKind::Write { .. } | IoKind::Sync => -libc::EROFS,
         };
         self.done.push(Done { tag, result, buffer });
     }

@@ -1,31 +1,33 @@
-//! Files as a medium: what is begun, and what is asked for.
+//! Files as a medium: operations that are begun, and operations that are waited for.
 //!
-//! An operation that was begun is only handed over. One that was not waits for its end. A die has one operation under
-//! way: if the layer above has given one up and asks for another, that one waits for it, because a program that ends late
-//! must not overwrite a later one. Only reads that nobody has begun go their own way.
+//! The end of an operation that was begun is only handed over. An operation that was not begun is begun now, and the
+//! call waits for its end. A die has one operation in flight. If the layer above has given up an operation and asks for
+//! another, the new one waits for the old one, because a program that ends late must not overwrite a later one. Reads
+//! that were not begun are the exception: they do not wait for the die.
 
 use crate::ahead::Found;
-use crate::disks::What;
-use crate::erase::{Change, Kind, Waits};
+use crate::buffer::Buffer;
+use crate::disks::{Handle, IoKind};
+use crate::erase::{Change, Kind, Waiter};
 use crate::files::{BegunHeader, Files, Purpose, is_of_place};
 use crate::frame::{self, Origin, Stamp};
-use crate::layout::{COPIES, PAGE_BYTES};
+use crate::layout::COPIES;
 use crate::module::{Die, Operation, Sync};
+use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
-use crate::{Buffer, Handle};
 use media::{BlockAt, Ended, HEADER_BYTES, Media, MediaError, ReadReport, SectorState, Shape, Unit, UnitAt};
 use std::os::fd::BorrowedFd;
 
 const _: () = assert!(HEADER_BYTES <= PAGE_BYTES as usize);
 
-/// A copy, as the trait numbers them.
+/// The number of a header copy, as an index.
 fn copy_of(copy: u32) -> usize {
     assert!((copy as usize) < COPIES, "illegal address: copy {copy} of a header");
     copy as usize
 }
 
 impl Files {
-    /// Waits for what was begun on a die, if it is this, and takes its end.
+    /// Waiter for the operation that was begun on a die and takes its result, if `is_it` accepts the operation.
     fn take_end(&mut self, at: BlockAt, is_it: impl Fn(&Operation) -> bool) -> Option<Result<Buffer, MediaError>> {
         self.module_slot(at.module);
         loop {
@@ -45,7 +47,7 @@ impl Files {
         assert!(slot < self.shape.modules, "illegal address: module {slot} of {:?}", self.shape);
     }
 
-    /// What was given up on a die has ended.
+    /// Waiter until a die is free of operations that were given up.
     fn free_die(&mut self, at: BlockAt) {
         self.module_slot(at.module);
         while let Die::Busy(_) = self.slots[at.module as usize].dies[at.die as usize] {
@@ -53,7 +55,7 @@ impl Files {
         }
     }
 
-    /// Whether there is a module whose die may begin something.
+    /// Frees the die for a new operation; `false` if there is no module.
     fn may_begin(&mut self, at: BlockAt, operation: Operation) -> bool {
         self.free_die(at);
         let is_there = self.slots[at.module as usize].module.is_some();
@@ -82,7 +84,7 @@ impl Files {
         Ok(ReadReport::default())
     }
 
-    /// Waits for a copy of a header that was begun. How it ended, if it was this one.
+    /// Waiter for the write of a header copy that was begun. Returns its result if it wrote these bytes.
     fn end_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) -> Option<Result<(), MediaError>> {
         loop {
             let begun = self.headers.get(&(slot, copy))?;
@@ -101,7 +103,7 @@ impl Files {
         buffer
     }
 
-    /// A read that nobody has begun.
+    /// Reads a unit whose read was not begun.
     fn read_now(&mut self, at: UnitAt, wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         let slot = at.block.module;
         let module = self.module_mut(slot)?;
@@ -112,13 +114,13 @@ impl Files {
         loop {
             match self.module(slot)?.ahead.find(number, layout.unit_bytes()) {
                 Found::There(bytes) => return self.decode(at, wanted, bytes, unit),
-                Found::OnItsWay => {}
+                Found::InFlight => {}
                 Found::Nowhere => break,
             }
             self.turn();
         }
         let buffer = self.pool.take(layout.unit_bytes());
-        let (read, result, buffer) = self.call(handle, What::Read, layout.unit_offset(number), buffer);
+        let (read, result, buffer) = self.call(handle, IoKind::Read, layout.unit_offset(number), buffer);
         let decoded = match read {
             Ok(()) => self.decode(at, wanted, buffer.bytes(), unit),
             Err(_) if is_of_place(result) && self.answers(handle) => self.decode(at, wanted, &[], unit),
@@ -128,15 +130,15 @@ impl Files {
         decoded
     }
 
-    /// Whether a file that could not be read somewhere can be read at all.
+    /// Whether a file with an unreadable place can be read at all.
     fn answers(&mut self, handle: Handle) -> bool {
         let buffer = self.pool.take(PAGE_BYTES as usize);
-        let (result, _, buffer) = self.call(handle, What::Read, 0, buffer);
+        let (result, _, buffer) = self.call(handle, IoKind::Read, 0, buffer);
         self.pool.give(buffer);
         result.is_ok()
     }
 
-    /// The bytes of a unit that is about to be programmed, where they go, and the program's number.
+    /// The offset and the bytes of a unit that is about to be programmed, and the number of the program.
     fn prepare_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(u64, Buffer, u64), MediaError> {
         let shape = self.shape;
         let bytes = self.module(at.block.module)?.superblock.layout.unit_bytes();
@@ -156,27 +158,27 @@ impl Files {
         Ok((layout.unit_offset(layout.unit(at)), buffer, number))
     }
 
-    fn prepare_erase(&mut self, at: BlockAt, waits: Waits) -> Result<Change, MediaError> {
+    fn prepare_erase(&mut self, at: BlockAt, waiter: Waiter) -> Result<Change, MediaError> {
         let module = self.module(at.module)?;
         let block = module.superblock.layout.block(at);
         if module.table[block as usize].is_bad {
             return Err(MediaError::Failed);
         }
-        Ok(Change { block, kind: Kind::Erased, epoch: module.next_epoch(block), waits })
+        Ok(Change { block, kind: Kind::Erased, epoch: module.next_epoch(block), waiter })
     }
 
     fn change_now(&mut self, slot: u32, change: Change) -> Result<(), MediaError> {
-        let Waits::Call(ticket) = change.waits else { panic!("nobody waits for {change:?}") };
+        let Waiter::Call(ticket) = change.waiter else { panic!("no call waits for {change:?}") };
         self.change(slot, change);
         self.await_change(ticket)
     }
 
-    fn ticket(&mut self) -> Waits {
+    fn ticket(&mut self) -> Waiter {
         self.tickets += 1;
-        Waits::Call(self.tickets)
+        Waiter::Call(self.tickets)
     }
 
-    /// Writes both copies of a superblock, one after the other, durably.
+    /// Writes both copies of a superblock durably, one after the other.
     pub(crate) fn write_superblock(
         &mut self,
         handle: Handle,
@@ -185,8 +187,8 @@ impl Files {
         for copy in 0..COPIES {
             let mut buffer = self.pool.take(PAGE_BYTES as usize);
             superblock.encode(buffer.bytes_mut());
-            let what = What::Write { durable: true };
-            let (written, result, buffer) = self.call(handle, what, superblock.layout.superblock(copy), buffer);
+            let kind = IoKind::Write { durable: true };
+            let (written, result, buffer) = self.call(handle, kind, superblock.layout.superblock(copy), buffer);
             self.pool.give(buffer);
             if written.is_err() {
                 return (written, result);
@@ -225,7 +227,7 @@ impl Media for Files {
         self.free_die(at.block);
         let (offset, buffer, _) = self.prepare_program(at, unit)?;
         let handle = self.module(at.block.module)?.handle;
-        let (written, _, buffer) = self.call(handle, What::Write { durable: false }, offset, buffer);
+        let (written, _, buffer) = self.call(handle, IoKind::Write { durable: false }, offset, buffer);
         self.pool.give(buffer);
         written
     }
@@ -235,8 +237,8 @@ impl Media for Files {
             return result.map(drop);
         }
         self.free_die(at);
-        let waits = self.ticket();
-        let change = self.prepare_erase(at, waits)?;
+        let waiter = self.ticket();
+        let change = self.prepare_erase(at, waiter)?;
         self.change_now(at.module, change)
     }
 
@@ -250,7 +252,7 @@ impl Media for Files {
         }
         let handle = self.module(slot)?.handle;
         let upto = self.ended_programs(slot);
-        let (result, _, _) = self.call(handle, What::Sync, 0, Buffer::none());
+        let (result, _, _) = self.call(handle, IoKind::Sync, 0, Buffer::none());
         self.note_sync(slot, upto, result);
         result
     }
@@ -268,10 +270,10 @@ impl Media for Files {
     }
 
     fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError> {
-        let waits = self.ticket();
+        let waiter = self.ticket();
         let module = self.module(at.module)?;
         let block = module.superblock.layout.block(at);
-        let change = Change { block, kind: Kind::Bad, epoch: module.next_epoch(block), waits };
+        let change = Change { block, kind: Kind::Bad, epoch: module.next_epoch(block), waiter };
         self.change_now(at.module, change)
     }
 
@@ -283,10 +285,10 @@ impl Media for Files {
         let module = self.module(slot)?;
         let (handle, offset) = (module.handle, module.superblock.layout.header(copy_of(copy)));
         let buffer = self.pool.take(HEADER_BYTES);
-        let (read, result, buffer) = self.call(handle, What::Read, offset, buffer);
+        let (read, result, buffer) = self.call(handle, IoKind::Read, offset, buffer);
         let header = match read {
             Ok(()) => Ok(Some(buffer.bytes().to_vec()).filter(|bytes| bytes.iter().any(|byte| *byte != 0))),
-            // One copy can't be read, and the other may be.
+            // This copy can't be read, but the other may be readable.
             Err(_) if is_of_place(result) && self.answers(handle) => Ok(None),
             Err(error) => Err(error),
         };
@@ -301,13 +303,12 @@ impl Media for Files {
             return written;
         }
         let buffer = self.header_buffer(bytes);
-        let (written, _, buffer) = self.call(handle, What::Write { durable: true }, offset, buffer);
+        let (written, _, buffer) = self.call(handle, IoKind::Write { durable: true }, offset, buffer);
         self.pool.give(buffer);
         written
     }
 
-    /// No other process has the file, so nobody has claimed it who is still at work; what an earlier one claimed counts
-    /// all the same.
+    /// Only this process has the file, so no other claimant is at work. An earlier claim counts all the same.
     fn claim(&mut self, slot: u32, generation: u64) -> Result<(), MediaError> {
         let module = self.module(slot)?;
         let superblock = &module.superblock;
@@ -318,7 +319,7 @@ impl Media for Files {
         let handle = module.handle;
         let (written, _) = self.write_superblock(handle, &superblock);
         let module = self.module_mut(slot)?;
-        // Whatever became of it, the next write is a later one.
+        // The next write must have a higher count, even if this one failed.
         module.superblock.writes = superblock.writes;
         written?;
         module.superblock = superblock;
@@ -337,7 +338,7 @@ impl Media for Files {
             let buffer = self.pool.take(layout.unit_bytes());
             self.busy(at.block, operation);
             let offset = layout.unit_offset(layout.unit(at));
-            self.begin(at.block.module, Purpose::Die(at.block.die), What::Read, offset, buffer);
+            self.begin(at.block.module, Purpose::Die(at.block.die), IoKind::Read, offset, buffer);
         }
     }
 
@@ -347,8 +348,8 @@ impl Media for Files {
             match self.prepare_program(at, unit) {
                 Ok((offset, buffer, number)) => {
                     self.busy(at.block, Operation::Program { at, number });
-                    let what = What::Write { durable: false };
-                    self.begin(at.block.module, Purpose::Die(at.block.die), what, offset, buffer);
+                    let kind = IoKind::Write { durable: false };
+                    self.begin(at.block.module, Purpose::Die(at.block.die), kind, offset, buffer);
                 }
                 Err(error) => self.end_at_once(at.block.module, at.block.die, operation, error),
             }
@@ -358,7 +359,7 @@ impl Media for Files {
     fn begin_erase(&mut self, at: BlockAt) {
         let operation = Operation::Erase(at);
         if self.may_begin(at, operation) {
-            match self.prepare_erase(at, Waits::Die(at.die)) {
+            match self.prepare_erase(at, Waiter::Die(at.die)) {
                 Ok(change) => {
                     self.busy(at, operation);
                     self.change(at.module, change);
@@ -369,18 +370,18 @@ impl Media for Files {
     }
 
     fn begin_header(&mut self, slot: u32, copy: u32, bytes: &[u8]) {
-        // What was begun and given up must not end after this.
+        // A write that was begun and given up must not end after this one.
         self.end_header(slot, copy, bytes);
         let Ok(module) = self.module(slot) else { return };
         let offset = module.superblock.layout.header(copy_of(copy));
         let buffer = self.header_buffer(bytes);
         self.headers.insert((slot, copy), BegunHeader { bytes: bytes.to_vec(), ended: None });
-        self.begin(slot, Purpose::Header(copy), What::Write { durable: true }, offset, buffer);
+        self.begin(slot, Purpose::Header(copy), IoKind::Write { durable: true }, offset, buffer);
     }
 
     fn begin_sync(&mut self, slot: u32) {
         self.module_slot(slot);
-        // One that was given up does not cover what this one is to cover.
+        // A sync that was given up does not cover the programs that this one must cover.
         while let Sync::Busy(_) = self.slots[slot as usize].sync {
             self.turn();
         }
@@ -388,7 +389,7 @@ impl Media for Files {
             return self.end_sync_at_once(slot, MediaError::NoModule);
         }
         self.slots[slot as usize].sync = Sync::Busy(self.ended_programs(slot));
-        self.begin(slot, Purpose::Sync, What::Sync, 0, Buffer::none());
+        self.begin(slot, Purpose::Sync, IoKind::Sync, 0, Buffer::none());
     }
 
     fn is_under_way(&self, module: u32, die: u32) -> bool {
@@ -404,7 +405,7 @@ impl Media for Files {
 
     fn take_ended(&mut self, ended: &mut Vec<Ended>) {
         self.tell(ended);
-        // What has ended may be half of something: the other copy of a page is written now.
+        // An end may be half of a round: the other copy of a page is written now.
         self.submit();
     }
 

@@ -1,22 +1,23 @@
-//! A module that is in its slot: what is known of its file, and what is under way on it.
+//! A module in its slot: its file, and the operations that are in flight on it.
 
 use crate::ahead::Ahead;
+use crate::buffer::Buffer;
 use crate::disks::Handle;
 use crate::erase::Pages;
-use crate::superblock::{SESSION_BITS, Superblock};
+use crate::sizes::SESSION_BITS;
+use crate::superblock::Superblock;
 use crate::table::Entry;
 use media::{BlockAt, MediaError, UnitAt};
 use std::path::PathBuf;
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Module {
     pub path: PathBuf,
     pub handle: Handle,
     pub superblock: Superblock,
-    /// Claimed since it was opened.
+    /// The module was claimed since its file was opened.
     pub is_claimed: bool,
-    /// By block.
+    /// The entries of the table of blocks, by block.
     pub table: Vec<Entry>,
     pub pages: Pages,
     pub ahead: Ahead,
@@ -25,14 +26,14 @@ pub(crate) struct Module {
     pub last_program: u64,
 }
 
-/// What is known of syncs in this session.
+/// The syncs of this session.
 #[derive(Debug, Default)]
 pub(crate) struct Syncs {
     /// The last program that a sync has covered.
     pub synced: u64,
-    /// A sync failed: what a later one covers nobody knows.
+    /// A sync failed, so it is unknown which programs a later sync covers.
     pub is_spoilt: bool,
-    /// What the records say, or are about to say.
+    /// The value of `synced` in the record, or in the record that is being written.
     pub recorded: u64,
     /// A record is being written.
     pub is_recording: bool,
@@ -41,41 +42,41 @@ pub(crate) struct Syncs {
 }
 
 impl Module {
-    /// The epoch of a block after its next erase: above all that were ever given to it, also those that were lost.
+    /// The epoch of a block after its next erase. It is above all epochs that the block ever had, including lost ones.
     pub fn next_epoch(&self, block: u32) -> u64 {
         (self.table[block as usize].epoch + 1).max(u64::from(self.superblock.session) << SESSION_BITS)
     }
 }
 
-/// What is asked of a die.
+/// An operation of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operation {
     Read(UnitAt),
     Program {
         at: UnitAt,
-        /// Its number.
+        /// The number of the program in its module.
         number: u64,
     },
     Erase(BlockAt),
 }
 
-/// What a die does.
+/// The state of a die.
 #[derive(Debug, Default)]
 pub(crate) enum Die {
     #[default]
     Idle,
-    /// Something is under way.
+    /// An operation is in flight.
     Busy(Operation),
-    /// It has ended, and nobody has asked how.
-    Ended(Operation, Result<crate::Buffer, MediaError>),
+    /// The operation has ended, and its result was not taken yet.
+    Ended(Operation, Result<Buffer, MediaError>),
 }
 
-/// What a module's cache does.
+/// The state of a module's cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Sync {
     #[default]
     Idle,
-    /// A sync is under way that covers programs up to this one.
+    /// A sync is in flight that covers programs up to this one.
     Busy(u64),
     Ended(Result<(), MediaError>),
 }
@@ -84,7 +85,7 @@ pub(crate) enum Sync {
 #[derive(Debug, Default)]
 pub(crate) struct Slot {
     pub module: Option<Module>,
-    /// Which module: what an earlier one had under way is nobody's.
+    /// The number of the module in this slot. Requests of an earlier module are ignored when they end.
     pub visit: u64,
     pub dies: Vec<Die>,
     pub sync: Sync,

@@ -1,49 +1,51 @@
-//! Making module files, and finding them again.
+//! Creates and opens module files.
 
-use crate::disks::{Disks, Handle, Make, Opened, What};
+use crate::buffer::Buffer;
+use crate::disks::{Disks, Handle, IoKind, Make, Opened};
 use crate::erase::Pages;
+use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
-use crate::layout::{self, COPIES, Layout, PAGE_BYTES};
-use crate::look::OnlyRead;
+use crate::layout::{self, COPIES, Layout};
+use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
 use crate::ring::Ring;
+use crate::sizes::PAGE_BYTES;
 use crate::superblock::{NoSuperblock, Superblock};
 use crate::table::{ENTRIES_PER_PAGE, ENTRY_BYTES, Entry};
-use crate::{Buffer, FilesError};
 use media::Shape;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Bytes of a request where much is read or written.
+/// The size of a request in long reads and writes.
 const CHUNK_BYTES: u64 = 1 << 20;
-/// How long a file that was just pulled may take to finish what is under way.
+/// The time that the requests in flight of a pulled module may take to end.
 const LEAVING_LIMIT: Duration = Duration::from_secs(5);
 
 fn ring() -> Result<Box<dyn Disks>, FilesError> {
     let ring = Ring::new().map_err(|error| FilesError::Io {
         path: PathBuf::from("io_uring"),
-        what: "ask the kernel for it (it may be switched off: sysctl kernel.io_uring_disabled)",
+        action: "ask the kernel for it (it may be switched off: sysctl kernel.io_uring_disabled)",
         error,
     })?;
     Ok(Box::new(ring))
 }
 
-fn io_error(path: &Path, what: &'static str, result: i32) -> FilesError {
+fn io_error(path: &Path, action: &'static str, result: i32) -> FilesError {
     let error = match result {
         0.. => io::ErrorKind::UnexpectedEof.into(),
         error => io::Error::from_raw_os_error(-error),
     };
-    FilesError::Io { path: path.into(), what, error }
+    FilesError::Io { path: path.into(), action, error }
 }
 
-fn no_module(path: &Path, why: impl ToString) -> FilesError {
-    FilesError::NoModule { path: path.into(), why: why.to_string() }
+fn no_module(path: &Path, reason: NoModuleReason) -> FilesError {
+    FilesError::NoModule { path: path.into(), reason }
 }
 
 impl Files {
-    /// Makes a module in each of some files, one for each slot, and opens them. Room for them is set aside.
+    /// Creates a module in each of these files, one for each slot, and opens them. Reserves the room for them.
     pub fn create(shape: Shape, paths: &[PathBuf], options: &Options) -> Result<Files, FilesError> {
         Files::create_on(ring()?, shape, paths, options)
     }
@@ -54,10 +56,10 @@ impl Files {
         Files::open_on(ring()?, paths)
     }
 
-    /// Opens the modules of a card as [`Files::open`] does, to look at what lies in them as the next start would find it:
-    /// nothing is written, and what would have to be fails with [`media::MediaError::Host`].
+    /// Opens the modules of a card read-only, as the next start would find them. Operations that would write fail with
+    /// [`media::MediaError::Host`].
     pub fn look(paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
-        Files::open_with(Box::new(OnlyRead::default()), paths, true)
+        Files::open_with(Box::new(ReadOnlyDisks::default()), paths, true)
     }
 
     /// As [`Files::create`], on other disks.
@@ -88,7 +90,7 @@ impl Files {
         Files::open_with(disks, paths, false)
     }
 
-    fn open_with(disks: Box<dyn Disks>, paths: &[Option<PathBuf>], only_looks: bool) -> Result<Files, FilesError> {
+    fn open_with(disks: Box<dyn Disks>, paths: &[Option<PathBuf>], read_only: bool) -> Result<Files, FilesError> {
         let unknown = Shape {
             modules: paths.len() as u32,
             dies_per_module: 0,
@@ -99,7 +101,7 @@ impl Files {
             rows_sharing_cells: 0,
         };
         let mut files = Files::empty(unknown, disks);
-        files.only_looks = only_looks;
+        files.read_only = read_only;
         let (mut first_error, mut is_known) = (None, false);
         for (slot, path) in (0..).zip(paths) {
             let Some(path) = path else { continue };
@@ -139,7 +141,7 @@ impl Files {
         if state.module.is_some() {
             return Err(FilesError::Taken { slot });
         }
-        // A file that was just pulled is ours until what was under way on it has ended.
+        // A module that was just pulled keeps its file locked until its requests in flight have ended.
         let began = Instant::now();
         while self.is_leaving() && began.elapsed() < LEAVING_LIMIT {
             let _ = self.disks.wait(Some(Duration::from_millis(10)));
@@ -171,12 +173,11 @@ impl Files {
         Ok(())
     }
 
-    /// Makes a blank module of this card's shape in a file, to be inserted.
+    /// Creates a blank module of this card's shape in a file, to be inserted.
     pub fn create_module(&mut self, path: &Path, options: &Options) -> Result<(), FilesError> {
         let align_bytes = self.disks.align_bytes(path)?.max(options.align_bytes);
         if u64::from(align_bytes) > PAGE_BYTES {
-            let why = format!("its blocks have {align_bytes} bytes, and {PAGE_BYTES} is the most that can be used");
-            return Err(no_module(path, why));
+            return Err(no_module(path, NoModuleReason::BlocksTooLarge { align_bytes }));
         }
         let shape = self.shape;
         let align_bytes = layout::best_align(&shape, align_bytes);
@@ -215,13 +216,13 @@ impl Files {
     }
 
     fn write(&mut self, path: &Path, handle: Handle, offset: u64, buffer: Buffer) -> Result<(), FilesError> {
-        let (written, result, buffer) = self.call(handle, What::Write { durable: false }, offset, buffer);
+        let (written, result, buffer) = self.call(handle, IoKind::Write { durable: false }, offset, buffer);
         self.pool.give(buffer);
         written.map_err(|_| io_error(path, "write to it", result))
     }
 
     fn sync_now(&mut self, path: &Path, handle: Handle) -> Result<(), FilesError> {
-        let (synced, result, _) = self.call(handle, What::Sync, 0, Buffer::none());
+        let (synced, result, _) = self.call(handle, IoKind::Sync, 0, Buffer::none());
         synced.map_err(|_| io_error(path, "sync it", result))
     }
 
@@ -245,7 +246,7 @@ impl Files {
         Ok(())
     }
 
-    /// Opens a file, reads what is known of the module in it, and begins a session.
+    /// Opens a file, reads the superblock and the tables of the module in it, and begins a session.
     fn load(&mut self, path: &Path, slot: u32) -> Result<Module, FilesError> {
         let opened = self.disks.open(path)?;
         let module = self.load_opened(path, &opened);
@@ -268,11 +269,11 @@ impl Files {
             return Err(FilesError::Truncated { path: path.into(), found, bytes });
         }
         if opened.align_bytes > layout.align_bytes() {
-            let (disk, made) = (opened.align_bytes, layout.align_bytes());
-            return Err(no_module(path, format!("made for blocks of {made} bytes, and this disk's have {disk}")));
+            let (disk_bytes, made_bytes) = (opened.align_bytes, layout.align_bytes());
+            return Err(no_module(path, NoModuleReason::Alignment { made_bytes, disk_bytes }));
         }
         if superblock.is_used_up() {
-            return Err(no_module(path, "it was opened too often: have the card fill a new one"));
+            return Err(no_module(path, NoModuleReason::TooManySessions));
         }
         let (table, anew) = self.read_table(handle, &superblock);
         let synced = (0..COPIES).map(|copy| {
@@ -282,10 +283,10 @@ impl Files {
         let synced = synced.max().unwrap_or(0);
         superblock.begin_session(synced);
         superblock.writes += 1;
-        if !self.only_looks {
+        if !self.read_only {
             let (written, result) = self.write_superblock(handle, &superblock);
             written.map_err(|_| io_error(path, "write its superblock", result))?;
-            // One copy is whole before the other is touched.
+            // One copy is whole before the other is written.
             for copy in 0..COPIES {
                 let pages: Vec<u32> = (0..).zip(&anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
                 if !pages.is_empty() {
@@ -311,7 +312,7 @@ impl Files {
 
     fn read_superblock(&mut self, path: &Path, opened: &Opened) -> Result<Superblock, FilesError> {
         if opened.bytes < PAGE_BYTES {
-            return Err(no_module(path, format!("it has {} bytes", opened.bytes)));
+            return Err(no_module(path, NoModuleReason::TooShort { bytes: opened.bytes }));
         }
         let first = Superblock::decode(&self.read_pages(opened.handle, 0, 1));
         let end = match &first {
@@ -328,12 +329,12 @@ impl Files {
             (Err(NoSuperblock::Magic | NoSuperblock::Checksum), Ok(second)) => Ok(second),
             // A later version may have moved the other copy.
             (Err(why @ NoSuperblock::Version(_)), _) | (Err(NoSuperblock::Magic), Err(why)) | (Err(why), _) => {
-                Err(no_module(path, why))
+                Err(no_module(path, why.into()))
             }
         }
     }
 
-    /// The blocks of a module, and which pages of which copy must be written anew.
+    /// The table of a module, and for each page the copies that must be written again.
     fn read_table(&mut self, handle: Handle, superblock: &Superblock) -> (Vec<Entry>, Vec<[bool; COPIES]>) {
         let (layout, file) = (superblock.layout, superblock.file);
         let blocks = layout.blocks() as usize;
@@ -359,10 +360,10 @@ impl Files {
         (table, anew)
     }
 
-    /// Reads pages; those that can't be read are zeroes.
+    /// Reads pages; a page that can't be read is zeroes.
     fn read_pages(&mut self, handle: Handle, offset: u64, pages: u32) -> Vec<u8> {
         let buffer = self.pool.take(pages as usize * PAGE_BYTES as usize);
-        let (read, _, buffer) = self.call(handle, What::Read, offset, buffer);
+        let (read, _, buffer) = self.call(handle, IoKind::Read, offset, buffer);
         let mut bytes = vec![0; buffer.bytes().len()];
         if read.is_ok() {
             bytes.copy_from_slice(buffer.bytes());

@@ -1,7 +1,7 @@
-//! The record of syncs: up to which program a module was synced in its session.
+//! The record of syncs: the last program of the session that a sync has covered.
 //!
-//! Written after a sync has ended, one copy and then the other, and durable with the next sync: so it may lag, and never
-//! runs ahead. What it can't tell is taken for not synced.
+//! The record is written after a sync has ended, to one copy and then to the other, and is durable with the next sync.
+//! So it may lag behind, and never runs ahead. Programs that it does not cover count as not synced.
 //!
 //! ```text
 //!       0       1       2       3       4       5       6       7
@@ -39,7 +39,7 @@ pub(crate) fn encode(file: u64, synced: u64, page: &mut [u8]) {
     page[..size_of::<Raw>()].copy_from_slice(raw.as_bytes());
 }
 
-/// The last program that a page says was synced; 0: it says nothing.
+/// The last synced program in a page; 0 if the page holds no record of this file.
 pub(crate) fn decode(file: u64, page: &[u8]) -> u64 {
     match Raw::ref_from_prefix(page) {
         Ok((raw, _))

@@ -1,15 +1,16 @@
-//! Files and block devices on one io_uring. The only `unsafe` here.
+//! Files and block devices on one io_uring. This is the only `unsafe` code of the crate.
 //!
-//! Invariants, which are what makes it sound:
-//! - a request's buffer belongs to the ring from [`Disks::begin`] until it has ended, and nobody else can get at it;
-//! - buffers are freed only when nothing is outstanding; where a device never answers, they are leaked;
-//! - a file is closed only when nothing of it is outstanding.
+//! The code is sound because of these invariants:
+//! - The buffer of a request belongs to the ring from [`Disks::begin`] until the request has ended, and no other code
+//!   can reach it.
+//! - Buffers are freed only when no request is in flight. If a device never answers, they are leaked.
+//! - A file is closed only when no request to it is in flight.
 
 #![allow(unsafe_code)]
 
-use crate::FilesError;
-use crate::disks::{Disks, Done, Handle, Io, Make, Opened, What};
-use crate::layout::PAGE_BYTES;
+use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
+use crate::error::FilesError;
+use crate::sizes::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags};
 use slab::Slab;
@@ -21,43 +22,43 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Write through: `RWF_DSYNC`.
+/// `RWF_DSYNC`, the flag of a write that is durable when it ends.
 const DSYNC: i32 = 2;
-/// How long a ring that is given up waits for what is outstanding. The kernel's own limit for a request to a device is
-/// 30 seconds, a few times over.
+/// The time that a dropped ring waits for requests in flight: a few times the kernel's own limit of 30 seconds for a
+/// request to a device.
 const DRAIN_LIMIT: Duration = Duration::from_secs(120);
-/// How long a file that somebody has is waited for.
+/// The time that opening waits for a file that another process has.
 const LOCK_LIMIT: Duration = Duration::from_secs(1);
-/// Requests that the kernel is handed at once.
-const ENTRIES: u32 = 1024;
-/// Requests that the kernel has at most: as many completions have room. The others wait here.
-const IN_KERNEL: usize = 2 * ENTRIES as usize;
-/// Writes to places that follow each other, which are handed over as one, have so many bytes and pieces at most.
-const RUN_BYTES: usize = 1 << 20;
-const RUN_PIECES: usize = 256;
-/// Alignment of requests where the kernel does not say.
+/// The number of entries of the submission queue.
+const QUEUE_ENTRIES: u32 = 1024;
+/// The highest number of requests in the kernel, for which the completion queue has room. Other requests wait here.
+const MAX_IN_KERNEL: usize = 2 * QUEUE_ENTRIES as usize;
+/// The highest size of a run.
+const MAX_RUN_BYTES: usize = 1 << 20;
+/// The highest number of writes in a run.
+const MAX_RUN_PIECES: usize = 256;
+/// The alignment of requests where the kernel reports none.
 const USUAL_ALIGN_BYTES: u32 = 512;
 
-/// See the module.
 pub(crate) struct Ring {
     uring: Option<IoUring>,
-    outstanding: Slab<Io>,
-    /// Of these, those that the kernel does not have yet.
+    in_flight: Slab<Io>,
+    /// Requests in `in_flight` that the kernel does not have yet.
     waiting: VecDeque<usize>,
-    /// Writes that the kernel has as one.
+    /// Writes that the kernel has as one request.
     runs: Slab<Run>,
     files: Slab<Open>,
 }
 
-/// Writes to places that follow each other. A unit is small, and a request costs a disk more than its bytes do.
+/// Writes to consecutive places. A unit is small, and a request costs a disk more than its bytes do.
 struct Run {
     slots: Vec<usize>,
-    /// What the kernel reads: `iovec`s.
+    /// The `iovec`s, which the kernel reads.
     _pieces: Vec<Piece>,
     bytes: usize,
 }
 
-/// As `iovec`; a number instead of a pointer, because the ring may go from thread to thread.
+/// An `iovec` with a number instead of a pointer, because the ring may move between threads.
 #[repr(C)]
 struct Piece {
     address: usize,
@@ -68,36 +69,38 @@ const _: () = assert!(size_of::<Piece>() == size_of::<libc::iovec>());
 
 /// The result of a write of a run that was written as a whole.
 const WHOLE: i32 = i32::MAX;
-/// Marks completions of runs.
+/// The mark of a run in the user data of a completion.
 const OF_RUN: u64 = 1 << 63;
 
 struct Open {
     file: File,
-    outstanding: usize,
+    in_flight: usize,
     is_leaving: bool,
 }
 
 impl Open {
-    /// Gives the lock back at once: the kernel, or a child between fork and exec, may have the file a little longer.
-    fn let_go(self) {
+    /// Unlocks the file at once, because the kernel, or a child between fork and exec, may have it open a little
+    /// longer.
+    fn unlock(self) {
         let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
     }
 }
 
 impl fmt::Debug for Ring {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} files, {} requests", self.files.len(), self.outstanding.len())
+        write!(f, "{} files, {} requests", self.files.len(), self.in_flight.len())
     }
 }
 
 impl Ring {
-    /// Any thread may use it, one after the other.
+    /// A new ring. Any thread may use it, one at a time.
     pub fn new() -> io::Result<Ring> {
-        // Completions are worked off when the thread that submitted enters the kernel (5.19), without interrupting it.
-        let uring = IoUring::builder().setup_coop_taskrun().build(ENTRIES).or_else(|_| IoUring::new(ENTRIES))?;
+        // Completions are handled when the submitting thread enters the kernel (from 5.19 on), without interrupting it.
+        let uring =
+            IoUring::builder().setup_coop_taskrun().build(QUEUE_ENTRIES).or_else(|_| IoUring::new(QUEUE_ENTRIES))?;
         Ok(Ring {
             uring: Some(uring),
-            outstanding: Slab::new(),
+            in_flight: Slab::new(),
             waiting: VecDeque::new(),
             runs: Slab::new(),
             files: Slab::new(),
@@ -109,36 +112,36 @@ impl Ring {
     }
 
     /// # Safety
-    /// What the entry points to stays valid until it has finished.
+    /// The memory that the entry points to must stay valid until the request has ended.
     unsafe fn push(&mut self, entry: &squeue::Entry) {
         loop {
-            // SAFETY: the caller's.
+            // SAFETY: the caller guarantees it.
             if unsafe { self.uring().submission().push(entry) }.is_ok() {
                 return;
             }
-            // The queue is full: the kernel empties it. It keeps completions for which there is no room.
+            // The queue is full, and entering the kernel empties it. The kernel keeps completions that find no room.
             if let Err(error) = self.enter() {
                 panic!("io_uring takes nothing any more: {error}");
             }
         }
     }
 
-    /// Hands the kernel what is queued for it.
+    /// Submits the queued entries to the kernel.
     fn enter(&mut self) -> io::Result<()> {
         match self.uring().submit() {
             Ok(_) => Ok(()),
-            // Completions must be fetched first: what is left goes out with the next call.
+            // Completions must be fetched first; the remaining entries go out with the next call.
             Err(e) if matches!(e.raw_os_error(), Some(libc::EINTR | libc::EBUSY | libc::EAGAIN)) => Ok(()),
             Err(e) => Err(e),
         }
     }
 
-    /// Writes that wait, and need not be durable when they have ended, in runs of those that follow each other in a file. All
-    /// others stay. Requests to different places may be carried out in any order.
+    /// Takes the waiting writes that need not be durable at their end and that are consecutive in a file, as runs. All
+    /// other requests stay. Requests to different places may be carried out in any order.
     fn take_runs(&mut self) -> Vec<Vec<usize>> {
-        let outstanding = &self.outstanding;
-        let place = |slot: usize| (outstanding[slot].handle.0, outstanding[slot].offset);
-        let is_plain = |slot: &usize| outstanding[*slot].what == What::Write { durable: false };
+        let in_flight = &self.in_flight;
+        let place = |slot: usize| (in_flight[slot].handle.0, in_flight[slot].offset);
+        let is_plain = |slot: &usize| in_flight[*slot].kind == IoKind::Write { durable: false };
         let mut writes: Vec<usize> = self.waiting.iter().copied().filter(is_plain).collect();
         if writes.len() < 2 {
             return Vec::new();
@@ -147,9 +150,11 @@ impl Ring {
         let mut runs: Vec<Vec<usize>> = Vec::new();
         let (mut end, mut bytes) = ((usize::MAX, 0), 0);
         for slot in writes {
-            let len = outstanding[slot].buffer.bytes().len();
+            let len = in_flight[slot].buffer.bytes().len();
             match runs.last_mut() {
-                Some(run) if end == place(slot) && bytes + len <= RUN_BYTES && run.len() < RUN_PIECES => run.push(slot),
+                Some(run) if end == place(slot) && bytes + len <= MAX_RUN_BYTES && run.len() < MAX_RUN_PIECES => {
+                    run.push(slot)
+                }
                 _ => {
                     runs.push(vec![slot]);
                     bytes = 0;
@@ -164,10 +169,10 @@ impl Ring {
         runs
     }
 
-    /// Queues what the kernel has room for.
+    /// Queues as many waiting requests as the kernel has room for.
     fn hand_over(&mut self) {
-        // More than there is room for is queued one by one, as room comes.
-        if self.outstanding.len() < IN_KERNEL {
+        // Without room for all, requests are queued one by one as room comes.
+        if self.in_flight.len() < MAX_IN_KERNEL {
             for slots in self.take_runs() {
                 self.hand_over_run(slots);
             }
@@ -176,53 +181,54 @@ impl Ring {
     }
 
     fn hand_over_singly(&mut self) {
-        while self.outstanding.len() - self.waiting.len() < IN_KERNEL
+        while self.in_flight.len() - self.waiting.len() < MAX_IN_KERNEL
             && let Some(slot) = self.waiting.pop_front()
         {
-            let Io { handle, what, offset, buffer, .. } = &mut self.outstanding[slot];
+            let Io { handle, kind, offset, buffer, .. } = &mut self.in_flight[slot];
             let (fd, offset) = (types::Fd(self.files[handle.0].file.as_raw_fd()), *offset);
             let bytes = buffer.bytes_mut();
             let (address, len) = (bytes.as_mut_ptr(), bytes.len() as u32);
-            let entry = match *what {
-                What::Read => opcode::Read::new(fd, address, len).offset(offset).build(),
-                What::Write { durable } => {
+            let entry = match *kind {
+                IoKind::Read => opcode::Read::new(fd, address, len).offset(offset).build(),
+                IoKind::Write { durable } => {
                     let flags = if durable { DSYNC } else { 0 };
                     opcode::Write::new(fd, address, len).offset(offset).rw_flags(flags).build()
                 }
-                What::Sync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+                IoKind::Sync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
             };
-            // SAFETY: the memory is a mapping that `outstanding` owns (moving it moves no bytes) until the request has
-            // finished, and `drop` frees nothing before that; the file stays open as long.
+            // SAFETY: the memory is a mapping that `in_flight` owns until the request has ended (moving the mapping
+            // moves no bytes), and `drop` frees nothing before that; the file stays open as long.
             unsafe { self.push(&entry.user_data(slot as u64)) };
         }
     }
 
     fn hand_over_run(&mut self, slots: Vec<usize>) {
         let piece = |slot: &usize| {
-            let bytes = self.outstanding[*slot].buffer.bytes();
+            let bytes = self.in_flight[*slot].buffer.bytes();
             Piece { address: bytes.as_ptr() as usize, bytes: bytes.len() }
         };
         let pieces: Vec<Piece> = slots.iter().map(piece).collect();
         let bytes = pieces.iter().map(|piece| piece.bytes).sum();
-        let Io { handle, offset, .. } = self.outstanding[slots[0]];
+        let Io { handle, offset, .. } = self.in_flight[slots[0]];
         let fd = types::Fd(self.files[handle.0].file.as_raw_fd());
         let (first, count) = (pieces.as_ptr().cast::<libc::iovec>(), pieces.len() as u32);
         let entry = opcode::Writev::new(fd, first, count).offset(offset).build();
         let run = self.runs.insert(Run { slots, _pieces: pieces, bytes }) as u64;
-        // SAFETY: as with single requests; the pieces lie in `runs` until it has finished, and moving a `Vec` moves none.
+        // SAFETY: as with single requests; the pieces lie in `runs` until the run has ended, and moving a `Vec` moves
+        // none.
         unsafe { self.push(&entry.user_data(OF_RUN | run)) };
     }
 
     fn keep(&mut self, file: File, bytes: u64, align_bytes: u32, note: Option<String>) -> Opened {
-        let handle = Handle(self.files.insert(Open { file, outstanding: 0, is_leaving: false }));
+        let handle = Handle(self.files.insert(Open { file, in_flight: 0, is_leaving: false }));
         Opened { handle, bytes, align_bytes, is_zero: false, note }
     }
 
     fn give_up(&mut self, handle: Handle) {
         let open = &mut self.files[handle.0];
         open.is_leaving = true;
-        if open.outstanding == 0 {
-            self.files.remove(handle.0).let_go();
+        if open.in_flight == 0 {
+            self.files.remove(handle.0).unlock();
         }
     }
 }
@@ -240,7 +246,7 @@ impl Disks for Ring {
             let align = device.and_then(|device| rustix::fs::ioctl_blksszget(&device));
             return align.map(legal_align).map_err(|e| failed(path, "look at it", e.into()));
         }
-        // A file of the same folder tells.
+        // A temporary file in the same folder tells the alignment.
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
         match rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR) {
@@ -295,9 +301,9 @@ impl Disks for Ring {
 
     fn begin(&mut self, io: Io) {
         let open = &mut self.files[io.handle.0];
-        assert!(!open.is_leaving, "a file that was closed is asked");
-        open.outstanding += 1;
-        let slot = self.outstanding.insert(io);
+        assert!(!open.is_leaving, "a request to a file that was closed");
+        open.in_flight += 1;
+        let slot = self.in_flight.insert(io);
         self.waiting.push_back(slot);
     }
 
@@ -321,7 +327,7 @@ impl Disks for Ring {
         };
         match waited {
             Ok(_) => Ok(()),
-            // Nothing finished in time; a signal; completions that must be fetched first.
+            // No request ended in time, or a signal came, or completions must be fetched first.
             Err(e) if matches!(e.raw_os_error(), Some(libc::ETIME | libc::EINTR | libc::EBUSY | libc::EAGAIN)) => {
                 Ok(())
             }
@@ -330,15 +336,15 @@ impl Disks for Ring {
     }
 
     fn reap(&mut self, done: &mut Vec<Done>) {
-        let Ring { uring, outstanding, files, runs, waiting } = self;
+        let Ring { uring, in_flight, files, runs, waiting } = self;
         let mut end = |slot: usize, result: i32| {
-            let Io { tag, handle, buffer, .. } = outstanding.remove(slot);
+            let Io { tag, handle, buffer, .. } = in_flight.remove(slot);
             let result = if result == WHOLE { buffer.bytes().len() as i32 } else { result };
             done.push(Done { tag, result, buffer });
             let open = &mut files[handle.0];
-            open.outstanding -= 1;
-            if open.is_leaving && open.outstanding == 0 {
-                files.remove(handle.0).let_go();
+            open.in_flight -= 1;
+            if open.is_leaving && open.in_flight == 0 {
+                files.remove(handle.0).unlock();
             }
         };
         let mut failed = Vec::new();
@@ -350,11 +356,11 @@ impl Disks for Ring {
             let Run { slots, bytes, .. } = runs.remove((entry.user_data() & !OF_RUN) as usize);
             match usize::try_from(entry.result()) == Ok(bytes) {
                 true => slots.into_iter().for_each(|slot| end(slot, WHOLE)),
-                // Which of them it was shows when each is written by itself.
+                // Writing each by itself shows which of them failed.
                 false => failed.extend(slots),
             }
         }
-        // Not by way of `take_runs`, which would make the same run of them.
+        // These requests bypass `take_runs`, which would make the same run of them.
         waiting.extend(&failed);
         if !failed.is_empty() {
             self.hand_over_singly();
@@ -376,35 +382,35 @@ impl Disks for Ring {
 }
 
 impl Drop for Ring {
-    /// Waits for what is outstanding: a panic, too, must not free memory that the kernel writes to.
+    /// Waiter for the requests in flight, because even a panic must not free memory that the kernel writes to.
     fn drop(&mut self) {
         let began = Instant::now();
         let mut done = Vec::new();
-        while !self.outstanding.is_empty() && began.elapsed() < DRAIN_LIMIT {
+        while !self.in_flight.is_empty() && began.elapsed() < DRAIN_LIMIT {
             if self.wait(Some(Duration::from_millis(100))).is_err() {
                 break;
             }
             self.reap(&mut done);
         }
-        if !self.outstanding.is_empty() {
-            std::mem::forget(std::mem::take(&mut self.outstanding));
+        if !self.in_flight.is_empty() {
+            std::mem::forget(std::mem::take(&mut self.in_flight));
             std::mem::forget(std::mem::take(&mut self.runs));
         }
-        // The ring goes before the files.
+        // The ring is closed before the files.
         self.uring = None;
-        self.files.drain().filter(|open| open.outstanding == 0).for_each(Open::let_go);
+        self.files.drain().filter(|open| open.in_flight == 0).for_each(Open::unlock);
     }
 }
 
-/// What a path names.
+/// The kind of file that a path names.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Found {
     File,
     Device,
 }
 
-fn failed(path: &Path, what: &'static str, error: io::Error) -> FilesError {
-    FilesError::Io { path: PathBuf::from(path), what, error }
+fn failed(path: &Path, action: &'static str, error: io::Error) -> FilesError {
+    FilesError::Io { path: PathBuf::from(path), action, error }
 }
 
 fn look(path: &Path) -> Result<Option<Found>, FilesError> {
@@ -423,7 +429,8 @@ fn find(path: &Path) -> Result<Found, FilesError> {
     look(path)?.ok_or_else(|| failed(path, "open it", io::ErrorKind::NotFound.into()))
 }
 
-/// As [`open_once`]. A process that was killed has its files until what was under way has ended.
+/// As [`open_once`], with some patience: a killed process keeps its files locked until its requests in flight have
+/// ended.
 fn open(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
     let began = Instant::now();
     loop {
@@ -434,9 +441,9 @@ fn open(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Opt
     }
 }
 
-/// Opens and locks; file, length, alignment and what is not as it should be.
+/// Opens and locks a file. Returns the file, its size, its alignment, and a note for people.
 fn open_once(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
-    // Of a device O_EXCL keeps mounts away.
+    // O_EXCL keeps a device from being mounted.
     let exclusive = if found == Found::Device { OFlags::EXCL } else { OFlags::empty() };
     let flags = flags | exclusive | OFlags::RDWR | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR;
@@ -469,7 +476,7 @@ fn open_once(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32
     Ok((file, bytes, align_bytes, note))
 }
 
-/// How direct requests to a file must be aligned.
+/// The alignment that direct requests to a file need.
 fn file_align(file: &File) -> u32 {
     let asked = rustix::fs::StatxFlags::DIOALIGN;
     match rustix::fs::statx(file, "", rustix::fs::AtFlags::EMPTY_PATH, asked) {
@@ -482,7 +489,7 @@ fn legal_align(bytes: u32) -> u32 {
     bytes.max(USUAL_ALIGN_BYTES)
 }
 
-/// The folder's entry of a new file is durable.
+/// Makes the folder's entry of a new file durable.
 fn sync_folder(path: &Path) -> io::Result<()> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     File::open(folder)?.sync_all()
@@ -491,7 +498,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Buffer;
+    use crate::buffer::Buffer;
 
     #[test]
     fn writes_that_follow_each_other_are_one_and_end_one_by_one() {
@@ -499,13 +506,13 @@ mod tests {
         let mut ring = Ring::new().unwrap();
         let make = Make { bytes: 1 << 20, overwrite: false };
         let files = ["a", "b"].map(|name| ring.make(&folder.path().join(name), make).unwrap().handle);
-        // Out of order, of two files, with a gap.
+        // The writes are out of order, to two files, with a gap.
         let places = [(0, 8192), (1, 4096), (0, 0), (0, 4096), (1, 0), (0, 65536)];
         for (tag, (file, offset)) in places.into_iter().enumerate() {
             let mut buffer = Buffer::new(4096).unwrap();
             buffer.bytes_mut().fill(tag as u8 + 1);
-            let what = What::Write { durable: false };
-            ring.begin(Io { tag: tag as u64, handle: files[file], what, offset, buffer });
+            let kind = IoKind::Write { durable: false };
+            ring.begin(Io { tag: tag as u64, handle: files[file], kind, offset, buffer });
         }
         ring.submit().unwrap();
         assert_eq!(ring.runs.iter().map(|(_, run)| run.slots.len()).collect::<Vec<_>>(), [3, 2]);
@@ -515,7 +522,7 @@ mod tests {
             ring.reap(&mut done);
         }
         assert!(done.iter().all(|done| done.result == 4096 && done.buffer.bytes()[0] == done.tag as u8 + 1));
-        assert!(ring.runs.is_empty() && ring.outstanding.is_empty());
+        assert!(ring.runs.is_empty() && ring.in_flight.is_empty());
         drop(ring);
         for (tag, (file, offset)) in places.into_iter().enumerate() {
             let bytes = std::fs::read(folder.path().join(["a", "b"][file])).unwrap();
@@ -532,8 +539,8 @@ mod tests {
         // The second one begins where a file can't reach.
         let last = i64::MAX as u64 / 4096 * 4096;
         for (tag, offset) in [(0, last - 4096), (1, last), (2, 0), (3, 4096)] {
-            let what = What::Write { durable: false };
-            ring.begin(Io { tag, handle: made.handle, what, offset, buffer: Buffer::new(4096).unwrap() });
+            let kind = IoKind::Write { durable: false };
+            ring.begin(Io { tag, handle: made.handle, kind, offset, buffer: Buffer::new(4096).unwrap() });
         }
         let mut done = Vec::new();
         while done.len() < 4 {

@@ -1,7 +1,7 @@
-//! The superblock of a module's file: how it is divided, who has it, and what became of earlier sessions.
+//! The superblock of a module's file: its division, its last claim, and the syncs of earlier sessions.
 //!
-//! A *session* is the time from an opening to the next. Epochs of blocks and numbers of programs begin with the number of
-//! their session, so that none is ever given out twice, whatever was lost of those before.
+//! A *session* is the time from one opening of the file to the next. Epochs of blocks and numbers of programs begin
+//! with the number of their session, so no number is ever given out twice, even if earlier ones were lost.
 //!
 //! ```text
 //!        0       1       2       3       4       5       6       7
@@ -36,7 +36,8 @@
 //!      +---------------------------------------------------------------+
 //! ```
 
-use crate::layout::{Layout, PAGE_BYTES};
+use crate::layout::Layout;
+use crate::sizes::{PAGE_BYTES, SESSION_BITS};
 use media::Shape;
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -45,11 +46,9 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 const MAGIC: [u8; 8] = *b"FLRMODUL";
 /// The version that is written, and the only one that is read.
 const VERSION: u16 = 1;
-/// Earlier sessions that are remembered. What was torn in them was erased long before there are as many.
+/// The number of earlier sessions that are remembered. Units that were torn in older sessions were erased long ago.
 const SESSIONS: usize = 256;
-/// Numbers of a session are below it: 34 years at a thousand a second.
-pub(crate) const SESSION_BITS: u32 = 40;
-/// Sessions of a file.
+/// The highest number of sessions of a file.
 const MAX_SESSIONS: u32 = 1 << (64 - SESSION_BITS - 1);
 
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
@@ -79,25 +78,25 @@ struct Raw {
 
 const _: () = assert!(size_of::<Raw>() == PAGE_BYTES as usize);
 
-/// See the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Superblock {
     /// The file's own number.
     pub file: u64,
-    /// Of two copies the one with more counts.
+    /// The number of writes; among two copies, the one with more writes counts.
     pub writes: u64,
-    /// Generation of the last claim.
+    /// The generation of the last claim.
     pub claim: u64,
-    /// The present session, from 1; 0: it was never opened.
+    /// The present session, from 1; 0 if the file was never opened.
     pub session: u32,
     pub layout: Layout,
-    /// Of earlier sessions the last program known to be synced, ascending.
+    /// The last program of each earlier session that is known to be synced, ascending.
     pub synced: Vec<u64>,
 }
 
-/// Why a page is no superblock.
+/// The reason why a page is no superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NoSuperblock {
+#[allow(missing_docs, reason = "the message of each variant says more than its name")]
+pub enum NoSuperblock {
     #[error("it begins with nothing of ours")]
     Magic,
     #[error("its superblock is damaged")]
@@ -184,10 +183,10 @@ impl Superblock {
         u64::from(self.session) << SESSION_BITS
     }
 
-    /// Begins the next session. `synced`: the last program known to be synced, of whatever session.
+    /// Begins the next session. `synced` is the last program that is known to be synced, of any session.
     pub fn begin_session(&mut self, synced: u64) {
         if self.session > 0 {
-            // Nothing of the session was synced: it is remembered all the same.
+            // A session without any sync is remembered too.
             self.synced.push(synced.max(self.base()));
             let too_many = self.synced.len().saturating_sub(SESSIONS);
             self.synced.drain(..too_many);
@@ -195,13 +194,13 @@ impl Superblock {
         self.session += 1;
     }
 
-    /// Whether there can be another session.
+    /// Whether there can be no more sessions.
     pub fn is_used_up(&self) -> bool {
         self.session + 1 >= MAX_SESSIONS
     }
 
-    /// Whether a sync has ended since a program, as far as is known. What was programmed in the present session is where
-    /// it was put; of sessions long ago nothing is left that was torn.
+    /// Whether a program counts as synced: a sync is known to have ended after it, or it is of the present session, in
+    /// which no program was cut, or it is of a session so long ago that its torn units are gone.
     pub fn was_synced(&self, program: u64) -> bool {
         let session = program >> SESSION_BITS;
         let of_session = self.synced.iter().find(|synced| **synced >> SESSION_BITS == session);
@@ -209,7 +208,7 @@ impl Superblock {
     }
 }
 
-/// Of a page that has its checksum where superblocks have it.
+/// The checksum of a page, without the bytes where superblocks have their checksum.
 fn checksum(bytes: &[u8]) -> u32 {
     let crc = crc32c::crc32c(&bytes[..offset_of!(Raw, crc)]);
     crc32c::crc32c_append(crc, &bytes[offset_of!(Raw, file)..])

@@ -1,15 +1,15 @@
-//! Syncs, and what is recorded of them for the next start.
+//! Syncs, and the record of syncs for the next start.
 
-use crate::Buffer;
-use crate::disks::What;
+use crate::buffer::Buffer;
+use crate::disks::IoKind;
 use crate::files::{Files, Purpose};
-use crate::layout::PAGE_BYTES;
 use crate::module::{Die, Module, Operation, Sync};
 use crate::record;
+use crate::sizes::PAGE_BYTES;
 use media::{Ended, MediaError};
 
 impl Files {
-    /// A sync that was begun has ended.
+    /// Ends a sync that was begun.
     pub(crate) fn synced(&mut self, slot: u32, result: Result<(), MediaError>) {
         let state = &mut self.slots[slot as usize];
         let Sync::Busy(upto) = state.sync else { panic!("slot {slot} has no sync to end") };
@@ -18,7 +18,7 @@ impl Files {
         self.ended.push(Ended::Sync { module: slot });
     }
 
-    /// A sync that covered programs up to one has ended: it is recorded, for the next start.
+    /// Records, for the next start, a sync that has ended and covered programs up to `upto`.
     pub(crate) fn note_sync(&mut self, slot: u32, upto: u64, result: Result<(), MediaError>) {
         let Ok(Module { syncs, superblock, .. }) = self.module_mut(slot) else { return };
         syncs.is_spoilt |= result.is_err();
@@ -35,10 +35,10 @@ impl Files {
         syncs.next_copy = 1 - syncs.next_copy;
         let mut buffer = self.pool.take(PAGE_BYTES as usize);
         record::encode(file, synced, buffer.bytes_mut());
-        self.begin(slot, Purpose::Record, What::Write { durable: false }, offset, buffer);
+        self.begin(slot, Purpose::Record, IoKind::Write { durable: false }, offset, buffer);
     }
 
-    /// The last program that a sync covers that begins now: all up to it have ended.
+    /// The last program that a sync would cover if it began now: all programs up to it have ended.
     pub(crate) fn ended_programs(&self, slot: u32) -> u64 {
         let state = &self.slots[slot as usize];
         let under_way = state.dies.iter().filter_map(|die| match die {
@@ -51,7 +51,7 @@ impl Files {
 }
 
 impl Drop for Files {
-    /// What syncs have covered is recorded durably, in both copies: after an orderly end it is known for good.
+    /// Records the last sync durably, in both copies, so that after an orderly end it is known for good.
     fn drop(&mut self) {
         if std::thread::panicking() {
             return;
@@ -68,8 +68,8 @@ impl Drop for Files {
             let (file, recorded) = (superblock.file, syncs.recorded);
             let mut buffer = self.pool.take(PAGE_BYTES as usize);
             record::encode(file, recorded, buffer.bytes_mut());
-            let _ = self.call(handle, What::Write { durable: false }, offset, buffer);
-            let _ = self.call(handle, What::Sync, 0, Buffer::none());
+            let _ = self.call(handle, IoKind::Write { durable: false }, offset, buffer);
+            let _ = self.call(handle, IoKind::Sync, 0, Buffer::none());
         }
     }
 }

@@ -1,8 +1,8 @@
-//! The table of blocks: when each was erased last, how often, and whether it is bad.
+//! The table of blocks: the last erase of each block, the number of its erases, and whether it is bad.
 //!
-//! It lies in the file twice. An entry is written to one copy, durably, and then to the other, so a write that was cut
-//! spoils one copy of it at most; of two that can be read the later counts. One that can't be read in either copy leaves a
-//! block of which nothing is known: it reads as uncorrectable until it is erased.
+//! The file has two copies of the table. An entry is written to one copy, durably, and then to the other, so a cut
+//! write spoils at most one copy of it; if both can be read, the later one counts. If neither copy of an entry can be
+//! read, nothing is known of the block, and it reads as uncorrectable until it is erased.
 //!
 //! ```text
 //!       0       1       2       3       4       5       6       7
@@ -17,15 +17,14 @@
 //!     +---------------------------------------------------------------+
 //! ```
 
-use crate::layout::PAGE_BYTES;
-use crate::superblock::SESSION_BITS;
+use crate::sizes::{PAGE_BYTES, SESSION_BITS};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of an entry.
+/// The size of an entry.
 pub(crate) const ENTRY_BYTES: usize = 32;
-/// Entries of a page.
+/// The number of entries in a page.
 pub(crate) const ENTRIES_PER_PAGE: usize = PAGE_BYTES as usize / ENTRY_BYTES;
 
 const MAGIC: u8 = 0xb1;
@@ -46,20 +45,20 @@ struct Raw {
 const _: () = assert!(size_of::<Raw>() == ENTRY_BYTES);
 const CHECKED_FROM: usize = offset_of!(Raw, magic);
 
-/// State of a block: 16 bytes of memory.
+/// The state of a block. It takes 16 bytes of memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Entry {
-    /// Raised by each erase. Units of a lower one are gone.
+    /// Each erase raises the epoch. Units of a lower epoch are gone.
     pub epoch: u64,
-    /// Times it was erased.
+    /// Times that the block was erased.
     pub cycles: u32,
-    /// Marked bad.
+    /// The block is marked bad.
     pub is_bad: bool,
-    /// What stands here lies in the file. If not, the block may hold anything of an epoch up to `epoch`.
+    /// The file holds this entry. Otherwise the block may hold units of any epoch up to `epoch`.
     pub is_known: bool,
 }
 
-/// No epoch comes near it, so that the next one never overflows.
+/// Epochs stay below this number, so that the next one never overflows.
 const MAX_EPOCH: u64 = u64::MAX - (1 << SESSION_BITS);
 
 /// The epoch of a block that was never erased.
@@ -68,7 +67,7 @@ pub(crate) const FIRST_EPOCH: u64 = 1;
 impl Entry {
     pub const BLANK: Entry = Entry { epoch: FIRST_EPOCH, cycles: 0, is_bad: false, is_known: true };
 
-    /// Writes the entry of a block. One of which nothing is known is written so that it can't be read.
+    /// Writes the entry of a block. The entry of a block that is not known is written as zeroes, which no read accepts.
     pub fn encode(&self, block: u32, file: u64, out: &mut [u8]) {
         if !self.is_known {
             return out.fill(0);
@@ -87,7 +86,7 @@ impl Entry {
         out.copy_from_slice(raw.as_bytes());
     }
 
-    /// Reads the entry of a block; `None`: it can't be read as one.
+    /// Decodes the entry of a block; `None` if the bytes are no entry of this block.
     pub fn decode(block: u32, file: u64, bytes: &[u8]) -> Option<Entry> {
         let raw = Raw::ref_from_bytes(bytes).ok()?;
         let is_legal = raw.magic == MAGIC
@@ -99,7 +98,7 @@ impl Entry {
         is_legal.then_some(entry)
     }
 
-    /// What two copies say together, and which of them must be written anew.
+    /// The entry that two copies make together, and the copies that must be written again.
     pub fn merge(copies: [Option<Entry>; 2]) -> (Entry, [bool; 2]) {
         match copies {
             [None, None] => (Entry::default(), [false; 2]),

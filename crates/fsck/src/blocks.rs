@@ -1,36 +1,36 @@
-//! Blocks: how worn, and which are bad.
+//! Blocks: their wear, and the bad ones.
 
 use crate::examined::OnMedia;
 use media::{BlockAt, Media};
 use serde::Serialize;
 
-/// Blocks of the modules that are there.
+/// The blocks of the modules that are there.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Blocks {
-    /// Those that could be asked.
+    /// The number of blocks that could be asked.
     pub asked: u64,
-    /// Marked bad.
+    /// The number of blocks that are marked bad.
     pub bad: u64,
-    /// The bad ones: slot, die, block; the first [`Blocks::MOST_NAMED`] of them.
+    /// The first [`Blocks::MAX_NAMED`] bad blocks: slot, die, block.
     pub bad_at: Vec<(u32, u32, u32)>,
-    /// Erases of those that are not bad.
+    /// The erases of blocks that are not bad.
     pub cycles: Wear,
 }
 
-/// Erases of blocks.
+/// The numbers of erases of a set of blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Wear {
-    /// Of the least worn.
+    /// The erases of the least worn block.
     pub least: u32,
-    /// Of the most worn.
+    /// The erases of the most worn block.
     pub most: u32,
-    /// Of all, on average.
+    /// The average number of erases of a block.
     pub mean: f64,
 }
 
 impl Blocks {
-    /// Bad blocks that are named.
-    pub const MOST_NAMED: usize = 1_000;
+    /// The highest number of bad blocks that are named.
+    pub const MAX_NAMED: usize = 1_000;
 
     pub(crate) fn of<M: Media>(media: &M, on: &OnMedia) -> Blocks {
         let shape = on.header().shape;
@@ -43,7 +43,7 @@ impl Blocks {
                     blocks.asked += 1;
                     if media.is_bad(at) {
                         blocks.bad += 1;
-                        if blocks.bad_at.len() < Blocks::MOST_NAMED {
+                        if blocks.bad_at.len() < Blocks::MAX_NAMED {
                             blocks.bad_at.push((module, die, block));
                         }
                         continue;

@@ -1,30 +1,27 @@
 //! Checkpoints, put together from their parts.
 
 use crate::error::FsckError;
-use crate::examined::{OnMedia, Opened};
+use crate::examined::{CHECKPOINT_STREAM, OnMedia, Opened};
 use format::{Checkpoint, Role};
 use ftl::recover::{Scratch, SectorAt, read_sector};
 use media::Media;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Number of the stream of checkpoints, as spare areas say it.
-pub(crate) const STREAM: u8 = 2;
-
-/// A checkpoint of which something was found.
+/// A checkpoint of which at least one part was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CheckpointFound {
-    /// Its number.
+    /// The number of the checkpoint.
     pub id: u64,
-    /// Parts that were found.
+    /// The number of its parts that were found.
     pub parts: u32,
-    /// All of it is there, and its checksums are right.
+    /// All parts are there, and the checksums are right.
     pub good: bool,
-    /// Why not.
+    /// The reason why the checkpoint is not good.
     pub error: Option<String>,
-    /// Bands opened from this number on may hold what it does not know.
+    /// Bands opened from this number on may hold sectors that the checkpoint does not know.
     pub replay_from: Option<u64>,
-    /// The next version to be given out when it was finished.
+    /// The next version when the checkpoint was finished.
     pub next_version: Option<u64>,
 }
 
@@ -33,7 +30,7 @@ pub(crate) fn checkpoints<M: Media>(media: &mut M, on: &OnMedia) -> Result<Vec<C
     let mut places: BTreeMap<u64, BTreeMap<u32, (Opened, SectorAt, u64)>> = BTreeMap::new();
     on.walk(
         media,
-        |opened| opened.opening.stream == STREAM,
+        |opened| opened.opening.stream == CHECKPOINT_STREAM,
         |opened, stripe| {
             for (unit, sector) in stripe.places() {
                 let at = SectorAt { stripe: stripe.id, unit, sector };
@@ -53,7 +50,7 @@ pub(crate) fn checkpoints<M: Media>(media: &mut M, on: &OnMedia) -> Result<Vec<C
     let mut found = Vec::new();
     for (id, parts) in places {
         let mut bytes = Vec::new();
-        // Parts after one that is missing are of no use.
+        // The parts after a missing one are of no use.
         for (_, (_, (opened, at, members))) in (0..).zip(&parts).take_while(|(number, (part, _))| number == *part) {
             match read_sector(media, &on.card(), &opened.opening, *members, *at, &mut scratch) {
                 Ok(read) => bytes.extend_from_slice(scratch.payload(&read)),

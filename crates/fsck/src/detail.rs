@@ -1,4 +1,4 @@
-//! A band stripe by stripe, a stripe member by member.
+//! The details of a band, stripe by stripe, and of a stripe, member by member.
 
 use crate::error::FsckError;
 use crate::examined::{BandKnown, Examined, OnMedia, Opened};
@@ -12,82 +12,82 @@ use serde::Serialize;
 /// A band, stripe by stripe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BandDetail {
-    /// Its number.
+    /// The number of the band.
     pub band: u32,
-    /// Free, dirty, silent or holding.
+    /// The state of the band: free, dirty, silent or holding.
     pub state: String,
-    /// Number of its last opening.
+    /// The number of the last opening.
     pub sequence: Option<u64>,
-    /// Where its sectors came from: 0 host, 1 relocation, 2 checkpoint.
+    /// The stream that the sectors came from: 0 host, 1 relocation, 2 checkpoint.
     pub stream: Option<u8>,
-    /// Its cells are used with one bit each.
+    /// The cells are used with one bit each.
     pub slc: Option<bool>,
-    /// It was written to its end.
+    /// The band was written to its end.
     pub is_complete: Option<bool>,
-    /// Its summary can be read.
+    /// The summary can be read.
     pub has_summary: Option<bool>,
-    /// Sectors of the host and lists of holes whose newest version lies in it.
+    /// The number of sectors of the host and lists of holes whose newest version lies in the band.
     pub current_sectors: Option<u64>,
-    /// Its stripes.
+    /// The stripes of the band, a line each.
     pub stripes: Vec<StripeLine>,
 }
 
-/// A stripe in a line.
+/// A stripe in one line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StripeLine {
-    /// Its number.
+    /// The number of the stripe within the band.
     pub stripe: u32,
-    /// Its row.
+    /// The row of its units.
     pub row: u32,
-    /// What it is.
+    /// Whether the stripe is whole, or what is wrong with it.
     pub state: StripeState,
-    /// By unit: a character for each sector. `D` data, `H` holes, `S` summary, `C` checkpoint, `P` parity, `-` padding, `L`
-    /// lost; `.` erased, `!` can't be read, `?` does not belong there, `o` of another opening, `x` no answer; a blank
-    /// stands for a unit that is no member.
+    /// The units, with a character for each sector. `D` data, `H` holes, `S` summary, `C` checkpoint, `P` parity, `-`
+    /// padding, `L` lost; `.` erased, `!` can't be read, `?` does not belong there, `o` of another opening, `x` no
+    /// answer; a blank stands for a unit that is no member.
     pub units: Vec<String>,
 }
 
 /// A stripe, member by member.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StripeDetail {
-    /// Its band.
+    /// The band that the stripe belongs to.
     pub band: u32,
-    /// Its number.
+    /// The number of the stripe within the band.
     pub stripe: u32,
-    /// Number of the band's opening that its members are held against; `None`: the band is not known to be opened.
+    /// The opening of the band that the members are checked against; `None` if the band is not known to be opened.
     pub sequence: Option<u64>,
-    /// What it is.
+    /// Whether the stripe is whole, or what is wrong with it.
     pub state: StripeState,
-    /// Its members.
+    /// The members of the stripe, by unit.
     pub members: Vec<MemberDetail>,
-    /// By sector: parity is what the others say; `None` where not all of them can be read.
+    /// By sector: parity agrees with the other members; `None` where not all of them can be read.
     pub parity_holds: Vec<Option<bool>>,
-    /// By sector: whether what is lost can be rebuilt.
+    /// By sector: whether the lost member can be rebuilt.
     pub rebuild: Vec<RebuildState>,
 }
 
-/// Whether what is lost of the same-numbered sectors of a stripe can be rebuilt.
+/// Whether the lost sectors of one number in a stripe can be rebuilt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum RebuildState {
-    /// Nothing is lost.
+    /// No sector is lost.
     NotNeeded,
-    /// It can.
+    /// The lost sector can be rebuilt.
     Possible {
-        /// The unit.
+        /// The unit that is lost.
         unit: u32,
-        /// What it is.
+        /// The role of the lost sector.
         role: String,
-        /// As in its spare area.
+        /// The LBA, as in the lost spare area.
         lba: Option<u32>,
-        /// As in its spare area.
+        /// The version, as in the lost spare area.
         version: Option<u64>,
     },
-    /// It can't.
+    /// The lost sectors can't be rebuilt.
     Impossible {
-        /// Units that are lost.
+        /// The units that are lost.
         units: Vec<u32>,
-        /// Why.
+        /// The reason why they can't be rebuilt.
         why: String,
     },
 }
@@ -95,53 +95,53 @@ pub enum RebuildState {
 /// A member of a stripe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MemberDetail {
-    /// Its place in the stripe.
+    /// The number of the unit within the stripe.
     pub unit: u32,
-    /// It is parity.
+    /// The member is parity.
     pub is_parity: bool,
-    /// Slot of its module; `None`: missing, or not to be trusted.
+    /// The slot of the member's module; `None` if the module is missing or can't be trusted.
     pub slot: Option<u32>,
-    /// Its die in the module.
+    /// The die within the module.
     pub die: u32,
-    /// Its row in the block.
+    /// The row within the block.
     pub row: u32,
-    /// Its block is marked bad.
+    /// The block is marked bad.
     pub is_bad: bool,
-    /// Its sectors.
+    /// The sectors of the unit.
     pub sectors: Vec<SectorDetail>,
 }
 
-/// A sector of a member.
+/// A sector of a member. The fields from `role` to `member_crc` are those of its spare area, if that can be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SectorDetail {
-    /// Its place in the unit.
+    /// The number of the sector within the unit.
     pub sector: u32,
-    /// What was found.
+    /// The state of the sector's place.
     pub state: CellState,
-    /// Why it is not good, exactly.
+    /// The exact reason why the sector is not good.
     pub why: Option<String>,
-    /// What its spare area says, if that can be read: the role.
+    /// The role of the sector, as a word.
     pub role: Option<String>,
-    /// LBA, segment or index.
+    /// The LBA, segment or index.
     pub lba: Option<u32>,
-    /// Version.
+    /// The version of the sector.
     pub version: Option<u64>,
-    /// Opening of the band that it was written at.
+    /// The opening of the band that the sector was written at.
     pub band_sequence: Option<u64>,
-    /// Members of the stripe, as bits.
+    /// The members of the stripe, as bits.
     pub members: Option<u64>,
-    /// Where the band's sectors came from.
+    /// The stream that the band's sectors came from.
     pub stream: Option<u8>,
-    /// Checksum of the payload.
+    /// The checksum of the payload.
     pub payload_crc: Option<u32>,
-    /// Parity: of the others' payloads.
+    /// The XOR of the members' payload checksums, in parity.
     pub member_crc: Option<u32>,
-    /// It is what a sector of the host, or a list of holes, reads as.
+    /// The map points to this sector.
     pub is_current: Option<bool>,
 }
 
 impl<M: Media> Examined<M> {
-    /// A band, stripe by stripe.
+    /// The details of a band, stripe by stripe.
     pub fn band(&mut self, band: u32) -> Result<BandDetail, FsckError> {
         let (media, on) = self.parts()?;
         in_range("band", band, on.bands())?;
@@ -179,7 +179,7 @@ impl<M: Media> Examined<M> {
         Ok(detail)
     }
 
-    /// A stripe, member by member.
+    /// The details of a stripe, member by member.
     pub fn stripe(&mut self, band: u32, index: u32) -> Result<StripeDetail, FsckError> {
         let (media, on) = self.parts()?;
         in_range("band", band, on.bands())?;
@@ -206,8 +206,8 @@ impl<M: Media> Examined<M> {
     }
 }
 
-fn in_range(what: &'static str, asked: u32, count: u32) -> Result<(), FsckError> {
-    if asked < count { Ok(()) } else { Err(FsckError::NoSuch { what, asked: asked.into(), count: count.into() }) }
+fn in_range(thing: &'static str, asked: u32, count: u32) -> Result<(), FsckError> {
+    if asked < count { Ok(()) } else { Err(FsckError::NoSuch { thing, asked: asked.into(), count: count.into() }) }
 }
 
 fn line(stripe: &Stripe, layout: &Layout) -> StripeLine {

@@ -1,6 +1,5 @@
-//! A card's media, and what recovery finds on them.
+//! A card's media, and the result of recovery on them.
 
-use crate::checkpoints::STREAM as CHECKPOINTS;
 use crate::error::FsckError;
 use crate::modules::Modules;
 use crate::stripe::{Stripe, units};
@@ -9,21 +8,25 @@ use ftl::recover::{
     AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, Rejection, ScanError, assemble, identify,
     layout_of, scan,
 };
-use ftl::{BandId, Layout, StripeId, split_units};
+use ftl::{BandId, Layout, StreamId, StripeId, split_units};
 use media::Media;
 
-/// Sectors of all modules of a card that can be looked at, at most: the map and the versions behind it are in memory.
+/// The number of the stream of checkpoints in spare areas.
+pub(crate) const CHECKPOINT_STREAM: u8 = StreamId::Checkpoint as u8;
+
+/// The highest number of sectors, of all modules together, of a card that can be examined. The map and the versions of
+/// its sectors are in memory.
 pub const MAX_SECTORS: u64 = 1 << 28;
 
-/// A card's media, and what recovery finds on them.
+/// A card's media, and the result of recovery on them.
 pub struct Examined<M> {
     pub(crate) media: M,
-    /// The modules by slot.
+    /// The modules by slot, with their headers.
     pub modules: Modules,
     pub(crate) card: Result<OnMedia, AssembleError>,
 }
 
-/// A card whose modules could be put together.
+/// A card whose modules could be assembled.
 pub(crate) struct OnMedia {
     pub assembly: Assembly,
     pub layout: Layout,
@@ -31,16 +34,16 @@ pub(crate) struct OnMedia {
     pub found: Result<Found, ScanError>,
 }
 
-/// What a band is.
+/// A band, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BandKnown {
-    /// Nothing is written.
+    /// Nothing is written in the band.
     Free,
-    /// Nothing in it counts.
+    /// Nothing in the band counts.
     Dirty,
-    /// None of its dies answers.
+    /// No die of the band answers.
     Silent,
-    /// It holds sectors.
+    /// The band holds sectors.
     Opened(Opened),
 }
 
@@ -49,19 +52,19 @@ pub(crate) enum BandKnown {
 pub(crate) struct Opened {
     pub band: BandId,
     pub opening: Opening,
-    /// By group of dies.
+    /// The members of its stripes by group of dies, as bits.
     pub members: Vec<u64>,
     pub has_summary: bool,
     pub is_complete: bool,
 }
 
 impl<M: Media> Examined<M> {
-    /// Looks at the media as a start of the card does.
+    /// Examines the media as a start of the card does.
     pub fn new(mut media: M) -> Result<Examined<M>, FsckError> {
         let assembly = match assemble(&mut media, None) {
             Ok(assembly) => assembly,
             Err(AssembleError::NoCard) => {
-                return Err(FsckError::NoCard { why: Modules::read(&mut media, None).first_error() });
+                return Err(FsckError::NoCard { reason: Modules::read(&mut media, None).no_header() });
             }
             Err(error @ (AssembleError::NewerVersion { .. } | AssembleError::OlderVersion { .. })) => {
                 return Err(FsckError::OtherVersion(error));
@@ -73,7 +76,7 @@ impl<M: Media> Examined<M> {
         };
         let sectors = assembly.header.shape.sectors().unwrap_or(u64::MAX);
         if sectors > MAX_SECTORS {
-            return Err(FsckError::TooLarge { sectors, most: MAX_SECTORS });
+            return Err(FsckError::TooLarge { sectors, max: MAX_SECTORS });
         }
         let modules = Modules::read(&mut media, Some(&assembly));
         let (layout, trusted) = (layout_of(&assembly.header), assembly.trusted_slots());
@@ -81,12 +84,12 @@ impl<M: Media> Examined<M> {
         Ok(Examined { media, modules, card: Ok(OnMedia { assembly, layout, trusted, found }) })
     }
 
-    /// The media, as they were given.
+    /// Gives the media back.
     pub fn into_media(self) -> M {
         self.media
     }
 
-    /// The card and its media, if there is one.
+    /// The media and the card, if it could be assembled.
     pub(crate) fn parts(&mut self) -> Result<(&mut M, &OnMedia), FsckError> {
         match &self.card {
             Ok(card) => Ok((&mut self.media, card)),
@@ -116,7 +119,7 @@ impl OnMedia {
         &self.assembly.header
     }
 
-    /// The card as recovery sees it.
+    /// The card, as recovery needs it.
     pub fn card(&self) -> Card<'_> {
         card(self.header(), &self.layout, &self.trusted)
     }
@@ -125,13 +128,13 @@ impl OnMedia {
         self.header().shape.blocks_per_die
     }
 
-    /// Stripes of a band that are used.
+    /// The number of stripes of a band that are in use.
     pub fn stripes(&self, slc: bool) -> u32 {
         let rows = if slc { self.layout.rows / self.header().slc_bits_per_cell.max(1) } else { self.layout.rows };
         rows * self.layout.groups
     }
 
-    /// Stripes that take data or a summary, with their members.
+    /// The stripes that take data or a summary, with their members.
     pub fn stripes_of<'a>(&'a self, opened: &'a Opened) -> impl Iterator<Item = (StripeId, u64)> + 'a {
         let stripes = (0..self.stripes(opened.opening.slc)).map(|index| {
             let members = opened.members[self.layout.group_of(index) as usize];
@@ -140,15 +143,15 @@ impl OnMedia {
         stripes.filter(|(id, members)| split_units(id.index, *members, &self.layout).data != 0)
     }
 
-    /// A rebuild restores the stripe only if something in it counts: it holds data, and a summary tells what.
+    /// Whether a rebuild may skip the stripe when nothing in it counts: it holds data, and a summary lists them.
     pub fn may_be_left_out(&self, opened: &Opened, id: StripeId) -> bool {
         let stripes = self.stripes(opened.opening.slc);
         opened.has_summary
-            && opened.opening.stream != CHECKPOINTS
+            && opened.opening.stream != CHECKPOINT_STREAM
             && id.index < self.layout.data_stripes(stripes, |group| opened.members[group as usize])
     }
 
-    /// What a band is: what the scan found, or, when the card refuses to start, what its spare areas say.
+    /// The band as the scan found it or, when the card refuses to start, as its spare areas describe it.
     pub fn band<M: Media>(&self, media: &mut M, band: BandId) -> Result<BandKnown, FsckError> {
         let Ok(found) = &self.found else { return self.look_at(media, band) };
         let of_band = &found.bands[band.0 as usize];
@@ -168,7 +171,7 @@ impl OnMedia {
     fn look_at<M: Media>(&self, media: &mut M, band: BandId) -> Result<BandKnown, FsckError> {
         let mut floor = 0;
         let mut stripe = Stripe::new(&self.layout, media.shape());
-        // Each opening that is found is later than the one before: this ends.
+        // The loop ends, because each opening that is found is later than the one before.
         loop {
             let (opening, members) = match identify(media, &self.card(), band, floor) {
                 Ok(BandIdentity::Opened { opening, members }) => (opening, members),
@@ -194,7 +197,7 @@ impl OnMedia {
         }
     }
 
-    /// Reads the stripes of all bands that `wanted` says.
+    /// Reads the stripes of all bands that `wanted` accepts.
     pub fn walk<M: Media>(
         &self,
         media: &mut M,
@@ -215,7 +218,7 @@ impl OnMedia {
         Ok(())
     }
 
-    /// All units of a stripe of a band that nothing is known of: those that are not marked bad.
+    /// The units of a stripe in a band whose members are unknown: all that are not marked bad.
     pub fn usable_units<M: Media>(&self, media: &M, id: StripeId) -> u64 {
         let usable = |unit: &u32| {
             let at = self.card().unit_at(self.layout.unit_address(id, *unit));

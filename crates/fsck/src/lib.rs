@@ -1,13 +1,13 @@
 //! What lies on these media, and why does this sector read so?
 //!
-//! [`Examined`] is a card's media with what recovery finds on them: the same code that a start of the card runs
-//! ([`ftl::recover`]), and nothing else decides what is believed. Around it stands the explanation, as data: the whole
-//! card ([`Examined::report`]), a sector ([`Examined::sectors`]), a band, a stripe.
+//! [`Examined`] is a card's media together with the result of recovery. Recovery is the same code that a start of the
+//! card runs ([`ftl::recover`]), and nothing else decides which copies are believed. Around it stands the explanation,
+//! as data: of the whole card ([`Examined::report`]), of sectors ([`Examined::sectors`]), of a band, of a stripe.
 //!
 //! Invariants:
-//! - nothing is written: of [`media::Media`] only reads are called;
-//! - whatever the media hold, the answer is a report or an error of one line, never a panic; memory is in proportion to the
-//!   card, and cards above [`MAX_SECTORS`] are refused.
+//! - Nothing is written: the crate calls only the reads of [`media::Media`].
+//! - The answer is a report or an error of one line, never a panic, whatever the media hold. Memory is in proportion to
+//!   the card, and cards above [`MAX_SECTORS`] are refused.
 
 mod blocks;
 mod checkpoints;
@@ -25,7 +25,7 @@ mod walk;
 pub use blocks::{Blocks, Wear};
 pub use checkpoints::CheckpointFound;
 pub use detail::{BandDetail, MemberDetail, RebuildState, SectorDetail, StripeDetail, StripeLine};
-pub use error::FsckError;
+pub use error::{FsckError, NoHeader};
 pub use examined::{Examined, MAX_SECTORS};
 pub use modules::{CopyState, HeaderCopy, ModuleInSlot, ModuleState, Modules};
 pub use report::{Bands, CardFacts, Report, Sectors, Verdict, VerdictState};

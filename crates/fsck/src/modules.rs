@@ -1,89 +1,93 @@
-//! The modules by slot, and what their headers say.
+//! The modules by slot, with the copies of their headers.
 
+use crate::error::NoHeader;
 use format::{HeaderError, ModuleHeader};
 use ftl::recover::{Assembly, MemberState};
 use media::{HEADER_COPIES, Media, MediaError, persist};
 use serde::Serialize;
 
-/// What a copy of a header is.
+/// The state of a copy of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyState {
-    /// It can be read.
+    /// The copy can be read.
     Good,
-    /// It can't.
+    /// The copy is damaged.
     Bad,
-    /// Nothing is written, or nothing can be read.
+    /// No copy is written, or the medium can't read the place.
     None,
 }
 
 /// A copy of a module's header.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HeaderCopy {
-    /// What it is.
+    /// Whether the copy can be read.
     pub state: CopyState,
-    /// Why it can't be read.
+    /// The reason why the copy is damaged.
     pub error: Option<String>,
-    /// Its number, when it can be read.
+    /// The sequence of the copy, if it can be read.
     pub sequence: Option<u64>,
-    /// Generation of the card when it was written.
+    /// The generation of the card when the copy was written.
     pub generation: Option<u64>,
+    /// The error that `error` is the text of.
+    #[serde(skip)]
+    pub(crate) cause: Option<HeaderError>,
 }
 
-/// What is known of a module.
+/// The state of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModuleState {
-    /// What it holds counts.
+    /// The contents of the module count.
     Trusted,
-    /// It was away while the card went on.
+    /// The module was away while the card continued.
     Stale,
-    /// It is new, and was being filled.
+    /// The module is new, and its rebuild was not complete.
     Rebuilding,
-    /// It has no header.
+    /// The module has no header.
     Blank,
-    /// It was a member once; another has its place.
+    /// The module was a member once, and another has its place.
     Replaced,
-    /// It is there, and the card can't be put together.
+    /// The module is there, but the card can't be assembled.
     Unknown,
-    /// It does not answer.
+    /// The module does not answer.
     NoAnswer,
     /// There is no module in the slot.
     Empty,
 }
 
-/// A slot.
+/// A slot, and the module in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModuleInSlot {
-    /// Its number.
+    /// The number of the slot.
     pub slot: u32,
-    /// Place of the module within the card.
+    /// The place of the module within the card.
     pub place: Option<u32>,
-    /// The module.
+    /// The id of the module.
     pub module: Option<String>,
-    /// The card that the module belongs to.
+    /// The id of the card that the module belongs to.
     pub card: Option<String>,
-    /// The newest generation that its header says.
+    /// The newest generation in the module's header.
     pub generation: Option<u64>,
-    /// What is known of it.
+    /// Whether the module is there and counts.
     pub state: ModuleState,
-    /// Why it does not count.
+    /// The reason why the module does not count.
     pub why: Option<String>,
-    /// The copies of its header.
+    /// The copies of the module's header.
     pub copies: Vec<HeaderCopy>,
 }
 
-/// A module that belongs to the card and is in no slot.
+/// The modules of a card, those in slots and those that are missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Modules {
-    /// By slot.
+    /// All slots, by number.
     pub slots: Vec<ModuleInSlot>,
     /// Modules of the card that are in no slot: place and id.
     pub missing: Vec<(u32, String)>,
 }
 
 impl Modules {
-    /// Reads all headers.
+    /// Reads the headers in all slots.
     pub(crate) fn read<M: Media + ?Sized>(media: &mut M, assembly: Option<&Assembly>) -> Modules {
         let count = media.shape().modules;
         let mut slots: Vec<ModuleInSlot> = (0..count).map(|slot| read_slot(media, slot)).collect();
@@ -115,20 +119,19 @@ impl Modules {
         Modules { slots, missing }
     }
 
-    /// Copies of headers that are damaged.
+    /// The number of header copies that can't be read, on modules that are not blank.
     pub fn bad_copies(&self) -> u64 {
         let copies = self.slots.iter().filter(|slot| slot.state != ModuleState::Blank).flat_map(|slot| &slot.copies);
         copies.filter(|copy| copy.state != CopyState::Good).count() as u64
     }
 
-    /// What is wrong with the first header that can't be read.
-    pub(crate) fn first_error(&self) -> String {
-        let error = |slot: &ModuleInSlot| {
-            let (copy, found) =
-                (0..).zip(&slot.copies).find_map(|(number, copy)| Some((number, copy.error.as_ref()?)))?;
-            Some(format!("slot {} copy {copy}: {found}", slot.slot))
+    /// The reason why no module has a header: the first damaged copy, if there is one.
+    pub(crate) fn no_header(&self) -> NoHeader {
+        let damaged = |slot: &ModuleInSlot| {
+            let (copy, error) = (0..).zip(&slot.copies).find_map(|(number, copy)| Some((number, copy.cause?)))?;
+            Some(NoHeader::Damaged { slot: slot.slot, copy, error })
         };
-        self.slots.iter().find_map(error).unwrap_or_else(|| "none has a header; was it ever formatted?".to_owned())
+        self.slots.iter().find_map(damaged).unwrap_or(NoHeader::Absent)
     }
 }
 
@@ -151,13 +154,14 @@ fn read_slot<M: Media + ?Sized>(media: &mut M, slot: u32) -> ModuleInSlot {
                 return ModuleInSlot { state: ModuleState::NoAnswer, why: Some(error.to_string()), ..found };
             }
         };
-        let (state, error, header) = match bytes.map(|bytes| ModuleHeader::decode(&bytes)) {
+        let (state, cause, header) = match bytes.map(|bytes| ModuleHeader::decode(&bytes)) {
             None | Some(Err(HeaderError::Blank)) => (CopyState::None, None, None),
-            Some(Err(error)) => (CopyState::Bad, Some(error.to_string()), None),
+            Some(Err(error)) => (CopyState::Bad, Some(error), None),
             Some(Ok(header)) => (CopyState::Good, None, Some(header)),
         };
         let (sequence, generation) = (header.as_ref().map(|h| h.sequence), header.as_ref().map(|h| h.generation));
-        found.copies.push(HeaderCopy { state, error, sequence, generation });
+        let error = cause.as_ref().map(HeaderError::to_string);
+        found.copies.push(HeaderCopy { state, error, sequence, generation, cause });
         let Some(header) = header.filter(|header| found.generation.is_none_or(|known| known <= header.generation))
         else {
             continue;

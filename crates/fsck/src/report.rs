@@ -1,4 +1,4 @@
-//! The whole card.
+//! The report on a whole card.
 
 use crate::blocks::Blocks;
 use crate::checkpoints::{CheckpointFound, checkpoints};
@@ -12,92 +12,92 @@ use ftl::recover::{AssembleError, ScanError};
 use media::Media;
 use serde::Serialize;
 
-/// What the card's headers say of it.
+/// The facts in the newest header of a card.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CardFacts {
-    /// Its id.
+    /// The id of the card.
     pub id: String,
-    /// Version of the format.
+    /// The version of the format.
     pub format_version: u16,
-    /// The newest generation.
+    /// The newest generation of the card.
     pub generation: u64,
-    /// It was shut down in order.
+    /// The card was shut down in order.
     pub clean: bool,
-    /// What it acknowledges is durable.
+    /// A write is durable when the card acknowledges it.
     pub power_loss_protection: bool,
-    /// Sectors that the host can address.
+    /// The number of sectors that the host can address.
     pub user_sectors: u64,
-    /// Modules.
+    /// The number of modules.
     pub modules: u32,
-    /// Dies of a module.
+    /// The number of dies of a module.
     pub dies_per_module: u32,
-    /// Bands: blocks of a die.
+    /// The number of bands, which is that of blocks of a die.
     pub bands: u32,
-    /// Rows of a block: units.
+    /// The number of rows of a block, each of one unit.
     pub rows_per_block: u32,
-    /// Consecutive rows that share cells.
+    /// The number of consecutive rows that share cells.
     pub rows_sharing_cells: u32,
-    /// Sectors of a unit.
+    /// The number of sectors of a unit.
     pub unit_sectors: u32,
-    /// Bytes of a sector's payload.
+    /// The size of a sector's payload.
     pub payload_bytes: u32,
-    /// Units of a stripe.
+    /// The number of units of a stripe.
     pub stripe_width: u32,
-    /// Units of parity in a stripe.
+    /// The number of parity units in a stripe.
     pub parity_units: u32,
     /// A band in SLC mode has one of so many rows.
     pub slc_bits_per_cell: u32,
-    /// Times it was started.
+    /// Times that the card was started.
     pub power_cycles: u64,
-    /// Times it was started without having been shut down in order.
+    /// Times that the card was started without having been shut down in order.
     pub unsafe_shutdowns: u64,
 }
 
-/// The bands by what they are.
+/// The numbers of bands, by state and by stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Bands {
-    /// All of them.
+    /// All bands of the card.
     pub total: u32,
-    /// Nothing is written.
+    /// Bands in which nothing is written.
     pub free: u32,
-    /// Filled, and known from their summaries.
+    /// Bands that are filled and known from their summaries.
     pub by_summary: u32,
-    /// Filled, and known from a checkpoint.
+    /// Bands that are filled and known from a checkpoint.
     pub by_checkpoint: u32,
-    /// Holding sectors, and known by reading all of them.
+    /// Bands that hold sectors and are known by reading all of them.
     pub scanned: u32,
-    /// Nothing in them counts.
+    /// Bands in which nothing counts.
     pub dirty: u32,
-    /// None of their dies answers.
+    /// Bands of which no die answers.
     pub silent: u32,
-    /// Of those that hold sectors: with what the host wrote.
+    /// Bands that hold sectors that the host wrote.
     pub of_host: u32,
-    /// With relocated sectors.
+    /// Bands that hold relocated sectors.
     pub of_relocation: u32,
-    /// With checkpoints.
+    /// Bands that hold checkpoints.
     pub of_checkpoints: u32,
-    /// Used with one bit a cell.
+    /// Bands that are used with one bit a cell.
     pub slc: u32,
 }
 
 /// The sectors of the host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Sectors {
-    /// Those that hold something.
+    /// The number of sectors that hold data.
     pub mapped: u64,
-    /// Those that read as zeros.
+    /// The number of sectors that read as zeros.
     pub holes: u64,
-    /// Those that answer with errors, as far as was looked; they are among the mapped ones.
+    /// The number of mapped sectors that answer with errors, as far as was read.
     pub unreadable: u64,
 }
 
-/// How the card is, in a word.
+/// The state of the card, in a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictState {
-    /// Nothing is wrong, as far as was looked.
+    /// Nothing is wrong, as far as was read.
     Clean,
-    /// Something is wrong that a start of the card puts right.
+    /// A start of the card repairs everything that is wrong.
     Recoverable,
     /// All sectors can be read, and another loss may cost some.
     Degraded,
@@ -107,44 +107,44 @@ pub enum VerdictState {
     RefusesToStart,
 }
 
-/// How the card is, and why.
+/// The state of the card, and the reasons for it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Verdict {
-    /// In a word.
+    /// The state, in a word.
     pub state: VerdictState,
-    /// Why it is not clean.
+    /// The reasons why the card is not clean, the worst first.
     pub reasons: Vec<String>,
 }
 
-/// The whole card.
+/// The report on a whole card.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Every stripe was read.
     pub everything_read: bool,
-    /// By the newest header; `None` when the modules make no card.
+    /// The facts in the newest header; `None` if the modules make no card.
     pub card: Option<CardFacts>,
-    /// The modules.
+    /// The modules, by slot.
     pub modules: Modules,
-    /// The bands.
+    /// The numbers of bands.
     pub bands: Option<Bands>,
-    /// Checkpoints.
+    /// The checkpoints, also those of which parts are missing.
     pub checkpoints: Vec<CheckpointFound>,
-    /// Stripes of the bands that were read.
+    /// The stripes of the bands that were read.
     pub stripes: Option<Stripes>,
-    /// The sectors of the host; `None` when the card refuses to start.
+    /// The sectors of the host; `None` if the card refuses to start.
     pub sectors: Option<Sectors>,
     /// Sectors that answer with errors, ascending.
     pub lost_sectors: Vec<LostSector>,
-    /// The blocks.
+    /// The wear of the blocks, and the bad ones.
     pub blocks: Option<Blocks>,
-    /// What a start would do; `None` when it is refused.
+    /// The work that a start would do; `None` if the card refuses to start.
     pub start: Option<Start>,
-    /// How it is.
+    /// The state of the card, and the reasons for it.
     pub verdict: Verdict,
 }
 
 impl<M: Media> Examined<M> {
-    /// Why the card refuses to start, if it does.
+    /// The reason why the card refuses to start, if it does.
     pub fn refusal(&self) -> Option<String> {
         match &self.card {
             Err(error) => Some(error.to_string()),
@@ -152,8 +152,8 @@ impl<M: Media> Examined<M> {
         }
     }
 
-    /// The whole card. With `everything`, every stripe of it is read; else only what a start has to read, and the reader
-    /// should be told so. A unit's read is taken to last `read_ns`.
+    /// The report on the whole card. With `everything`, every stripe is read; otherwise only the bands that a start has
+    /// to read, and the report says so. The read of a unit is assumed to take `read_ns`.
     pub fn report(&mut self, everything: bool, read_ns: u64) -> Result<Report, FsckError> {
         let modules = self.modules.clone();
         if let Err(error) = &self.card {
@@ -298,9 +298,9 @@ fn verdict(report: &Report, on: &OnMedia) -> Verdict {
             (stripes.inconsistent, "with parity that is not what the others say"),
             (stripes.beyond_redundancy, beyond),
         ];
-        for (count, what) in kinds.into_iter().filter(|(count, _)| *count > 0) {
+        for (count, problem) in kinds.into_iter().filter(|(count, _)| *count > 0) {
             let word = plural(count, "stripe", "stripes");
-            add(VerdictState::Recoverable, format!("{word} {what}"));
+            add(VerdictState::Recoverable, format!("{word} {problem}"));
         }
     }
     let copies = report.modules.bad_copies();

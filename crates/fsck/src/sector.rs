@@ -1,4 +1,4 @@
-//! Why a sector reads as it does.
+//! Explains why a sector reads as it does.
 
 use crate::error::FsckError;
 use crate::examined::{Examined, OnMedia, Opened};
@@ -12,102 +12,102 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Sectors that one answer has, at most.
+/// The highest number of sectors that one answer has.
 pub const MAX_ASKED: u64 = 4_096;
 
 /// No address.
 const NONE: u32 = u32::MAX;
 
-/// A copy of a sector, or what was one.
+/// A copy of a sector, or the remains of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CopyFound {
-    /// Its band.
+    /// The band that the copy lies in.
     pub band: u32,
-    /// Number of the band's opening; of a copy from an earlier one, the copy's.
+    /// The number of the opening that the copy was written at.
     pub band_sequence: u64,
-    /// Its stripe.
+    /// The number of the stripe within the band.
     pub stripe: u32,
-    /// Its unit in the stripe.
+    /// The number of the unit within the stripe.
     pub unit: u32,
-    /// Its place in the unit.
+    /// The number of the sector within the unit.
     pub sector: u32,
-    /// What it is.
+    /// The role of the sector, as a word.
     pub role: String,
-    /// Its version, if that is known.
+    /// The version of the copy, if it is known.
     pub version: Option<u64>,
-    /// What was found there.
+    /// The state of the place of the copy.
     pub state: CellState,
-    /// Why it is not good, exactly.
+    /// The exact reason why the copy is not good.
     pub why: Option<String>,
-    /// It was made from the others of its stripe.
+    /// The copy was rebuilt from the other members of its stripe.
     pub rebuilt: bool,
-    /// How its stripe is.
+    /// The state of the copy's stripe.
     pub in_stripe: StripeState,
-    /// It takes part in what the sector reads as.
+    /// The copy is a candidate for the contents of the sector.
     pub counts: bool,
-    /// It is what the sector reads as.
+    /// The sector reads as this copy.
     pub believed: bool,
 }
 
 /// The newest list of holes of a sector's segment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HoleList {
-    /// The segment.
+    /// The number of the segment.
     pub segment: u32,
-    /// Version of the list.
+    /// The version of the list.
     pub version: u64,
-    /// The version up to which it counts.
+    /// The version up to which the list counts.
     pub as_of: u64,
-    /// The sector is in it.
+    /// The list names the sector.
     pub is_hole: bool,
-    /// Where the list lies.
+    /// The band that the list lies in.
     pub band: u32,
-    /// Its stripe.
+    /// The stripe that the list lies in.
     pub stripe: u32,
 }
 
-/// What a sector reads as.
+/// The answer to a read of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReadsAs {
-    /// Zeros.
+    /// The read returns zeros.
     Zeros,
-    /// What the host wrote.
+    /// The read returns the host's data.
     Data,
-    /// An error.
+    /// The read fails.
     Error,
-    /// Nothing: the card refuses to start.
+    /// There is no answer, because the card refuses to start.
     Nothing,
 }
 
 /// A sector, and why it reads as it does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SectorExplained {
-    /// Its address.
+    /// The address of the sector.
     pub lba: u32,
-    /// What it reads as.
+    /// The answer to a read of the sector.
     pub reads_as: ReadsAs,
-    /// Why, in a sentence.
+    /// The reason for this answer, in a sentence.
     pub because: String,
-    /// Its version.
+    /// The version of the believed copy.
     pub version: Option<u64>,
-    /// All copies, those that don't count among them; the newest first.
+    /// All copies, including those that don't count, the newest first.
     pub copies: Vec<CopyFound>,
-    /// The list of holes.
+    /// The newest list of holes of the sector's segment.
     pub holes: Option<HoleList>,
 }
 
 impl<M: Media> Examined<M> {
-    /// Why sectors read as they do. All bands are read.
+    /// Explains why sectors read as they do. Reads all bands.
     pub fn sectors(&mut self, lbas: RangeInclusive<u32>) -> Result<Vec<SectorExplained>, FsckError> {
         let (media, on) = self.parts()?;
         let count = on.header().user_sectors;
         if u64::from(*lbas.end()) >= count {
-            return Err(FsckError::NoSuch { what: "sector", asked: (*lbas.end()).into(), count });
+            return Err(FsckError::NoSuch { thing: "sector", asked: (*lbas.end()).into(), count });
         }
         let asked = (u64::from(*lbas.end()) + 1).saturating_sub((*lbas.start()).into());
         if asked > MAX_ASKED {
-            return Err(FsckError::TooMany { asked, most: MAX_ASKED });
+            return Err(FsckError::TooMany { asked, max: MAX_ASKED });
         }
         let mut copies = copies(media, on, &lbas)?;
         let mut scratch = Scratch::new(media.shape());
@@ -136,7 +136,7 @@ fn copies<M: Media>(
     Ok(copies)
 }
 
-/// What lies in a place, if it is or was a copy of one of these sectors of the host.
+/// The copy in a place, if it is or was a copy of one of these sectors of the host.
 fn copy_at(
     opened: &Opened,
     stripe: &Stripe,
@@ -217,7 +217,7 @@ fn explain<M: Media>(
     Ok(SectorExplained { lba, reads_as, because, version, copies, holes })
 }
 
-/// Marks the copy that the card believes; one that nothing but a summary tells of is added.
+/// Marks the copy that the card believes. Adds the copy if only a summary lists it.
 fn believe<M: Media>(
     media: &mut M,
     on: &OnMedia,
@@ -310,7 +310,7 @@ fn why_zeros(copies: &[CopyFound], holes: Option<&HoleList>, by_checkpoint: bool
     }
 }
 
-/// Why the believed copy is believed.
+/// The reason why the believed copy is believed.
 fn why_believed(copies: &[CopyFound]) -> String {
     let Some(believed) = copies.iter().find(|copy| copy.believed) else { return "nothing is believed".to_owned() };
     let Some(version) = believed.version else {
@@ -338,9 +338,8 @@ fn why_believed(copies: &[CopyFound]) -> String {
     }
 }
 
-/// A line's worth of what a copy is, for people.
 impl CopyFound {
-    /// Why it does or doesn't count, in a word or two.
+    /// The reason why the copy does or doesn't count, in a word or two.
     pub fn judgement(&self) -> String {
         match (self.believed, self.counts, self.rebuilt) {
             (true, _, true) => "believed, rebuilt from its stripe".to_owned(),

@@ -1,32 +1,31 @@
-//! What a start of the card would do.
+//! The work that a start of the card would do.
 
-use crate::checkpoints::STREAM as CHECKPOINTS;
-use crate::examined::OnMedia;
+use crate::examined::{CHECKPOINT_STREAM, OnMedia};
 use ftl::BandId;
 use ftl::recover::{Found, FoundState, MemberState, layout_of};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What a start of the card would do.
+/// The work that a start of the card would do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Start {
-    /// Units that are read.
+    /// The number of units that are read.
     pub reads: u64,
-    /// Units that the busiest die reads.
+    /// The number of units that the busiest die reads.
     pub busiest_die_reads: u64,
-    /// What a read was taken to last.
+    /// The assumed time of a read.
     pub read_ns: u64,
-    /// Time until the card serves: dies read side by side.
+    /// The time until the card serves, when all dies read at the same time.
     pub estimate_ns: u64,
     /// Sectors that lie in stripes that are not whole, and are moved first.
     pub sectors_to_move: u64,
-    /// Bands that are emptied: not filled to their end, or with such sectors.
+    /// Bands that are emptied, because they were not filled to their end or hold such sectors.
     pub bands_to_empty: u32,
     /// Bands that are erased before they are used.
     pub bands_to_erase: u32,
-    /// Place of the module that is filled with what belongs on it.
+    /// The place of the module that a rebuild fills.
     pub module_to_rebuild: Option<u32>,
-    /// Sectors that were rebuilt from their stripes to know what they are.
+    /// Sectors that were rebuilt from their stripes to identify them.
     pub rebuilt_sectors: u64,
     /// Sectors that were never durable, and don't count.
     pub dropped_sectors: u64,
@@ -45,12 +44,12 @@ impl Start {
         let holds = |state: FoundState| state == FoundState::Closed;
         let to_empty = (0..).zip(&found.bands).filter(|(number, band)| {
             holds(band.state)
-                && band.stream != CHECKPOINTS
+                && band.stream != CHECKPOINT_STREAM
                 && (!(band.is_complete && band.has_summary) || torn.contains(number))
         });
-        // Of checkpoints only the newest that is whole is kept.
+        // Only the newest whole checkpoint is kept.
         let to_erase = (0..).zip(&found.bands).filter(|(number, band)| {
-            !holds(band.state) || band.stream == CHECKPOINTS && !found.checkpoint_bands.contains(&BandId(*number))
+            !holds(band.state) || band.stream == CHECKPOINT_STREAM && !found.checkpoint_bands.contains(&BandId(*number))
         });
         let fills = |state: MemberState| state != MemberState::Trusted;
         Start {

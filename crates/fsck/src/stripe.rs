@@ -7,27 +7,27 @@ use ftl::{Layout, StripeId, split_units};
 use media::{Media, MediaError, SectorState, Shape, Unit, persist};
 use serde::Serialize;
 
-/// What was found in the place of a sector.
+/// The state of the place of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CellState {
-    /// What belongs there.
+    /// The sector that belongs there can be read.
     Good,
-    /// Nothing.
+    /// The place is erased.
     Erased,
     /// More bits are wrong than can be corrected.
     Uncorrectable,
-    /// Its die or module is missing or does not answer.
+    /// The die or module is missing or does not answer.
     NoAnswer,
-    /// The spare area can't be read.
+    /// The spare area can't be decoded.
     DamagedSpare,
-    /// The payload is not what its checksum says.
+    /// The payload does not match its checksum.
     DamagedPayload,
-    /// It was written for another place, or by another card.
+    /// The sector was written for another place, or by another card.
     Misplaced,
-    /// It is from another opening of the band.
+    /// The sector is from another opening of the band.
     OtherOpening,
-    /// It contradicts the others of its stripe.
+    /// The sector contradicts the others of its stripe.
     Contradiction,
 }
 
@@ -46,30 +46,30 @@ impl CellState {
     }
 }
 
-/// What a stripe is.
+/// The state of a stripe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StripeState {
-    /// Nothing of it is written.
+    /// Nothing of the stripe is written.
     Unwritten,
-    /// All of it is good, and parity is what the others say.
+    /// All members are good, and parity agrees with them.
     Whole,
-    /// Members on missing modules or dead dies are lost, and parity stands for them.
+    /// Members on missing modules or dead dies are lost, and parity can restore them.
     Degraded,
-    /// Members that answer do not hold what belongs there, and parity stands for them.
+    /// Members on dies that answer are lost, and parity can restore them.
     Torn,
-    /// All members are good, and parity is not what the others say.
+    /// All members are good, and parity does not agree with them.
     Inconsistent,
-    /// More is lost than parity stands for.
+    /// More members are lost than parity can restore.
     BeyondRedundancy,
 }
 
-/// A place for a sector.
+/// The place of a sector.
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
-    /// What lies there, if that can be read, whether it belongs there or not.
+    /// The spare area, if it can be decoded, whether the sector belongs there or not.
     pub spare: Option<Spare>,
-    /// Why it does not count.
+    /// The reason why the sector does not count.
     pub why: Option<Rejection>,
 }
 
@@ -85,9 +85,9 @@ pub(crate) struct Stripe {
     pub members: u64,
     /// The unit of parity, as a bit.
     pub parity: u64,
-    /// By unit and sector.
+    /// The places of all units, sector by sector.
     cells: Vec<Cell>,
-    /// By sector: all good members together.
+    /// By sector: the sum of all good members.
     rebuilds: Vec<Rebuild>,
     unit: Unit,
     sectors: u32,
@@ -110,7 +110,7 @@ impl Stripe {
         }
     }
 
-    /// Reads all members, with payloads and their checksums.
+    /// Reads all members, and checks payloads too.
     pub fn read<M: Media + ?Sized>(
         &mut self,
         media: &mut M,
@@ -150,36 +150,36 @@ impl Stripe {
         &self.cells[(unit * self.sectors + sector) as usize]
     }
 
-    /// Units and sectors of all members.
+    /// The unit and the number of every sector of the members.
     pub fn places(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
         let sectors = self.sectors;
         units(self.members).flat_map(move |unit| (0..sectors).map(move |sector| (unit, sector)))
     }
 
-    /// Members without a good sector of this number.
+    /// The members without a good sector of this number.
     pub fn lost(&self, sector: u32) -> u64 {
         units(self.members).filter(|unit| self.cell(*unit, sector).why.is_some()).map(|unit| 1 << unit).sum()
     }
 
-    /// The sector of the only member that has no good one of this number. `None`: none is lost, or too many are, or it
-    /// is parity.
+    /// The rebuilt sector of the only member that has no good one of this number. `None` if none is lost, too many are
+    /// lost, or the lost one is parity.
     pub fn rebuilt(&self, sector: u32) -> Option<Result<Rebuilt, RebuildError>> {
         let lost = self.lost(sector);
         let can = lost.count_ones() == 1 && self.parity != 0 && lost != self.parity;
         can.then(|| self.rebuilds[sector as usize].finish())
     }
 
-    /// Whether parity is what the others say; `None` when not all of them, or there is none.
+    /// Whether parity agrees with the other members; `None` if not all members are good, or there is no parity.
     pub fn parity_holds(&self, sector: u32) -> Option<bool> {
         (self.parity != 0 && self.lost(sector) == 0).then(|| self.rebuilds[sector as usize].is_consistent())
     }
 
-    /// The sector can be read, here or from the others.
+    /// Whether the sector can be read or rebuilt.
     pub fn can_read(&self, unit: u32, sector: u32) -> bool {
         self.cell(unit, sector).why.is_none() || matches!(self.rebuilt(sector), Some(Ok(_)))
     }
 
-    /// Where a member does not hold what belongs there, it is erased.
+    /// Whether every sector that is not good is erased.
     pub fn lacks_only_what_is_erased(&self) -> bool {
         self.places()
             .all(|(unit, sector)| matches!(self.cell(unit, sector).state(), CellState::Good | CellState::Erased))

@@ -1,4 +1,4 @@
-//! Stripes of whole bands, counted, and the sectors that can't be read in them.
+//! Counts the stripes of whole bands, and finds the sectors in them that can't be read.
 
 use crate::error::FsckError;
 use crate::examined::OnMedia;
@@ -10,59 +10,58 @@ use media::Media;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the stripes that were read are.
+/// The stripes that were read, by state.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Stripes {
-    /// Bands of which every stripe was read.
+    /// The number of bands of which every stripe was read.
     pub bands_read: u32,
-    /// Stripes of which anything is written.
+    /// The number of stripes of which anything is written.
     pub written: u64,
-    /// All of them is good.
+    /// The number of stripes of which all members are good.
     pub whole: u64,
-    /// Lost members lie on missing modules or dead dies, and parity stands for them.
+    /// The number of stripes whose lost members lie on missing modules or dead dies, and parity can restore them.
     pub degraded: u64,
-    /// Members that answer do not hold what belongs there, and parity stands for them.
+    /// The number of stripes whose lost members lie on dies that answer, and parity can restore them.
     pub torn: u64,
-    /// All members are good, and parity is not what they say.
+    /// The number of stripes whose members are all good and whose parity does not agree with them.
     pub inconsistent: u64,
-    /// More is lost than parity stands for.
+    /// The number of stripes that have lost more members than parity can restore.
     pub beyond_redundancy: u64,
-    /// None of these: nothing in them counts any more, and a module that was rebuilt has its units of them erased.
+    /// The number of other stripes: nothing in them counts any more, and a rebuilt module has its units of them erased.
     pub stale: u64,
-    /// The worst of them by name: those that are not whole or degraded, band and stripe; the first
-    /// [`Stripes::MOST_NAMED`] of them.
+    /// The first [`Stripes::MAX_NAMED`] stripes that are neither whole nor degraded: band, stripe and state.
     pub named: Vec<(u32, u32, StripeState)>,
-    /// Sectors that were read, by what was found in their place.
+    /// The number of good sectors that were read.
     pub good_sectors: u64,
-    /// Sectors that are not there or damaged where they should be, in stripes that are written.
+    /// The numbers of sectors that are absent or damaged in written stripes, by the state of their place.
     pub bad_sectors: BTreeMap<String, u64>,
-    /// Sectors of these that can be rebuilt.
+    /// The number of those sectors that can be rebuilt.
     pub rebuildable_sectors: u64,
 }
 
 impl Stripes {
-    /// Stripes that are named.
-    pub const MOST_NAMED: usize = 1_000;
+    /// The highest number of stripes that are named.
+    pub const MAX_NAMED: usize = 1_000;
 }
 
 /// A sector of the host that answers with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LostSector {
-    /// Its address.
+    /// The address of the sector.
     pub lba: u32,
-    /// Where its newest version lies.
+    /// The band that the newest version lies in.
     pub band: u32,
-    /// Its stripe there.
+    /// The stripe that the newest version lies in.
     pub stripe: u32,
-    /// Its unit in the stripe.
+    /// The number of the unit within the stripe.
     pub unit: u32,
-    /// Its place in the unit.
+    /// The number of the sector within the unit.
     pub sector: u32,
-    /// It was lost earlier: what is there says so.
+    /// The sector was lost earlier, and a mark in its place says so.
     pub was_lost_before: bool,
 }
 
-/// Reads bands: all of them, or those that a start has to read as well.
+/// Reads all bands, or only those that a start has to read as well.
 pub(crate) fn walk<M: Media>(
     media: &mut M,
     on: &OnMedia,
@@ -70,7 +69,7 @@ pub(crate) fn walk<M: Media>(
 ) -> Result<(Stripes, Vec<LostSector>), FsckError> {
     let mut counts = Stripes::default();
     let (mut bands, mut unreadable, mut lost) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-    // What a volatile medium holds, a start reads without a look at summaries.
+    // On a volatile medium a start does not use summaries, so it reads everything.
     let everything = everything || on.found.is_err() || media.is_volatile();
     let is_wanted = |has_summary: bool, is_complete: bool| everything || !(has_summary && is_complete);
     let current = current(on);
@@ -101,7 +100,7 @@ pub(crate) fn walk<M: Media>(
                 StripeState::BeyondRedundancy => &mut counts.beyond_redundancy,
             } += 1;
             counts.written += 1;
-            if state > StripeState::Degraded && !is_stale && counts.named.len() < Stripes::MOST_NAMED {
+            if state > StripeState::Degraded && !is_stale && counts.named.len() < Stripes::MAX_NAMED {
                 counts.named.push((stripe.id.band.0, stripe.id.index, state));
             }
             for (unit, sector) in stripe.places() {
@@ -145,7 +144,7 @@ pub(crate) fn walk<M: Media>(
     Ok((counts, errors))
 }
 
-/// Where the newest versions of all that the card holds lie, ascending; `None` where that is not known.
+/// The addresses of the newest versions of all sectors, ascending; `None` if they are not known.
 fn current(on: &OnMedia) -> Option<Vec<u32>> {
     let found = on.found.as_ref().ok()?;
     let mut current: Vec<u32> = found.map.iter().copied().filter(|ppa| *ppa != u32::MAX).collect();
@@ -153,7 +152,7 @@ fn current(on: &OnMedia) -> Option<Vec<u32>> {
     Some(current)
 }
 
-/// The word for what was found in a place.
+/// The word for the state of a place.
 pub(crate) fn word(state: CellState) -> &'static str {
     match state {
         CellState::Good => "good",

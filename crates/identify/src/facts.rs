@@ -39,7 +39,14 @@ pub(crate) fn push(facts: &mut Vec<Fact>, key: &str, label: &str, value: Option<
     }
 }
 
-pub(crate) fn of(identity: &Identity) -> Vec<Fact> {
+impl Identity {
+    /// Returns the known facts in reading order; see the table above.
+    pub fn facts(&self) -> Vec<Fact> {
+        of(self)
+    }
+}
+
+fn of(identity: &Identity) -> Vec<Fact> {
     let mut facts = Vec::new();
     let linked = identity.path != identity.named && identity.kind == TargetKind::BlockDevice;
     // The path of a file might say in whose home directory it lies.

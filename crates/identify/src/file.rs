@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::error::IdentifyError;
+use crate::file_system::FileSystem;
 use crate::identity::{Identity, look, not_a_file};
 use crate::mounts::{self, Mount};
 use crate::stack;
@@ -9,23 +10,6 @@ use crate::system::System;
 use results::TargetKind;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statvfs, statx};
 use std::path::{Path, PathBuf};
-
-/// The file system that a file lies in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileSystem {
-    /// `ext4`, `xfs`, `overlay` …
-    pub fs_type: String,
-    /// Directory on which it is mounted.
-    pub mount_point: PathBuf,
-    /// Source that the mount names.
-    pub source: PathBuf,
-    /// Options of the mount and of the file system: `rw`, `noatime`, `discard`, `nobarrier` …
-    pub options: Vec<String>,
-    /// Bytes that a file of this user may still take.
-    pub free_bytes: Option<u64>,
-    /// Bytes in all.
-    pub size_bytes: Option<u64>,
-}
 
 impl System {
     /// Identifies the layers under a file. A file that doesn't exist yet is judged by its directory.

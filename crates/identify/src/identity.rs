@@ -2,10 +2,10 @@
 
 use crate::device::Device;
 use crate::error::IdentifyError;
-use crate::file::FileSystem;
+use crate::file_system::FileSystem;
 use crate::stack;
 use crate::system::{DeviceNumber, System};
-use results::{Fact, TargetInfo, TargetKind};
+use results::{TargetInfo, TargetKind};
 use std::fs::{self, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -32,11 +32,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Returns the known facts in reading order; see the table in `facts.rs`.
-    pub fn facts(&self) -> Vec<Fact> {
-        crate::facts::of(self)
-    }
-
     /// For people: the best name there is.
     pub fn title(&self) -> String {
         match (self.kind, &self.device, self.disk()) {

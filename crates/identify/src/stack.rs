@@ -5,7 +5,7 @@ use crate::system::System;
 use std::collections::BTreeSet;
 
 /// A stack deeper or wider than this isn't followed; the kernel's own limits are far below.
-const MOST_DEVICES: usize = 1024;
+const MAX_DEVICES: usize = 1024;
 
 /// The disks at the bottom of what a device lies on; of a disk itself.
 pub(crate) fn disks(system: &System, device: &Device) -> Vec<Device> {
@@ -32,7 +32,7 @@ pub(crate) fn layers(system: &System, device: &Device) -> Vec<String> {
         });
         let below = if device.partition.is_some() { vec![device.disk.clone()] } else { device.slaves() };
         match below.as_slice() {
-            [one] if layers.len() < MOST_DEVICES => next = Device::named(system, one),
+            [one] if layers.len() < MAX_DEVICES => next = Device::named(system, one),
             [] | [_] => {}
             several => layers.push(format!("{} disks", several.len())),
         }
@@ -63,7 +63,7 @@ pub(crate) fn twins(system: &System, device: &Device) -> Vec<Device> {
         .filter(|other| {
             other.partition.is_none() && other.disk != device.disk && other.model.wwid.as_ref() == Some(wwid)
         })
-        .take(MOST_DEVICES)
+        .take(MAX_DEVICES)
         .collect()
 }
 
@@ -78,7 +78,7 @@ fn walk(
     while let Some(device) = queue.pop_front() {
         visit(&device);
         for name in next(&device) {
-            if seen.len() < MOST_DEVICES && seen.insert(name.clone()) {
+            if seen.len() < MAX_DEVICES && seen.insert(name.clone()) {
                 queue.extend(Device::named(system, &name));
             }
         }

@@ -1,17 +1,16 @@
 //! Errors in a file, each with its place and its remedy. Every message is one line.
 
-use crate::published::PUBLISHED;
-use crate::text::{excerpt, one_line};
+use crate::text::{Excerpt, OneLine, excerpt};
 use results::ReviewResult;
 use results::words::grouped;
 use thiserror::Error;
 
 /// An error that keeps a file from being imported.
 #[derive(Debug, Error)]
-#[error("{}{}: {problem}", one_line(.file), .line.map(|line| format!(":{line}")).unwrap_or_default())]
+#[error("{file}{}: {problem}", .line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct ImportError {
     /// Path of the file, as it was given.
-    pub file: String,
+    pub file: OneLine,
     /// The line, from 1, where there is one.
     pub line: Option<u64>,
     /// The problem that was found.
@@ -62,14 +61,14 @@ pub enum Problem {
     )]
     OlderReview { schema: u64 },
     /// A load that no run has.
-    #[error("a run of a load that is not known, '{}': update flashrig", excerpt(.kind))]
-    UnknownLoad { kind: String },
+    #[error("a run of a load that is not known, '{kind}': update flashrig")]
+    UnknownLoad { kind: Excerpt },
     /// A histogram that can't be one.
-    #[error("the {what} of '{}' are no histogram (counts for rising latencies): write it again, it is broken", excerpt(.place))]
+    #[error("the {what} of '{place}' are no histogram (counts for rising latencies): write it again, it is broken")]
     BadHistogram {
         what: &'static str,
         /// The sweep's or the timeline's name.
-        place: String,
+        place: Excerpt,
     },
     /// A burst that can't be one.
     #[error(
@@ -80,16 +79,17 @@ pub enum Problem {
     #[error("fio's JSON without jobs: of fio --client, import what each machine wrote itself")]
     NoJobs,
     /// fio before 2.12.
-    #[error(
-        "{} did not write what it had asked (\"job options\"): measure again with fio 2.12 or newer", excerpt(.version)
-    )]
-    NoOptions { version: String },
+    #[error("{version} did not write what it had asked (\"job options\"): measure again with fio 2.12 or newer")]
+    NoOptions { version: Excerpt },
     /// Reads and writes in one sum.
-    #[error("job '{}' has reads and writes in one sum: measure again without unified_rw_reporting", excerpt(.job))]
-    Unified { job: String },
+    #[error("job '{job}' has reads and writes in one sum: measure again without unified_rw_reporting")]
+    Unified { job: Excerpt },
     /// An option that is no number.
-    #[error("job '{}' has {option}={}, which is not a number from 1 to {}", excerpt(.job), excerpt(.value), grouped(u64::from(crate::number::COUNT_LIMIT)))]
-    BadOption { job: String, option: &'static str, value: String },
+    #[error(
+        "job '{job}' has {option}={value}, which is not a number from 1 to {}",
+        grouped(u64::from(crate::number::COUNT_LIMIT))
+    )]
+    BadOption { job: Excerpt, option: &'static str, value: Excerpt },
     /// No job and no run that read or wrote.
     #[error("nothing was read or written in it: was the tool stopped before its end?")]
     NothingMeasured,
@@ -100,14 +100,14 @@ pub enum Problem {
     #[error("the run that begins here does not say its {what}: import all that sysbench printed")]
     Missing { what: &'static str },
     /// A figure that is none.
-    #[error("{what} is '{}', must be a number: write it again, it is broken", excerpt(.found))]
-    BadNumber { what: &'static str, found: String },
+    #[error("{what} is '{found}', must be a number: write it again, it is broken")]
+    BadNumber { what: &'static str, found: Excerpt },
     /// A line of no log.
     #[error("the line is longer than {} bytes: write it again, it is broken", grouped(*.limit))]
     LineTooLong { limit: u64 },
     /// A line of another form.
-    #[error("'{}' is not a line of {form}: is the file whole, and all of it by one pgbench?", excerpt(.found))]
-    NotALogLine { form: &'static str, found: String },
+    #[error("'{found}' is not a line of {form}: is the file whole, and all of it by one pgbench?")]
+    NotALogLine { form: &'static str, found: Excerpt },
     /// Times of different runs.
     #[error("lies {} s from other lines, a run is taken to last at most {}: are all of one run?", grouped(*.seconds), grouped(*.limit))]
     FarAway { seconds: u64, limit: u64 },
@@ -118,8 +118,11 @@ pub enum Problem {
     #[error("is no log of pgbench --log: only such logs, of one run, are read together; import others one by one")]
     NotTogether,
     /// No published table of that name.
-    #[error("no published table has this name: one of {}", PUBLISHED.join(", "))]
-    UnknownPublished,
+    #[error("no published table has this name: one of {}", .known.join(", "))]
+    UnknownPublished {
+        /// The names that there are.
+        known: &'static [&'static str],
+    },
 }
 
 /// Returns serde_json's message without its place, which counts from where its text began.

@@ -1,6 +1,6 @@
 //! The input: a file, or text at hand. Its head is kept to tell its kind, the rest is read as it is used.
 
-use crate::kind::{self, Kind};
+use crate::text::without_bom;
 use crate::{ImportError, Problem};
 use std::borrow::Cow;
 use std::fs::File;
@@ -43,12 +43,14 @@ impl<'a> Input<'a> {
         }
     }
 
-    pub fn file(&self) -> &str {
-        &self.file
+    /// The beginning, from which the kind is told.
+    pub fn head(&self) -> &[u8] {
+        &self.head
     }
 
-    pub fn kind(&self) -> Result<Kind, ImportError> {
-        kind::of(&self.head).map_err(|problem| ImportError::new(&self.file, None, problem))
+    /// A problem of the file as a whole.
+    pub fn error(&self, problem: Problem) -> ImportError {
+        ImportError::new(&self.file, None, problem)
     }
 
     /// All of it, where it is JSON.
@@ -103,7 +105,7 @@ impl Lines<'_> {
         }
         let line = self.line.strip_suffix(b"\n").unwrap_or(&self.line);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let line = if self.number == 1 { kind::without_bom(line) } else { line };
+        let line = if self.number == 1 { without_bom(line) } else { line };
         Ok(Some(String::from_utf8_lossy(line)))
     }
 

@@ -1,5 +1,6 @@
 //! Which tool wrote it? Told by content: files are renamed more often than their content is.
 
+use crate::text::without_bom;
 use crate::{Problem, pgbench, sysbench};
 
 /// The kind of a file, as far as its head says.
@@ -31,9 +32,4 @@ pub(crate) fn of(head: &[u8]) -> Result<Kind, Problem> {
     } else {
         Err(Problem::Unrecognised)
     }
-}
-
-/// Without the mark that some editors of Windows put first.
-pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }

@@ -11,6 +11,7 @@
 //! Invariants: no bytes make a parser panic; time and memory grow with the length of the input and no faster; JSON has
 //! at most [`JSON_BYTES_LIMIT`] bytes and a log at most [`LOG_BYTES_LIMIT`]; an error is one line and says what to do.
 
+mod document;
 mod error;
 mod fio;
 mod flashrig;
@@ -31,6 +32,7 @@ pub use error::{ImportError, Problem};
 pub use input::{JSON_BYTES_LIMIT, LOG_BYTES_LIMIT};
 pub use published::{PUBLISHED, published};
 pub use table::Table;
+pub use text::{Excerpt, OneLine};
 
 use input::Input;
 use kind::Kind;
@@ -67,7 +69,7 @@ pub fn parse_all(files: &[(&str, &[u8])]) -> Result<ReviewResult, ImportError> {
 }
 
 fn read_one(input: Input) -> Result<ReviewResult, ImportError> {
-    match input.kind()? {
+    match kind::of(input.head()).map_err(|problem| input.error(problem))? {
         Kind::Json => json::read(input),
         Kind::Sysbench => sysbench::read(input),
         Kind::Pgbench => pgbench::read([Ok(input)].into_iter()),

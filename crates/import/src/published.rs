@@ -30,7 +30,7 @@ pub fn published(name: &str) -> Result<ReviewResult, ImportError> {
         "published:tachion-400-fill-gib" => Ok(TACHION.review(name, &gib_sweep())),
         "published:duo-320-fill" => Ok(DUO.review(name, &percent_sweep("duo_320_mib_per_s"))),
         "published:violin-3205" => Ok(VIOLIN.review(name, &violin_sweep())),
-        _ => Err(ImportError::new(name, None, Problem::UnknownPublished)),
+        _ => Err(ImportError::new(name, None, Problem::UnknownPublished { known: PUBLISHED })),
     }
 }
 

@@ -57,7 +57,7 @@ impl Mode {
 
 /// The load of a point, as far as sweeps tell loads apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
+pub(crate) struct Condition {
     pub mode: Mode,
     /// Size of the blocks, where all had one size.
     pub block_bytes: Option<u64>,
@@ -69,14 +69,14 @@ pub(crate) struct Asked {
 }
 
 /// A point and what was asked.
-pub(crate) type AskedPoint = (Asked, Point);
+pub(crate) type PointAt = (Condition, Point);
 
 /// The sweeps that the points make. All of them are in one sweep, and in one only.
-pub(crate) fn build(points: Vec<AskedPoint>, tool: &str, note: &str) -> Vec<Sweep> {
+pub(crate) fn build(points: Vec<PointAt>, tool: &str, note: &str) -> Vec<Sweep> {
     let mut sweeps = Vec::new();
     let mut left = points;
     for mode in Mode::ALL {
-        let (of_mode, others) = left.into_iter().partition(|(asked, _)| asked.mode == mode);
+        let (of_mode, others) = left.into_iter().partition(|(condition, _)| condition.mode == mode);
         left = others;
         for draft in drafts(mode, of_mode) {
             draft.finish(tool, note, &mut sweeps);
@@ -90,17 +90,17 @@ struct Draft {
     name: String,
     title: String,
     axis: Axis,
-    points: Vec<AskedPoint>,
+    points: Vec<PointAt>,
 }
 
-fn drafts(mode: Mode, points: Vec<AskedPoint>) -> Vec<Draft> {
+fn drafts(mode: Mode, points: Vec<PointAt>) -> Vec<Draft> {
     if points.is_empty() {
         return Vec::new();
     }
-    let blocks = distinct(&points, |asked| asked.block_bytes);
-    let threads = distinct(&points, |asked| asked.threads);
-    let depths = distinct(&points, |asked| asked.depth);
-    let shares = distinct(&points, |asked| asked.read_percent);
+    let blocks = distinct(&points, |condition| condition.block_bytes);
+    let threads = distinct(&points, |condition| condition.threads);
+    let depths = distinct(&points, |condition| condition.depth);
+    let shares = distinct(&points, |condition| condition.read_percent);
     let outstanding = |n: u32, depth: u32| {
         if depth == 1 { several(n, "thread") } else { format!("{}, queue depth {depth}", several(n, "thread")) }
     };
@@ -117,7 +117,7 @@ fn drafts(mode: Mode, points: Vec<AskedPoint>) -> Vec<Draft> {
     }
     let plain = if blocks.contains(&Some(OWN_BLOCK_BYTES)) { Some(OWN_BLOCK_BYTES) } else { only.block_bytes };
     let mut drafts = Vec::new();
-    for (block_bytes, points) in split(points, |asked| asked.block_bytes) {
+    for (block_bytes, points) in split(points, |condition| condition.block_bytes) {
         let suffix = match block_bytes {
             same if same == plain => String::new(),
             Some(bytes) => format!("-{}", block_key(bytes)),
@@ -130,10 +130,10 @@ fn drafts(mode: Mode, points: Vec<AskedPoint>) -> Vec<Draft> {
 }
 
 /// Threads and queue depths of one block size.
-fn of_one_block(mode: Mode, suffix: &str, title: &str, points: Vec<AskedPoint>, drafts: &mut Vec<Draft>) {
-    let (single, deep): (Vec<_>, Vec<_>) = points.into_iter().partition(|(asked, _)| asked.depth == 1);
+fn of_one_block(mode: Mode, suffix: &str, title: &str, points: Vec<PointAt>, drafts: &mut Vec<Draft>) {
+    let (single, deep): (Vec<_>, Vec<_>) = points.into_iter().partition(|(condition, _)| condition.depth == 1);
     let mut of_depth = deep;
-    if of_depth.is_empty() || distinct(&single, |asked| asked.threads).len() > 1 {
+    if of_depth.is_empty() || distinct(&single, |condition| condition.threads).len() > 1 {
         if !single.is_empty() {
             let name = format!("threads-{}{suffix}", mode.name());
             drafts.push(Draft { name, title: title.into(), axis: Axis::Threads, points: single });
@@ -146,8 +146,8 @@ fn of_one_block(mode: Mode, suffix: &str, title: &str, points: Vec<AskedPoint>, 
         return;
     }
     let name = format!("depth-{}{suffix}", mode.name());
-    let depths = distinct(&of_depth, |asked| asked.depth);
-    let groups = if depths.len() == 1 { vec![(0, of_depth)] } else { split(of_depth, |asked| asked.threads) };
+    let depths = distinct(&of_depth, |condition| condition.depth);
+    let groups = if depths.len() == 1 { vec![(0, of_depth)] } else { split(of_depth, |condition| condition.threads) };
     let many = groups.len() > 1;
     for (threads, points) in groups {
         let name = if many { format!("{name}-t{threads}") } else { name.clone() };
@@ -170,7 +170,7 @@ impl Draft {
             _ => ("mix", "share of reads"),
         };
         let mut points: Vec<Point> =
-            self.points.into_iter().map(|(asked, point)| Point { x: x(self.axis, &asked), ..point }).collect();
+            self.points.into_iter().map(|(condition, point)| Point { x: x(self.axis, &condition), ..point }).collect();
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
         let mut rounds: Vec<Vec<Point>> = Vec::new();
         let mut round = 0;
@@ -196,12 +196,12 @@ impl Draft {
     }
 }
 
-fn x(axis: Axis, asked: &Asked) -> f64 {
+fn x(axis: Axis, condition: &Condition) -> f64 {
     match axis {
-        Axis::Threads => f64::from(asked.threads),
-        Axis::QueueDepth => f64::from(asked.threads) * f64::from(asked.depth),
-        Axis::BlockBytes => asked.block_bytes.unwrap_or(0) as f64,
-        _ => f64::from(asked.read_percent.unwrap_or(0)),
+        Axis::Threads => f64::from(condition.threads),
+        Axis::QueueDepth => f64::from(condition.threads) * f64::from(condition.depth),
+        Axis::BlockBytes => condition.block_bytes.unwrap_or(0) as f64,
+        _ => f64::from(condition.read_percent.unwrap_or(0)),
     }
 }
 
@@ -218,13 +218,13 @@ fn several(number: u32, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-fn distinct<K: Ord>(points: &[AskedPoint], key: impl Fn(&Asked) -> K) -> BTreeSet<K> {
-    points.iter().map(|(asked, _)| key(asked)).collect()
+fn distinct<K: Ord>(points: &[PointAt], key: impl Fn(&Condition) -> K) -> BTreeSet<K> {
+    points.iter().map(|(condition, _)| key(condition)).collect()
 }
 
 /// Groups by a key, the lowest first.
-fn split<K: Ord>(points: Vec<AskedPoint>, key: impl Fn(&Asked) -> K) -> Vec<(K, Vec<AskedPoint>)> {
-    let mut groups = std::collections::BTreeMap::<K, Vec<AskedPoint>>::new();
+fn split<K: Ord>(points: Vec<PointAt>, key: impl Fn(&Condition) -> K) -> Vec<(K, Vec<PointAt>)> {
+    let mut groups = std::collections::BTreeMap::<K, Vec<PointAt>>::new();
     for point in points {
         groups.entry(key(&point.0)).or_default().push(point);
     }
@@ -235,10 +235,11 @@ fn split<K: Ord>(points: Vec<AskedPoint>, key: impl Fn(&Asked) -> K) -> Vec<(K, 
 mod tests {
     use super::*;
 
-    fn made(asked: &[(u64, u32, u32)]) -> Vec<(String, Axis, Vec<f64>)> {
-        let points = asked.iter().map(|&(block, threads, depth)| {
-            let asked = Asked { mode: Mode::RndRd, block_bytes: Some(block), threads, depth, read_percent: None };
-            (asked, Point::default())
+    fn made(condition: &[(u64, u32, u32)]) -> Vec<(String, Axis, Vec<f64>)> {
+        let points = condition.iter().map(|&(block, threads, depth)| {
+            let condition =
+                Condition { mode: Mode::RndRd, block_bytes: Some(block), threads, depth, read_percent: None };
+            (condition, Point::default())
         });
         let sweeps = build(points.collect(), "tool", "");
         sweeps.into_iter().map(|s| (s.name, s.axis, s.points.iter().map(|p| p.x).collect())).collect()

@@ -1,5 +1,39 @@
 //! Text for people.
 
+use std::fmt;
+
+/// Text of a file in an error: one short line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt(Box<str>);
+
+impl<T: AsRef<str>> From<T> for Excerpt {
+    fn from(text: T) -> Excerpt {
+        Excerpt(excerpt(text.as_ref()).into())
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The name of a file in an error: one line, whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OneLine(Box<str>);
+
+impl From<&str> for OneLine {
+    fn from(text: &str) -> OneLine {
+        OneLine(one_line(text).into())
+    }
+}
+
+impl fmt::Display for OneLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A name on one line, whole.
 pub(crate) fn one_line(text: &str) -> String {
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
@@ -13,6 +47,11 @@ pub(crate) fn excerpt(text: &str) -> String {
         Some((end, _)) => one_line(&text[..end]) + "…",
         None => one_line(text),
     }
+}
+
+/// Without the mark that some editors of Windows put first.
+pub(crate) fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
 }
 
 /// Bytes as block sizes are written: `16 KiB`, `1 MiB`, `512 B`.

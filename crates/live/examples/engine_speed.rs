@@ -1,6 +1,6 @@
 //! Requests a second of a live card in memory, without a way in between: what the engine itself costs.
 
-use live::{Ask, Bell, Live, Op, Start, Timing};
+use live::{Bell, Live, Request, Start, Timing};
 use media::{Flash, Physics};
 use std::sync::Arc;
 use std::time::Instant;
@@ -26,8 +26,9 @@ fn main() {
     let mut run = |name: &str, requests: u64, write: bool, mut place: Box<dyn FnMut(u64) -> u64>| {
         let began = Instant::now();
         for tag in 0..requests {
-            let op = if write { Op::Write(&payload) } else { Op::Read };
-            port.submit(&[Ask { tag, op, fua: false, offset_bytes: place(tag) * 4096, len_bytes: 4096 }], &mut done);
+            let at = place(tag) * 4096;
+            let request = if write { Request::write(tag, at, &payload) } else { Request::read(tag, at, 4096) };
+            port.submit(&[request], &mut done);
             done.clear();
         }
         let seconds = began.elapsed().as_secs_f64();

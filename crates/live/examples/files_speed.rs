@@ -3,10 +3,10 @@
 //!
 //! For each line with a number of seconds on its standard input it runs so long, and answers with one line of JSON.
 //!
-//! `cargo run --release -p live --example files_speed -- FOLDER [CARD] [MEBIBYTES] [DEPTH] [SETTING]…`
+//! `cargo run --profile dist -p live --example files_speed -- FOLDER [CARD] [MEBIBYTES] [DEPTH] [SETTING]…`
 
 use files::{Files, Options};
-use live::{Ask, Bell, Done, Live, Op, Port, Start, Status, Timing, on_files};
+use live::{Bell, Live, Port, Reply, Request, Start, Status, Timing, on_files};
 use media::Medium;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Bell for Rings {
     }
 }
 
-/// Asks for so many writes at a time.
+/// Keeps so many writes in flight.
 struct Client {
     port: Port,
     rings: Receiver<()>,
@@ -40,7 +40,7 @@ impl Client {
 
     /// Writes until it is enough; how many there were.
     fn write(&mut self, mut place: impl FnMut() -> u64, mut is_enough: impl FnMut(u64) -> bool) -> u64 {
-        let mut done: Vec<Done> = Vec::new();
+        let mut replies: Vec<Reply> = Vec::new();
         let mut free: Vec<u64> = (0..self.payloads.len() as u64).collect();
         let mut written = 0;
         loop {
@@ -48,19 +48,16 @@ impl Client {
             if !goes_on && free.len() == self.payloads.len() {
                 return written;
             }
-            let ask = |tag: u64| {
-                let op = Op::Write(&self.payloads[tag as usize]);
-                Ask { tag, op, fua: false, offset_bytes: place() * u64::from(WRITE_BYTES), len_bytes: WRITE_BYTES }
-            };
+            let write = |tag: u64| Request::write(tag, place() * u64::from(WRITE_BYTES), &self.payloads[tag as usize]);
             if goes_on {
-                let asks: Vec<Ask> = free.drain(..).map(ask).collect();
-                self.port.submit(&asks, &mut done);
+                let requests: Vec<Request> = free.drain(..).map(write).collect();
+                self.port.submit(&requests, &mut replies);
             }
-            if done.is_empty() {
+            if replies.is_empty() {
                 self.rings.recv().expect("the card is there");
-                self.port.completed(&mut done);
+                self.port.replies(&mut replies);
             }
-            for Done { tag, result } in done.drain(..) {
+            for Reply { tag, result } in replies.drain(..) {
                 result.expect("it writes");
                 written += 1;
                 free.push(tag);

@@ -1,7 +1,7 @@
 //! The card's own thread: sleeps until something is due, or has come from the medium.
 
-use crate::engine::State;
 use crate::port::Shared;
+use crate::state::State;
 use device::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{AsFd, OwnedFd};
@@ -26,7 +26,7 @@ pub(crate) fn run(shared: &Shared) {
             return;
         }
         if bell.is_none()
-            && let State::On(card) = &engine.state
+            && let State::On(card) = &engine.device.state
             && let Some(rings) = card.medium().bell()
         {
             bell = rings.try_clone_to_owned().ok();

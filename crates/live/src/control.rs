@@ -1,14 +1,15 @@
 //! What an operator asks of a live card, and does to it.
 
-use crate::ask::AskError;
-use crate::engine::{Engine, State};
+use crate::engine::Engine;
 use crate::extents::{cut, joined};
 use crate::port::Live;
 use crate::settings::Change;
+use crate::state::State;
 use card::{InsertError, OpenError};
 use device::{Device, Rng, SECTOR_BYTES, Time};
 use ftl::{FtlError, Lba};
 use media::{CutOutcome, Module, Physics, Shape, UnderWay};
+use session::ReplyError;
 use std::path::{Path, PathBuf};
 
 /// What is done to a card.
@@ -154,7 +155,7 @@ impl Engine {
 
     /// It has power, and has not stopped.
     pub fn is_at_work(&self) -> Result<(), ControlError> {
-        match &self.state {
+        match &self.device.state {
             State::On(card) if card.is_halted() => Err(ControlError::Stopped),
             State::On(_) => Ok(()),
             State::Disks(_) => Err(ControlError::Medium { what: "this" }),
@@ -173,14 +174,14 @@ impl Engine {
         if self.files_mut().is_some() {
             return self.pull_file(slot);
         }
-        let flash = match &mut self.state {
+        let flash = match &mut self.device.state {
             State::On(card) => card.media_contents_mut(),
             State::Off(medium) => medium.flash_mut(),
             State::Disks(_) | State::Gone => None,
         };
         let flash = flash.ok_or(ControlError::Medium { what: "pulling a module" })?;
         let module = flash.pull(slot).ok_or(ControlError::Empty { slot })?;
-        self.pulled.insert(slot, module);
+        self.pulled.modules.insert(slot, module);
         self.with_card(|card, now, done| card.module_went(now, slot, done));
         Ok(())
     }
@@ -199,12 +200,12 @@ impl Engine {
                 let serial = Rng::stream(self.wall_ns(), "serial of a new module").bits();
                 media::Module::blank(&Shape { modules: 1, ..shape }, &physics, serial)
             }
-            false => self.pulled.remove(&slot).ok_or(ControlError::NothingPulled { slot })?,
+            false => self.pulled.modules.remove(&slot).ok_or(ControlError::NothingPulled { slot })?,
         };
         self.put_in(slot, module).map_err(|refused| {
             let (error, module) = *refused;
             if !new {
-                self.pulled.insert(slot, module);
+                self.pulled.modules.insert(slot, module);
             }
             error
         })
@@ -221,7 +222,7 @@ impl Engine {
 
     /// There is no module in a slot.
     fn is_free(&self, slot: u32) -> Result<(), ControlError> {
-        let is_taken = match &self.state {
+        let is_taken = match &self.device.state {
             State::On(card) => card.medium().has_module(slot),
             State::Off(medium) => medium.has_module(slot),
             State::Disks(_) | State::Gone => false,
@@ -231,7 +232,7 @@ impl Engine {
 
     /// What is emulated, if the medium is.
     fn flash(&self) -> Option<(Physics, Shape)> {
-        let flash = match &self.state {
+        let flash = match &self.device.state {
             State::On(card) => card.media_contents(),
             State::Off(medium) => medium.flash(),
             State::Disks(_) | State::Gone => None,
@@ -241,7 +242,7 @@ impl Engine {
 
     /// Puts a module of emulated flash into a slot, or hands it back.
     fn put_in(&mut self, slot: u32, module: Module) -> Result<(), Box<(ControlError, Module)>> {
-        if let State::Off(medium) = &mut self.state {
+        if let State::Off(medium) = &mut self.device.state {
             let shape = *medium.shape();
             let refused = if medium.has_module(slot) {
                 Some(InsertError::SlotTaken { slot })
@@ -274,11 +275,11 @@ impl Engine {
 
     fn power_cut(&mut self) -> Result<(), ControlError> {
         let wall_ns = self.wall_ns();
-        if let State::Disks(_) = &self.state {
+        if let State::Disks(_) = &self.device.state {
             return Err(ControlError::Medium { what: "a power cut" });
         }
-        let State::On(card) = &mut self.state else { return Err(ControlError::NoPower) };
-        let mut now = self.last.max(Time(wall_ns).min(card.next_event()));
+        let State::On(card) = &mut self.device.state else { return Err(ControlError::NoPower) };
+        let mut now = self.session.time().max(Time(wall_ns).min(card.next_event()));
         let mut answered = Vec::new();
         // What the capacitors do takes no part in the clock's time.
         card.power_fails(now);
@@ -286,9 +287,9 @@ impl Engine {
             now = card.next_event();
             card.advance(now, &mut answered);
         }
-        self.last = now;
+        self.session.passed(now);
         let under_way = card.under_way();
-        let State::On(card) = std::mem::replace(&mut self.state, State::Gone) else { unreachable!("looked at") };
+        let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone) else { unreachable!("looked at") };
         let mut medium = card.into_medium();
         self.cuts += 1;
         if let Some(flash) = medium.flash_mut() {
@@ -296,14 +297,16 @@ impl Engine {
             let mut rng = Rng::stream(seed.wrapping_add(self.cuts), "power cuts");
             flash.power_cut(&under_way, &mut |_, operation| end_of(operation, &mut rng));
         }
-        self.state = State::Off(medium);
-        self.give_up(AskError::NoPower, None, &mut Vec::new());
+        self.device.state = State::Off(medium);
+        self.give_up(ReplyError::NoPower);
         Ok(())
     }
 
     fn power_on(&mut self) -> Result<(), ControlError> {
-        let State::Off(_) = &self.state else { return Err(ControlError::HasPower) };
-        let State::Off(mut medium) = std::mem::replace(&mut self.state, State::Gone) else { unreachable!("looked at") };
+        let State::Off(_) = &self.device.state else { return Err(ControlError::HasPower) };
+        let State::Off(mut medium) = std::mem::replace(&mut self.device.state, State::Gone) else {
+            unreachable!("looked at")
+        };
         let start = &self.of_card.as_ref().expect("disks have power").start;
         if let Some(flash) = medium.flash_mut() {
             flash.power_on();
@@ -311,17 +314,17 @@ impl Engine {
         // Its name is known by now.
         match Engine::open(medium, start) {
             Ok((card, scan)) => {
-                self.state = State::On(Box::new(card));
+                self.device.state = State::On(Box::new(card));
                 self.scan = Some(scan);
                 self.restore_settings();
                 let wall_ns = self.wall_ns();
-                self.last = self.last.max(Time(wall_ns));
+                self.session.passed(Time(wall_ns));
                 self.start_up();
                 Ok(())
             }
             Err(failed) => {
                 let (error, medium) = *failed;
-                self.state = State::Off(medium);
+                self.device.state = State::Off(medium);
                 Err(error.into())
             }
         }
@@ -330,26 +333,27 @@ impl Engine {
     /// Writes what is only in the buffer, and says in the headers that all of it is there.
     pub fn shut_down(&mut self) {
         let wall_ns = self.wall_ns();
-        self.give_up(AskError::NoPower, None, &mut Vec::new());
-        if let State::On(card) = &mut self.state
+        self.give_up(ReplyError::NoPower);
+        if let State::On(card) = &mut self.device.state
             && !card.is_halted()
         {
-            let now = self.last.max(Time(wall_ns).min(card.next_event()));
-            self.last = card.shut_down(now, &mut Vec::new());
+            let now = self.session.time().max(Time(wall_ns).min(card.next_event()));
+            let ended = card.shut_down(now, &mut Vec::new());
+            self.session.passed(ended);
         }
-        if let State::Disks(_) = &self.state {
+        if let State::Disks(_) = &self.device.state {
             // What was answered is in a cache with a battery, and the disks are gone with the server.
             return;
         }
-        if let State::On(card) = std::mem::replace(&mut self.state, State::Gone) {
-            self.state = State::Off(card.into_medium());
+        if let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone) {
+            self.device.state = State::Off(card.into_medium());
         }
     }
 
     /// See [`crate::Port::extents`].
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         let end_bytes = offset_bytes + len_bytes;
-        let card = match &self.state {
+        let card = match &self.device.state {
             State::On(card) => card,
             State::Disks(disks) => return disks.extents(offset_bytes, len_bytes, most),
             State::Off(_) | State::Gone => return vec![(len_bytes, true)],

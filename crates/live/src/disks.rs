@@ -4,7 +4,7 @@
 //! writing may get either. The controllers of arrays have a battery; what was answered is durable.
 
 use crate::extents::{cut, joined};
-use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
+use device::{ByteRange, Completion, Device, Operation, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, ArrayConfig, DiskError};
 use media::{RequestData, SectorData};
 use std::collections::HashMap;
@@ -19,13 +19,26 @@ pub(crate) struct Disks {
     array: Array,
     /// What the array has completed, on its way to the host.
     completed: Vec<Completion>,
+    /// Ranges that are being read, by request.
+    reads: Vec<Option<ByteRange>>,
     /// By number; what was never written is not there. Never gone through in order.
     chunks: HashMap<u64, Box<[u8]>>,
 }
 
+/// The data of a write: its bytes in sectors, the first of which has others before them.
+pub(crate) fn pack(within_first_sector: usize, bytes: &[u8]) -> RequestData {
+    let sector_bytes = SECTOR_BYTES as usize;
+    let sectors = (within_first_sector + bytes.len()).div_ceil(sector_bytes);
+    let mut padded = vec![0; sectors * sector_bytes];
+    padded[within_first_sector..within_first_sector + bytes.len()].copy_from_slice(bytes);
+    RequestData::of_write(padded.chunks_exact(sector_bytes).map(|sector| Some(sector.into())).collect())
+}
+
 impl Disks {
-    pub fn new(config: ArrayConfig, at_once: u32, seed: u64) -> Result<Disks, DiskError> {
-        Ok(Disks { array: Array::new(config, at_once, false, seed)?, completed: Vec::new(), chunks: HashMap::new() })
+    pub fn new(config: ArrayConfig, max_requests: u32, seed: u64) -> Result<Disks, DiskError> {
+        let array = Array::new(config, max_requests, false, seed)?;
+        let reads = vec![None; max_requests as usize];
+        Ok(Disks { array, completed: Vec::new(), reads, chunks: HashMap::new() })
     }
 
     pub fn next_event(&self) -> Time {
@@ -38,24 +51,52 @@ impl Disks {
     }
 
     fn hand_up(&mut self, done: &mut Vec<Completion<RequestData>>) {
-        done.extend(self.completed.drain(..).map(|Completion { id, result, data: (), parts }| Completion {
-            id,
-            result,
-            data: RequestData::none(),
-            parts,
+        let mut completed = std::mem::take(&mut self.completed);
+        done.extend(completed.drain(..).map(|Completion { id, result, data: (), parts }| {
+            let data = match self.reads[id.0 as usize].take() {
+                Some(range) => RequestData::of_read(self.read(range.offset_bytes, range.len_bytes.into())),
+                None => RequestData::none(),
+            };
+            Completion { id, result, data, parts }
         }));
+        self.completed = completed;
     }
 
     /// Begins a request for any bytes: the disks read and write whole blocks.
-    pub fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion<RequestData>>) {
-        let start = request.range.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
-        let end = (request.range.offset_bytes + u64::from(request.range.len_bytes)).next_multiple_of(BLOCK_BYTES);
-        let whole = Request { range: ByteRange { offset_bytes: start, len_bytes: (end - start) as u32 }, ..request };
-        self.array.submit(now, id, whole, &mut self.completed);
+    pub fn submit(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: Request<RequestData>,
+        done: &mut Vec<Completion<RequestData>>,
+    ) {
+        let Request { operation, range, fua, data } = request;
+        match operation {
+            Operation::Read => self.reads[id.0 as usize] = Some(range),
+            Operation::Write => self.write_sectors(range, data),
+            Operation::Trim => self.discard(range.offset_bytes, range.len_bytes.into()),
+            Operation::Flush => {}
+        }
+        let start = range.offset_bytes / BLOCK_BYTES * BLOCK_BYTES;
+        let end = (range.offset_bytes + u64::from(range.len_bytes)).next_multiple_of(BLOCK_BYTES);
+        let range = ByteRange { offset_bytes: start, len_bytes: (end - start) as u32 };
+        self.array.submit(now, id, Request { operation, range, fua, data: () }, &mut self.completed);
         self.hand_up(done);
     }
 
-    pub fn write(&mut self, offset_bytes: u64, bytes: &[u8]) {
+    fn write_sectors(&mut self, range: ByteRange, mut data: RequestData) {
+        let end = range.offset_bytes + u64::from(range.len_bytes);
+        let mut at = range.offset_bytes;
+        for sector in 0..data.payloads() {
+            let start = at / SECTOR_BYTES * SECTOR_BYTES;
+            let to = end.min(start + SECTOR_BYTES);
+            let payload = data.take_payload(sector);
+            self.write(at, &payload[(at - start) as usize..(to - start) as usize]);
+            at = to;
+        }
+    }
+
+    fn write(&mut self, offset_bytes: u64, bytes: &[u8]) {
         let (mut at, mut left) = (offset_bytes, bytes);
         while !left.is_empty() {
             let within = (at % CHUNK_BYTES) as usize;
@@ -68,7 +109,7 @@ impl Disks {
     }
 
     /// Reads as zeroes from now on.
-    pub fn discard(&mut self, offset_bytes: u64, len_bytes: u64) {
+    fn discard(&mut self, offset_bytes: u64, len_bytes: u64) {
         for (at, len) in cut(offset_bytes, offset_bytes + len_bytes, CHUNK_BYTES) {
             let number = at / CHUNK_BYTES;
             if len == CHUNK_BYTES {
@@ -81,7 +122,7 @@ impl Disks {
     }
 
     /// What lies in the sectors that hold a range.
-    pub fn read(&self, offset_bytes: u64, len_bytes: u64) -> Vec<SectorData> {
+    fn read(&self, offset_bytes: u64, len_bytes: u64) -> Vec<SectorData> {
         let sectors = offset_bytes / SECTOR_BYTES..(offset_bytes + len_bytes).div_ceil(SECTOR_BYTES);
         sectors
             .map(|sector| {

@@ -1,22 +1,20 @@
 //! How does a card run by the clock?
 //!
-//! A [`Live`] card is the card of the simulator with real bytes, asked by many at once and driven by the wall clock. Who
-//! asks has a [`Port`]: it hands over [`Ask`]s and gets [`Done`]s, in any order.
+//! A [`Live`] card is the card of the simulator with real bytes, driven by the wall clock. A
+//! client has a [`Port`]: it submits [`Request`]s and gets [`Reply`]s, in any order.
 //!
-//! There is one engine, and one thread at a time has it: whoever has something for it to do. What the medium answers at
-//! once is done by the thread that asked, without handing anything over to another and back; that is what makes a card in
+//! The `session` decides what happens to requests; this crate has the lock, the clock, the threads and the bells. There is
+//! one engine, and one thread at a time has it: whoever has something for it to do. What the medium answers at once is
+//! done by the thread that submitted it, without handing anything over to another and back; that is what makes a card in
 //! memory as fast as a copy. What takes time (files, modelled flash) is brought to its end by a thread of the card's own,
 //! which sleeps until the next event is due.
 //!
 //! Disks are run the same way, to be compared with: they hold bytes as well, and take as long as disks do.
 //!
 //! Invariants:
-//! - each ask is answered exactly once, also when power goes or the card stops;
-//! - the card's time never runs backwards, and never passes an event that is due: a card that is behind the clock answers
-//!   late, and says so ([`Pace`]), but decides as it would have in time;
-//! - parts of one sector that are written at the same time do not undo each other: they go one after the other.
+//! - the invariants of the session;
+//! - a card that is behind the clock replies late, and says so ([`Pace`]), but decides as it would have in time.
 
-mod ask;
 mod clock;
 mod control;
 mod disks;
@@ -26,18 +24,21 @@ mod memory;
 mod on_files;
 mod pace;
 mod port;
+mod reply;
 mod settings;
+mod state;
 mod stats;
 mod status;
 mod timing;
 
-pub use ask::{Ask, AskError, Done, Op, ReadData};
 pub use control::{Action, ControlError};
 pub use engine::Start;
 pub use memory::memory_bytes;
 pub use on_files::on_files;
 pub use pace::Pace;
 pub use port::{Bell, Live, LiveError, Port};
+pub use reply::{ReadData, Reply};
+pub use session::{ReplyError, Request};
 pub use settings::{Change, Gc, Settings};
 pub use stats::{BOUNDS_NS, Buckets, Kind, Latency, Stats};
 pub use status::{ModuleState, ModuleStatus, Snapshot, Status};

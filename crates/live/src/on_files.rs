@@ -3,8 +3,9 @@
 //! A process that holds a buffer is no capacitor: what a card on files has acknowledged is durable when it is flushed.
 
 use crate::control::ControlError;
-use crate::engine::{Engine, State};
+use crate::engine::Engine;
 use crate::port::Live;
+use crate::state::State;
 use card::CardConfig;
 use files::{Files, Options};
 use std::path::Path;
@@ -36,7 +37,7 @@ impl Live {
 impl Engine {
     /// The files that the card lies in, if it does.
     pub fn files_mut(&mut self) -> Option<&mut Files> {
-        match &mut self.state {
+        match &mut self.device.state {
             State::On(card) => card.medium_mut().outside_mut(),
             State::Off(medium) => medium.outside_mut(),
             State::Disks(_) | State::Gone => None,
@@ -50,14 +51,14 @@ impl Engine {
         if !files.pull(slot) {
             return Err(ControlError::Empty { slot });
         }
-        self.pulled_files.extend(path.map(|path| (slot, path)));
+        self.pulled.files.extend(path.map(|path| (slot, path)));
         self.with_card(|card, now, done| card.module_went(now, slot, done));
         Ok(())
     }
 
     /// Puts the module back that was pulled.
     pub fn insert_pulled_file(&mut self, slot: u32) -> Result<(), ControlError> {
-        let path = self.pulled_files.get(&slot).cloned().ok_or(ControlError::NothingPulled { slot })?;
+        let path = self.pulled.files.get(&slot).cloned().ok_or(ControlError::NothingPulled { slot })?;
         self.insert_file(slot, &path)
     }
 
@@ -80,7 +81,7 @@ impl Engine {
             files.pull(slot);
             return Err(error.into());
         }
-        self.pulled_files.remove(&slot);
+        self.pulled.files.remove(&slot);
         Ok(())
     }
 }

@@ -1,21 +1,22 @@
 //! A live card as those see it who use it.
 
-use crate::ask::{Ask, Done};
 use crate::clock;
-use crate::engine::{Asker, Engine, Start};
+use crate::engine::{Engine, Start};
+use crate::reply::Reply;
 use card::OpenError;
 use disk::{ArrayConfig, DiskError};
 use media::Medium;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::{EventfdFlags, eventfd};
+use session::{ClientId, Request};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Tells an asker that there are answers.
+/// Tells a client that there are replies.
 pub trait Bell: Send + Sync {
-    /// There are answers. Called by whichever thread has them; must not block, and must not call the card.
+    /// There are replies. Called by whichever thread has them; must not block, and must not call the card.
     fn ring(&self);
 }
 
@@ -24,7 +25,7 @@ pub(crate) struct Shared {
     engine: Mutex<Engine>,
     /// Wakes the card's own thread.
     pub wake: OwnedFd,
-    /// There is room again for who waits with an ask.
+    /// There is room again for a client that waits.
     room: Condvar,
     pub stops: std::sync::atomic::AtomicBool,
     /// When the card's own thread wakes by itself, by the card's clock.
@@ -42,12 +43,12 @@ impl Shared {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
-    /// Lets go of the engine: whoever has answers is told, and the card's own thread if something is due before it wakes.
+    /// Lets go of the engine: clients with replies are told, and the card's own thread if something is due before it wakes.
     pub fn release(&self, mut engine: MutexGuard<'_, Engine>) {
         let mut bells = Vec::new();
         engine.bells(&mut bells);
         let due = engine.next_event().0;
-        let has_room = engine.has_room();
+        let admits = engine.session.next_waiter().is_some();
         let sleeps_until = self.sleeps_until.load(std::sync::atomic::Ordering::Relaxed);
         drop(engine);
         for bell in bells {
@@ -56,7 +57,7 @@ impl Shared {
         if due < sleeps_until {
             self.wake();
         }
-        if has_room {
+        if admits {
             self.room.notify_all();
         }
     }
@@ -100,21 +101,19 @@ impl Live {
         Ok(Live { shared, thread: Some(thread) })
     }
 
-    /// A way to ask it. `bell` rings when there are answers that [`Port::submit`] has not handed out.
+    /// Connects a client. `bell` rings when there are replies that [`Port::submit`] has not handed out.
     pub fn port(&self, bell: Arc<dyn Bell>) -> Port {
         let mut engine = self.shared.lock();
-        let number = engine.next_asker;
-        engine.next_asker += 1;
-        engine.askers.insert(number, Asker { completed: Vec::new(), bell, ring: false });
-        Port { shared: Arc::clone(&self.shared), number }
+        let client = engine.connect(bell);
+        Port { shared: Arc::clone(&self.shared), client }
     }
 
-    /// Bytes that can be asked for.
+    /// Bytes that a client can address.
     pub fn size_bytes(&self) -> u64 {
-        self.shared.lock().size_bytes
+        self.shared.lock().device.size_bytes
     }
 
-    /// Writes what is only in the buffer, and ends. What is asked from now on is refused.
+    /// Writes what is only in the buffer, and ends. Requests are refused from now on.
     pub fn shut_down(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         self.shared.stops.store(true, std::sync::atomic::Ordering::SeqCst);
@@ -144,39 +143,35 @@ pub enum LiveError {
     System(#[from] io::Error),
 }
 
-/// One asker's way to the card.
+/// A client of a card, connected until it is dropped.
 pub struct Port {
     shared: Arc<Shared>,
-    number: u64,
+    client: ClientId,
 }
 
 impl Port {
-    /// Asks, all at once, and appends what is answered already: of these and of earlier asks. What is not, rings the
-    /// bell later. Waits only while thousands of others wait already.
-    pub fn submit(&mut self, asks: &[Ask], done: &mut Vec<Done>) {
+    /// Submits requests, all at once, and appends the replies that there are already: to these and to earlier ones. For
+    /// the others the bell rings later. Waits only while thousands of requests wait already.
+    pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
         let mut engine = self.shared.lock();
         let wall_ns = engine.wall_ns();
-        for ask in asks {
-            while !engine.has_room() {
+        for request in requests {
+            while !engine.session.admits(self.client) {
+                engine.session.wait_for_room(self.client);
                 self.shared.wake();
                 self.shared.room.wait_for(&mut engine, std::time::Duration::from_millis(100));
             }
-            engine.take(self.number, ask, wall_ns, done);
+            engine.submit(self.client, request, wall_ns, replies);
         }
         // All that they began on a slow medium is handed over at once.
-        engine.go_on(wall_ns, Some(self.number), done);
-        let asker = engine.askers.get_mut(&self.number).expect("until the port is dropped");
-        done.append(&mut asker.completed);
-        asker.ring = false;
+        engine.advance(wall_ns, Some(self.client), replies);
+        engine.take_replies(self.client, replies);
         self.shared.release(engine);
     }
 
-    /// Appends what was answered since.
-    pub fn completed(&mut self, done: &mut Vec<Done>) {
-        let mut engine = self.shared.lock();
-        let asker = engine.askers.get_mut(&self.number).expect("until the port is dropped");
-        done.append(&mut asker.completed);
-        asker.ring = false;
+    /// Appends the replies that have come since.
+    pub fn replies(&mut self, replies: &mut Vec<Reply>) {
+        self.shared.lock().take_replies(self.client, replies);
     }
 
     /// Which parts of a range hold something: pairs of length in bytes and whether it is written, at most `most` of them.
@@ -188,7 +183,6 @@ impl Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        // What is under way for it is answered to nobody.
-        self.shared.lock().askers.remove(&self.number);
+        self.shared.lock().disconnect(self.client);
     }
 }

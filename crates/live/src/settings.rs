@@ -1,7 +1,8 @@
 //! What can be changed about a live card while it works.
 
 use crate::control::ControlError;
-use crate::engine::{Engine, State};
+use crate::engine::Engine;
+use crate::state::State;
 use ftl::GcMode;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -108,7 +109,7 @@ impl Engine {
     /// What a card that was just started does not know from its configuration.
     pub fn restore_settings(&mut self) {
         let rate = self.rebuild_rate;
-        if let State::On(card) = &mut self.state {
+        if let State::On(card) = &mut self.device.state {
             card.set_rebuild_rate(rate);
         }
     }

@@ -1,13 +1,13 @@
 //! What a live card has done, and how fast.
 
-use crate::ask::Op;
+use device::Operation;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-/// Latencies of one kind of request, from being asked to being answered, in nanoseconds.
+/// Latencies of one kind of request, from submission to reply, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Latency {
-    /// Requests that were answered without an error.
+    /// Requests that worked.
     pub count: u64,
     /// Their bytes.
     pub bytes: u64,
@@ -23,7 +23,7 @@ pub struct Latency {
     pub max_ns: u64,
 }
 
-/// What was asked since the card was started, and how long it took.
+/// Requests since the card was started, and how long they took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
     /// Reads.
@@ -55,12 +55,12 @@ impl Kind {
     /// All of them.
     pub const ALL: [Kind; 4] = [Kind::Read, Kind::Write, Kind::Flush, Kind::Trim];
 
-    pub(crate) fn of(op: &Op) -> Kind {
-        match op {
-            Op::Read => Kind::Read,
-            Op::Write(_) => Kind::Write,
-            Op::Flush => Kind::Flush,
-            Op::WriteZeroes { .. } | Op::Trim => Kind::Trim,
+    pub(crate) fn of(operation: Operation) -> Kind {
+        match operation {
+            Operation::Read => Kind::Read,
+            Operation::Write => Kind::Write,
+            Operation::Flush => Kind::Flush,
+            Operation::Trim => Kind::Trim,
         }
     }
 

@@ -1,9 +1,10 @@
 //! How a live card stands.
 
-use crate::engine::{Engine, State};
+use crate::engine::Engine;
 use crate::pace::Pace;
 use crate::port::Live;
 use crate::settings::Settings;
+use crate::state::State;
 use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
 use card::{Health, StorageCard};
@@ -136,7 +137,7 @@ impl Live {
     pub fn pace(&self) -> Pace {
         let mut engine = self.shared.lock();
         let wall_ns = engine.wall_ns();
-        engine.lateness.pace(wall_ns)
+        engine.device.lateness.pace(wall_ns)
     }
 
     /// How it stands.
@@ -157,7 +158,7 @@ impl Live {
     /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
     /// 1 %. At most some thousand.
     pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
-        self.shared.lock().recorders.recorded(kind)
+        self.shared.lock().device.recorders.recorded(kind)
     }
 
     /// All of it at once.
@@ -167,7 +168,7 @@ impl Live {
             status: engine.status(),
             modules: engine.modules(),
             health: engine.health(),
-            latencies: engine.recorders.buckets(),
+            latencies: engine.device.recorders.buckets(),
         }
     }
 }
@@ -175,17 +176,17 @@ impl Live {
 impl Engine {
     fn status(&mut self) -> Status {
         let wall_ns = self.wall_ns();
-        let pace = self.lateness.pace(wall_ns);
+        let pace = self.device.lateness.pace(wall_ns);
         let card = self.of_card.as_ref();
         let none = Status {
             powered: false,
             stopped: false,
             read_only: false,
             degraded: false,
-            size_bytes: self.size_bytes,
+            size_bytes: self.device.size_bytes,
             timing: self.timing,
             pace,
-            stats: self.recorders.stats(),
+            stats: self.device.recorders.stats(),
             host_sectors: 0,
             relocated_sectors: 0,
             parity_sectors: 0,
@@ -203,7 +204,7 @@ impl Engine {
             power_cuts: self.cuts,
             settings: self.settings(),
         };
-        let State::On(card) = &self.state else { return none };
+        let State::On(card) = &self.device.state else { return none };
         let counters = card.ftl().counters();
         Status {
             powered: true,
@@ -227,14 +228,14 @@ impl Engine {
     }
 
     fn health(&self) -> Option<Health> {
-        match &self.state {
+        match &self.device.state {
             State::On(card) => Some(card.health()),
             _ => None,
         }
     }
 
     fn modules(&self) -> Vec<ModuleStatus> {
-        let (medium, card) = match &self.state {
+        let (medium, card) = match &self.device.state {
             State::On(card) => (Some(card.medium()), Some(card)),
             State::Off(medium) => (Some(medium), None),
             State::Disks(_) | State::Gone => (None, None),

@@ -66,7 +66,7 @@ impl FromStr for Access {
     type Err = LoadError;
 
     fn from_str(text: &str) -> Result<Access, LoadError> {
-        let unknown = || LoadError::UnknownAccess { given: text.to_owned() };
+        let unknown = || LoadError::UnknownAccess { given: text.into(), syntax: Access::SYNTAX };
         let number = |text: &str| text.parse::<f64>().map_err(|_| unknown());
         let access = match text.split_once(':') {
             None if text == "uniform" => Access::Uniform,
@@ -156,7 +156,7 @@ mod tests {
     fn wrong_text_is_refused_with_what_is_allowed() {
         for text in ["", "zipf", "zipf:", "zipf:x", "hot-cold:20", "hot-cold:20/", "uniform:1", "zipfian:0.9"] {
             let error = text.parse::<Access>().unwrap_err();
-            assert_eq!(error, LoadError::UnknownAccess { given: text.to_owned() });
+            assert_eq!(error, LoadError::UnknownAccess { given: text.into(), syntax: Access::SYNTAX });
             assert!(error.to_string().contains("hot-cold:20/80"), "{error}");
         }
         for text in ["zipf:-1", "zipf:NaN", "zipf:6", "hot-cold:0/80", "hot-cold:20/101", "hot-cold:120/80"] {

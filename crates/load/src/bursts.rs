@@ -63,7 +63,7 @@ pub struct Bursts {
     burst: usize,
     began: Option<Time>,
     /// Bytes asked for and bytes written in it.
-    asked_bytes: u64,
+    issued_bytes: u64,
     done_bytes: u64,
     curve: BurstCurve,
     /// Threads that have no more to do in it.
@@ -85,7 +85,7 @@ impl Bursts {
             next_block: 0,
             burst: 0,
             began: None,
-            asked_bytes: 0,
+            issued_bytes: 0,
             done_bytes: 0,
             curve: BurstCurve::default(),
             through: 0,
@@ -122,7 +122,7 @@ impl Bursts {
         self.curves.0.lock().unwrap_or_else(PoisonError::into_inner).push(curve);
         self.burst += 1;
         self.began = self.config.bursts.get(self.burst).map(|next| now + next.idle_ns);
-        (self.asked_bytes, self.done_bytes, self.through) = (0, 0, 0);
+        (self.issued_bytes, self.done_bytes, self.through) = (0, 0, 0);
     }
 }
 
@@ -141,11 +141,11 @@ impl Load for Bursts {
             if now < began {
                 return Step::Sleep { until: began };
             }
-            if self.asked_bytes < burst.bytes && now.since_ns(began) < burst.limit_ns {
+            if self.issued_bytes < burst.bytes && now.since_ns(began) < burst.limit_ns {
                 let block_bytes = self.config.block_bytes;
                 let offset = self.next_block * u64::from(block_bytes);
                 self.next_block = if self.next_block + 1 == self.blocks { 0 } else { self.next_block + 1 };
-                self.asked_bytes += u64::from(block_bytes);
+                self.issued_bytes += u64::from(block_bytes);
                 self.in_flight[process.index()] = true;
                 return Step::io(Request::write(offset, block_bytes));
             }

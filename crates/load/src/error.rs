@@ -2,7 +2,7 @@
 //!
 //! Each message names the parameter as it is called in the configuration, its value, and what is allowed.
 
-use crate::{Access, FileioMode};
+use std::fmt;
 use thiserror::Error;
 
 /// An error of a load's configuration.
@@ -55,11 +55,42 @@ pub enum LoadError {
         needed_bytes: u64,
     },
     /// No such mode of fileio.
-    #[error("mode is `{given}`: must be one of {}", FileioMode::NAMES)]
-    UnknownMode { given: String },
+    #[error("mode is `{given}`: must be one of {known}")]
+    UnknownMode {
+        given: Given,
+        /// The names of all modes.
+        known: &'static str,
+    },
     /// Not the text of an access pattern.
-    #[error("access is `{given}`: must be {}", Access::SYNTAX)]
-    UnknownAccess { given: String },
+    #[error("access is `{given}`: must be {syntax}")]
+    UnknownAccess {
+        given: Given,
+        /// The forms in which a pattern is written.
+        syntax: &'static str,
+    },
+}
+
+/// Text from outside that an error quotes, as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given(Box<str>);
+
+impl Given {
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<Box<str>>> From<T> for Given {
+    fn from(text: T) -> Given {
+        Given(text.into())
+    }
+}
+
+impl fmt::Display for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Checks `min <= value <= max`.

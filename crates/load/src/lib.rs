@@ -1,7 +1,7 @@
 //! What does the host ask?
 //!
-//! Deterministic generators: sysbench fileio, bursts of sequential writes, a database's commits beside its reads, SLOB, OLTP; and traces that are
-//! replayed. A load is a set of
+//! Deterministic generators: sysbench fileio, bursts of sequential writes, a database's commits beside its reads, SLOB,
+//! OLTP; and traces ([`trace`]) that are replayed. A load is a set of
 //! *processes* (sessions, and the database's background writers); each runs a script of steps, and whoever drives it
 //! (virtual time or a wall clock) tells it when a step is done. A load owns no clock.
 //!
@@ -26,6 +26,7 @@ mod replay;
 mod slob;
 #[cfg(test)]
 mod testing;
+pub mod trace;
 mod zipf;
 
 pub use access::{Access, BlockSampler};
@@ -33,7 +34,7 @@ pub use bursts::{BurstConfig, BurstCurve, BurstCurves, Bursts, BurstsConfig};
 pub use cache::CacheConfig;
 pub use commit::{LogConfig, LogSync, LogTail};
 pub use config::LoadConfig;
-pub use error::LoadError;
+pub use error::{Given, LoadError};
 pub use fileio::{Fileio, FileioConfig, FileioMode};
 pub use oltp::{Oltp, OltpConfig};
 pub use redo::{Redo, RedoConfig};

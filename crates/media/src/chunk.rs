@@ -1,43 +1,43 @@
-//! Where the contents of some blocks lie: one piece of memory for several small blocks, or for one large block.
+//! Chunks: one piece of memory for the contents of several small blocks, or of one large block.
 //!
-//! A chunk exists once something was programmed into one of its blocks. Copies of a module share chunks until one of
-//! them writes, so copying a module costs a few pointers, and a card of gigabytes only what was programmed.
+//! A chunk exists once one of its blocks was programmed. Copies of a module share chunks until one of them writes. So
+//! copying a module costs a few pointers, and a card of gigabytes takes only the memory that was programmed.
 
+use crate::place::{SPARE_BYTES, Shape};
 use crate::sectors::{Payload, Sectors};
-use crate::{SPARE_BYTES, Shape};
 
-/// Blocks share a chunk while it stays below this: little enough that a copy that is written to costs little.
+/// Blocks share a chunk while it stays below this size, so that the first write to a shared chunk copies little.
 const CHUNK_BYTES: u64 = 4 << 10;
 
-/// What a sector's cells hold.
+/// The state of a sector's cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Cells {
     #[default]
     Erased = 0,
     Programmed = 1,
-    /// Nothing that error correction can make sense of.
+    /// The cells hold nothing that error correction can restore.
     Lost = 2,
 }
 
-/// State of a sector.
+/// The state of a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SectorCells {
     pub cells: Cells,
-    /// Bits that are wrong for good, until the block is erased.
+    /// The number of bits that stay wrong until the block is erased.
     pub flips: u16,
 }
 
-/// State of a unit.
+/// The state of a unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UnitCells {
-    /// When it was programmed, by the module's clock.
+    /// The time of its program, by the module's clock.
     pub minute: u32,
-    /// A program began here and left no trace that a read would find. What is programmed over it is lost.
+    /// A program began here and left no trace that a read would find. The next program here is lost.
     pub touched: bool,
 }
 
-/// How a module is cut into chunks.
+/// The division of a module into chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub blocks: u32,
@@ -54,14 +54,14 @@ impl Cut {
         let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
         Cut { blocks, rows: shape.rows_per_block, sectors, payload_bytes }
     }
-    /// Chunk of a block and the block's place in it.
+    /// The chunk of a block, and the block's place in it.
     #[inline]
     pub fn locate(&self, block: usize) -> (usize, usize) {
         (block / self.blocks as usize, block % self.blocks as usize)
     }
 }
 
-/// Contents of some blocks.
+/// The contents of some blocks.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     pub units: Vec<UnitCells>,
@@ -70,7 +70,7 @@ pub(crate) struct Chunk {
 }
 
 impl Chunk {
-    /// All erased. `blocks` may be less than in other chunks: the last one.
+    /// A chunk of erased blocks. The last chunk of a module may have fewer `blocks` than others.
     pub fn new(cut: &Cut, blocks: usize) -> Chunk {
         let units = blocks * cut.rows as usize;
         Chunk {
@@ -79,7 +79,7 @@ impl Chunk {
             contents: Sectors::new(units * cut.sectors, cut.payload_bytes),
         }
     }
-    /// Erases a block of it. Payloads that nobody else has go to `freed`.
+    /// Erases a block of the chunk. Payloads without another owner go to `freed`.
     pub fn erase(&mut self, cut: &Cut, place: usize, freed: &mut Vec<Payload>) {
         let rows = cut.rows as usize;
         self.units[place * rows..][..rows].fill(UnitCells::default());

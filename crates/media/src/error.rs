@@ -1,9 +1,9 @@
-//! Why an operation of a medium did not work.
+//! The reasons why an operation of a medium fails.
 
-/// Why an operation of a medium did not work.
+/// The reason why an operation of a medium failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum MediaError {
-    /// The program or erase ended with bad status: the block is worn or broken.
+    /// The program or erase ended with bad status, because the block is worn or broken.
     #[error("the program or erase failed")]
     Failed,
     /// The die or the module is dead, or did not answer in time.
@@ -15,22 +15,22 @@ pub enum MediaError {
     /// Another controller has claimed the module since.
     #[error("another controller has claimed the module")]
     Fenced,
-    /// There is no power.
+    /// The medium has no power.
     #[error("no power")]
     NoPower,
-    /// What holds the medium (a file, a drive) failed.
+    /// The file or drive that holds the medium failed.
     #[error("the medium's file or drive failed")]
     Host,
-    /// What holds the medium has no room left.
+    /// The file or drive that holds the medium has no room left.
     #[error("no room left for the medium's file")]
     NoSpace,
 }
 
-/// How often an operation is tried that what holds the medium fails.
+/// The number of tries of an operation when the file or drive of the medium fails.
 const HOST_TRIES: u32 = 4;
 
-/// Tries an operation again when what holds the medium fails: a file or a drive may fail once. For operations that may be
-/// repeated, and that nothing else can stand for: reads, headers, claims.
+/// Tries an operation again when the file or drive of the medium fails, because such a failure may be transient. Use it
+/// for operations that may be repeated and that have no substitute: reads, headers, claims.
 pub fn persist<T>(mut operation: impl FnMut() -> Result<T, MediaError>) -> Result<T, MediaError> {
     for _ in 1..HOST_TRIES {
         match operation() {

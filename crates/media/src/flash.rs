@@ -1,17 +1,21 @@
 //! Emulated flash: modules in slots, power, and the operations.
 //!
-//! Everything that goes wrong is asked for or follows from the seed: the same calls have the same results, always.
+//! Every failure was injected or follows from the seed, so the same calls always have the same results.
 //!
-//! Copies share memory until they differ ([`crate::Module`]): copying a card and recovering it touches only what the
-//! recovery writes.
+//! Copies share memory until they differ ([`crate::Module`]), so copying a card and recovering it takes only the memory
+//! that the recovery writes.
 
+use crate::error::MediaError;
 use crate::fault::{Armed, HostFault, HostTrouble};
 use crate::hash::{hash, purpose};
+use crate::media::{Media, ReadReport};
 use crate::module::{Claim, Erased, Header, Module, Put};
-use crate::power::{CacheLoss, CutOutcome, coin};
+use crate::outcome::{CacheLoss, CutOutcome, coin};
+use crate::physics::Physics;
+use crate::place::{BlockAt, HEADER_BYTES, HEADER_COPIES, Shape, UnitAt};
 use crate::sectors::{Freed, Payload};
 use crate::slot::Slot;
-use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, Media, MediaError, Physics, ReadReport, Shape, Unit, UnitAt};
+use crate::unit::Unit;
 use std::sync::Arc;
 
 /// A card's modules on emulated flash.
@@ -23,17 +27,17 @@ pub struct Flash {
     pub(crate) slots: Vec<Option<Slot>>,
     pub(crate) powered: bool,
     controller: u64,
-    /// Operations that change the medium.
+    /// The number of operations that change the medium.
     ops: u64,
     reads: u64,
-    /// Operations of all kinds.
+    /// The number of operations of all kinds.
     pub(crate) calls: u64,
     trace: u64,
     /// Whether operations are hashed into `trace`.
     traces: bool,
     pub(crate) cuts: u64,
     pub(crate) cut: Option<(u64, CutOutcome)>,
-    /// Of `ops`, those that are no programs and erases.
+    /// The number of changing operations that are neither programs nor erases.
     records: u64,
     pub(crate) cut_record: Option<(u64, CutOutcome)>,
     pub(crate) cache_loss: CacheLoss,
@@ -41,7 +45,7 @@ pub struct Flash {
     pub(crate) freed: Freed,
 }
 
-/// Kinds of operations in the trace.
+/// The kinds of operations in the trace.
 pub(crate) mod traced {
     pub(super) const SETTLED: u64 = 7;
     pub(crate) const PROGRAM: u64 = 1;
@@ -53,10 +57,10 @@ pub(crate) mod traced {
 }
 
 impl Flash {
-    /// A card with a blank module in each slot, powered.
+    /// A card with a blank module in each slot, with power on.
     ///
     /// # Panics
-    /// When the shape has a unit of more than 64 sectors, or a dimension of 0.
+    /// If the shape has a unit of more than 64 sectors, or a dimension of 0.
     pub fn new(shape: Shape, physics: Physics, seed: u64) -> Flash {
         let mut flash = Flash::without_modules(shape, physics, seed);
         for slot in 0..shape.modules {
@@ -66,7 +70,7 @@ impl Flash {
         flash
     }
 
-    /// A card with empty slots, powered.
+    /// A card with empty slots, with power on.
     pub fn without_modules(shape: Shape, physics: Physics, seed: u64) -> Flash {
         Flash {
             shape,
@@ -90,50 +94,50 @@ impl Flash {
         }
     }
 
-    /// How good the flash is.
+    /// The quality of the flash.
     pub fn physics(&self) -> &Physics {
         &self.physics
     }
 
-    /// Operations so far that change the medium: programs, erases, header writes, marks of bad blocks, whether they
-    /// worked or not. Those without power don't count.
+    /// The number of operations so far that change the medium: programs, erases, header writes, marks of bad blocks,
+    /// also those that failed. Operations without power don't count.
     pub fn ops(&self) -> u64 {
         self.ops
     }
 
-    /// Of [`Flash::ops`], the header writes and marks of bad blocks.
+    /// The number of header writes and marks of bad blocks among [`Flash::ops`].
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// A hash of all that a start depends on, from the same beginnings: equal media start equally.
+    /// A hash of everything that a start depends on: media with the same beginning and equal hashes start equally.
     pub fn state(&self) -> u64 {
         // Faults of the host wait for a number of calls.
         if self.host_faults.is_empty() { self.trace } else { hash(&[self.trace, self.calls]) }
     }
 
-    /// Units read so far, whether it worked or not.
+    /// The number of reads of units so far, also those that failed.
     pub fn reads(&self) -> u64 {
         self.reads
     }
 
-    /// A hash of all changing operations so far, of what they carried and how they ended.
+    /// A hash of all changing operations so far, with their contents and results.
     pub fn trace(&self) -> u64 {
         self.trace
     }
 
-    /// Keeps no trace from now on: hashing everything that is programmed costs more than programming it.
+    /// Keeps no trace from now on, because hashing the programmed bytes costs more than programming them.
     pub fn without_trace(mut self) -> Flash {
         self.traces = false;
         self
     }
 
-    /// Who calls.
+    /// The controller that makes the calls.
     pub fn controller(&self) -> u64 {
         self.controller
     }
 
-    /// Who calls from now on.
+    /// Sets the controller that makes the next calls.
     pub fn set_controller(&mut self, controller: u64) {
         self.controller = controller;
     }
@@ -145,17 +149,17 @@ impl Flash {
         }
     }
 
-    /// A block is read so many times.
+    /// Counts so many reads of a block.
     pub fn disturb(&mut self, at: BlockAt, reads: u32) {
         if let Some(slot) = &mut self.slots[at.module as usize] {
             slot.physical(|module| module.disturb(at.die, at.block, reads));
         }
     }
 
-    /// Takes a module out. What it had not synced is lost like in a power cut.
+    /// Takes a module out. Its unsynced operations are lost as in a power cut.
     pub fn pull(&mut self, slot: u32) -> Option<Module> {
         let mut module = self.slots[slot as usize].take()?;
-        // What held this module goes with it.
+        // The file or drive of the module goes with it.
         self.host_faults.retain(|fault| fault.module != Some(slot));
         module.lose(slot, &mut coin(self.cache_loss, self.seed, self.cuts, slot));
         self.cuts += 1;
@@ -165,7 +169,7 @@ impl Flash {
     /// Puts a module into an empty slot.
     ///
     /// # Panics
-    /// When there is a module in the slot, or the module has another shape than the card.
+    /// If there is a module in the slot, or the module has another shape than the card.
     pub fn insert(&mut self, slot: u32, module: Module) {
         assert!(self.slots[slot as usize].is_none(), "slot {slot} is not empty");
         assert_eq!(*module.shape(), Shape { modules: 1, ..self.shape }, "a module of another shape");
@@ -177,7 +181,7 @@ impl Flash {
         self.slots[slot as usize].as_ref().map(|slot| &*slot.live)
     }
 
-    /// The module in a slot, as it is now: what is written later is not in it.
+    /// The module in a slot, as it is now, without later writes.
     pub fn shared_module(&self, slot: u32) -> Option<Arc<Module>> {
         self.slots[slot as usize].as_ref().map(|slot| Arc::clone(&slot.live))
     }
@@ -188,7 +192,7 @@ impl Flash {
         self.slots[module as usize].as_ref().ok_or(MediaError::NoModule)
     }
 
-    /// Whether the caller may change a module, and whether it would answer.
+    /// Fails if the caller may not change the module, or if the module or die does not answer.
     pub(crate) fn writable(&self, module: u32, die: Option<u32>) -> Result<(), MediaError> {
         let slot = self.slot(module)?;
         slot.live.answers(die)?;
@@ -198,7 +202,7 @@ impl Flash {
         }
     }
 
-    /// Begins a changing operation: whether power goes during it, or why it can't begin.
+    /// Begins a changing operation. Returns the outcome if power goes during it.
     #[inline]
     fn begin(&mut self) -> Result<Option<CutOutcome>, MediaError> {
         if !self.powered {
@@ -221,11 +225,11 @@ impl Flash {
         self.host_faults.is_empty() && self.slots.iter().flatten().all(|slot| slot.live.armed.is_empty())
     }
 
-    /// An operation ended so when power went.
+    /// Adds the outcome of an operation in a power cut to the trace.
     pub(crate) fn note_settled(&mut self, kind: u64, place: [u64; 2], contents: u32, outcome: CutOutcome) {
         let how = match outcome {
             CutOutcome::NotBegun => return,
-            // As if it had been reported, unless a fault waits for it.
+            // The operation counts as reported, unless a fault waits for it.
             CutOutcome::Done if self.no_fault_waits() => return self.note(kind, place, contents, &Ok(())),
             CutOutcome::Done => [1, 0, 0],
             CutOutcome::Torn { good, blank, spoil_earlier } => [2 + u64::from(spoil_earlier), good, blank],
@@ -417,7 +421,8 @@ impl Media for Flash {
         }
         self.slot(at.block.module)?.live.answers(Some(at.block.die))?;
         let Some(slot) = &mut self.slots[at.block.module as usize] else { return Err(MediaError::NoModule) };
-        // Counting would make copies of the card differ, and cost them their shared memory.
+        // Reads are counted only if needed, because counting makes copies of the card differ and costs their shared
+        // memory.
         if self.physics.errors.disturb_read > 0.0 {
             slot.live_mut().disturb(at.block.die, at.block.block, 1);
         }
@@ -450,7 +455,7 @@ impl Media for Flash {
             }
             None => self.try_erase(at),
         };
-        // All that is read and written at once comes from two bands; more is given back.
+        // Two bands are read and written at a time, so more memory than theirs is given back.
         let Shape { rows_per_block, unit_sectors, .. } = self.shape;
         let most = 2 * self.shape.dies() as usize * rows_per_block as usize * unit_sectors as usize;
         self.freed.0.truncate(most);

@@ -1,7 +1,7 @@
-//! Draws without a state: the same words give the same number, on every machine and in every order of asking.
+//! Random draws without a state: the same words give the same number, on every machine and in every order.
 //!
-//! What flash does to a sector must not depend on what else was read before it, so its luck is hashed from where and
-//! when it was programmed, and is not drawn from a stream.
+//! The fate of a sector must not depend on other reads before it. So its luck is hashed from the place and the time of
+//! its program, and is not drawn from a stream.
 
 /// The mixing step of SplitMix64: every bit of `x` changes about half of the bits of the result.
 #[inline]
@@ -11,7 +11,7 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// One number of several.
+/// Hashes several numbers to one.
 #[inline]
 pub(crate) fn hash(words: &[u64]) -> u64 {
     words.iter().fold(0x9e37_79b9_7f4a_7c15, |h, &word| mix(h.rotate_left(25) ^ word).wrapping_add(word))
@@ -23,13 +23,13 @@ pub(crate) fn unit(hash: u64) -> f64 {
     (hash >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// Whether something with a chance of `ppm` in a million happens.
+/// Whether an event with a chance of `ppm` in a million happens.
 #[inline]
 pub(crate) fn happens(hash: u64, ppm: f64) -> bool {
     unit(hash) * 1e6 < ppm
 }
 
-/// What a hash is for: two questions about one place must not share their luck.
+/// The purposes of hashes: two draws for one place must not share their luck.
 pub(crate) mod purpose {
     pub(crate) const SERIAL: u64 = 1;
     pub(crate) const FACTORY_BAD: u64 = 2;

@@ -1,22 +1,22 @@
-//! A module of emulated flash as bytes: the format of `docs/media-image.md`.
+//! A module of emulated flash as bytes, in the format of `docs/media-image.md`.
 //!
 //! Invariants:
-//! - [`parse`] takes any bytes; it allocates no more than a small multiple of their number;
-//! - a module has one image: `encode(parse(bytes)) == bytes` where `parse` succeeds;
-//! - every byte is covered by a checksum, and bytes that mean nothing are 0.
+//! - [`parse`] takes any bytes, and allocates no more than a small multiple of their number.
+//! - A module has one image: `encode(parse(bytes)) == bytes` where `parse` succeeds.
+//! - Every byte is covered by a checksum, and bytes without a meaning are 0.
 
 use crate::chunk::{Cells, SectorCells, UnitCells};
 use crate::module::{Block, Claim, Header, Module};
+use crate::place::{HEADER_BYTES, SPARE_BYTES, Shape};
 use crate::sectors::Sectors;
-use crate::{HEADER_BYTES, SPARE_BYTES, Shape};
 use std::io::{self, Write};
 
-/// First bytes of an image.
+/// The first bytes of an image.
 pub const MAGIC: [u8; 8] = *b"FRIGIMG\0";
-/// Version of the format that is written, and the newest that is read.
+/// The version of the format that is written, and the newest that is read.
 pub const VERSION: u32 = 1;
 
-/// Bytes of the first part, with its checksum.
+/// The size of the first part, with its checksum.
 const HEAD_BYTES: usize = 128;
 const BLOCK_BYTES: u64 = 16;
 const UNIT_BYTES: u64 = 8;
@@ -31,72 +31,38 @@ const BAD: u32 = 1;
 const BROKEN: u32 = 2;
 const WEAK: u32 = 4;
 
-/// Most bytes of a payload.
 const MAX_PAYLOAD_BYTES: u32 = 1 << 20;
-/// Most sectors of a unit.
 const MAX_UNIT_SECTORS: u32 = 64;
-/// Most rows of a block.
 const MAX_ROWS: u32 = 1 << 20;
 
-/// Why bytes are no image of a module.
+/// The reason why bytes are no image of a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ImageError {
-    /// It ends early.
+    /// The image ends early.
     #[error("cut off: {needed} bytes should follow offset {offset}, and {left} do")]
-    Truncated {
-        /// Where the missing part begins.
-        offset: u64,
-        /// Bytes it should have.
-        needed: u64,
-        /// Bytes it has.
-        left: u64,
-    },
-    /// It does not end where it should.
+    Truncated { offset: u64, needed: u64, left: u64 },
+    /// The image does not end where it should.
     #[error("{extra} bytes follow the end of the image at offset {offset}")]
-    TooLong {
-        /// Where it should end.
-        offset: u64,
-        /// Bytes after that.
-        extra: u64,
-    },
-    /// It is something else.
+    TooLong { offset: u64, extra: u64 },
+    /// The bytes do not begin with the magic of an image.
     #[error("no image of a flash module: the magic at offset 0 is wrong")]
     BadMagic,
     /// Another version wrote it.
     #[error("version {version} at offset 8 is not known here; {VERSION} is the newest that is")]
-    UnknownVersion {
-        /// Its version.
-        version: u32,
-    },
-    /// Some of it has changed since it was written.
+    UnknownVersion { version: u32 },
+    /// The checksum of a part does not match, so the part has changed since it was written.
     #[error("the checksum of {what} at offset {offset} is wrong")]
-    Checksum {
-        /// Where the part begins.
-        offset: u64,
-        /// The part.
-        what: &'static str,
-    },
+    Checksum { offset: u64, what: &'static str },
     /// A dimension is 0 or larger than any flash.
     #[error("{what} at offset {offset} is {value}, out of limits")]
-    OutOfLimits {
-        /// Where it is.
-        offset: u64,
-        /// What it is.
-        what: &'static str,
-        /// Its value.
-        value: u32,
-    },
-    /// A value that is never written.
+    OutOfLimits { offset: u64, what: &'static str, value: u32 },
+    /// A field has a value that is never written.
     #[error("{what} at offset {offset}")]
-    Malformed {
-        /// Where it is.
-        offset: u64,
-        /// What is wrong.
-        what: &'static str,
-    },
+    Malformed { offset: u64, what: &'static str },
 }
 
-/// Sizes of the parts that follow from the shape.
+/// The sizes of the parts, which follow from the shape.
 struct Sizes {
     blocks: u64,
     rows: u64,
@@ -114,7 +80,7 @@ impl Sizes {
             sector_bytes: SPARE_BYTES as u64 + u64::from(shape.payload_bytes),
         }
     }
-    /// A block's contents, with their checksum. Below 2^20 * 2^6 * 2^21: no overflow.
+    /// The size of a block's contents, with their checksum. It is below 2^20 * 2^6 * 2^21, so it does not overflow.
     fn record_bytes(&self) -> u64 {
         8 + self.rows * UNIT_BYTES + self.sectors * (SECTOR_BYTES + self.sector_bytes) + CRC_BYTES
     }
@@ -128,7 +94,7 @@ fn put_u64(out: &mut Vec<u8>, value: u64) {
     out.extend_from_slice(&value.to_le_bytes());
 }
 
-/// Writes what has gathered, and its checksum after it.
+/// Writes the part that was gathered, and its checksum.
 fn finish(out: &mut dyn Write, part: &mut Vec<u8>) -> io::Result<()> {
     put_u32(part, crc32c::crc32c(part));
     out.write_all(part)?;
@@ -136,13 +102,13 @@ fn finish(out: &mut dyn Write, part: &mut Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Spare areas and payloads of a block: those of its chunk from a sector on.
+/// The spare areas and payloads of a block: those of its chunk, from one sector on.
 struct Bytes<'a> {
     contents: &'a Sectors,
     first: usize,
 }
 
-/// Contents of a block: units, sectors, and of which sectors of its chunk; `None` when it is erased.
+/// The contents of a block: units, sectors and bytes; `None` if it is erased.
 fn contents(module: &Module, block: usize) -> Option<(&[UnitCells], &[SectorCells], Bytes<'_>)> {
     let cut = &module.cut;
     let (chunk, place) = cut.locate(block);
@@ -246,14 +212,14 @@ pub fn write(module: &Module, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A module's image.
+/// Encodes a module as an image.
 pub fn encode(module: &Module) -> Vec<u8> {
     let mut image = Vec::new();
     write(module, &mut image).expect("memory takes all that is written to it");
     image
 }
 
-/// Bytes with a place in them.
+/// A reader of an image, with its offset.
 struct Reader<'a> {
     image: &'a [u8],
     offset: usize,
@@ -273,7 +239,7 @@ impl<'a> Reader<'a> {
             _ => Err(ImageError::Truncated { offset: self.offset(), needed: bytes, left: rest.len() as u64 }),
         }
     }
-    /// A part of `bytes`, whose checksum follows it. The result has the part alone, and where it begins.
+    /// Reads a part of `bytes` and the checksum after it. The result is a reader of this part alone, with its offset.
     fn part(&mut self, bytes: u64, what: &'static str) -> Result<Reader<'a>, ImageError> {
         let offset = self.offset;
         let with_crc = self.take(bytes.saturating_add(CRC_BYTES))?;
@@ -300,19 +266,19 @@ impl<'a> Reader<'a> {
     fn u8(&mut self) -> Result<u8, ImageError> {
         self.array::<1>().map(|[byte]| byte)
     }
-    /// A number within limits.
+    /// Reads a number that has to be within limits.
     fn within(&mut self, what: &'static str, limits: std::ops::RangeInclusive<u32>) -> Result<u32, ImageError> {
         let offset = self.offset();
         let value = self.u32()?;
         if limits.contains(&value) { Ok(value) } else { Err(ImageError::OutOfLimits { offset, what, value }) }
     }
-    /// Bits, none but those of `known`.
+    /// Reads bits that have to be among `known`.
     fn flags(&mut self, known: u32) -> Result<u32, ImageError> {
         let offset = self.offset();
         let flags = self.u32()?;
         if flags & !known == 0 { Ok(flags) } else { Err(ImageError::Malformed { offset, what: "an unknown flag" }) }
     }
-    /// Bytes that mean nothing.
+    /// Reads bytes without a meaning, which have to be 0.
     fn zeros(&mut self, bytes: u64) -> Result<(), ImageError> {
         let offset = self.offset();
         if self.take(bytes)?.iter().all(|&byte| byte == 0) {
@@ -322,7 +288,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The module that an image describes.
+/// Decodes the module of an image.
 pub fn parse(image: &[u8]) -> Result<Module, ImageError> {
     let mut whole = Reader { image, offset: 0 };
     if !image.starts_with(&MAGIC) {
@@ -331,7 +297,7 @@ pub fn parse(image: &[u8]) -> Result<Module, ImageError> {
         let cut_off = ImageError::Truncated { offset: 0, needed: HEAD_BYTES as u64, left: image.len() as u64 };
         return Err(if is_prefix { cut_off } else { ImageError::BadMagic });
     }
-    // Before the checksum: another version may have it elsewhere.
+    // The version is checked before the checksum, because another version may have the checksum elsewhere.
     if let Some(version) = image.get(8..12) {
         let version = u32::from_le_bytes([version[0], version[1], version[2], version[3]]);
         if version != VERSION {
@@ -342,7 +308,7 @@ pub fn parse(image: &[u8]) -> Result<Module, ImageError> {
     head.take(12)?;
     let flags = head.flags(DEAD | STUCK | CLAIMED)?;
     let dies_per_module = head.within("the number of dies", 1..=u32::MAX)?;
-    // Blocks are numbered in 32 bits.
+    // Block numbers have 32 bits.
     let blocks_per_die = head.within("the number of blocks of a die", 1..=u32::MAX / dies_per_module)?;
     let shape = Shape {
         modules: 1,
@@ -380,7 +346,7 @@ pub fn parse(image: &[u8]) -> Result<Module, ImageError> {
 
     let tables = u64::from(dead_dies) * 4 + sizes.blocks * BLOCK_BYTES;
     let mut tables = whole.part(tables, "the tables of dies and blocks")?;
-    // The tables are there, so what is allocated for the blocks is in proportion to them.
+    // The tables are there, so the memory that is allocated for the blocks is in proportion to them.
     let mut module = Module::perfect(&shape, serial);
     module.minutes = minutes;
     module.slow_percent = slow_percent;
@@ -427,12 +393,12 @@ pub fn parse(image: &[u8]) -> Result<Module, ImageError> {
     Ok(module)
 }
 
-/// Contents of one block, the one numbered `least` or a later one. Returns the number after it.
-fn parse_record(module: &mut Module, mut record: Reader<'_>, least: u32) -> Result<u32, ImageError> {
+/// Reads the contents of one block, whose number is at least `min_number`. Returns the number after it.
+fn parse_record(module: &mut Module, mut record: Reader<'_>, min_number: u32) -> Result<u32, ImageError> {
     let start = record.offset();
     let number = record.u32()?;
     let block = number as usize;
-    if number < least || block >= module.blocks.len() {
+    if number < min_number || block >= module.blocks.len() {
         return Err(ImageError::Malformed { offset: start, what: "a block's contents out of order" });
     }
     record.zeros(4)?;

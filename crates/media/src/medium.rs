@@ -1,20 +1,21 @@
-//! The medium of a card: emulated flash, which can be copied and harmed, or anything else.
+//! The medium of a card: emulated flash, which can be copied and damaged, or any other medium.
 
-use crate::{Flash, Media};
+use crate::flash::Flash;
+use crate::media::Media;
 use std::any::Any;
 use std::ops::{Deref, DerefMut};
 
-/// What a card's bytes lie on.
+/// The medium of a card.
 #[derive(Debug)]
 pub enum Medium {
-    /// Emulated flash.
+    /// The medium is emulated flash.
     Flash(Box<Flash>),
-    /// What lies outside of this program.
+    /// The medium lies outside of this program, in files or on drives.
     Outside(Box<dyn Media>),
 }
 
 impl Medium {
-    /// Emulated flash.
+    /// The emulated flash, if it is that.
     pub fn flash(&self) -> Option<&Flash> {
         match self {
             Medium::Flash(flash) => Some(flash),
@@ -22,7 +23,7 @@ impl Medium {
         }
     }
 
-    /// Emulated flash, to do it harm.
+    /// The emulated flash, to damage it.
     pub fn flash_mut(&mut self) -> Option<&mut Flash> {
         match self {
             Medium::Flash(flash) => Some(flash),
@@ -30,7 +31,7 @@ impl Medium {
         }
     }
 
-    /// Emulated flash.
+    /// Gives the emulated flash back, if it is that.
     pub fn into_flash(self) -> Option<Flash> {
         match self {
             Medium::Flash(flash) => Some(*flash),
@@ -38,7 +39,7 @@ impl Medium {
         }
     }
 
-    /// A medium of a certain kind.
+    /// The medium outside, if it is of type `M`.
     pub fn outside<M: Media>(&self) -> Option<&M> {
         match self {
             Medium::Flash(_) => None,
@@ -46,7 +47,7 @@ impl Medium {
         }
     }
 
-    /// A medium of a certain kind.
+    /// The medium outside, if it is of type `M`, to change it.
     pub fn outside_mut<M: Media>(&mut self) -> Option<&mut M> {
         match self {
             Medium::Flash(_) => None,
@@ -85,7 +86,7 @@ impl From<Flash> for Medium {
 
 impl Clone for Medium {
     /// # Panics
-    /// When it lies outside of this program: there is one of it.
+    /// If the medium lies outside of this program, because it can't be copied.
     fn clone(&self) -> Medium {
         match self {
             Medium::Flash(flash) => Medium::Flash(flash.clone()),

@@ -1,13 +1,17 @@
-//! A replaceable module: what stays with it when it is pulled, copied, and put into another slot.
+//! A replaceable module: the state that stays with it when it is pulled, copied, and put into another slot.
 //!
-//! A module knows neither slots nor power. Its clock stands still while nobody advances it.
+//! A module knows neither slots nor power. Its clock stands still unless it is advanced.
 
 use crate::chunk::{Cells, Chunk, Cut, SectorCells};
+use crate::error::MediaError;
 use crate::fault::Armed;
 use crate::hash::{happens, hash, purpose, unit};
+use crate::media::ReadReport;
+use crate::physics::Physics;
+use crate::place::{BlockAt, HEADER_BYTES, HEADER_COPIES, Shape};
 use crate::sectors::{Payload, Sectors};
+use crate::unit::{SectorState, Unit};
 use crate::wear::{mean_errors, poisson};
-use crate::{BlockAt, HEADER_BYTES, HEADER_COPIES, MediaError, Physics, ReadReport, SectorState, Shape, Unit};
 use std::sync::Arc;
 
 /// A module of a card on emulated flash. A clone is another module with the same contents.
@@ -15,7 +19,7 @@ use std::sync::Arc;
 pub struct Module {
     pub(crate) shape: Shape,
     pub(crate) serial: u64,
-    /// Its clock: what data's age is measured with.
+    /// The clock of the module, by which the age of data is measured.
     pub(crate) minutes: u32,
     pub(crate) claim: Option<Claim>,
     pub(crate) dead: bool,
@@ -30,11 +34,11 @@ pub struct Module {
     pub(crate) armed: Vec<Armed>,
 }
 
-/// Data fade when time and reads have made their errors so many times those of fresh data in the same block. Below it,
-/// writing them elsewhere gains less than it wears.
+/// Data count as fading when time and reads have raised their errors to so many times those of fresh data in the same
+/// block. Below this, writing them elsewhere gains less than it wears.
 const FADED: f64 = 1.25;
 
-/// Who may write.
+/// The right to write to the module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Claim {
     pub generation: u64,
@@ -49,23 +53,23 @@ pub(crate) enum Header {
     Unreadable,
 }
 
-/// State of a block.
+/// The state of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Block {
     pub cycles: u32,
     /// The first row that may be programmed.
     pub next_row: u32,
-    /// Reads since the last erase.
+    /// The number of reads since the last erase.
     pub reads: u32,
-    /// Marked bad.
+    /// The block is marked bad.
     pub bad: bool,
-    /// Fails every program and erase, whether somebody has noticed or not.
+    /// Every program and erase of the block fails, even if it is not marked bad yet.
     pub broken: bool,
-    /// Its last erase was cut near its end.
+    /// The last erase was cut near its end.
     pub weak: bool,
 }
 
-/// How far an erase came.
+/// The extent of an erase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Erased {
     Fully,
@@ -73,25 +77,27 @@ pub(crate) enum Erased {
     Weakly,
 }
 
-/// What a program leaves behind.
+/// The effect of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Put {
     pub die: u32,
     pub block: u32,
     pub row: u32,
-    /// Sectors that hold what was programmed.
+    /// Sectors that hold the programmed bytes.
     pub good: u64,
     /// Sectors that still read as erased. All others are lost.
     pub blank: u64,
-    /// False where a program landed by mistake: the layer above does not know, and its own order is not to be judged by it.
+    /// `false` for a program that landed here by mistake. The layer above does not know of it, so it does not count
+    /// when the order of programs is checked.
     pub commanded: bool,
 }
 
 impl Module {
-    /// A blank module. `serial` decides its luck: which blocks are bad from the factory, which sectors wear fast.
+    /// A blank module. `serial` decides its luck: the blocks that are bad from the factory, and the sectors that wear
+    /// fast.
     ///
     /// # Panics
-    /// When the shape has a unit of more than 64 sectors, or a dimension of 0.
+    /// If the shape has a unit of more than 64 sectors, or a dimension of 0.
     pub fn blank(shape: &Shape, physics: &Physics, serial: u64) -> Module {
         let mut module = Module::perfect(shape, serial);
         if physics.factory_bad_ppm > 0 {
@@ -134,31 +140,31 @@ impl Module {
         }
     }
 
-    /// How it is divided; `modules` is 1.
+    /// The division of the module; `modules` is 1.
     pub fn shape(&self) -> &Shape {
         &self.shape
     }
 
-    /// What its luck is drawn from. Copies have the same.
+    /// The number that the module's luck is drawn from. Copies have the same.
     pub fn serial(&self) -> u64 {
         self.serial
     }
 
-    /// Whether it is harmed in a way that stays, or a fault that can cost data waits for its operation: it or a die of
-    /// it does not answer, or it will take a program and do something else.
+    /// Whether the module has lasting damage, or a fault that can cost data waits for its operation: the module or a
+    /// die does not answer, or the module will take a program and do something else.
     pub fn is_harmed(&self) -> bool {
         let costs_data = |armed: &Armed| !matches!(armed, Armed::FailPrograms { .. } | Armed::FailErases { .. });
         self.dead || self.stuck || !self.dead_dies.is_empty() || self.armed.iter().any(costs_data)
     }
 
-    /// Lets time pass for it.
+    /// Lets time pass for the module.
     pub fn advance_time(&mut self, days: f64) {
         assert!(days >= 0.0, "time runs backwards: {days} days");
-        // Saturates after 8,000 years.
+        // The clock saturates after 8,000 years.
         self.minutes = (f64::from(self.minutes) + (days * 24.0 * 60.0).round()).min(f64::from(u32::MAX)) as u32;
     }
 
-    /// What one copy of its header holds, without asking whether the module answers.
+    /// The bytes of one copy of the header, even if the module does not answer.
     pub fn header(&self, copy: u32) -> Option<&[u8]> {
         match &self.headers[copy as usize] {
             Header::Written(bytes) => Some(bytes),
@@ -192,7 +198,7 @@ impl Module {
         &mut self.blocks[index]
     }
 
-    /// Whether it and one of its dies answer.
+    /// Fails if the module, or this die of it, does not answer.
     #[inline]
     pub(crate) fn answers(&self, die: Option<u32>) -> Result<(), MediaError> {
         if self.dead || self.stuck || die.is_some_and(|die| self.dead_dies.contains(&die)) {
@@ -201,7 +207,7 @@ impl Module {
         Ok(())
     }
 
-    /// The chunk of a block, made where there was none, and the block's place in it.
+    /// The chunk of a block, which is made if there was none, and the block's place in it.
     pub(crate) fn chunk_mut(&mut self, block: usize) -> (&mut Chunk, usize) {
         let (chunk, place) = self.cut.locate(block);
         let blocks = (self.blocks.len() - chunk * self.cut.blocks as usize).min(self.cut.blocks as usize);
@@ -210,14 +216,14 @@ impl Module {
         (Arc::make_mut(chunk), place)
     }
 
-    /// The first of a unit's sectors in its block's chunk.
+    /// The number of a unit in its block's chunk.
     #[inline]
     fn unit_index(&self, place: usize, row: u32) -> usize {
         assert!(row < self.cut.rows, "illegal address: row {row} of {:?}", self.shape);
         place * self.cut.rows as usize + row as usize
     }
 
-    /// Panics when programming this row would break the order in which the rows of a block are programmed.
+    /// Panics if programming this row would break the order of the rows of a block.
     pub(crate) fn assert_legal(&self, die: u32, block: u32, row: u32) {
         let next = self.block(die, block).next_row;
         assert!(
@@ -228,7 +234,7 @@ impl Module {
         );
     }
 
-    /// Puts a unit's bytes where they go, and loses what is not to be found later.
+    /// Stores the bytes of a unit, and loses the sectors that the program did not complete.
     pub(crate) fn put(&mut self, put: Put, contents: &Sectors) {
         let index = self.index(put.die, put.block);
         let (cut, serial, minute) = (self.cut, self.serial, self.minutes);
@@ -264,7 +270,7 @@ impl Module {
         }
     }
 
-    /// Erases a block, more or less. Payloads that nobody else has go to `freed`.
+    /// Erases a block to some extent. Payloads without another owner go to `freed`.
     pub(crate) fn erase(&mut self, die: u32, block: u32, how: Erased, freed: &mut Vec<Payload>) {
         let index = self.index(die, block);
         let state = &mut self.blocks[index];
@@ -275,7 +281,7 @@ impl Module {
         let (chunk, place) = self.cut.locate(index);
         if let Some(mine) = &mut self.chunks[chunk] {
             match Arc::get_mut(mine) {
-                // The chunk stays: it will be programmed again.
+                // The chunk is kept, because the block will be programmed again.
                 Some(mine) => mine.erase(&self.cut, place, freed),
                 None if self.cut.blocks == 1 => self.chunks[chunk] = None,
                 None => Arc::make_mut(mine).erase(&self.cut, place, freed),
@@ -290,7 +296,7 @@ impl Module {
         }
     }
 
-    /// Loses what is programmed in some rows.
+    /// Makes the programmed sectors of some rows unreadable.
     pub(crate) fn spoil(&mut self, die: u32, block: u32, rows: std::ops::Range<u32>) {
         let index = self.index(die, block);
         let cut = self.cut;
@@ -316,7 +322,7 @@ impl Module {
         (self.chunk_mut(index).0, at)
     }
 
-    /// What the cells of a sector hold.
+    /// The state of a sector's cells.
     pub(crate) fn cells(&self, die: u32, block: u32, row: u32, sector: u32) -> Cells {
         let (chunk, place) = self.cut.locate(self.index(die, block));
         let at = self.unit_index(place, row) * self.cut.sectors + sector as usize;
@@ -339,7 +345,7 @@ impl Module {
         report
     }
 
-    /// What a read of a unit takes, and what it finds in each sector.
+    /// The cost of a read of a unit; `found` gets the outcome of each sector.
     pub(crate) fn look(
         &self,
         at: BlockAt,
@@ -364,7 +370,7 @@ impl Module {
             (mean, mean_errors(physics, block.cycles, 0, 0))
         };
         let mut report = ReadReport::default();
-        // Elsewhere would be better: what is wrong is not only the wear of the block.
+        // Data fade if more than the wear of the block has made bits wrong, so that another block would be better.
         let mut fades = mean > FADED * fresh;
         for sector in 0..sectors {
             let SectorCells { cells, flips } = chunk.sectors[unit_at * sectors + sector];
@@ -429,7 +435,7 @@ impl Module {
     }
 }
 
-/// Corrected bits of a sector and the retries that it took; `None` when it can't be corrected.
+/// The number of corrected bits of a sector, and of retries; `None` if the sector can't be corrected.
 #[inline]
 fn correct(physics: &Physics, mean: f64, flips: u32, luck: impl FnOnce() -> f64) -> Option<(u32, u32)> {
     if mean == 0.0 {

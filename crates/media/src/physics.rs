@@ -1,4 +1,4 @@
-//! How good the flash is: rates of errors and failures, and what its controller can correct.
+//! The quality of the flash: rates of errors and failures, and the limit of error correction.
 //!
 //! The raw bit error rate of a sector, with `w` = P/E cycles over rated cycles, `d` days since it was programmed and
 //! `r` reads of its block since the last erase, is
@@ -9,37 +9,37 @@
 //!
 //! The shapes are those that measurements agree on: growth with cycles faster than linear, retention that is fast at
 //! first and slower later, disturb in proportion to reads, both worse on worn flash (Mielke et al., "Bit error rate in
-//! NAND flash memories", IRPS 2008; Grupp et al., "Characterizing flash memory", MICRO 2009; Cai et al., "Error patterns
-//! in MLC NAND flash memory", DATE 2012, "Data retention in MLC NAND flash memory", HPCA 2015, and "Read disturb errors
-//! in MLC NAND flash memory", DSN 2015). The exponents and the coefficients of the presets are *assumed*: chosen to be
-//! simple, computed exactly on every machine (no library function but the square root, until the draw), and of the
-//! magnitude that those papers show.
+//! NAND flash memories", IRPS 2008; Grupp et al., "Characterizing flash memory", MICRO 2009; Cai et al., "Error
+//! patterns in MLC NAND flash memory", DATE 2012, "Data retention in MLC NAND flash memory", HPCA 2015, and "Read
+//! disturb errors in MLC NAND flash memory", DSN 2015). The exponents and the coefficients of the presets are
+//! *assumed*: chosen to be simple, computed exactly on every machine (no library function but the square root, until
+//! the draw), and of the magnitude that those papers show.
 
 /// Raw bit error rates, as shares of the bits read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ErrorRates {
-    /// Of fresh flash, right after programming.
+    /// The rate of fresh flash, right after programming.
     pub fresh: f64,
-    /// Added at the rated cycles; it grows with their square.
+    /// The rate added at the rated cycles; it grows with the square of the cycles.
     pub cycles: f64,
-    /// Added by a year of rest at the rated cycles; it grows with the square root of time.
+    /// The rate added by a year of rest at the rated cycles; it grows with the square root of time.
     pub retention_year: f64,
-    /// Added by each read of the block at the rated cycles.
+    /// The rate added by each read of the block at the rated cycles.
     pub disturb_read: f64,
 }
 
 impl ErrorRates {
-    /// No errors.
+    /// The rates of flash without errors.
     pub const NONE: ErrorRates = ErrorRates { fresh: 0.0, cycles: 0.0, retention_year: 0.0, disturb_read: 0.0 };
 
-    /// True when there is nothing to compute.
+    /// Whether all rates are 0.
     #[inline]
     pub fn is_none(&self) -> bool {
         self.fresh == 0.0 && self.cycles == 0.0 && self.retention_year == 0.0 && self.disturb_read == 0.0
     }
 }
 
-/// How good the flash is, and what holds it.
+/// The quality of the flash, and the behaviour of its modules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Physics {
     /// P/E cycles that the maker rates.
@@ -50,19 +50,19 @@ pub struct Physics {
     pub erase_fail_ppm_at_rated: u32,
     /// Chance in a million that a program at the rated cycles fails. It grows with the fourth power of wear.
     pub program_fail_ppm_at_rated: u32,
-    /// Raw bit errors.
+    /// The rates of raw bit errors.
     pub errors: ErrorRates,
-    /// Wrong bits of a 4 KiB sector and its spare area that can be corrected.
+    /// The number of wrong bits of a 4 KiB sector and its spare area that can be corrected.
     pub ecc_bits: u32,
-    /// Most further reads with shifted thresholds when a sector can't be corrected.
+    /// The highest number of further reads with shifted thresholds when a sector can't be corrected.
     pub read_retries: u32,
-    /// What each of them multiplies the error rate by. Bits that were flipped as a fault stay wrong.
+    /// The factor that each of these reads multiplies the error rate by. Bits that a fault flipped stay wrong.
     pub retry_factor: f64,
     /// From this many corrected bits on, a read advises to write the unit elsewhere.
     pub refresh_advised_at_bits: u32,
-    /// What is programmed and erased may be lost in a power cut before a sync (a file, a drive), unlike flash itself.
+    /// A power cut before a sync may lose programs and erases, as with a file or a drive, and unlike flash itself.
     pub volatile_cache: bool,
-    /// Modules refuse whoever has not claimed them last.
+    /// Modules refuse writes of any controller but the last claimant.
     pub fencing: bool,
 }
 
@@ -102,10 +102,10 @@ impl Physics {
 
     /// Two bits a cell, 2x nm.
     ///
-    /// Rated cycles as datasheets of the time state them; a rate of some 10^-4 at the rated cycles and of the same order
-    /// added by a year's retention after Cai et al. 2012 and 2015; disturb of the order of 10^-9 a read near the rated
-    /// cycles after Cai et al. 2015 (DSN). The code corrects a little more than twice the mean of a year at the rated
-    /// cycles; the rest is assumed.
+    /// Rated cycles as datasheets of the time state them; a rate of some 10^-4 at the rated cycles and of the same
+    /// order added by a year's retention after Cai et al. 2012 and 2015; disturb of the order of 10^-9 a read near the
+    /// rated cycles after Cai et al. 2015 (DSN). The code corrects a little more than twice the mean of a year at the
+    /// rated cycles; the rest is assumed.
     pub const MLC: Physics = Physics {
         rated_cycles: 3_000,
         factory_bad_ppm: 10_000,
@@ -122,7 +122,8 @@ impl Physics {
 
     /// Three bits a cell, layered, with soft decoding counted as a stronger code.
     ///
-    /// All assumed, between what is published of MLC and what makers' data sheets promise (3,000 cycles, a year).
+    /// All values are assumed, between the published ones of MLC and the promises of makers' data sheets (3,000 cycles,
+    /// a year).
     pub const TLC: Physics = Physics {
         rated_cycles: 3_000,
         factory_bad_ppm: 10_000,
@@ -137,13 +138,13 @@ impl Physics {
         fencing: false,
     };
 
-    /// Wear: P/E cycles over rated cycles.
+    /// The wear of a block: P/E cycles over rated cycles.
     #[inline]
     pub fn wear(&self, cycles: u32) -> f64 {
         f64::from(cycles) / f64::from(self.rated_cycles.max(1))
     }
 
-    /// Chance in a million, at a wear, of something with a chance of `ppm_at_rated` at the rated cycles.
+    /// The chance in a million, at this wear, of a failure with a chance of `ppm_at_rated` at the rated cycles.
     #[inline]
     pub(crate) fn failure_ppm(&self, ppm_at_rated: u32, cycles: u32) -> f64 {
         let square = self.wear(cycles) * self.wear(cycles);

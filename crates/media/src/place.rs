@@ -1,34 +1,41 @@
-//! How media are divided.
+//! The division of media, and places on them.
 
-/// How the modules of a card are divided. A block is a die's share of a band: one erase block of each plane.
+/// The size of the spare area of a sector that flash management has.
+pub const SPARE_BYTES: usize = 64;
+/// The size of one copy of a module's header.
+pub const HEADER_BYTES: usize = 4096;
+/// The number of copies of a module's header.
+pub const HEADER_COPIES: u32 = 2;
+
+/// The division of a card's modules. A block is a die's share of a band: one erase block of each plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
-    /// Modules, numbered by slot.
+    /// The number of modules, which are numbered by slot.
     pub modules: u32,
-    /// Dies of a module.
+    /// The number of dies of a module.
     pub dies_per_module: u32,
-    /// Blocks of a die.
+    /// The number of blocks of a die.
     pub blocks_per_die: u32,
-    /// Units of a block, programmed in order.
+    /// The number of units of a block, which are programmed in order.
     pub rows_per_block: u32,
-    /// Sectors of a unit.
+    /// The number of sectors of a unit.
     pub unit_sectors: u32,
-    /// Bytes of a sector's payload.
+    /// The size of a sector's payload.
     pub payload_bytes: u32,
-    /// Consecutive rows that share cells: a cut program may spoil earlier rows of its group. 1: none do.
+    /// The number of consecutive rows that share cells; 1 if none do. A cut program may spoil earlier rows of its group.
     pub rows_sharing_cells: u32,
 }
 
 impl Shape {
-    /// Dies of the card.
+    /// The number of dies of the card.
     pub fn dies(&self) -> u32 {
         self.modules * self.dies_per_module
     }
-    /// Blocks of the card.
+    /// The number of blocks of the card.
     pub fn blocks(&self) -> u64 {
         u64::from(self.dies()) * u64::from(self.blocks_per_die)
     }
-    /// Rows whose cells a program of `row` disturbs if it is cut: earlier ones of its group.
+    /// The rows that a program of `row` may spoil if it is cut: earlier ones that share its cells.
     pub fn earlier_rows_sharing_cells(&self, row: u32) -> std::ops::Range<u32> {
         let group = self.rows_sharing_cells.max(1);
         row / group * group..row
@@ -38,19 +45,19 @@ impl Shape {
 /// A block of a die.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BlockAt {
-    /// Slot of its module.
+    /// The slot of the module.
     pub module: u32,
-    /// Its die within the module.
+    /// The number of the die within the module.
     pub die: u32,
-    /// Its place on the die: the band.
+    /// The number of the block on the die, which is its band's.
     pub block: u32,
 }
 
 /// A unit of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct UnitAt {
-    /// Its block.
+    /// The block that the unit lies in.
     pub block: BlockAt,
-    /// Its place in the block.
+    /// The number of the unit within the block.
     pub row: u32,
 }

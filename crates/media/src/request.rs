@@ -39,6 +39,11 @@ impl RequestData {
         RequestData { payloads, sectors: Vec::new() }
     }
 
+    /// The data of a read that has completed.
+    pub fn of_read(sectors: Vec<SectorData>) -> RequestData {
+        RequestData { payloads: Vec::new(), sectors }
+    }
+
     /// The sectors that a read has found, in order.
     pub fn sectors(&self) -> &[SectorData] {
         &self.sectors

@@ -1,18 +1,18 @@
-//! Spare areas and payloads of some sectors: those of a unit, or of some blocks.
+//! The spare areas and payloads of several sectors, in a unit or in some blocks.
 //!
-//! A payload of a real card is one piece of memory that is handed on by reference: from the write buffer into the unit of a
-//! stripe, from there into the cells, and from the cells to whoever reads it or moves it. Whoever changes one that others
-//! have gets a copy of its own first. Short ones, those of simulations, lie one after the other instead: there a copy
-//! costs less than a count of references.
+//! A payload of a real card is one piece of memory that is passed on by reference: from the write buffer into the unit
+//! of a stripe, from there into the cells, and from the cells to its reader. A write to a shared payload copies it
+//! first. Short payloads, as in simulations, lie one after the other instead, because copying them costs less than
+//! counting references.
 
-use crate::SPARE_BYTES;
+use crate::place::SPARE_BYTES;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The bytes of a sector, which whoever needs them has a share of.
+/// The bytes of a sector, shared by all their users.
 pub type Payload = Arc<[u8]>;
 
-/// Payloads of these lengths are shared.
+/// The lengths of payloads that are shared.
 const SHARED_BYTES: std::ops::RangeInclusive<usize> = 512..=ZEROES.len();
 
 static ZEROES: [u8; 4096] = [0; 4096];
@@ -29,16 +29,16 @@ enum Bytes {
     Shared(Vec<Sector>),
 }
 
-/// Both of a sector stand together: where memory is far away, each place that is looked at costs as much as a copy.
+/// The payload and the spare area of a sector stand together, because each cache miss costs as much as a copy.
 #[derive(Clone, Debug)]
 struct Sector {
-    /// `None` is all zeroes.
+    /// The payload; `None` stands for zeroes.
     payload: Option<Payload>,
     spare: [u8; SPARE_BYTES],
 }
 
 impl Sectors {
-    /// All zeroes.
+    /// Sectors that are all zeroes.
     pub fn new(sectors: usize, payload_bytes: usize) -> Sectors {
         let bytes = match SHARED_BYTES.contains(&payload_bytes) {
             true => Bytes::Shared(vec![Sector { payload: None, spare: [0; SPARE_BYTES] }; sectors]),
@@ -84,7 +84,7 @@ impl Sectors {
         }
     }
 
-    /// A payload to be changed, which nobody else has then.
+    /// A payload, to write. It is not shared any more afterwards.
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
         match &mut self.bytes {
             Bytes::Short { payloads, .. } => &mut payloads[sector * self.payload_bytes..][..self.payload_bytes],
@@ -104,10 +104,10 @@ impl Sectors {
         shared.map_or_else(|| self.payload(sector).into(), Arc::clone)
     }
 
-    /// A payload is that of another one now.
+    /// Makes this the payload of a sector.
     ///
     /// # Panics
-    /// When it has another length.
+    /// If the length differs.
     #[inline]
     pub fn set_payload(&mut self, sector: usize, payload: &Payload) {
         assert_eq!(payload.len(), self.payload_bytes, "a payload of another length");
@@ -117,7 +117,7 @@ impl Sectors {
         }
     }
 
-    /// A payload is these bytes now.
+    /// Copies these bytes into the payload of a sector.
     pub fn write_payload(&mut self, sector: usize, bytes: &[u8]) {
         match &mut self.bytes {
             Bytes::Short { .. } => self.payload_mut(sector).copy_from_slice(bytes),
@@ -131,7 +131,7 @@ impl Sectors {
         }
     }
 
-    /// A payload is all zeroes now.
+    /// Makes the payload of a sector all zeroes.
     pub fn zero_payload(&mut self, sector: usize) {
         match &mut self.bytes {
             Bytes::Short { .. } => self.payload_mut(sector).fill(0),
@@ -139,7 +139,7 @@ impl Sectors {
         }
     }
 
-    /// A sector becomes that of another.
+    /// Copies a sector of other contents.
     #[inline]
     pub fn copy(&mut self, sector: usize, from: &Sectors, of: usize) {
         match (&mut self.bytes, &from.bytes) {
@@ -151,18 +151,18 @@ impl Sectors {
         }
     }
 
-    /// Lets go of shared payloads, which are undefined then. Those that nobody else has go to `freed`.
+    /// Drops shared payloads, which are undefined afterwards. Appends those without another owner to `freed`.
     pub fn forget(&mut self, sectors: Range<usize>, freed: &mut Vec<Payload>) {
         let Bytes::Shared(all) = &mut self.bytes else { return };
         let sectors = &mut all[sectors];
-        // Asked for all at once, their counts come from memory in a fraction of the time that one after the other takes.
+        // Reading all counts at once overlaps their cache misses, which takes a fraction of the time.
         let counts = sectors.iter().filter_map(|sector| sector.payload.as_ref().map(Arc::strong_count));
         std::hint::black_box(counts.sum::<usize>());
         let shares = sectors.iter_mut().filter_map(|sector| sector.payload.take());
         freed.extend(shares.filter(|payload| Arc::strong_count(payload) == 1));
     }
 
-    /// crc32c of spare areas and payloads, sector by sector.
+    /// The crc32c of all spare areas and payloads, sector by sector.
     pub fn crc(&self) -> u32 {
         (0..self.len()).fold(0, |crc, sector| {
             crc32c::crc32c_append(crc32c::crc32c_append(crc, self.spare(sector)), self.payload(sector))
@@ -182,7 +182,8 @@ impl PartialEq for Sectors {
 
 impl Eq for Sectors {}
 
-/// Memory of payloads that were erased, for payloads that are written. A copy of it is empty: memory has one owner.
+/// The memory of payloads that were erased, for payloads that are written. A clone is empty, because memory has one
+/// owner.
 #[derive(Debug, Default)]
 pub(crate) struct Freed(pub Vec<Payload>);
 

@@ -1,11 +1,11 @@
-//! A slot with a module in it, and what a power cut would take back.
+//! A slot with a module in it, and the operations that a power cut would lose.
 //!
-//! With a volatile cache there are two modules: what the card sees, and what is durable. Both share their memory where
-//! they are equal.
+//! With a volatile cache there are two states of the module: the one that the card sees, and the durable one. They
+//! share their memory where they are equal.
 
 use crate::module::{Erased, Module, Put};
+use crate::place::{BlockAt, UnitAt};
 use crate::sectors::{Payload, Sectors};
-use crate::{BlockAt, UnitAt};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ pub enum Unsynced {
     Erase(BlockAt),
 }
 
-/// Unsynced operations that a module's cache holds: beyond it the oldest becomes durable, as in a drive's cache.
+/// The number of unsynced operations that a module's cache holds. Beyond it the oldest becomes durable, as in a drive's
+/// cache.
 pub const CACHE_OPERATIONS: usize = 65_536;
 
 #[derive(Clone, Debug)]
@@ -31,7 +32,7 @@ pub(crate) struct Slot {
 struct Cache {
     durable: Arc<Module>,
     pending: VecDeque<Pending>,
-    /// A failed sync dropped some of it: `durable` no longer becomes `live` by a sync.
+    /// A failed sync has dropped pending operations, so `durable` no longer becomes `live` by a sync.
     diverged: bool,
 }
 
@@ -67,7 +68,7 @@ impl Slot {
         Slot { live, cache }
     }
 
-    /// The module, to be changed in what no power cut takes back.
+    /// Changes the module in a way that no power cut takes back.
     pub fn physical(&mut self, change: impl Fn(&mut Module)) {
         change(Arc::make_mut(&mut self.live));
         if let Some(cache) = &mut self.cache {
@@ -75,7 +76,7 @@ impl Slot {
         }
     }
 
-    /// The module, to be changed in what a power cut has no say in: armed faults, counts of reads.
+    /// The live module, to change state that does not concern durability: armed faults, counts of reads.
     #[inline]
     pub fn live_mut(&mut self) -> &mut Module {
         Arc::make_mut(&mut self.live)
@@ -88,7 +89,7 @@ impl Slot {
         }
     }
 
-    /// Payloads that nobody has any more go to `freed`.
+    /// Erases a block. Payloads without another owner go to `freed`.
     pub fn erase(&mut self, die: u32, block: u32, how: Erased, freed: &mut Vec<Payload>) {
         Arc::make_mut(&mut self.live).erase(die, block, how, freed);
         if let Some(cache) = &mut self.cache {
@@ -96,7 +97,7 @@ impl Slot {
         }
     }
 
-    /// What is pending becomes durable.
+    /// Makes the pending operations durable.
     pub fn sync(&mut self) {
         let Some(cache) = &mut self.cache else { return };
         if cache.diverged {
@@ -108,7 +109,7 @@ impl Slot {
         }
     }
 
-    /// What is pending will never become durable, though it can still be read.
+    /// Drops the pending operations: they never become durable, though they can still be read.
     pub fn drop_pending(&mut self) {
         if let Some(cache) = &mut self.cache {
             cache.diverged |= !cache.pending.is_empty();
@@ -116,7 +117,7 @@ impl Slot {
         }
     }
 
-    /// Power is gone: of what is pending, in the order in which it was reported, stays what `keep` says.
+    /// Loses power. Pending operations stay if `keep` says so; it is asked in the order in which they were reported.
     pub fn lose(&mut self, slot: u32, keep: &mut dyn FnMut(&Unsynced) -> bool) {
         let Some(cache) = &mut self.cache else { return };
         let durable = Arc::make_mut(&mut cache.durable);
@@ -125,7 +126,7 @@ impl Slot {
                 pending.apply(durable);
             }
         }
-        // What is no part of the contents is as it was.
+        // State that is no part of the contents stays as it was.
         durable.armed.clone_from(&self.live.armed);
         for (durable, live) in durable.blocks.iter_mut().zip(&self.live.blocks) {
             if durable.cycles == live.cycles {
@@ -136,7 +137,7 @@ impl Slot {
         self.live = Arc::clone(&cache.durable);
     }
 
-    /// Pending operations.
+    /// The number of pending operations.
     pub fn unsynced(&self) -> usize {
         self.cache.as_ref().map_or(0, |cache| cache.pending.len())
     }

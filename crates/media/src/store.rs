@@ -1,59 +1,39 @@
-//! A card on emulated flash as a folder: a file for each module.
+//! A card on emulated flash as a folder with a file for each module.
 
+use crate::flash::Flash;
 use crate::image::{self, ImageError};
-use crate::{Flash, Module, Physics, Shape};
+use crate::module::Module;
+use crate::physics::Physics;
+use crate::place::Shape;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Most slots of a card in a folder: names have two digits.
+/// The highest number of slots of a card in a folder, because names have two digits.
 const MAX_SLOTS: u32 = 100;
 
-/// Why a folder is no card.
+/// The reason why a folder holds no card.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum LoadError {
     /// A file can't be read.
     #[error("{path}: {source}")]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Io { path: PathBuf, source: io::Error },
     /// A file is no image of a module.
     #[error("{path}: {source}")]
-    Image {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: ImageError,
-    },
+    Image { path: PathBuf, source: ImageError },
     /// Modules of one card have different shapes.
     #[error("{path}: this module is divided in another way than the one before it")]
-    ShapeDiffers {
-        /// File of the later one.
-        path: PathBuf,
-    },
-    /// It is a file, not a folder.
+    ShapeDiffers { path: PathBuf },
+    /// The path names a file, not a folder.
     #[error("{path}: a card's modules lie in a folder, one file each; name the folder")]
-    NoFolder {
-        /// The file.
-        path: PathBuf,
-    },
+    NoFolder { path: PathBuf },
     /// There is a module for a slot that the card does not have.
     #[error("{path}: the card has only {slots} slots")]
-    NoSuchSlot {
-        /// Its file.
-        path: PathBuf,
-        /// Slots of the card.
-        slots: u32,
-    },
-    /// There are no modules.
+    NoSuchSlot { path: PathBuf, slots: u32 },
+    /// The folder holds no modules.
     #[error("{dir}: no modules here (module-00.frm and so on)")]
-    NoModules {
-        /// The folder.
-        dir: PathBuf,
-    },
+    NoModules { dir: PathBuf },
 }
 
 fn path(dir: &Path, slot: u32) -> PathBuf {
@@ -61,11 +41,12 @@ fn path(dir: &Path, slot: u32) -> PathBuf {
 }
 
 impl Flash {
-    /// Writes each module to its file in a folder, which is made where there is none, as it is seen now: with what is
-    /// not synced, without faults that still wait. Files of empty slots are removed. A file is there whole, or as it was.
+    /// Writes each module to its file in a folder, and makes the folder if there is none. The files show the modules as
+    /// they are seen now: with operations that are not synced, and without faults that still wait. Files of empty slots
+    /// are removed. A file is replaced as a whole, or not at all.
     ///
     /// # Panics
-    /// When the card has more than 100 slots.
+    /// If the card has more than 100 slots.
     pub fn save(&self, dir: &Path) -> io::Result<()> {
         assert!(self.shape.modules <= MAX_SLOTS, "{} slots in a folder", self.shape.modules);
         fs::create_dir_all(dir)?;
@@ -89,16 +70,17 @@ impl Flash {
         File::open(dir)?.sync_all()
     }
 
-    /// The card of `slots` slots whose modules [`Flash::save`] wrote, powered. Slots without a file are empty.
+    /// Loads the card of `slots` slots whose modules [`Flash::save`] wrote, with power on. Slots without a file are
+    /// empty.
     ///
     /// # Panics
-    /// When the card has more than 100 slots.
+    /// If the card has more than 100 slots.
     pub fn load(dir: &Path, slots: u32, physics: Physics, seed: u64) -> Result<Flash, LoadError> {
         assert!(slots <= MAX_SLOTS, "{slots} slots in a folder");
         Flash::of_modules(dir, load_modules(dir)?, slots, physics, seed)
     }
 
-    /// The card of `slots` slots with the modules that [`load_modules`] found in a folder, powered.
+    /// The card of `slots` slots with the modules that [`load_modules`] found in a folder, with power on.
     pub fn of_modules(
         dir: &Path,
         modules: Vec<(u32, Module)>,
@@ -122,7 +104,7 @@ impl Flash {
     }
 }
 
-/// The modules in a folder that [`Flash::save`] wrote, by slot, ascending. At least one.
+/// Loads the modules that [`Flash::save`] wrote to a folder, by slot, ascending. There is at least one.
 pub fn load_modules(dir: &Path) -> Result<Vec<(u32, Module)>, LoadError> {
     match fs::metadata(dir) {
         Ok(found) if !found.is_dir() => return Err(LoadError::NoFolder { path: dir.to_path_buf() }),

@@ -1,15 +1,15 @@
-//! What one program command carries.
+//! A unit: the sectors of one program command.
 
-use crate::Shape;
+use crate::place::Shape;
 use crate::sectors::{Payload, Sectors};
 
-/// How a sector came back from the medium.
+/// The outcome of reading a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SectorState {
-    /// Nothing was programmed since the last erase.
+    /// The sector was not programmed since the last erase.
     #[default]
     Erased,
-    /// Read, with all bits corrected, as far as the medium can tell.
+    /// The sector was read with all bits corrected, as far as the medium can tell.
     Good,
     /// More bits are wrong than can be corrected.
     Uncorrectable,
@@ -23,33 +23,33 @@ pub struct Unit {
 }
 
 impl Unit {
-    /// All erased.
+    /// A unit of erased sectors.
     pub fn new(shape: &Shape) -> Unit {
         let (sectors, payload_bytes) = (shape.unit_sectors as usize, shape.payload_bytes as usize);
         Unit { sectors: Sectors::new(sectors, payload_bytes), states: vec![SectorState::Erased; sectors] }
     }
 
-    /// Sectors.
+    /// The number of sectors.
     pub fn sectors(&self) -> usize {
         self.states.len()
     }
 
-    /// Spare area of a sector.
+    /// The spare area of a sector, to read.
     pub fn spare(&self, sector: usize) -> &[u8] {
         self.sectors.spare(sector)
     }
 
-    /// Spare area of a sector.
+    /// The spare area of a sector, to write.
     pub fn spare_mut(&mut self, sector: usize) -> &mut [u8] {
         self.sectors.spare_mut(sector)
     }
 
-    /// Payload of a sector.
+    /// The payload of a sector, to read.
     pub fn payload(&self, sector: usize) -> &[u8] {
         self.sectors.payload(sector)
     }
 
-    /// Payload of a sector, to be changed: nobody else has a share of it then.
+    /// The payload of a sector, to write. It is not shared any more afterwards.
     pub fn payload_mut(&mut self, sector: usize) -> &mut [u8] {
         self.sectors.payload_mut(sector)
     }
@@ -59,51 +59,51 @@ impl Unit {
         self.sectors.share(sector)
     }
 
-    /// The payload of a sector is this one.
+    /// Makes this the payload of a sector.
     pub fn set_payload(&mut self, sector: usize, payload: &Payload) {
         self.sectors.set_payload(sector, payload);
     }
 
-    /// The payload of a sector is a copy of these bytes.
+    /// Copies these bytes into the payload of a sector.
     ///
     /// # Panics
-    /// When it has another length.
+    /// If the length differs.
     pub fn write_payload(&mut self, sector: usize, bytes: &[u8]) {
         assert_eq!(bytes.len(), self.sectors.payload_bytes(), "a payload of another length");
         self.sectors.write_payload(sector, bytes);
     }
 
-    /// The payload of a sector is all zeroes.
+    /// Makes the payload of a sector all zeroes.
     pub fn zero_payload(&mut self, sector: usize) {
         self.sectors.zero_payload(sector);
     }
 
-    /// Lets go of the payloads, which are undefined then. Their memory is appended to `freed` where nobody else has it.
+    /// Drops the payloads, which are undefined afterwards. Appends their memory to `freed` where it is not shared.
     pub fn forget(&mut self, freed: &mut Vec<Payload>) {
         self.sectors.forget(0..self.states.len(), freed);
     }
 
-    /// How a sector came back; of a unit to be programmed it has no meaning.
+    /// The outcome of reading a sector. It has no meaning for a unit to be programmed.
     pub fn state(&self, sector: usize) -> SectorState {
         self.states[sector]
     }
 
-    /// Says how a sector came back.
+    /// Sets the outcome of reading a sector.
     pub fn set_state(&mut self, sector: usize, state: SectorState) {
         self.states[sector] = state;
     }
 
-    /// Spare areas and payloads of all sectors.
+    /// The spare areas and payloads of all sectors.
     pub(crate) fn contents(&self) -> &Sectors {
         &self.sectors
     }
 
-    /// Spare areas and payloads of all sectors.
+    /// The spare areas and payloads of all sectors, to write.
     pub(crate) fn contents_mut(&mut self) -> &mut Sectors {
         &mut self.sectors
     }
 
-    /// Panics when the unit was made for another shape.
+    /// Panics if the unit was made for another shape.
     #[inline]
     pub(crate) fn assert_shape(&self, sectors: usize, payload_bytes: usize) {
         assert!(

@@ -1,20 +1,21 @@
-//! How many bits of a sector are wrong.
+//! Wear: the number of wrong bits of a sector.
 //!
-//! Each sector has a fixed luck, a quantile hashed from where it is and how often its block was erased. Its raw bit
+//! Each sector has a fixed luck, a quantile hashed from its place and the number of its block's erases. Its raw bit
 //! errors are that quantile of the Poisson distribution around the mean that wear, time and reads give. So a sector
-//! never gets better by itself, the same question has the same answer, and sectors still differ as they do on flash.
+//! never gets better by itself, the same read has the same result, and sectors still differ as they do on flash.
 
-use crate::Physics;
+use crate::physics::Physics;
+use crate::place::SPARE_BYTES;
 
-/// Bits of a 4 KiB sector and its spare area. Simulations carry fewer bytes, which stand for these.
-pub(crate) const SECTOR_BITS: f64 = ((4096 + crate::SPARE_BYTES) * 8) as f64;
-/// Above this mean the draw is the mean: no code corrects so many, and the sum below would need smaller floats.
-const LARGEST_MEAN: f64 = 600.0;
-/// Luck beyond this counts as this: nearer to 1 the sum of chances has only rounding errors left to differ by.
-const WORST_LUCK: f64 = 1.0 - 1e-9;
+/// The number of bits of a 4 KiB sector and its spare area. The fewer bytes of simulations stand for these.
+pub(crate) const SECTOR_BITS: f64 = ((4096 + SPARE_BYTES) * 8) as f64;
+/// Above this mean the draw is the mean: no code corrects so many bits, and the sum below would need smaller floats.
+const MAX_MEAN: f64 = 600.0;
+/// Luck is capped here, because nearer to 1 the sums of chances differ only by rounding errors.
+const MAX_LUCK: f64 = 1.0 - 1e-9;
 const MINUTES_PER_YEAR: f64 = 365.0 * 24.0 * 60.0;
 
-/// Mean of the raw bit errors of a sector.
+/// The mean of the raw bit errors of a sector.
 #[inline]
 pub(crate) fn mean_errors(physics: &Physics, cycles: u32, minutes: u32, reads: u32) -> f64 {
     let (rates, w) = (&physics.errors, physics.wear(cycles));
@@ -26,17 +27,17 @@ pub(crate) fn mean_errors(physics: &Physics, cycles: u32, minutes: u32, reads: u
 /// The smallest number that a Poisson draw with this mean exceeds with a chance of at most `1 - quantile`. It never
 /// falls when the mean grows.
 pub(crate) fn poisson(mean: f64, quantile: f64) -> u32 {
-    let (capped, quantile) = (mean.min(LARGEST_MEAN), quantile.min(WORST_LUCK));
+    let (capped, quantile) = (mean.min(MAX_MEAN), quantile.min(MAX_LUCK));
     let mut chance = (-capped).exp();
     let mut below = chance;
     let mut count = 0u32;
-    // Ends where the chances no longer add to the sum, far above the mean.
+    // The loop ends where the chances no longer add to the sum, far above the mean.
     while quantile >= below && (f64::from(count) < capped || below + chance > below) {
         count += 1;
         chance *= capped / f64::from(count);
         below += chance;
     }
-    if mean > LARGEST_MEAN { count.max(mean.min(1e9) as u32) } else { count }
+    if mean > MAX_MEAN { count.max(mean.min(1e9) as u32) } else { count }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A database's figures on each device: at each number of sessions, and at the peak.
 
-use crate::advantage::{AdvantageRow, Better, RowUnit};
 use crate::devices::positive;
+use crate::row::{AdvantageRow, Better, RowUnit};
 use crate::unit::Unit;
 use results::{DatabaseReport, ReviewResult};
 

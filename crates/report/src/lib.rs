@@ -16,19 +16,17 @@ mod embed;
 mod figures;
 mod heat;
 mod html;
+mod limits;
 mod plot;
 mod ratios;
+mod row;
 mod sections;
 mod unit;
 
 use results::{ReviewResult, WhatifResult};
 
+pub use limits::{MAX_DEVICES, MAX_PAGE_BYTES};
 pub use unit::Unit;
-
-/// The largest page.
-pub const MAX_PAGE_BYTES: usize = 2_000_000;
-/// The most devices that a page compares; more than that, no chart can tell apart.
-pub const MAX_DEVICES: usize = 12;
 
 /// The page of one device.
 pub fn review_page(result: &ReviewResult) -> String {

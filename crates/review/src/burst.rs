@@ -3,7 +3,7 @@
 use load::BurstCurve;
 use results::{Burst, BurstReport, BurstRow, Cliff};
 use serde_json::json;
-use target::{AskedBurst, BurstAsk, Clock};
+use target::{BurstSeries, BurstSpec, Clock};
 
 /// The block and the threads of a burst: enough to keep any drive busy.
 const BLOCK_BYTES: u32 = 128 << 10;
@@ -16,7 +16,7 @@ const PAUSE_POINTS: [f64; 3] = [0.0, 1.0 / 3.0, 2.0];
 /// A burst of a real device ends after so many points' lengths.
 const LIMIT_POINTS: [f64; 3] = [5.0, 2.0, 2.0];
 /// Least rows on either side of a cliff: a write buffer's worth is none.
-const LEAST_ROWS: usize = 4;
+const MIN_ROWS: usize = 4;
 /// It begins within the first part of a burst.
 const LATEST_BEGIN: usize = 4;
 /// Throughput after a cliff over that before, at most.
@@ -25,16 +25,16 @@ const CLIFF_SHARE: f64 = 0.75;
 const EXPLAINED: f64 = 0.5;
 
 /// Returns the bursts for a device of which a share `fill` may be used.
-pub fn burst_ask(clock: Clock, fill: f64, point_s: f64) -> BurstAsk {
+pub fn burst_series(clock: Clock, fill: f64, point_s: f64) -> BurstSeries {
     let burst = |i: usize| match clock {
-        Clock::Virtual => AskedBurst { idle_s: MODEL_PAUSES_S[i], share: fill * SHARES[i], limit_s: None },
-        Clock::Wall => AskedBurst {
+        Clock::Virtual => BurstSpec { idle_s: MODEL_PAUSES_S[i], share: fill * SHARES[i], limit_s: None },
+        Clock::Wall => BurstSpec {
             idle_s: PAUSE_POINTS[i] * point_s,
             share: fill * SHARES[i],
             limit_s: Some(LIMIT_POINTS[i] * point_s),
         },
     };
-    BurstAsk { block_bytes: BLOCK_BYTES, threads: THREADS, fill, bursts: (0..SHARES.len()).map(burst).collect() }
+    BurstSeries { block_bytes: BLOCK_BYTES, threads: THREADS, fill, bursts: (0..SHARES.len()).map(burst).collect() }
 }
 
 /// Wall-clock seconds that the bursts of a real device take at most.
@@ -43,20 +43,20 @@ pub(crate) fn expected_s(point_s: f64) -> f64 {
 }
 
 /// Reports on the curves.
-pub fn burst_report(ask: &BurstAsk, curves: &[BurstCurve]) -> BurstReport {
+pub fn burst_report(series: &BurstSeries, curves: &[BurstCurve]) -> BurstReport {
     BurstReport {
         title: format!(
             "{} KiB sequential writes, {} threads at one position, into an emptied device and after pauses",
-            ask.block_bytes >> 10,
-            ask.threads
+            series.block_bytes >> 10,
+            series.threads
         ),
         load: json!({
-            "kind": "bursts", "block_bytes": ask.block_bytes, "threads": ask.threads, "fill": ask.fill,
-            "idle_s": ask.bursts.iter().map(|burst| burst.idle_s).collect::<Vec<_>>(),
-            "share": ask.bursts.iter().map(|burst| burst.share).collect::<Vec<_>>(),
-            "limit_s": ask.bursts.iter().map(|burst| burst.limit_s).collect::<Vec<_>>(),
+            "kind": "bursts", "block_bytes": series.block_bytes, "threads": series.threads, "fill": series.fill,
+            "idle_s": series.bursts.iter().map(|burst| burst.idle_s).collect::<Vec<_>>(),
+            "share": series.bursts.iter().map(|burst| burst.share).collect::<Vec<_>>(),
+            "limit_s": series.bursts.iter().map(|burst| burst.limit_s).collect::<Vec<_>>(),
         }),
-        bursts: ask.bursts.iter().zip(curves).map(|(asked, curve)| burst(asked.idle_s, curve)).collect(),
+        bursts: series.bursts.iter().zip(curves).map(|(spec, curve)| burst(spec.idle_s, curve)).collect(),
     }
 }
 
@@ -103,13 +103,13 @@ impl Spreads {
 fn cliff(rows: &[BurstRow]) -> Option<Cliff> {
     let logs: Vec<f64> = rows.iter().map(|row| row.bw_bytes.ln()).collect();
     let n = logs.len();
-    if n < 2 * LEAST_ROWS || logs.iter().any(|log| !log.is_finite()) {
+    if n < 2 * MIN_ROWS || logs.iter().any(|log| !log.is_finite()) {
         return None;
     }
     let spreads = Spreads::of(&logs);
     let mut best: Option<(f64, usize, usize)> = None;
     for begin in 0..n / LATEST_BEGIN {
-        for end in begin + LEAST_ROWS..=n - LEAST_ROWS {
+        for end in begin + MIN_ROWS..=n - MIN_ROWS {
             if begin > 0 && spreads.mean(0, begin) > spreads.mean(begin, end) + CLIFF_SHARE.ln() {
                 continue;
             }

@@ -11,7 +11,7 @@ use results::{PhaseStatus, Point, Preconditioning, Price, ReviewResult, RunResul
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
-use target::{Ask, Progress, Target, TargetError};
+use target::{Measurement, Progress, Target, TargetError};
 
 /// Name of a review, and the result that it continues.
 #[derive(Clone, Debug, Default)]
@@ -225,9 +225,9 @@ impl Work<'_> {
     fn burst(&self, target: &mut dyn Target, burst: &PlannedBurst) -> Result<(), TargetError> {
         self.progress.step("bursts");
         let clock = Instant::now();
-        let curves = target.bursts(&burst.ask, &Within::of(self, burst.expected_s))?;
+        let curves = target.bursts(&burst.series, &Within::of(self, burst.expected_s))?;
         self.took(Phase::Burst.name(), clock);
-        self.with(|result| result.burst = Some(burst_report(&burst.ask, &curves)));
+        self.with(|result| result.burst = Some(burst_report(&burst.series, &curves)));
         self.add_done(burst.expected_s);
         Ok(())
     }
@@ -267,9 +267,10 @@ impl Work<'_> {
         self.progress.step(&words(planned));
         let clock = Instant::now();
         let load = self.with(|result| paced(planned, result));
-        let ask = Ask { load, fill: planned.fill, seconds: planned.seconds, seed: self.plan.options.seed };
+        let measurement =
+            Measurement { load, fill: planned.fill, seconds: planned.seconds, seed: self.plan.options.seed };
         let within = Within::of(self, planned.expected_s());
-        let measured = target.measure(&ask, &within)?;
+        let measured = target.measure(&measurement, &within)?;
         // A model that is told to stop hands out what it has: a part of a point, which is none.
         if within.stopped.load(Ordering::Relaxed) {
             return Err(TargetError::Cancelled);

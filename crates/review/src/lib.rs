@@ -23,7 +23,7 @@ mod validate;
 mod verdict;
 mod words;
 
-pub use burst::{burst_ask, burst_report};
+pub use burst::{burst_report, burst_series};
 pub use execute::{Review, Start, review};
 pub use mix_sweep::{MixTimes, mix_sweep};
 pub use overlay::lay_over_published;
@@ -31,7 +31,7 @@ pub use parallel::map as on_all_cores;
 pub use phase::{Phase, UnknownPhase};
 pub use plan::{Options, Plan, PlanError, Subject, plan};
 pub use point::{Bench, PointError};
-pub use resume::{ResumeError, check_resumable};
+pub use resume::{Asked, ResumeError, Reviewed, check_resumable};
 pub use setups::{Circumstances, circumstances};
 pub use validate::{TABLES, ValidateError, tables_of_card, validate, validate_table};
 pub use verdict::judge_sync;

@@ -1,7 +1,8 @@
 //! Published figures beside a model's review.
 
 use crate::point::PointError;
-use crate::validate::{Context, tables_of_card};
+use crate::validate::context::Context;
+use crate::validate::tables_of_card;
 use import::Table;
 use profile::Profile;
 use results::ReviewResult;

@@ -1,43 +1,21 @@
 //! Independent points on all cores.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use rayon::iter::{ParallelBridge, ParallelIterator};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Applies `work` to every item, on as many threads as there are cores; results come in the items' order. After an
-/// error no new item is begun, and the first error in the items' order is returned.
+/// Applies `work` to every item, on as many threads as there are cores; results come in the items' order. Items are begun
+/// in their order, and after an error no new one is: the error that is returned is the first in that order.
 pub fn map<T: Sync, R: Send, E: Send>(items: &[T], work: impl Fn(&T) -> Result<R, E> + Sync) -> Result<Vec<R>, E> {
-    let threads = std::thread::available_parallelism().map_or(1, |n| n.get()).min(items.len());
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<Result<R, E>>>> = Mutex::new(items.iter().map(|_| None).collect());
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(i) else { return };
-                    let result = work(item);
-                    if result.is_err() {
-                        next.store(items.len(), Ordering::Relaxed);
-                    }
-                    results.lock().expect("no worker panics with the lock")[i] = Some(result);
-                }
-            });
-        }
-    });
-    // Items that an error kept from beginning come after it.
-    let results = results.into_inner().expect("no worker panics with the lock");
-    let mut values = Vec::with_capacity(items.len());
-    let mut error = None;
-    for result in results.into_iter().flatten() {
-        match result {
-            Ok(value) => values.push(value),
-            Err(e) => error = error.or(Some(e)),
-        }
-    }
-    match error {
-        Some(e) => Err(e),
-        None => Ok(values),
-    }
+    let failed = AtomicBool::new(false);
+    let mut results: Vec<(usize, Result<R, E>)> = items
+        .iter()
+        .enumerate()
+        .take_while(|_| !failed.load(Ordering::Relaxed))
+        .par_bridge()
+        .map(|(i, item)| (i, work(item).inspect_err(|_| failed.store(true, Ordering::Relaxed))))
+        .collect();
+    results.sort_unstable_by_key(|(i, _)| *i);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 #[cfg(test)]

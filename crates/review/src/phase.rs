@@ -1,6 +1,6 @@
 //! The phases of a review and the sweeps that each is made of.
 
-use load::{FileioConfig, FileioMode, LoadConfig, RedoConfig};
+use load::{FileioConfig, FileioMode, Given, LoadConfig, RedoConfig};
 use results::Axis;
 use std::fmt;
 use std::str::FromStr;
@@ -83,19 +83,19 @@ impl fmt::Display for Phase {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no phase '{given}'; there are {}", Phase::ALL.map(Phase::name).join(", "))]
 pub struct UnknownPhase {
-    given: String,
+    given: Given,
 }
 
 impl FromStr for Phase {
     type Err = UnknownPhase;
     fn from_str(text: &str) -> Result<Phase, UnknownPhase> {
-        Phase::ALL.into_iter().find(|phase| phase.name() == text).ok_or_else(|| UnknownPhase { given: text.to_owned() })
+        Phase::ALL.into_iter().find(|phase| phase.name() == text).ok_or_else(|| UnknownPhase { given: text.into() })
     }
 }
 
 /// The load of a sweep at each of its points.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Asks {
+pub(crate) enum SweepLoad {
     /// fileio: `threads` where the axis is something else.
     Fileio { mode: FileioMode, block_bytes: u32, threads: u32, fsync_all: bool },
     /// Reads and writes of fileio, in the share that the axis says.
@@ -114,7 +114,7 @@ pub(crate) struct SweepSpec {
     pub title: &'static str,
     pub note: &'static str,
     pub axis: Axis,
-    pub asks: Asks,
+    pub load: SweepLoad,
     /// Points, and those of a quick review.
     pub xs: &'static [f64],
     pub quick_xs: &'static [f64],
@@ -141,8 +141,8 @@ pub(crate) const TIMELINE_THREADS: u32 = 8;
 /// Threads of the fixed rate: enough that the rate and not the threads sets the pace.
 const RATE_THREADS: u32 = 64;
 
-const fn fileio(mode: FileioMode, block_bytes: u32) -> Asks {
-    Asks::Fileio { mode, block_bytes, threads: MIDDLE_THREADS, fsync_all: false }
+const fn fileio(mode: FileioMode, block_bytes: u32) -> SweepLoad {
+    SweepLoad::Fileio { mode, block_bytes, threads: MIDDLE_THREADS, fsync_all: false }
 }
 
 const fn threads(name: &'static str, title: &'static str, mode: FileioMode) -> SweepSpec {
@@ -152,7 +152,7 @@ const fn threads(name: &'static str, title: &'static str, mode: FileioMode) -> S
         title,
         note: "",
         axis: Axis::Threads,
-        asks: fileio(mode, BLOCK_BYTES),
+        load: fileio(mode, BLOCK_BYTES),
         xs: THREADS,
         quick_xs: QUICK_THREADS,
         sequential: false,
@@ -163,7 +163,7 @@ const fn sequential(name: &'static str, title: &'static str, mode: FileioMode) -
     SweepSpec {
         note: "Each thread goes through its own region: the device sees as many interleaved streams as there are \
                threads. Sysbench's threads share one position, which the device sees as one stream.",
-        asks: fileio(mode, SEQUENTIAL_BYTES),
+        load: fileio(mode, SEQUENTIAL_BYTES),
         sequential: true,
         ..threads(name, title, mode)
     }
@@ -176,7 +176,7 @@ const fn blocks(name: &'static str, title: &'static str, mode: FileioMode) -> Sw
         title,
         note: "",
         axis: Axis::BlockBytes,
-        asks: fileio(mode, 0),
+        load: fileio(mode, 0),
         xs: BLOCKS,
         quick_xs: QUICK_BLOCKS,
         sequential: false,
@@ -192,7 +192,7 @@ pub(crate) const SWEEPS: [SweepSpec; 12] = [
         title: "16 KiB random writes, 16 threads, against space in use",
         note: "",
         axis: Axis::FillPercent,
-        asks: fileio(FileioMode::RndWr, BLOCK_BYTES),
+        load: fileio(FileioMode::RndWr, BLOCK_BYTES),
         xs: FILLS,
         quick_xs: QUICK_FILLS,
         sequential: false,
@@ -208,7 +208,7 @@ pub(crate) const SWEEPS: [SweepSpec; 12] = [
         title: "16 KiB random, 16 threads, from all writes to all reads",
         note: "",
         axis: Axis::ReadPercent,
-        asks: Asks::Mix { block_bytes: BLOCK_BYTES, threads: MIDDLE_THREADS },
+        load: SweepLoad::Mix { block_bytes: BLOCK_BYTES, threads: MIDDLE_THREADS },
         xs: &[0.0, 10.0, 30.0, 50.0, 70.0, 90.0, 100.0],
         quick_xs: &[0.0, 30.0, 70.0, 100.0],
         sequential: false,
@@ -219,7 +219,7 @@ pub(crate) const SWEEPS: [SweepSpec; 12] = [
         title: "16 KiB random mix at a fixed rate",
         note: "The rate is a share of what 64 threads get without a limit. Latency counts from when a request was due.",
         axis: Axis::RatePercent,
-        asks: Asks::Rate { mode: FileioMode::RndRw, block_bytes: BLOCK_BYTES, threads: RATE_THREADS },
+        load: SweepLoad::Rate { mode: FileioMode::RndRw, block_bytes: BLOCK_BYTES, threads: RATE_THREADS },
         xs: &[10.0, 25.0, 50.0, 75.0, 90.0, 100.0],
         quick_xs: &[25.0, 75.0, 100.0],
         sequential: false,
@@ -230,7 +230,7 @@ pub(crate) const SWEEPS: [SweepSpec; 12] = [
         title: "4 KiB random writes, each with a flush, against threads",
         note: "",
         axis: Axis::Threads,
-        asks: Asks::Fileio { mode: FileioMode::RndWr, block_bytes: 4096, threads: 1, fsync_all: true },
+        load: SweepLoad::Fileio { mode: FileioMode::RndWr, block_bytes: 4096, threads: 1, fsync_all: true },
         xs: &[1.0, 4.0, 16.0],
         quick_xs: &[1.0, 16.0],
         sequential: false,
@@ -241,7 +241,7 @@ pub(crate) const SWEEPS: [SweepSpec; 12] = [
         title: "A redo log (16 KiB writes, each with a flush) beside 8 KiB random reads, against readers",
         note: "Writes and flushes are the log's, reads the readers'.",
         axis: Axis::Threads,
-        asks: Asks::Redo,
+        load: SweepLoad::Redo,
         xs: &[0.0, 1.0, 4.0, 16.0, 64.0],
         quick_xs: &[0.0, 16.0],
         sequential: false,
@@ -273,8 +273,8 @@ impl SweepSpec {
     pub fn load(&self, x: f64, file_bytes: u64) -> LoadConfig {
         let on_axis = |axis: Axis, otherwise: u32| if self.axis == axis { x as u32 } else { otherwise };
         let base = FileioConfig { file_bytes, ..FileioConfig::default() };
-        LoadConfig::Fileio(match self.asks {
-            Asks::Fileio { mode, block_bytes, threads, fsync_all } => FileioConfig {
+        LoadConfig::Fileio(match self.load {
+            SweepLoad::Fileio { mode, block_bytes, threads, fsync_all } => FileioConfig {
                 mode,
                 block_bytes: on_axis(Axis::BlockBytes, block_bytes),
                 threads: on_axis(Axis::Threads, threads),
@@ -282,7 +282,7 @@ impl SweepSpec {
                 own_regions: mode.is_sequential(),
                 ..base
             },
-            Asks::Mix { block_bytes, threads } => {
+            SweepLoad::Mix { block_bytes, threads } => {
                 let mode = match x {
                     x if x >= 100.0 => FileioMode::RndRd,
                     x if x <= 0.0 => FileioMode::RndWr,
@@ -291,8 +291,8 @@ impl SweepSpec {
                 let rw_ratio = if mode == FileioMode::RndRw { x / (100.0 - x) } else { base.rw_ratio };
                 FileioConfig { mode, block_bytes, threads, rw_ratio, ..base }
             }
-            Asks::Rate { mode, block_bytes, threads } => FileioConfig { mode, block_bytes, threads, ..base },
-            Asks::Redo => {
+            SweepLoad::Rate { mode, block_bytes, threads } => FileioConfig { mode, block_bytes, threads, ..base },
+            SweepLoad::Redo => {
                 let log_area_bytes = (file_bytes / LOG_SHARE).min(MAX_LOG_BYTES) / ALIGN_BYTES * ALIGN_BYTES;
                 let log_area_bytes = log_area_bytes.max(ALIGN_BYTES);
                 return LoadConfig::Redo(RedoConfig {

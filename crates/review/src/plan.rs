@@ -1,10 +1,10 @@
 //! The phases of a review, and the time that they will take, before anything is done.
 
-use crate::burst::{self, burst_ask};
-use crate::phase::{Asks, Phase, SWEEPS, SweepSpec, TIMELINE_THREADS, file_bytes};
+use crate::burst::{self, burst_series};
+use crate::phase::{Phase, SWEEPS, SweepLoad, SweepSpec, TIMELINE_THREADS, file_bytes};
 use load::{Access, FileioConfig, FileioMode, LoadConfig};
 use results::{PhaseReport, PhaseStatus, ReviewOptions};
-use target::{BurstAsk, Clock, Effort, Pattern, State, SteadyRule, Target};
+use target::{BurstSeries, Clock, Effort, Pattern, State, SteadyRule, Target};
 
 /// Options of a review.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +24,7 @@ pub struct Options {
 }
 
 impl Options {
-    fn asks_for(&self, phase: Phase) -> bool {
+    fn includes(&self, phase: Phase) -> bool {
         self.only.is_empty() || self.only.contains(&phase)
     }
 }
@@ -35,13 +35,13 @@ impl Options {
 pub enum PlanError {
     /// It can't be done in that time.
     #[error(
-        "a budget of {budget_s:.0} s is too short: the plan takes at least {least_s:.0} s; \
+        "a budget of {budget_s:.0} s is too short: the plan takes at least {min_s:.0} s; \
          give more time, --quick, or fewer phases with --only"
     )]
-    Budget { budget_s: f64, least_s: f64 },
+    Budget { budget_s: f64, min_s: f64 },
     /// The target is too small for the loads.
-    #[error("a target of {capacity_bytes} bytes is too small to review: at least {least_bytes} bytes are needed")]
-    TooSmall { capacity_bytes: u64, least_bytes: u64 },
+    #[error("a target of {capacity_bytes} bytes is too small to review: at least {min_bytes} bytes are needed")]
+    TooSmall { capacity_bytes: u64, min_bytes: u64 },
     /// A share of the device that is none.
     #[error("fill {fill} is not above 0 and at most 1 (100 %)")]
     Fill { fill: f64 },
@@ -95,7 +95,7 @@ pub(crate) struct Group {
 /// Writes into the emptied device before anything else; afterwards it is emptied again.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PlannedBurst {
-    pub ask: BurstAsk,
+    pub series: BurstSeries,
     /// Expected duration in wall-clock seconds.
     pub expected_s: f64,
 }
@@ -114,8 +114,8 @@ pub struct Plan {
 const POINT_S: f64 = 30.0;
 const QUICK_POINT_S: f64 = 5.0;
 /// The shortest point that says anything, and a longest that says no more.
-const LEAST_POINT_S: f64 = 1.0;
-const MOST_POINT_S: f64 = 120.0;
+const MIN_POINT_S: f64 = 1.0;
+const MAX_POINT_S: f64 = 120.0;
 /// The timeline is as long as so many points.
 const TIMELINE_POINTS: f64 = 10.0;
 /// Virtual seconds of a model's timeline.
@@ -128,7 +128,7 @@ const ROUND_POINTS: f64 = 1.0 / 3.0;
 /// Rounds that are expected before a device is steady; what the rule's five need and some to settle.
 const EXPECTED_ROUNDS: f64 = 8.0;
 /// Least bytes that a review can be done on.
-const LEAST_BYTES: u64 = 16 << 20;
+const MIN_BYTES: u64 = 16 << 20;
 
 /// Facts that a plan needs of its target: so that there can be a plan of a file that is not there yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -158,8 +158,8 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
     if !(options.fill > 0.0 && options.fill <= 1.0) {
         return Err(PlanError::Fill { fill: options.fill });
     }
-    if capacity_bytes < LEAST_BYTES {
-        return Err(PlanError::TooSmall { capacity_bytes, least_bytes: LEAST_BYTES });
+    if capacity_bytes < MIN_BYTES {
+        return Err(PlanError::TooSmall { capacity_bytes, min_bytes: MIN_BYTES });
     }
     match subject.clock {
         Clock::Virtual => Ok(Plan {
@@ -179,17 +179,17 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
                 None => POINT_S,
                 Some(budget_s) => {
                     // Linear in the length of a point: two plans give it.
-                    let (least_s, more_s) = (total_s(LEAST_POINT_S), total_s(2.0 * LEAST_POINT_S));
-                    if budget_s < least_s {
-                        return Err(PlanError::Budget { budget_s, least_s: least_s.ceil() });
+                    let (min_s, more_s) = (total_s(MIN_POINT_S), total_s(2.0 * MIN_POINT_S));
+                    if budget_s < min_s {
+                        return Err(PlanError::Budget { budget_s, min_s: min_s.ceil() });
                     }
-                    let per_second = (more_s - least_s) / LEAST_POINT_S;
-                    (LEAST_POINT_S + (budget_s - least_s) / per_second).min(MOST_POINT_S)
+                    let per_second = (more_s - min_s) / MIN_POINT_S;
+                    (MIN_POINT_S + (budget_s - min_s) / per_second).min(MAX_POINT_S)
                 }
             };
             // The warm-up of a point does not grow without limit, so the first guess may be a little off.
             let length_s = match options.budget_s {
-                Some(budget_s) => (point_s * (budget_s / total_s(point_s)).min(1.0)).max(LEAST_POINT_S),
+                Some(budget_s) => (point_s * (budget_s / total_s(point_s)).min(1.0)).max(MIN_POINT_S),
                 None => point_s,
             };
             let (groups, burst) = (at(length_s), planned_burst(subject.clock, options, length_s));
@@ -210,8 +210,8 @@ fn planned_burst(clock: Clock, options: &Options, point_s: f64) -> Option<Planne
         Clock::Virtual => MODEL_TIMELINE_WALL_S,
         Clock::Wall => burst::expected_s(point_s),
     };
-    let ask = burst_ask(clock, options.fill, point_s);
-    options.asks_for(Phase::Burst).then_some(PlannedBurst { ask, expected_s })
+    let series = burst_series(clock, options.fill, point_s);
+    options.includes(Phase::Burst).then_some(PlannedBurst { series, expected_s })
 }
 
 fn random(file_bytes: u64) -> Pattern {
@@ -228,12 +228,12 @@ fn points_of(index: usize, capacity_bytes: u64, options: &Options, seconds: Opti
         .iter()
         .map(|&x| {
             let fill = if spec.phase == Phase::Fill { x / 100.0 } else { fill };
-            let rate_share = (matches!(spec.asks, Asks::Rate { .. }) && x < 100.0).then_some(x / 100.0);
+            let rate_share = (matches!(spec.load, SweepLoad::Rate { .. }) && x < 100.0).then_some(x / 100.0);
             let load = spec.load(x, file_bytes(capacity_bytes, fill));
             PlannedPoint { sweep: Some(index), x, fill, load, rate_share, seconds, clock }
         })
         .collect();
-    if matches!(spec.asks, Asks::Rate { .. }) {
+    if matches!(spec.load, SweepLoad::Rate { .. }) {
         // The shares are of what it gets without a limit: that comes first.
         points.reverse();
     }
@@ -255,7 +255,7 @@ fn timeline_point(capacity_bytes: u64, options: &Options, clock: Clock, seconds:
 fn sweeps(options: &Options, sequential: bool) -> impl Iterator<Item = usize> + use<'_> {
     (0..SWEEPS.len()).filter(move |&i| {
         let spec = &SWEEPS[i];
-        spec.phase != Phase::Fill && spec.sequential == sequential && options.asks_for(spec.phase)
+        spec.phase != Phase::Fill && spec.sequential == sequential && options.includes(spec.phase)
     })
 }
 
@@ -270,7 +270,7 @@ fn model_groups(capacity_bytes: u64, options: &Options) -> Vec<Group> {
     };
     let full_bytes = file_bytes(capacity_bytes, options.fill);
     let mut groups = Vec::new();
-    if options.asks_for(Phase::Timeline) {
+    if options.includes(Phase::Timeline) {
         let point = timeline_point(capacity_bytes, options, Clock::Virtual, MODEL_TIMELINE_S);
         groups.push(group(options.fill, random(full_bytes), vec![point]));
     }
@@ -280,7 +280,7 @@ fn model_groups(capacity_bytes: u64, options: &Options) -> Vec<Group> {
     for i in sweeps(options, true) {
         groups.push(group(options.fill, Pattern::Sequential, points_of(i, capacity_bytes, options, None)));
     }
-    if options.asks_for(Phase::Fill) {
+    if options.includes(Phase::Fill) {
         for point in points_of(0, capacity_bytes, options, None).into_iter().rev() {
             groups.push(group(point.fill, random(file_bytes(capacity_bytes, point.fill)), vec![point]));
         }
@@ -297,7 +297,7 @@ fn real_groups(capacity_bytes: u64, write_bw_bytes: f64, options: &Options, poin
     let bytes = |fill: f64| file_bytes(capacity_bytes, fill) as f64;
     let mut groups = Vec::new();
     let mut in_use = 0.0;
-    if options.asks_for(Phase::Fill) {
+    if options.includes(Phase::Fill) {
         for point in points_of(0, capacity_bytes, options, Some(point_s)) {
             let effort = Effort { sequential_passes: 0, round_s, max_rounds };
             let pattern = random(file_bytes(capacity_bytes, point.fill));
@@ -310,7 +310,7 @@ fn real_groups(capacity_bytes: u64, write_bw_bytes: f64, options: &Options, poin
     }
     let full_bytes = file_bytes(capacity_bytes, options.fill);
     let mut points = Vec::new();
-    if options.asks_for(Phase::Timeline) {
+    if options.includes(Phase::Timeline) {
         points.push(timeline_point(capacity_bytes, options, Clock::Wall, TIMELINE_POINTS * point_s));
     }
     points.extend(sweeps(options, false).flat_map(|i| points_of(i, capacity_bytes, options, Some(point_s))));
@@ -447,20 +447,20 @@ mod tests {
             let plan = plan(&disk(8 << 30), &options).unwrap();
             let share = plan.expected_s() / budget_s;
             assert!(share <= 1.0 + 1e-9, "{budget_s}: {share}");
-            assert!(share > 0.95 || plan.point_s >= Some(MOST_POINT_S - 1.0), "{budget_s}: {share}");
+            assert!(share > 0.95 || plan.point_s >= Some(MAX_POINT_S - 1.0), "{budget_s}: {share}");
         }
     }
 
     #[test]
     fn a_budget_that_cannot_be_kept_says_what_would_do() {
         let least = |options: &Options| match plan(&disk(1 << 40), options).unwrap_err() {
-            PlanError::Budget { least_s, .. } => least_s,
+            PlanError::Budget { min_s, .. } => min_s,
             other => panic!("{other}"),
         };
         let short = Options { budget_s: Some(60.0), ..options() };
-        let least_s = least(&short);
-        assert!(least_s > 1000.0, "a terabyte takes its time: {least_s}");
-        assert!(plan(&disk(1 << 40), &Options { budget_s: Some(least_s), ..options() }).is_ok());
+        let min_s = least(&short);
+        assert!(min_s > 1000.0, "a terabyte takes its time: {min_s}");
+        assert!(plan(&disk(1 << 40), &Options { budget_s: Some(min_s), ..options() }).is_ok());
     }
 
     #[test]

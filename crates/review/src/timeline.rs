@@ -7,13 +7,13 @@ const STALL_SHARE: f64 = 0.5;
 /// … or its longest response is so many times the median response.
 const STALL_RESPONSES: u64 = 100;
 /// A last row shorter than this says nothing.
-const LEAST_ROW_S: f64 = 0.5;
+const MIN_ROW_S: f64 = 0.5;
 
 /// The timeline that a point's rows make.
 pub(crate) fn timeline(mut point: Point) -> Timeline {
     let starts = std::iter::once(0.0).chain(point.series.iter().map(|row| row.t_s));
     let last_s = point.series.last().map(|row| row.t_s).zip(starts.take(point.series.len()).last());
-    if point.series.len() > 1 && last_s.is_some_and(|(end, start)| end - start < LEAST_ROW_S) {
+    if point.series.len() > 1 && last_s.is_some_and(|(end, start)| end - start < MIN_ROW_S) {
         point.series.pop();
     }
     let mean = point.write.bw_bytes;

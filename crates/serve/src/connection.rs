@@ -1,4 +1,4 @@
-//! One client: receives, asks the card, answers.
+//! One client: receives, submits to the card, replies.
 
 use crate::patience::{AWAKE, Patience};
 use crate::registry::{Counts, Registry};
@@ -8,7 +8,7 @@ use crate::tls::Security;
 use crate::wire::{
     Close, Command, Connection, Errno, Extent, MAX_EXTENTS, MAX_IN_FLIGHT, MIN_RECEIVE_BYTES, Request, Step, Tls,
 };
-use live::{Ask, AskError, Bell, Done, Op, Port};
+use live::{Bell, Port, Reply, ReplyError};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd};
 use std::io;
 use std::ops::Range;
@@ -76,12 +76,9 @@ struct Partial {
     received: usize,
 }
 
-/// What a parsed request asks of the card; the payload of a write lies in the receive buffer.
+/// A request that was parsed, and is not submitted yet; the payload of a write lies in the receive buffer.
 struct Parsed {
-    slot: u64,
-    command: Command,
-    offset_bytes: u64,
-    len_bytes: u32,
+    slot: usize,
     payload: Range<usize>,
 }
 
@@ -111,7 +108,7 @@ pub(crate) struct Client<'a> {
     /// Requests of the last round.
     last_batch: usize,
     parsed: Vec<Parsed>,
-    done: Vec<Done>,
+    replies: Vec<Reply>,
     /// When something was last received or sent.
     progress: Instant,
     counts: Arc<Counts>,
@@ -146,7 +143,7 @@ impl<'a> Client<'a> {
             stopping: false,
             last_batch: 0,
             parsed: Vec::new(),
-            done: Vec::new(),
+            replies: Vec::new(),
             progress: Instant::now(),
             counts: registry.counts(number),
             patience: Patience::default(),
@@ -183,7 +180,7 @@ impl<'a> Client<'a> {
                 return Err(Ended::Stopped);
             }
             self.wait_and_receive(began)?;
-            self.parse_and_ask()?;
+            self.parse_and_submit()?;
         }
     }
 
@@ -267,7 +264,7 @@ impl<'a> Client<'a> {
         if rung {
             waker.clear();
             if let Some(port) = &mut self.port {
-                port.completed(&mut self.done);
+                port.replies(&mut self.replies);
             }
         }
         if has_come && takes {
@@ -333,15 +330,15 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Takes what was received as far as it is whole, asks the card, and answers what is done; again, where that made
+    /// Takes what was received as far as it is whole, submits it, and replies to what is done; again, where that made
     /// room for what was received already.
-    fn parse_and_ask(&mut self) -> Result<(), Ended> {
-        while self.parse_and_ask_once()? && (self.busy || self.drains) {}
+    fn parse_and_submit(&mut self) -> Result<(), Ended> {
+        while self.parse_and_submit_once()? && (self.busy || self.drains) {}
         Ok(())
     }
 
     /// True when something was answered.
-    fn parse_and_ask_once(&mut self) -> Result<bool, Ended> {
+    fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
         let mut ended = None;
         let mut whole = None;
         if let Some(partial) = self.partial.take_if(|partial| partial.received == partial.payload.len()) {
@@ -393,8 +390,8 @@ impl<'a> Client<'a> {
             }
         }
         let in_flight = self.wire.in_flight();
-        self.ask(whole);
-        self.answer();
+        self.submit(whole);
+        self.reply();
         ended.map_or(Ok(self.wire.in_flight() < in_flight), Err)
     }
 
@@ -423,72 +420,45 @@ impl<'a> Client<'a> {
     }
 
     fn take(&mut self, request: Request, payload: Range<usize>) {
-        self.parsed.push(Parsed {
-            slot: request.slot() as u64,
-            command: request.command(),
-            offset_bytes: request.offset_bytes(),
-            len_bytes: request.length_bytes(),
-            payload,
-        });
         let slot = request.slot();
+        self.parsed.push(Parsed { slot, payload });
         self.requests[slot] = Some(request);
     }
 
-    /// Asks the card everything that was parsed, all at once.
-    fn ask(&mut self, whole: Option<Partial>) {
+    /// Submits everything that was parsed, all at once. Payloads go to the card from where they were received.
+    fn submit(&mut self, whole: Option<Partial>) {
         self.last_batch = self.parsed.len();
         if self.parsed.is_empty() && whole.is_none() {
             return;
         }
         let Some(port) = &mut self.port else { unreachable!("requests come after an export was chosen") };
-        let mut asks = Vec::with_capacity(self.parsed.len() + 1);
+        let mut requests = Vec::with_capacity(self.parsed.len() + 1);
         let mut at_once = Vec::new();
-        if let Some(partial) = &whole {
-            let fua = matches!(partial.request.command(), Command::Write { fua: true });
-            asks.push(Ask {
-                tag: partial.request.slot() as u64,
-                op: Op::Write(&partial.payload),
-                fua,
-                offset_bytes: partial.request.offset_bytes(),
-                len_bytes: partial.request.length_bytes(),
-            });
+        requests.extend(whole.iter().filter_map(|partial| for_card(&partial.request, &partial.payload)));
+        for Parsed { slot, payload } in self.parsed.drain(..) {
+            let Some(request) = &self.requests[slot] else { unreachable!("it was just parsed") };
+            match for_card(request, &self.input[payload]) {
+                Some(request) => requests.push(request),
+                None => at_once.push(slot),
+            }
         }
-        for parsed in &self.parsed {
-            let (op, fua) = match parsed.command {
-                Command::Read => (Op::Read, false),
-                Command::Write { fua } => (Op::Write(&self.input[parsed.payload.clone()]), fua),
-                Command::Flush => (Op::Flush, false),
-                Command::Trim { fua } => (Op::Trim, fua),
-                // Zeroes that take room have to be written.
-                Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => {
-                    at_once.push((parsed.slot, parsed.offset_bytes, parsed.len_bytes));
-                    continue;
-                }
-                Command::WriteZeroes { fua, no_hole, .. } => (Op::WriteZeroes { allocate: no_hole }, fua),
-            };
-            let Parsed { slot: tag, offset_bytes, len_bytes, .. } = *parsed;
-            asks.push(Ask { tag, op, fua, offset_bytes, len_bytes });
+        if !requests.is_empty() {
+            port.submit(&requests, &mut self.replies);
         }
-        if !asks.is_empty() {
-            port.submit(&asks, &mut self.done);
-        }
-        drop(asks);
         if let Some(partial) = whole {
             let slot = partial.request.slot();
             self.requests[slot] = Some(partial.request);
         }
-        self.parsed.clear();
-        for (slot, offset_bytes, len_bytes) in at_once {
-            self.answer_at_once(slot, offset_bytes, len_bytes);
-        }
+        at_once.into_iter().for_each(|slot| self.reply_at_once(slot));
     }
 
-    fn answer_at_once(&mut self, slot: u64, offset_bytes: u64, len_bytes: u32) {
-        let request = self.requests[slot as usize].take().expect("it was just taken");
+    /// Replies to what the card does not have to be asked.
+    fn reply_at_once(&mut self, slot: usize) {
+        let request = self.requests[slot].take().expect("it was just taken");
         let Some(port) = &self.port else { unreachable!("it was asked") };
         match request.command() {
             Command::BlockStatus => {
-                let extents = port.extents(offset_bytes, len_bytes.into(), MAX_EXTENTS);
+                let extents = port.extents(request.offset_bytes(), request.length_bytes().into(), MAX_EXTENTS);
                 let extents =
                     extents.into_iter().map(|(bytes, written)| Extent { bytes, hole: !written, zero: !written });
                 self.wire.answer_block_status(request, extents, &mut self.out);
@@ -502,14 +472,14 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Answers what the card has answered.
-    fn answer(&mut self) {
-        let mut all = std::mem::take(&mut self.done);
+    /// Replies to what the card has replied to.
+    fn reply(&mut self) {
+        let mut all = std::mem::take(&mut self.replies);
         let (mut read_bytes, mut written_bytes) = (0, 0);
         let answered = all.len() as u64;
-        for done in all.drain(..) {
-            let request = self.requests[done.tag as usize].take().expect("it is answered once");
-            match done.result {
+        for reply in all.drain(..) {
+            let request = self.requests[reply.tag as usize].take().expect("it is answered once");
+            match reply.result {
                 Ok(data) if request.command() == Command::Read => {
                     read_bytes += u64::from(request.length_bytes());
                     self.wire.answer_read(request, &mut self.out);
@@ -524,15 +494,15 @@ impl<'a> Client<'a> {
                 }
                 Err(error) => {
                     let errno = match error {
-                        AskError::OutOfRange => Errno::Invalid,
-                        AskError::ReadOnly => Errno::NotPermitted,
-                        AskError::Unreadable { .. } | AskError::NoPower | AskError::Stopped => Errno::Io,
+                        ReplyError::OutOfRange => Errno::Invalid,
+                        ReplyError::ReadOnly => Errno::NotPermitted,
+                        ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::Io,
                     };
                     self.wire.answer_error(request, errno, &error.to_string(), &mut self.out);
                 }
             }
         }
-        self.done = all;
+        self.replies = all;
         // Only this thread counts: nothing has to be added at once.
         let add = |count: &AtomicU64, more: u64| count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
         add(&self.counts.requests, answered);
@@ -540,4 +510,20 @@ impl<'a> Client<'a> {
         add(&self.counts.written_bytes, written_bytes);
         self.counts.in_flight.store(self.wire.in_flight().into(), Ordering::Relaxed);
     }
+}
+
+/// A request as the card takes it; `None`: the card does not have to be asked.
+fn for_card<'a>(request: &Request, payload: &'a [u8]) -> Option<live::Request<'a>> {
+    let (tag, offset, len) = (request.slot() as u64, request.offset_bytes(), request.length_bytes());
+    Some(match request.command() {
+        Command::Read => live::Request::read(tag, offset, len),
+        Command::Write { fua } => live::Request::write(tag, offset, payload).with_fua(fua),
+        Command::Flush => live::Request::flush(tag),
+        Command::Trim { fua } => live::Request::trim(tag, offset, len).with_fua(fua),
+        // Zeroes that take room have to be written.
+        Command::WriteZeroes { no_hole: true, fast: true, .. } | Command::Cache | Command::BlockStatus => return None,
+        Command::WriteZeroes { fua, no_hole, .. } => {
+            live::Request::write_zeroes(tag, offset, len, no_hole).with_fua(fua)
+        }
+    })
 }

@@ -1,5 +1,5 @@
 //! Fitted to every other point of what was published, held against the others.
-//! `cargo run --release -p study --example published`; names of tables after `--` run only those.
+//! `cargo run --profile dist -p study --example published`; names of tables after `--` run only those.
 
 use profile::Host;
 use study::fit::{Assumed, Input, Options, distance, fit, observe};

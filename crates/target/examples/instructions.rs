@@ -1,7 +1,7 @@
 //! Random 4 KiB requests in steady state on a full tachIOn, for counting instructions:
 //!
 //! ```text
-//! valgrind --tool=callgrind --toggle-collect='*measured*' target/release/examples/instructions rndwr 200000 1/64
+//! valgrind --tool=callgrind --toggle-collect='*measured*' target/dist/examples/instructions rndwr 200000 1/64
 //! ```
 //!
 //! The instructions that it prints as collected, divided by the requests, are the cost of one simulated request, with

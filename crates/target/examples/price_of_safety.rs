@@ -95,16 +95,16 @@ impl Host {
     /// Runs so many requests, `depth` at once; LBAs by `next`.
     fn run(&mut self, requests: u64, depth: u32, write: bool, next: impl Fn(&mut Rng, u64) -> u64) -> Measured {
         let from = self.now;
-        let (mut asked, mut ended) = (0, 0);
+        let (mut issued, mut ended) = (0, 0);
         let mut latencies = Vec::with_capacity(requests as usize);
         let mut free: Vec<u32> = (0..depth).collect();
         while ended < requests {
-            while asked < requests
+            while issued < requests
                 && let Some(id) = free.pop()
             {
-                let lba = next(&mut self.rng, asked);
+                let lba = next(&mut self.rng, issued);
                 self.submit(id, write, lba);
-                asked += 1;
+                issued += 1;
             }
             while self.done.is_empty() {
                 assert!(self.step(), "a request was lost");
@@ -122,7 +122,7 @@ impl Host {
 
     fn fill(&mut self) {
         let sectors = self.sectors();
-        self.run(sectors, DEPTH, true, |_, asked| asked);
+        self.run(sectors, DEPTH, true, |_, issued| issued);
     }
 
     fn random(&mut self, requests: u64, write: bool) -> Measured {

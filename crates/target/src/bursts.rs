@@ -1,6 +1,6 @@
 //! Bursts of sequential writes into a modelled device that is new.
 
-use crate::{BurstAsk, Machine, Modelled, Progress, RunError, Stop, StopReason};
+use crate::{BurstSeries, Machine, Modelled, Progress, RunError, Stop, StopReason};
 use device::HostConfig;
 use load::{BurstCurve, Bursts};
 use profile::{DeviceConfig, Profile, ProfileError};
@@ -32,19 +32,19 @@ impl BurstDevice {
     /// the time: amounts are smaller, and what is done to them is as fast. Amounts and times of the answer are the whole's.
     pub fn bursts(
         &self,
-        ask: &BurstAsk,
+        series: &BurstSeries,
         host: HostConfig,
         seed: u64,
         progress: &dyn Progress,
     ) -> Result<Vec<BurstCurve>, RunError> {
-        let mut config = ask.config(self.device.user_bytes(), self.ratio);
+        let mut config = series.config(self.device.user_bytes(), self.ratio);
         for burst in config.bursts.iter_mut().filter(|burst| burst.idle_ns > 0) {
             // Before a card takes a pause for one, the same time goes by on a card of any size.
             burst.idle_ns += (card::IDLE_NS as f64 * (1.0 - self.ratio)) as u64;
         }
         let mut load = Bursts::new(config)?;
         let curves = load.curves();
-        let device = Modelled::new(&self.device, ask.threads, false, seed)?;
+        let device = Modelled::new(&self.device, series.threads, false, seed)?;
         let mut machine = Machine::new(device, &mut load, host, false);
         if machine.run_until_or(Stop::Finished(u64::MAX), &|| progress.cancelled()) == StopReason::Cancelled {
             return Err(RunError::Cancelled);

@@ -8,6 +8,7 @@
 //! - a device that has work in flight and no event to come has lost a request: the run panics instead of hanging.
 
 mod bursts;
+mod error;
 mod machine;
 mod model;
 mod modelled;
@@ -22,6 +23,7 @@ mod tail;
 mod target;
 
 pub use bursts::BurstDevice;
+pub use error::RunError;
 pub use machine::{Machine, Stop, StopReason};
 pub use model::ModelTarget;
 pub use modelled::Modelled;
@@ -29,7 +31,7 @@ pub use precondition::{Pattern, precondition};
 pub use progress::{OnlyCancel, Progress, Silent};
 pub use recorder::Recorder;
 pub use replay::{ReplaySpec, TraceSource, replay};
-pub use run::{Measure, RunError, RunSpec, measure, pattern_of, prepare, run};
+pub use run::{Measure, RunSpec, measure, pattern_of, prepare, run};
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
-pub use target::{Ask, AskedBurst, BurstAsk, Clock, Effort, State, Target, TargetError};
+pub use target::{BurstSeries, BurstSpec, Clock, Effort, Measurement, State, Target, TargetError};

@@ -70,7 +70,7 @@ struct Process {
     /// Delay of the session's submission behind its due time.
     late_ns: u64,
     /// When the session handed the request to the driver, or when it was due if that was before.
-    asked: Time,
+    issued: Time,
     /// When the device had it, and when it gave it back.
     submitted: Time,
     returned: Time,
@@ -109,7 +109,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             request: Request::flush(),
             due: Time::NEVER,
             late_ns: 0,
-            asked: Time::ZERO,
+            issued: Time::ZERO,
             submitted: Time::ZERO,
             returned: Time::ZERO,
             parts: device::Parts::default(),
@@ -272,7 +272,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         if cpu_ns == 0 {
             process.state = State::Moving;
             if matches!(then, Then::Submit) {
-                process.asked = self.now.min(process.due);
+                process.issued = self.now.min(process.due);
             }
             return self.burst_over(p, has_core);
         }
@@ -300,7 +300,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         if matches!(process.then, Then::Submit) {
             // The driver's share comes last: the request's latency begins with it.
             let driver_ns = (self.host.submit_ns as f64 * slowdown).round() as u64;
-            process.asked = (self.now + ns.saturating_sub(driver_ns)).min(process.due);
+            process.issued = (self.now + ns.saturating_sub(driver_ns)).min(process.due);
         }
         self.events.set(p.0 as usize, self.now + ns);
     }
@@ -333,11 +333,11 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
                     recorder.record(
                         process.request.operation,
                         process.request.range.len_bytes,
-                        process.asked,
+                        process.issued,
                         now,
                         || {
                             let mut parts = process.parts;
-                            let before_ns = process.submitted - process.asked;
+                            let before_ns = process.submitted - process.issued;
                             if explain {
                                 parts.add(Cause::Late, process.late_ns);
                                 parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));

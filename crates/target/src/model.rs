@@ -1,10 +1,11 @@
 //! A modelled card as a target of a review.
 
 use crate::precondition::precondition;
-use crate::{
-    Ask, BurstAsk, Clock, Measure, Modelled, Pattern, Progress, RunError, RunSpec, State, Target, TargetError,
-};
 use crate::{BurstDevice, SteadyRule, measure, steady_state};
+use crate::{
+    BurstSeries, Clock, Measure, Measurement, Modelled, Pattern, Progress, RunError, RunSpec, State, Target,
+    TargetError,
+};
 use device::{Device, SECTOR_BYTES};
 use load::BurstCurve;
 use profile::{DeviceConfig, Host, Profile, ProfileError};
@@ -18,12 +19,12 @@ const MAX_REQUESTS: u32 = 1024;
 /// of a sweep do not depend on each other.
 #[derive(Clone)]
 pub struct ModelTarget {
-    asked: Arc<Asked>,
+    common: Arc<Common>,
     prepared: Option<Modelled>,
 }
 
 /// Parts that all copies have in common.
-struct Asked {
+struct Common {
     info: TargetInfo,
     host: Host,
     device: DeviceConfig,
@@ -36,7 +37,7 @@ impl ModelTarget {
     /// A card behind a host, at a share of its size.
     pub fn new(profile: &Profile, host: &Host, scale: f64, seed: u64) -> Result<ModelTarget, ProfileError> {
         let device = profile.lower(scale)?;
-        let asked = Asked {
+        let common = Common {
             info: info(profile, &device, scale)?,
             host: host.clone(),
             seed,
@@ -44,7 +45,7 @@ impl ModelTarget {
             write_bw_bytes: profile.figures()?.map_or(1e8, |figures| figures.data_program_bytes_per_s),
             device,
         };
-        Ok(ModelTarget { asked: Arc::new(asked), prepared: None })
+        Ok(ModelTarget { common: Arc::new(common), prepared: None })
     }
 }
 
@@ -91,11 +92,11 @@ fn info(profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<TargetIn
 
 impl Target for ModelTarget {
     fn info(&self) -> TargetInfo {
-        self.asked.info.clone()
+        self.common.info.clone()
     }
 
     fn host(&self) -> HostInfo {
-        let host = &self.asked.host;
+        let host = &self.common.host;
         let config = host.config();
         let fact =
             |key: &str, label: &str, ns: u64| Fact { key: key.into(), label: label.into(), value: format!("{ns} ns") };
@@ -111,7 +112,7 @@ impl Target for ModelTarget {
     }
 
     fn capacity_bytes(&self) -> u64 {
-        self.asked.device.user_bytes()
+        self.common.device.user_bytes()
     }
 
     fn clock(&self) -> Clock {
@@ -127,11 +128,11 @@ impl Target for ModelTarget {
         if !(0.0..=1.0).contains(&state.fill) {
             return Err(RunError::Fill { fill: state.fill }.into());
         }
-        let asked = &self.asked;
-        let mut device = Modelled::new(&asked.device, MAX_REQUESTS, false, asked.seed)?;
+        let common = &self.common;
+        let mut device = Modelled::new(&common.device, MAX_REQUESTS, false, common.seed)?;
         let fill_bytes = ((device.capacity_bytes() as f64 * state.fill) as u64).div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
         let fill_bytes = fill_bytes.min(device.capacity_bytes());
-        let rounds = precondition(&mut device, fill_bytes, state.pattern, asked.seed, progress)?;
+        let rounds = precondition(&mut device, fill_bytes, state.pattern, common.seed, progress)?;
         let written_bytes = device.counters().host_sectors * SECTOR_BYTES;
         let is_disks = device.cards().is_empty();
         self.prepared = Some(device);
@@ -153,23 +154,23 @@ impl Target for ModelTarget {
 
     /// # Panics
     /// When the target was not brought to a state: a bug of the method.
-    fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError> {
+    fn measure(&mut self, measurement: &Measurement, progress: &dyn Progress) -> Result<RunResult, TargetError> {
         let device = self.prepared.clone().expect("a model is brought to a state before it is measured");
-        let asked = &self.asked;
-        let footprint_bytes = ask.load.build(ask.seed).map_err(RunError::from)?.footprint_bytes();
+        let common = &self.common;
+        let footprint_bytes = measurement.load.build(measurement.seed).map_err(RunError::from)?.footprint_bytes();
         let capacity_bytes = device.capacity_bytes();
         if footprint_bytes > capacity_bytes {
             return Err(RunError::Footprint { footprint_bytes, capacity_bytes }.into());
         }
         let spec = RunSpec {
-            device: &asked.device,
+            device: &common.device,
             device_json: serde_json::Value::Null,
-            host: &asked.host.config(),
+            host: &common.host.config(),
             host_json: serde_json::Value::Null,
-            load: &ask.load,
-            fill: ask.fill,
-            seed: ask.seed,
-            measure: ask.seconds.map_or(Measure::Auto, Measure::Seconds),
+            load: &measurement.load,
+            fill: measurement.fill,
+            seed: measurement.seed,
+            measure: measurement.seconds.map_or(Measure::Auto, Measure::Seconds),
             fresh: false,
             explain_tail: false,
             histograms: true,
@@ -177,9 +178,9 @@ impl Target for ModelTarget {
         Ok(measure(&spec, device, progress)?)
     }
 
-    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
-        let asked = &self.asked;
-        Ok(asked.burst_device.bursts(ask, asked.host.config(), asked.seed, progress)?)
+    fn bursts(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        let common = &self.common;
+        Ok(common.burst_device.bursts(series, common.host.config(), common.seed, progress)?)
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {
@@ -187,6 +188,6 @@ impl Target for ModelTarget {
     }
 
     fn expected_write_bw_bytes(&self) -> f64 {
-        self.asked.write_bw_bytes
+        self.common.write_bw_bytes
     }
 }

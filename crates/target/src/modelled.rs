@@ -1,7 +1,7 @@
 //! The modelled devices behind one name.
 
 use crate::Striped;
-use crate::run::RunError;
+use crate::error::RunError;
 use card::{MediaCounters, ModelCard};
 use device::{Completion, Device, Request, RequestId, Time};
 use disk::Array;

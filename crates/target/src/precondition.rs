@@ -3,7 +3,7 @@
 //! The space in use is written front to back, then overwritten in the load's own pattern, round by round, until write
 //! amplification is steady. Every write is done exactly once, so the work is linear in the card's size.
 
-use crate::run::RunError;
+use crate::error::RunError;
 use crate::{Modelled, Progress, SteadyRule, steady_state};
 use device::{Device, Rng, SECTOR_BYTES};
 use ftl::{Ftl, Lba};
@@ -44,7 +44,7 @@ impl std::fmt::Display for Pattern {
 const ROUND_SHARE: f64 = 0.25;
 /// Shares of the data capacity that are written at least before steady state may be declared: free space must be used
 /// up, and bands of the first, sequential fill must have been cleaned.
-const LEAST_SHARE: f64 = 2.0;
+const MIN_SHARE: f64 = 2.0;
 
 /// Fills and overwrites; returns the write amplification of each round of overwriting, over all cards.
 pub fn precondition(
@@ -98,7 +98,7 @@ fn precondition_ftl(
         let mut writer = Writer::new(pattern, fill_sectors, seed)?;
         let data_sectors = ftl.user_sectors() as f64 / (1.0 - ftl.effective_spare_factor());
         let round_sectors = (data_sectors * ROUND_SHARE).ceil() as u64;
-        let least = (data_sectors * LEAST_SHARE) as u64;
+        let least = (data_sectors * MIN_SHARE) as u64;
         progress.begin("overwrite until steady", least + round_sectors);
         let mut written = 0;
         loop {

@@ -38,7 +38,7 @@ pub struct Effort {
 
 /// Parameters of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ask {
+pub struct Measurement {
     /// Load that the device is given.
     pub load: LoadConfig,
     /// Share of the capacity that is in use meanwhile, as in [`State`]; for the result.
@@ -51,7 +51,7 @@ pub struct Ask {
 
 /// Sequential writes as fast as the device takes them, with pauses between.
 #[derive(Clone, Debug, PartialEq)]
-pub struct BurstAsk {
+pub struct BurstSeries {
     /// Bytes of a request.
     pub block_bytes: u32,
     /// Threads that share one position.
@@ -59,12 +59,12 @@ pub struct BurstAsk {
     /// Share of the capacity that is written to, from its start.
     pub fill: f64,
     /// One after the other.
-    pub bursts: Vec<AskedBurst>,
+    pub bursts: Vec<BurstSpec>,
 }
 
 /// One of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AskedBurst {
+pub struct BurstSpec {
     /// Seconds before it in which nothing is asked.
     pub idle_s: f64,
     /// Bytes to write, as a share of the capacity.
@@ -73,16 +73,16 @@ pub struct AskedBurst {
     pub limit_s: Option<f64>,
 }
 
-impl BurstAsk {
+impl BurstSeries {
     /// The load on a device of so many bytes, whose times are `ratio` of those that were asked for.
     pub fn config(&self, capacity_bytes: u64, ratio: f64) -> BurstsConfig {
         let block = u64::from(self.block_bytes);
         let bytes = |share: f64| ((capacity_bytes as f64 * share) as u64 / block).max(1) * block;
         let ns = |seconds: f64| (seconds * ratio * 1e9) as u64;
-        let burst = |asked: &AskedBurst| BurstConfig {
-            idle_ns: ns(asked.idle_s),
-            bytes: bytes(asked.share),
-            limit_ns: asked.limit_s.map_or(u64::MAX, ns),
+        let burst = |spec: &BurstSpec| BurstConfig {
+            idle_ns: ns(spec.idle_s),
+            bytes: bytes(spec.share),
+            limit_ns: spec.limit_s.map_or(u64::MAX, ns),
         };
         BurstsConfig {
             block_bytes: self.block_bytes,
@@ -140,11 +140,11 @@ pub trait Target: Send {
     fn bring_to(&mut self, state: &State, progress: &dyn Progress) -> Result<Preconditioning, TargetError>;
 
     /// Measures one load. `series`, `steady_state` and the histograms of `read`, `write` and `sync` are filled in.
-    fn measure(&mut self, ask: &Ask, progress: &dyn Progress) -> Result<RunResult, TargetError>;
+    fn measure(&mut self, series: &Measurement, progress: &dyn Progress) -> Result<RunResult, TargetError>;
 
     /// Writes bursts into the device as it is after [`Target::purge`]. Amounts and times of the answer are those of the
     /// whole device, where a model is smaller.
-    fn bursts(&mut self, ask: &BurstAsk, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError>;
+    fn bursts(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError>;
 
     /// Another one like it that can be measured at the same time without disturbing it; `None`: there is only one.
     fn fork(&self) -> Option<Box<dyn Target>>;

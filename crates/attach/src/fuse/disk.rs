@@ -10,7 +10,7 @@ use fuser::{
     KernelConfig, LockOwner, OpenAccMode, OpenFlags, ReplyAttr, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
     ReplyLseek, ReplyOpen, ReplyStatfs, ReplyWrite, Request, TimeOrNow, WriteFlags,
 };
-use live::{Live, Op};
+use live::Live;
 use rustix::fs::{FallocateFlags, OFlags};
 use std::cell::Cell;
 use std::ffi::OsStr;
@@ -193,7 +193,7 @@ impl Filesystem for Disk {
         if len == 0 {
             return reply.data(&[]);
         }
-        self.lane().ask(Pending::Read(reply), Op::Read, false, offset, len);
+        self.lane().call(Pending::Read(reply), live::Request::read(0, offset, len));
     }
 
     fn write(
@@ -215,7 +215,7 @@ impl Filesystem for Disk {
         }
         let fua = OFlags::from_bits_retain(flags.0 as u32).contains(OFlags::DSYNC);
         let data = &data[..len as usize];
-        self.lane().ask(Pending::Write(reply, len), Op::Write(data), fua, offset, len);
+        self.lane().call(Pending::Write(reply, len), live::Request::write(0, offset, data).with_fua(fua));
     }
 
     fn flush(&self, _: &Request, _: INodeNo, _: FileHandle, _: LockOwner, reply: ReplyEmpty) {
@@ -224,7 +224,7 @@ impl Filesystem for Disk {
     }
 
     fn fsync(&self, _: &Request, _: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        self.lane().ask(Pending::Flush(reply), Op::Flush, false, 0, 0);
+        self.lane().call(Pending::Flush(reply), live::Request::flush(0));
     }
 
     fn fallocate(
@@ -256,7 +256,7 @@ impl Filesystem for Disk {
             _ => return reply.error(Errno::EOPNOTSUPP),
         };
         match range.next() {
-            Some((op, offset, len)) => self.lane().ask(Pending::Range(reply, range), op, false, offset, len),
+            Some(request) => self.lane().call(Pending::Range(reply, range), request),
             None => reply.ok(),
         }
     }

@@ -1,7 +1,7 @@
 //! What can go wrong, and what the kernel is told of it.
 
 use fuser::Errno;
-use live::AskError;
+use live::ReplyError;
 use std::io;
 use std::path::PathBuf;
 
@@ -59,10 +59,10 @@ pub enum FuseError {
 }
 
 /// What the kernel is told.
-pub(in crate::fuse) fn errno(error: AskError) -> Errno {
+pub(in crate::fuse) fn errno(error: ReplyError) -> Errno {
     match error {
-        AskError::OutOfRange => Errno::EINVAL,
-        AskError::ReadOnly => Errno::EROFS,
-        AskError::Unreadable { .. } | AskError::NoPower | AskError::Stopped => Errno::EIO,
+        ReplyError::OutOfRange => Errno::EINVAL,
+        ReplyError::ReadOnly => Errno::EROFS,
+        ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::EIO,
     }
 }

@@ -3,7 +3,7 @@
 use crate::fuse::error::errno;
 use crate::fuse::range::Range;
 use fuser::{ReplyData, ReplyEmpty, ReplyWrite};
-use live::{Ask, AskError, Done, Op, Port, ReadData};
+use live::{Port, ReadData, Reply, ReplyError, Request};
 use parking_lot::Mutex;
 use slab::Slab;
 
@@ -16,8 +16,8 @@ pub(in crate::fuse) enum Pending {
     Range(ReplyEmpty, Range),
 }
 
-/// An answer, and who waits for it.
-type Answered = (Pending, Result<ReadData, AskError>);
+/// A request of the kernel, and the card's reply to it.
+type Answered = (Pending, Result<ReadData, ReplyError>);
 
 /// See the module. Each thread that reads from the kernel has its own; the thread of answers comes to all.
 pub(in crate::fuse) struct Lane(Mutex<Inner>);
@@ -25,24 +25,24 @@ pub(in crate::fuse) struct Lane(Mutex<Inner>);
 struct Inner {
     port: Port,
     pending: Slab<Pending>,
-    done: Vec<Done>,
+    replies: Vec<Reply>,
 }
 
 impl Inner {
     fn take(&mut self) -> Vec<Answered> {
         let pending = &mut self.pending;
-        self.done.drain(..).map(|done| (pending.remove(done.tag as usize), done.result)).collect()
+        self.replies.drain(..).map(|reply| (pending.remove(reply.tag as usize), reply.result)).collect()
     }
 }
 
 impl Lane {
     pub fn new(port: Port) -> Lane {
-        Lane(Mutex::new(Inner { port, pending: Slab::new(), done: Vec::new() }))
+        Lane(Mutex::new(Inner { port, pending: Slab::new(), replies: Vec::new() }))
     }
 
-    /// Asks the card for what the kernel asks, and replies to what is answered.
-    pub fn ask(&self, pending: Pending, op: Op, fua: bool, offset_bytes: u64, len_bytes: u32) {
-        let answered = self.submit(pending, op, fua, offset_bytes, len_bytes);
+    /// Submits a request of the kernel to the card, and replies to what is answered.
+    pub fn call(&self, pending: Pending, request: Request) {
+        let answered = self.submit(pending, request);
         self.reply(answered);
     }
 
@@ -50,8 +50,8 @@ impl Lane {
     pub fn answered(&self) {
         let answered = {
             let mut inner = self.0.lock();
-            let Inner { port, done, .. } = &mut *inner;
-            port.completed(done);
+            let Inner { port, replies, .. } = &mut *inner;
+            port.replies(replies);
             inner.take()
         };
         self.reply(answered);
@@ -62,11 +62,11 @@ impl Lane {
         self.0.lock().port.extents(offset_bytes, len_bytes, most)
     }
 
-    fn submit(&self, pending: Pending, op: Op, fua: bool, offset_bytes: u64, len_bytes: u32) -> Vec<Answered> {
+    fn submit(&self, pending: Pending, request: Request) -> Vec<Answered> {
         let mut inner = self.0.lock();
         let tag = inner.pending.insert(pending) as u64;
-        let Inner { port, done, .. } = &mut *inner;
-        port.submit(&[Ask { tag, op, fua, offset_bytes, len_bytes }], done);
+        let Inner { port, replies, .. } = &mut *inner;
+        port.submit(&[Request { tag, ..request }], replies);
         inner.take()
     }
 
@@ -99,8 +99,8 @@ impl Lane {
                                 empty.ok();
                                 break;
                             }
-                            (Ok(_), Some((op, offset, len))) => {
-                                let mut others = self.submit(Pending::Range(empty, range), op, false, offset, len);
+                            (Ok(_), Some(request)) => {
+                                let mut others = self.submit(Pending::Range(empty, range), request);
                                 let own = others.iter().position(|(pending, _)| matches!(pending, Pending::Range(..)));
                                 let Some(own) = own else {
                                     self.reply(others);

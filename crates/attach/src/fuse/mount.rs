@@ -35,7 +35,7 @@ impl Default for Options {
 }
 
 /// Most threads that take requests from the kernel.
-const MOST_THREADS: usize = 64;
+const MAX_THREADS: usize = 64;
 /// How long the session's threads have to end after they were cut off.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
 
@@ -62,7 +62,7 @@ pub fn mount(live: Arc<Live>, mountpoint: &Path, options: &Options) -> Result<Mo
     let device = File::options().read(true).write(true).open("/dev/fuse").map_err(FuseError::NoFuse)?;
     let refused = |source| FuseError::Mount { mountpoint: there.clone(), source };
 
-    let threads = options.threads.unwrap_or_else(default_threads).clamp(1, MOST_THREADS);
+    let threads = options.threads.unwrap_or_else(default_threads).clamp(1, MAX_THREADS);
     let disk = Disk {
         answers: Answers::new(&live, threads).map_err(refused)?,
         live: Arc::downgrade(&live),

@@ -1,7 +1,7 @@
 //! Ranges of any length that are to read as zeroes, in pieces that hold nobody up.
 
 use device::SECTOR_BYTES;
-use live::Op;
+use live::Request;
 
 /// Trimmed at once.
 const TRIM_BYTES: u64 = 1 << 30;
@@ -23,7 +23,7 @@ impl Range {
     }
 
     /// The next piece to ask for, until there is none.
-    pub fn next(&mut self) -> Option<(Op<'static>, u64, u32)> {
+    pub fn next(&mut self) -> Option<Request<'static>> {
         let offset = self.offset_bytes;
         let piece = if self.allocate { WRITE_BYTES } else { TRIM_BYTES };
         // Pieces end at multiples of a piece, so that only the range's own ends may lie within a sector.
@@ -33,13 +33,12 @@ impl Range {
         }
         self.offset_bytes = end;
         let is_whole = offset.is_multiple_of(SECTOR_BYTES) && end.is_multiple_of(SECTOR_BYTES);
-        let op = match (self.allocate, is_whole) {
-            (true, _) => Op::WriteZeroes { allocate: true },
-            (false, true) => Op::Trim,
+        let len = (end - offset) as u32;
+        Some(match self.allocate || !is_whole {
             // A hole in a file reads as zeroes from its first byte to its last.
-            (false, false) => Op::WriteZeroes { allocate: false },
-        };
-        Some((op, offset, (end - offset) as u32))
+            true => Request::write_zeroes(0, offset, len, self.allocate),
+            false => Request::trim(0, offset, len),
+        })
     }
 }
 
@@ -47,21 +46,21 @@ impl Range {
 mod tests {
     use super::*;
 
-    fn pieces(mut range: Range) -> Vec<(Op<'static>, u64, u32)> {
+    fn pieces(mut range: Range) -> Vec<Request<'static>> {
         std::iter::from_fn(|| range.next()).collect()
     }
 
     #[test]
     fn pieces_follow_each_other_and_only_ragged_ends_are_written() {
         let hole = pieces(Range::new(100, (5 << 30) + 4096, false));
-        assert_eq!(hole[0], (Op::WriteZeroes { allocate: false }, 100, (1 << 30) - 100));
-        assert!(hole[1..].iter().all(|(op, ..)| *op == Op::Trim), "{hole:?}");
+        assert_eq!(hole[0], Request::write_zeroes(0, 100, (1 << 30) - 100, false));
+        assert!(hole[1..].iter().all(|r| *r == Request::trim(0, r.range.offset_bytes, r.range.len_bytes)), "{hole:?}");
         let zeroes = pieces(Range::new(4096, 10 << 20, true));
-        assert!(zeroes.iter().all(|(op, _, len)| *op == Op::WriteZeroes { allocate: true } && *len <= 4 << 20));
+        assert!(zeroes.iter().all(|request| request.keeps_room && request.range.len_bytes <= 4 << 20));
         for (list, from, to) in [(hole, 100, (5 << 30) + 4096), (zeroes, 4096, 10 << 20)] {
-            let end = list.iter().fold(from, |at, (_, offset, len)| {
-                assert_eq!(at, *offset);
-                at + u64::from(*len)
+            let end = list.iter().fold(from, |at, request| {
+                assert_eq!(at, request.range.offset_bytes);
+                at + u64::from(request.range.len_bytes)
             });
             assert_eq!(end, to);
         }

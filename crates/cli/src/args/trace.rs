@@ -2,11 +2,11 @@
 
 use clap::{Args, ValueEnum, ValueHint};
 use load::Speed;
+use load::trace::Format;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
-use trace::Format;
 
 /// A recorded trace in place of a load.
 #[derive(Debug, Args)]

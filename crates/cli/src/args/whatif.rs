@@ -106,7 +106,7 @@ pub struct WhatifOutputArgs {
 }
 
 /// Most values of one axis.
-const MOST_VALUES: usize = 1_000;
+const MAX_VALUES: usize = 1_000;
 
 /// Values joined by commas, or a range of whole ones.
 #[derive(Clone, Debug, PartialEq)]
@@ -135,7 +135,7 @@ pub enum ValuesError<E> {
         text: String,
     },
     /// More than anybody waits for.
-    #[error("has {count} values, at most {MOST_VALUES} are possible")]
+    #[error("has {count} values, at most {MAX_VALUES} are possible")]
     TooMany {
         /// How many.
         count: usize,
@@ -157,7 +157,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
             return if least <= most { Ok(Values::Range(least, most)) } else { Err(ValuesError::Backward) };
         }
         let count = text.split(',').count();
-        if count > MOST_VALUES {
+        if count > MAX_VALUES {
             return Err(ValuesError::TooMany { count });
         }
         let mut values: Vec<T> = Vec::new();

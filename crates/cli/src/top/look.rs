@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Latencies are those of this long.
 const LATENCIES_OF: Duration = Duration::from_secs(5);
 /// Looks that are kept at most.
-const MOST_LOOKS: usize = 64;
+const MAX_LOOKS: usize = 64;
 
 /// One moment.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Watched {
         }
         let now = look.at;
         self.looks.push_back(look);
-        while self.looks.len() > MOST_LOOKS || self.looks.get(1).is_some_and(|next| now - next.at >= LATENCIES_OF) {
+        while self.looks.len() > MAX_LOOKS || self.looks.get(1).is_some_and(|next| now - next.at >= LATENCIES_OF) {
             self.looks.pop_front();
         }
     }

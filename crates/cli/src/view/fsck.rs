@@ -6,7 +6,7 @@ use fsck::{Blocks, CardFacts, CopyState, LostSector, ModuleState, Modules, Repor
 use std::fmt::Write;
 
 /// Lost sectors and stripes that are printed; JSON has more.
-const MOST_PRINTED: usize = 20;
+const MAX_PRINTED: usize = 20;
 /// Column of what follows a label.
 const INDENT: usize = 13;
 /// Bytes of a sector.
@@ -202,7 +202,7 @@ fn checkpoints(report: &Report) -> String {
 fn blocks(found: &Blocks) -> String {
     let wear = &found.cycles;
     let named: Vec<String> =
-        found.bad_at.iter().take(MOST_PRINTED).map(|(slot, die, block)| format!("{slot}/{die}/{block}")).collect();
+        found.bad_at.iter().take(MAX_PRINTED).map(|(slot, die, block)| format!("{slot}/{die}/{block}")).collect();
     let named = if named.is_empty() { String::new() } else { format!(" (slot/die/block {})", named.join(" ")) };
     format!(
         "{}, {} bad{named}; the others erased {} to {} times, {:.1} on average",
@@ -246,7 +246,7 @@ fn damaged(found: &Stripes) -> String {
     let mut named: Vec<String> = found
         .named
         .iter()
-        .take(MOST_PRINTED)
+        .take(MAX_PRINTED)
         .map(|(band, stripe, state)| format!("{band}:{stripe} {}", super::fsck_detail::stripe_word(*state)))
         .collect();
     let total = found.torn + found.inconsistent + found.beyond_redundancy;
@@ -262,12 +262,12 @@ fn lost(sectors: &[LostSector]) -> String {
     }
     let mut table = Table::new([Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left]);
     table.row(["lost LBA", "band", "stripe", "unit", "sector", ""]);
-    for lost in sectors.iter().take(MOST_PRINTED) {
+    for lost in sectors.iter().take(MAX_PRINTED) {
         let numbers = [lost.lba, lost.band, lost.stripe, lost.unit, lost.sector].map(|number| number.to_string());
         let why = if lost.was_lost_before { "lost before" } else { "beyond redundancy" };
         table.row(numbers.into_iter().chain([why.to_owned()]));
     }
-    let more = sectors.len().saturating_sub(MOST_PRINTED);
+    let more = sectors.len().saturating_sub(MAX_PRINTED);
     let more = if more > 0 { format!("and {} more; --json has all\n", grouped(more as u64)) } else { String::new() };
     format!("\n{}{more}", table.render())
 }

@@ -1,6 +1,7 @@
 //! `flashrig fsck` on cards whose state is known. `UPDATE_GOLDEN=1` writes the expected texts anew; read what changed.
 
 #[path = "../../../fsck/tests/it/common/mod.rs"]
+#[allow(dead_code, reason = "the tests of fsck use the rest")]
 mod on_media;
 
 use crate::common::{run_in, succeed};

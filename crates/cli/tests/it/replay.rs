@@ -3,12 +3,12 @@
 use crate::common::{command, json, run, succeed};
 use device::Operation;
 use flate2::write::GzEncoder;
+use load::trace::{Format, Record, Writer};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use tempfile::TempDir;
-use trace::{Format, Record, Writer};
 
 const SCHEMA: &str = include_str!("../../../../docs/run-result.schema.json");
 

@@ -98,6 +98,7 @@ fn wait_for_server(pid: u32) {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_card_that_lies_about_flushes_is_caught_and_an_honest_one_passes() {
     let Some(dir) = ground() else { return };
     let without = ["--set", "card.power_loss_protection=false"];
@@ -143,6 +144,7 @@ fn review(dir: &Path, card: &str, words: &[&str]) -> serde_json::Value {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn flash_and_disks_run_the_mix_side_by_side_and_on_their_models() {
     let Some(dir) = ground() else { return };
     let mix = ["--parts", "mix", "--sessions", "1,4", "--db-size", "48m", "--shared-buffers", "8m"];
@@ -164,6 +166,7 @@ fn flash_and_disks_run_the_mix_side_by_side_and_on_their_models() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn slob_runs_on_cards_of_every_kind() {
     let Some(dir) = ground() else { return };
     for card in ["tachion-400", "violin-3205"] {
@@ -176,6 +179,7 @@ fn slob_runs_on_cards_of_every_kind() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn nothing_is_left_after_ctrl_c_or_a_kill() {
     let Some(dir) = ground() else { return };
     for signal in [rustix::process::Signal::INT, rustix::process::Signal::KILL] {
@@ -190,6 +194,7 @@ fn nothing_is_left_after_ctrl_c_or_a_kill() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_server_that_is_killed_is_what_the_review_names() {
     let Some(dir) = ground() else { return };
     let child = begin(dir.path(), &["--cycles", "50", "--out", "it"]);

@@ -1,12 +1,12 @@
 //! An operator's requests to a running card through its socket.
 
-use crate::common::{Rig, SIZE, ask, overwrite};
+use crate::common::{Rig, SIZE, call, overwrite};
 use control::{ClientError, Insert, Range};
-use live::{Change, Gc, ModuleState, Op};
+use live::{Change, Gc, ModuleState, Request};
 
 fn refused(error: ClientError) -> (u16, String) {
     match error {
-        ClientError::Refused { status, message } => (status, message),
+        ClientError::Refused { status, message } => (status, message.to_string()),
         other => panic!("{other}"),
     }
 }
@@ -41,7 +41,7 @@ fn a_module_is_pulled_and_put_back_and_replaced() {
     assert_eq!((pulled.slot, pulled.present, pulled.state), (3, false, ModuleState::Missing));
     assert_eq!(refused(rig.client.pull(3).unwrap_err()), (409, "slot 3 is empty".into()));
     assert!(rig.client.status().unwrap().status.degraded);
-    assert!(ask(&rig.live, Op::Read, 0, 1 << 20).unwrap() == [7; 1 << 20]);
+    assert!(call(&rig.live, Request::read(0, 0, 1 << 20)).unwrap() == [7; 1 << 20]);
     let back = rig.client.insert(3, &Insert::default()).unwrap();
     assert!(back.present && back.state != ModuleState::Missing);
     rig.until("rebuilt", |status| !status.degraded);
@@ -121,7 +121,7 @@ fn power_is_cut_and_comes_back_with_what_was_set() {
     let status = rig.client.status().unwrap().status;
     assert!(status.powered && status.recovery_ns.is_some() && status.settings == settings, "{status:?}");
     overwrite(&rig.live, 2);
-    assert!(ask(&rig.live, Op::Read, 0, 1 << 20).unwrap() == [7; 1 << 20]);
+    assert!(call(&rig.live, Request::read(0, 0, 1 << 20)).unwrap() == [7; 1 << 20]);
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn a_range_is_trimmed_whatever_its_length() {
     let fill = rig.live.status().fill;
     let trimmed = rig.client.trim(Range { offset_bytes: 100, len_bytes: SIZE / 2 }).unwrap();
     assert_eq!(trimmed["trimmed_bytes"], SIZE / 2 - 4096);
-    let read = ask(&rig.live, Op::Read, 0, 8192).unwrap();
+    let read = call(&rig.live, Request::read(0, 0, 8192)).unwrap();
     assert!(read[..4096] == [7; 4096] && read[4096..] == [0; 4096]);
     assert!(rig.live.status().fill < fill * 0.6);
     for (offset_bytes, len_bytes) in [(0, 0), (SIZE, 1), (1, SIZE), (u64::MAX, 2)] {

@@ -1,7 +1,7 @@
 //! The contents of the database, against the acknowledged transactions.
 
+use super::config::{CrashConfig, MAX_COMPLAINTS};
 use super::sessions::Ledger;
-use super::{CrashConfig, MOST_COMPLAINTS};
 use crate::{Cluster, DatabaseError};
 use results::CrashCycle;
 
@@ -52,16 +52,16 @@ pub(super) fn compare(ledgers: &mut [Ledger], found: &Found, cycle: &mut CrashCy
         compare_session(number, ledger, found, cycle);
         *ledger = Ledger { acknowledged: found.counter, in_flight: None, rows: found.rows.clone() };
     }
-    let left_out = cycle.complaints.len().saturating_sub(MOST_COMPLAINTS);
+    let left_out = cycle.complaints.len().saturating_sub(MAX_COMPLAINTS);
     if left_out > 0 {
-        cycle.complaints.truncate(MOST_COMPLAINTS);
+        cycle.complaints.truncate(MAX_COMPLAINTS);
         cycle.complaints.push(format!("{left_out} more of these"));
     }
 }
 
 fn compare_session(number: usize, ledger: &Ledger, found: &Session, cycle: &mut CrashCycle) {
     let mut complain = |text: String| cycle.complaints.push(format!("session {number}: {text}"));
-    let asked = ledger.in_flight.map_or(ledger.acknowledged, |(asked, _)| asked);
+    let submitted = ledger.in_flight.map_or(ledger.acknowledged, |(submitted, _)| submitted);
     let logged = found.log.iter().filter(|&&seq| (1..=ledger.acknowledged).contains(&seq)).count() as u64;
     cycle.lost += ledger.acknowledged - logged.min(found.counter.min(ledger.acknowledged));
     // A transaction leaves both or none.
@@ -73,17 +73,17 @@ fn compare_session(number: usize, ledger: &Ledger, found: &Session, cycle: &mut 
     if found.log.iter().enumerate().any(|(i, &seq)| seq != i as u64 + 1) {
         complain(format!("the log has {} entries up to {last}, not each once", found.log.len()));
     }
-    if last.max(found.counter) > asked {
-        complain(format!("transaction {} is there, and none after {asked} was asked for", last.max(found.counter)));
+    if last.max(found.counter) > submitted {
+        complain(format!("transaction {} is there, and none after {submitted} was asked for", last.max(found.counter)));
     }
     if found.rows.len() != ledger.rows.len() {
         complain(format!("{} rows are there, of {}", found.rows.len(), ledger.rows.len()));
     }
-    let kept = ledger.in_flight.filter(|&(asked, _)| found.counter == asked);
+    let kept = ledger.in_flight.filter(|&(submitted, _)| found.counter == submitted);
     cycle.in_flight_kept += u64::from(kept.is_some());
     for (slot, (&there, &acknowledged)) in found.rows.iter().zip(&ledger.rows).enumerate() {
         let expected = match kept {
-            Some((asked, row)) if row as usize == slot => asked,
+            Some((submitted, row)) if row as usize == slot => submitted,
             _ => acknowledged,
         };
         if there == expected {

@@ -8,7 +8,12 @@
 //! at what the comparison does not read.
 
 mod check;
+mod config;
 mod sessions;
+
+pub use config::CrashConfig;
+
+use config::MAX_COMPLAINTS;
 
 use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
@@ -20,42 +25,6 @@ use target::Progress;
 
 /// Recovery may take long; then it has failed.
 const RECOVERY_PATIENCE: Duration = Duration::from_secs(900);
-/// Complaints that are kept of a cycle.
-const MOST_COMPLAINTS: usize = 10;
-
-/// Parameters of the power cuts.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CrashConfig {
-    /// Number of power cuts.
-    pub cycles: u32,
-    /// Number of committing sessions.
-    pub sessions: u32,
-    /// Rows that each session changes at random.
-    pub rows: u32,
-    /// Seconds of load before each cut.
-    pub load_s: f64,
-}
-
-impl Default for CrashConfig {
-    fn default() -> CrashConfig {
-        CrashConfig { cycles: 3, sessions: 8, rows: 4_000, load_s: 10.0 }
-    }
-}
-
-impl CrashConfig {
-    /// Returns the bytes of data on the device, with room for old versions.
-    pub(crate) fn data_bytes(&self) -> u64 {
-        u64::from(self.sessions) * u64::from(self.rows) * 3 * 1_200 + (64 << 20)
-    }
-
-    pub(crate) fn validate(&self) -> Result<(), String> {
-        if self.cycles == 0 || self.cycles > 1_000 {
-            return Err(format!("--cycles {}: must be 1 to 1000", self.cycles));
-        }
-        Ok(())
-    }
-}
-
 /// Runs the cycles on a cluster that runs.
 pub(crate) fn crash(
     cluster: &mut Cluster,
@@ -171,7 +140,7 @@ fn complain(done: &mut CrashCycle, program: &str, command: &mut std::process::Co
     }
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    for line in lines.iter().take(MOST_COMPLAINTS) {
+    for line in lines.iter().take(MAX_COMPLAINTS) {
         done.complaints.push(format!("{program}: {line}"));
     }
     if lines.is_empty() {

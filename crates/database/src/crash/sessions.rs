@@ -1,6 +1,6 @@
 //! Sessions that remember what was acknowledged, until power goes.
 
-use super::CrashConfig;
+use super::config::CrashConfig;
 use crate::clients::execute;
 use crate::{Cluster, DatabaseError, Power};
 use ::device::Rng;

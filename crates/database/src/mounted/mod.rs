@@ -24,4 +24,4 @@ pub use undo::undo;
 pub use work::{WORK_DIR, undo_stale};
 
 /// The smallest card that XFS is made on.
-pub const LEAST_BYTES: u64 = 512 << 20;
+pub const MIN_BYTES: u64 = 512 << 20;

@@ -78,7 +78,7 @@ pub(crate) fn point(
                 let from = first_row(slob, &mut rng) as i64;
                 let to = from + i64::from(slob.work_unit);
                 let update = rng.below(100) < u64::from(slob.update_pct);
-                let asked = Instant::now();
+                let began = Instant::now();
                 let told = if update {
                     client.execute(&statements.update, &[&from, &to]).map(drop)
                 } else {
@@ -86,7 +86,7 @@ pub(crate) fn point(
                 };
                 told.map_err(DatabaseError::sql("SLOB"))?;
                 let recorder = if update { &mut done.update } else { &mut done.select };
-                recorder.record(asked.elapsed().as_nanos() as u64);
+                recorder.record(began.elapsed().as_nanos() as u64);
             }
             Ok(done)
         };

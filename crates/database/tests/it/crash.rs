@@ -103,6 +103,7 @@ impl Power for Fake {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_device_that_keeps_everything_passes() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -122,6 +123,7 @@ fn a_device_that_keeps_everything_passes() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_device_that_forgets_what_it_acknowledged_is_caught() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -142,6 +144,7 @@ fn a_device_that_forgets_what_it_acknowledged_is_caught() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn without_power_to_cut_there_is_no_crash_test() {
     let Some(_) = postgres() else { return };
     let ground = Ground::new();

@@ -10,6 +10,7 @@ use target::Silent;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_cluster_goes_with_its_processes_and_directories() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -25,6 +26,7 @@ fn a_cluster_goes_with_its_processes_and_directories() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_server_that_was_killed_from_outside_leaves_nothing_either() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -40,6 +42,7 @@ fn a_server_that_was_killed_from_outside_leaves_nothing_either() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_server_that_does_not_start_says_why() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -52,6 +55,7 @@ fn a_server_that_does_not_start_says_why() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_run_that_is_stopped_leaves_nothing_wherever_it_was() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     for phase in ["make the cluster", "load the table", "build the indexes", "80/20 mix, 1 sessions"] {
@@ -65,6 +69,7 @@ fn a_run_that_is_stopped_leaves_nothing_wherever_it_was() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn what_was_measured_before_it_was_stopped_is_kept() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -78,6 +83,7 @@ fn what_was_measured_before_it_was_stopped_is_kept() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn what_can_not_be_done_is_refused_before_anything_is_made() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -110,6 +116,7 @@ fn what_can_not_be_done_is_refused_before_anything_is_made() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_directory_where_the_servers_user_does_not_get_is_refused() {
     let (Some(binaries), _alone) = (postgres(), alone()) else { return };
     if rustix::process::geteuid().as_raw() != 0 {

@@ -28,6 +28,7 @@ fn reads_come_from_the_device_or_it_is_told(report: &DatabaseReport, activities:
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn four_of_five_transactions_select_and_the_database_counts_what_it_reads() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -61,6 +62,7 @@ fn four_of_five_transactions_select_and_the_database_counts_what_it_reads() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn think_time_is_kept_and_is_no_part_of_latencies() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -76,6 +78,7 @@ fn think_time_is_kept_and_is_no_part_of_latencies() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn a_slob_session_reads_single_blocks_and_its_tables_do_not_grow() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();
@@ -101,6 +104,7 @@ fn a_slob_session_reads_single_blocks_and_its_tables_do_not_grow() {
 }
 
 #[test]
+#[ignore = "proof: a real PostgreSQL"]
 fn the_commit_path_is_measured_alone_and_beside_others_and_commits_share_syncs() {
     let (Some(_), _alone) = (postgres(), alone()) else { return };
     let ground = Ground::new();

@@ -46,7 +46,7 @@ type Log = Arc<Mutex<Vec<(ProcessId, Time, Step)>>>;
 /// A load made of a function of (process, how often it was asked before, now).
 struct Scripted<F> {
     processes: u32,
-    asked: Vec<u64>,
+    issued: Vec<u64>,
     log: Log,
     step: F,
 }
@@ -56,7 +56,7 @@ where
     F: FnMut(u32, u64, Time, &mut Vec<ProcessId>) -> Step + Send,
 {
     let log = Log::default();
-    (Scripted { processes, asked: vec![0; processes as usize], log: log.clone(), step }, log)
+    (Scripted { processes, issued: vec![0; processes as usize], log: log.clone(), step }, log)
 }
 
 impl<F: FnMut(u32, u64, Time, &mut Vec<ProcessId>) -> Step + Send> Load for Scripted<F> {
@@ -64,7 +64,7 @@ impl<F: FnMut(u32, u64, Time, &mut Vec<ProcessId>) -> Step + Send> Load for Scri
         self.processes
     }
     fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
-        let count = &mut self.asked[process.0 as usize];
+        let count = &mut self.issued[process.0 as usize];
         let step = (self.step)(process.0, *count, now, wake);
         *count += 1;
         self.log.lock().unwrap().push((process, now, step));

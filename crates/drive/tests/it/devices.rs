@@ -1,6 +1,6 @@
 //! Drives that are block devices, and errors that real devices give. Needs root and loop devices; says so otherwise.
 
-use crate::common::{Loop, MIB, Mount, ask, fileio, filled, info};
+use crate::common::{Loop, MIB, Mount, fileio, filled, info, measurement};
 use drive::{Drive, DriveError, DriveOptions};
 use load::FileioMode;
 use results::{HostInfo, TargetKind};
@@ -19,7 +19,7 @@ fn a_block_device_is_filled_measured_verified_and_purged() {
     assert_eq!((drive.info().kind, drive.capacity_bytes()), (TargetKind::BlockDevice, 64 * MIB));
     assert!(drive.bring_to(&filled(1.0, 1), &Silent).unwrap().sequential_bytes == 64 * MIB);
     let config = load::FileioConfig { fsync_every: 10, ..fileio(FileioMode::RndRw, 64 * MIB) };
-    let result = drive.measure(&ask(config, 0.3), &Silent).unwrap();
+    let result = drive.measure(&measurement(config, 0.3), &Silent).unwrap();
     assert!(result.read.total_ios > 0 && result.write.total_ios > 0 && result.sync.total_ios > 0);
     assert_eq!(drive.verify(0..64 * MIB, &Silent).unwrap(), 64 * MIB);
     let before = std::fs::metadata(&device.backing).unwrap().blocks();
@@ -51,7 +51,7 @@ fn a_failing_device_ends_the_run_with_its_error() {
         // Its medium is cut off behind it: a loop device answers with I/O errors, or with too few bytes.
         let backing = std::fs::File::options().write(true).open(&device.backing).unwrap();
         backing.set_len(8 * MIB).unwrap();
-        let error = drive.measure(&ask(fileio(FileioMode::RndRd, 16 * MIB), 30.0), &Silent).err();
+        let error = drive.measure(&measurement(fileio(FileioMode::RndRd, 16 * MIB), 30.0), &Silent).err();
         backing.set_len(16 * MIB).unwrap();
         match drive_error(error.expect("a failing device")) {
             DriveError::Request { op: device::Operation::Read, offset_bytes, len_bytes: 4096, source, path } => {

@@ -1,6 +1,6 @@
 //! Drives that are files.
 
-use crate::common::{MIB, StopAfter, ask, create, fileio, filled, folder, info};
+use crate::common::{MIB, StopAfter, create, fileio, filled, folder, info, measurement};
 use drive::{Drive, DriveError, DriveOptions};
 use load::{Access, FileioMode};
 use results::{HostInfo, TargetKind};
@@ -25,7 +25,7 @@ fn all_that_is_written_is_read_back_and_verifies() {
     let prepared = drive.bring_to(&filled(1.0, 2), &Silent).unwrap();
     assert_eq!((prepared.sequential_bytes, prepared.overwritten_bytes), (2 * size, 0));
     for mode in [FileioMode::RndWr, FileioMode::RndRw, FileioMode::SeqRewr] {
-        let result = drive.measure(&ask(fileio(mode, size), 0.2), &Silent).unwrap();
+        let result = drive.measure(&measurement(fileio(mode, size), 0.2), &Silent).unwrap();
         assert!(result.write.total_ios > 0);
         assert_eq!(result.write.io_bytes, result.write.total_ios * 4096);
         assert_eq!(drive.verify(0..size, &Silent).unwrap(), size);
@@ -52,7 +52,7 @@ fn a_result_adds_up() {
     let mut drive = create(&folder, 16 * MIB, DriveOptions::default());
     drive.bring_to(&filled(1.0, 1), &Silent).unwrap();
     let config = load::FileioConfig { fsync_every: 10, ..fileio(FileioMode::RndRw, 16 * MIB) };
-    let result = drive.measure(&ask(config, 1.2), &Silent).unwrap();
+    let result = drive.measure(&measurement(config, 1.2), &Silent).unwrap();
     let ios = result.read.total_ios + result.write.total_ios + result.sync.total_ios;
     assert!(result.read.total_ios > 0 && result.write.total_ios > 0 && result.sync.total_ios > 0);
     assert_eq!(result.series.len(), 2);
@@ -78,7 +78,7 @@ fn a_limited_rate_is_held() {
     let mut drive = create(&folder, 16 * MIB, DriveOptions::default());
     drive.bring_to(&filled(1.0, 1), &Silent).unwrap();
     let config = load::FileioConfig { rate_iops: Some(400.0), ..fileio(FileioMode::RndRd, 16 * MIB) };
-    let result = drive.measure(&ask(config, 1.5), &Silent).unwrap();
+    let result = drive.measure(&measurement(config, 1.5), &Silent).unwrap();
     // 600 are due; what the warm-up of 0.15 s left over may be caught up with. A disk that can't do half of that is no
     // disk.
     let ios = result.read.total_ios;
@@ -95,9 +95,9 @@ fn cancelling_leaves_nothing_in_flight_and_the_drive_usable() {
     drive.bring_to(&filled(1.0, 1), &Silent).unwrap();
     let progress = StopAfter::milliseconds(100);
     let config = fileio(FileioMode::RndRw, 64 * MIB);
-    assert!(matches!(drive.measure(&ask(config, 600.0), &progress), Err(TargetError::Cancelled)));
+    assert!(matches!(drive.measure(&measurement(config, 600.0), &progress), Err(TargetError::Cancelled)));
     assert!(progress.0.elapsed() < Duration::from_secs(30));
-    assert!(drive.measure(&ask(config, 0.05), &Silent).unwrap().read.total_ios > 0);
+    assert!(drive.measure(&measurement(config, 0.05), &Silent).unwrap().read.total_ios > 0);
     assert_eq!(drive.verify(0..64 * MIB, &Silent).unwrap(), 64 * MIB);
 }
 
@@ -105,9 +105,9 @@ fn cancelling_leaves_nothing_in_flight_and_the_drive_usable() {
 fn a_load_larger_than_the_file_is_refused() {
     let folder = folder();
     let mut drive = create(&folder, MIB, DriveOptions::default());
-    let error = message(drive.measure(&ask(fileio(FileioMode::RndRd, MIB + 4096), 1.0), &Silent).unwrap_err());
+    let error = message(drive.measure(&measurement(fileio(FileioMode::RndRd, MIB + 4096), 1.0), &Silent).unwrap_err());
     assert!(error.ends_with("the load touches 1.05 MB, but only 1.05 MB are there: use less of it"), "{error}");
-    let mut no_time = ask(fileio(FileioMode::RndRd, MIB), 1.0);
+    let mut no_time = measurement(fileio(FileioMode::RndRd, MIB), 1.0);
     for seconds in [None, Some(0.0), Some(f64::NAN), Some(-1.0), Some(f64::INFINITY)] {
         no_time.seconds = seconds;
         assert!(message(drive.measure(&no_time, &Silent).unwrap_err()).starts_with("a real device is measured for"));

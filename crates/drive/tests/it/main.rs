@@ -3,3 +3,4 @@
 mod common;
 mod devices;
 mod files;
+mod recording;

@@ -285,8 +285,8 @@ fn nothing_is_written() {
 #[test]
 fn questions_about_what_the_card_does_not_have_are_refused() {
     let mut card = examined(&fresh(Kind::Protected));
-    assert!(matches!(card.sectors(30..=36), Err(FsckError::NoSuch { what: "sector", asked: 36, count: 36 })));
-    assert!(matches!(card.band(20), Err(FsckError::NoSuch { what: "band", .. })));
-    assert!(matches!(card.stripe(0, 6), Err(FsckError::NoSuch { what: "stripe", .. })));
+    assert!(matches!(card.sectors(30..=36), Err(FsckError::NoSuch { thing: "sector", asked: 36, count: 36 })));
+    assert!(matches!(card.band(20), Err(FsckError::NoSuch { thing: "band", .. })));
+    assert!(matches!(card.stripe(0, 6), Err(FsckError::NoSuch { thing: "stripe", .. })));
     assert_eq!(card.stripe(0, 0).unwrap().state, StripeState::Unwritten);
 }

@@ -3,7 +3,7 @@
 use super::latency::{Latencies, Measure, choose};
 use super::options::Told;
 use super::schema::{Direction, Job};
-use crate::sweeps::{Asked, AskedPoint, Mode};
+use crate::sweeps::{Condition, Mode, PointAt};
 use crate::text::excerpt;
 use results::{IoClass, Point};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Group {
     }
 
     /// The point, if any of its jobs read or wrote.
-    pub fn point(&self, remarks: &mut Remarks) -> Option<AskedPoint> {
+    pub fn point(&self, remarks: &mut Remarks) -> Option<PointAt> {
         for (told, job) in &self.jobs {
             remarks.trims |= told.mode.is_none() || job.trim.as_ref().is_some_and(|trim| requests(trim) > 0.0);
             if job.error != 0 && remarks.failed.is_none() {
@@ -66,7 +66,7 @@ impl Group {
             }
         }
         let jobs: Vec<&(Told, Job)> = self.jobs.iter().filter(|(told, _)| told.mode.is_some()).collect();
-        let asked = asked(&jobs)?;
+        let condition = condition(&jobs)?;
         let read = class(jobs.iter().filter_map(|(_, job)| job.read.as_ref()), remarks);
         let write = class(jobs.iter().filter_map(|(_, job)| job.write.as_ref()), remarks);
         if read.total_ios + write.total_ios == 0 {
@@ -80,19 +80,19 @@ impl Group {
         let load = json!({
             "kind": "fio",
             "jobs": names,
-            "mode": asked.mode.name(),
-            "block_bytes": asked.block_bytes,
-            "threads": asked.threads,
-            "iodepth": asked.depth,
-            "read_percent": asked.read_percent,
+            "mode": condition.mode.name(),
+            "block_bytes": condition.block_bytes,
+            "threads": condition.threads,
+            "iodepth": condition.depth,
+            "read_percent": condition.read_percent,
             "options": options,
         });
-        Some((asked, Point { load, seconds, read, write, sync, ..Point::default() }))
+        Some((condition, Point { load, seconds, read, write, sync, ..Point::default() }))
     }
 }
 
 /// Merges the options that the jobs were given.
-fn asked(jobs: &[&(Told, Job)]) -> Option<Asked> {
+fn condition(jobs: &[&(Told, Job)]) -> Option<Condition> {
     let first = &jobs.first()?.0;
     let all = |same: &dyn Fn(&Told) -> bool| jobs.iter().all(|(told, _)| same(told));
     // An entry that is alone under its name is the sum of the job's copies (group_reporting), or there is one copy.
@@ -105,7 +105,7 @@ fn asked(jobs: &[&(Told, Job)]) -> Option<Asked> {
     let threads = entries.values().map(|&(count, copies)| if count == 1 { copies } else { count });
     let mode = first.mode?;
     let alike = all(&|told| told.mode == first.mode && told.depth == first.depth);
-    Some(Asked {
+    Some(Condition {
         mode: if alike { mode } else { Mode::Several },
         block_bytes: first.block_bytes.filter(|_| all(&|told| told.block_bytes == first.block_bytes)),
         threads: threads.fold(0, u32::saturating_add),

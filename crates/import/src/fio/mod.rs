@@ -9,7 +9,7 @@ mod latency;
 mod options;
 mod schema;
 
-use crate::json::Document;
+use crate::document::Document;
 use crate::scalar::Scalar;
 use crate::shell::{Origin, fact, name_of, review};
 use crate::text::excerpt;
@@ -66,10 +66,10 @@ fn groups(file: File) -> Result<Vec<Group>, Problem> {
     let mut groups = BTreeMap::<u64, Group>::new();
     for job in jobs {
         if job.options.is_none() && file.global.is_none() {
-            return Err(Problem::NoOptions { version });
+            return Err(Problem::NoOptions { version: version.into() });
         }
         if job.mixed.is_some() && job.read.is_none() && job.write.is_none() {
-            return Err(Problem::Unified { job: job.jobname.as_ref().map(Scalar::text).unwrap_or_default() });
+            return Err(Problem::Unified { job: job.jobname.as_ref().map(Scalar::text).unwrap_or_default().into() });
         }
         let told = options::Told::new(&job, file.global.as_ref())?;
         groups.entry(job.groupid).or_default().add(told, job);

@@ -62,7 +62,11 @@ impl Told {
         };
         let count = |option: &'static str| match text(&[option]) {
             None => Ok(1),
-            Some(value) => number::count(&value).ok_or_else(|| Problem::BadOption { job: name.clone(), option, value }),
+            Some(value) => number::count(&value).ok_or_else(|| Problem::BadOption {
+                job: name.as_str().into(),
+                option,
+                value: value.into(),
+            }),
         };
         let mode = mode(text(&["rw", "readwrite"]).as_deref().unwrap_or("read"));
         let mixed = matches!(mode, Some(Mode::RndRw | Mode::SeqRw));

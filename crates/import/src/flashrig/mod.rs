@@ -3,7 +3,7 @@
 mod check;
 mod run;
 
-use crate::json::Document;
+use crate::document::Document;
 use crate::{ImportError, Problem};
 use results::{ReviewResult, RunResult};
 

@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::shell::{self, Origin, fact, name_of};
-use crate::sweeps::{self, Asked, Mode};
+use crate::sweeps::{self, Condition, Mode};
 use results::{Axis, Point, ReviewResult, RunResult, Sweep, TargetKind};
 use serde::Deserialize;
 use serde_json::Value;
@@ -64,20 +64,21 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
     let count = |key: &str| point.load[key].as_u64().and_then(|count| u32::try_from(count).ok()).unwrap_or(0);
     let (x, title) = match kind.as_str() {
         "fileio" => {
-            let asked = Asked {
-                mode: mode(point.load["mode"].as_str().unwrap_or("")).ok_or(Problem::UnknownLoad { kind })?,
+            let condition = Condition {
+                mode: mode(point.load["mode"].as_str().unwrap_or(""))
+                    .ok_or(Problem::UnknownLoad { kind: kind.into() })?,
                 block_bytes: point.load["block_bytes"].as_u64(),
                 threads: count("threads").max(1),
                 depth: count("queue_depth").max(1),
                 read_percent: None,
             };
-            return Ok(sweeps::build(vec![(asked, point)], "flashrig run", ""));
+            return Ok(sweeps::build(vec![(condition, point)], "flashrig run", ""));
         }
         "slob" => (count("readers").saturating_add(count("writers")), "SLOB against sessions"),
         "oltp" => (count("sessions"), "OLTP 80/20 against sessions"),
         "redo" => (count("readers"), "A redo log beside reads against readers"),
         "trace" => (count("depth"), "A trace against requests at once"),
-        _ => return Err(Problem::UnknownLoad { kind }),
+        _ => return Err(Problem::UnknownLoad { kind: kind.into() }),
     };
     Ok(vec![Sweep {
         name: kind.clone(),

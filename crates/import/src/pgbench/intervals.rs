@@ -5,7 +5,7 @@
 //! pgbench begins somewhere inside its first interval, so that one is left out; its last line is of a whole one.
 
 use super::line::Interval;
-use super::{RUN_LIMIT_S, Sum};
+use super::sum::{RUN_LIMIT_S, Sum};
 use crate::Problem;
 use results::{IoClass, LatencySummary, SeriesRow};
 use std::collections::BTreeMap;

@@ -10,34 +10,28 @@
 
 mod intervals;
 mod line;
+mod sum;
 mod transactions;
 
 use crate::input::Input;
 use crate::shell::{Origin, name_of, review};
-use crate::text::rfc3339;
+use crate::text::{rfc3339, without_bom};
 use crate::{ImportError, Problem};
 use intervals::Intervals;
 use line::Line;
-use results::{Axis, IoClass, Point, ReviewResult, SeriesRow, Sweep};
+use results::{Axis, Point, ReviewResult, Sweep};
 use serde_json::json;
 use transactions::Transactions;
-
-/// Longest run: longer is a clock that was set, or logs of different runs. Bounds the rows of its series.
-const RUN_LIMIT_S: u64 = 7 * 86_400;
 
 /// Returns whether this is a line of a log.
 pub(crate) fn is_log_line(line: &str) -> bool {
     Line::parse(line).is_some()
 }
 
-/// Sums over logs.
-struct Sum {
-    clients: u32,
-    seconds: f64,
-    start_s: u64,
-    transactions: IoClass,
-    series: Vec<SeriesRow>,
-    notes: Vec<String>,
+/// Returns whether a file that begins so is a log.
+fn is_log(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(without_bom(head));
+    text.lines().map(str::trim).find(|line| !line.is_empty()).is_some_and(is_log_line)
 }
 
 /// Reads the logs of one run, one for each of its threads.
@@ -49,8 +43,8 @@ pub(crate) fn read<'a>(
     let mut first_file = None;
     for input in inputs {
         let input = input?;
-        if !matches!(input.kind(), Ok(crate::kind::Kind::Pgbench)) {
-            return Err(ImportError::new(input.file(), None, Problem::NotTogether));
+        if !is_log(input.head()) {
+            return Err(input.error(Problem::NotTogether));
         }
         let mut lines = input.into_lines();
         first_file.get_or_insert_with(|| lines.file().to_string());
@@ -63,9 +57,9 @@ pub(crate) fn read<'a>(
                 Some(Line::Transaction(line)) if intervals.is_empty() => transactions.add(line),
                 Some(Line::Interval(line)) if transactions.is_empty() => intervals.add(line),
                 _ if !intervals.is_empty() => {
-                    Err(Problem::NotALogLine { form: "a log by interval, as those before", found: text.to_string() })
+                    Err(Problem::NotALogLine { form: "a log by interval, as those before", found: (&*text).into() })
                 }
-                _ => Err(Problem::NotALogLine { form: "a log of transactions", found: text.to_string() }),
+                _ => Err(Problem::NotALogLine { form: "a log of transactions", found: (&*text).into() }),
             };
             drop(text);
             added.map_err(|problem| lines.error(problem))?;

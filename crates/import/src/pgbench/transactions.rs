@@ -1,7 +1,7 @@
 //! A log with a line for each transaction.
 
 use super::line::{Outcome, Transaction};
-use super::{RUN_LIMIT_S, Sum};
+use super::sum::{RUN_LIMIT_S, Sum};
 use crate::Problem;
 use results::{IoClass, LatencyRecorder, SeriesRow};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::number::{PERCENTS, count, figure, size};
-use crate::sweeps::{Asked, AskedPoint, Mode};
+use crate::sweeps::{Condition, Mode, PointAt};
 use results::{IoClass, LatencySummary, Point, SeriesRow};
 use serde_json::json;
 
@@ -153,7 +153,7 @@ impl Run {
     }
 
     /// The run's point; `None` where it didn't finish or was another test.
-    pub fn point(self, remarks: &mut Remarks) -> Result<Option<AskedPoint>, Problem> {
+    pub fn point(self, remarks: &mut Remarks) -> Result<Option<PointAt>, Problem> {
         let Some(mode) = self.mode else {
             remarks.other_tests += 1;
             return Ok(None);
@@ -197,9 +197,9 @@ impl Run {
             "block_bytes": block,
             "threads": threads,
         });
-        let asked = Asked { mode, block_bytes: Some(block), threads, depth: 1, read_percent: None };
+        let condition = Condition { mode, block_bytes: Some(block), threads, depth: 1, read_percent: None };
         let series = self.series;
-        Ok(Some((asked, Point { load, seconds, read, write, sync, series, ..Point::default() })))
+        Ok(Some((condition, Point { load, seconds, read, write, sync, series, ..Point::default() })))
     }
 
     /// Its latencies, where they were printed.

@@ -1,12 +1,12 @@
 //! What hosts see of power cuts.
 
 use super::*;
-use crate::ask::{Ask, Done, Op};
 use crate::engine::Start;
+use crate::reply::Reply;
 use crate::timing::Timing;
 use media::Flash;
+use session::{ClientId, Request};
 
-const PORT: u64 = 0;
 const WRITE_BYTES: u32 = 64 << 10;
 
 /// A card without capacitors, on flash that takes its time.
@@ -18,57 +18,73 @@ fn engine() -> Engine {
     Engine::around(Engine::format(flash.into(), &start).unwrap(), start, None)
 }
 
-fn ask(engine: &mut Engine, tag: u64, op: Op, done: &mut Vec<Done>) {
-    let len_bytes = if op == Op::Flush { 0 } else { WRITE_BYTES };
-    let ask = Ask { tag, op, fua: false, offset_bytes: 0, len_bytes };
-    engine.take(PORT, &ask, 0, done);
+struct Silent;
+
+impl crate::Bell for Silent {
+    fn ring(&self) {}
 }
 
-/// The next thing that is due happens.
-fn step(engine: &mut Engine, done: &mut Vec<Done>) {
-    let next = engine.next_event();
-    assert_ne!(next, Time::NEVER);
-    engine.go_on(next.0, Some(PORT), done);
+/// A client of an engine.
+struct Host {
+    engine: Engine,
+    client: ClientId,
+    replies: Vec<Reply>,
+}
+
+impl Host {
+    fn new() -> Host {
+        let mut engine = engine();
+        let client = engine.connect(std::sync::Arc::new(Silent));
+        Host { engine, client, replies: Vec::new() }
+    }
+
+    fn submit(&mut self, request: &Request) {
+        self.engine.submit(self.client, request, 0, &mut self.replies);
+    }
+
+    /// The next thing that is due happens.
+    fn step(&mut self) {
+        let next = self.engine.next_event();
+        assert_ne!(next, Time::NEVER);
+        self.engine.advance(next.0, Some(self.client), &mut self.replies);
+    }
 }
 
 fn card(engine: &Engine) -> &card::StorageCard {
-    let State::On(card) = &engine.state else { panic!("it has power") };
+    let State::On(card) = &engine.device.state else { panic!("it has power") };
     card
 }
 
 #[test]
 fn after_a_cut_hosts_wait_until_what_was_found_is_whole_again() {
-    let (mut engine, mut done) = (engine(), Vec::new());
+    let mut host = Host::new();
     let mut waited = 0;
     for round in 0..20 {
         let bytes = vec![round as u8; WRITE_BYTES as usize];
-        done.clear();
-        for tag in 0..8 {
-            ask(&mut engine, tag, Op::Write(&bytes), &mut done);
-        }
-        ask(&mut engine, 8, Op::Flush, &mut done);
-        while !done.iter().any(|done| done.tag == 8) {
-            step(&mut engine, &mut done);
+        host.replies.clear();
+        (0..8).for_each(|tag| host.submit(&Request::write(tag, 0, &bytes)));
+        host.submit(&Request::flush(8));
+        while !host.replies.iter().any(|reply| reply.tag == 8) {
+            host.step();
         }
         // Some of what came after is on its way to flash.
-        (10..18).for_each(|tag| ask(&mut engine, tag, Op::Write(&bytes), &mut done));
+        (10..18).for_each(|tag| host.submit(&Request::write(tag, 0, &bytes)));
         (0..=30 * round).for_each(|_| {
-            if engine.next_event() != Time::NEVER {
-                step(&mut engine, &mut done);
+            if host.engine.next_event() != Time::NEVER {
+                host.step();
             }
         });
-        engine.power_cut().unwrap();
-        engine.power_on().unwrap();
-        done.clear();
-        let begins_ready = card(&engine).is_ready();
-        waited += u32::from(!begins_ready);
-        ask(&mut engine, 20, Op::Read, &mut done);
-        while done.is_empty() {
-            let is_ready = card(&engine).is_ready();
-            assert!(is_ready || card(&engine).in_flight() == 0, "it reached the card");
-            step(&mut engine, &mut done);
+        host.engine.power_cut().unwrap();
+        host.engine.power_on().unwrap();
+        host.replies.clear();
+        waited += u32::from(!card(&host.engine).is_ready());
+        host.submit(&Request::read(20, 0, WRITE_BYTES));
+        while host.replies.is_empty() {
+            let is_ready = card(&host.engine).is_ready();
+            assert!(is_ready || card(&host.engine).in_flight() == 0, "it reached the card");
+            host.step();
         }
-        let read = done.pop().unwrap().result.unwrap().to_vec();
+        let read = host.replies.pop().unwrap().result.unwrap().to_vec();
         assert!(read.iter().all(|byte| *byte == round as u8));
     }
     assert!(waited > 5, "{waited} of the starts had something to make whole");

@@ -1,7 +1,7 @@
 //! What a live card reads as, against a plain copy.
 
 use device::Rng;
-use live::{Ask, Bell, Done, Live, Op, Port, Start, Timing};
+use live::{Bell, Live, Port, Reply, Request, Start, Timing};
 use media::{Flash, Physics};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -27,24 +27,24 @@ impl Client {
         Client { port: live.port(Arc::new(Rings(sender))), rings, tag: 0 }
     }
 
-    fn ask(&mut self, op: Op, fua: bool, offset_bytes: u64, len_bytes: u32) -> Done {
+    fn call(&mut self, request: Request) -> Reply {
         self.tag += 1;
-        let mut done = Vec::new();
-        self.port.submit(&[Ask { tag: self.tag, op, fua, offset_bytes, len_bytes }], &mut done);
-        while done.is_empty() {
-            self.rings.recv_timeout(Duration::from_secs(20)).expect("an answer");
-            self.port.completed(&mut done);
+        let mut replies = Vec::new();
+        self.port.submit(&[Request { tag: self.tag, ..request }], &mut replies);
+        while replies.is_empty() {
+            self.rings.recv_timeout(Duration::from_secs(20)).expect("a reply");
+            self.port.replies(&mut replies);
         }
-        assert_eq!((done.len(), done[0].tag), (1, self.tag));
-        done.pop().expect("one")
+        assert_eq!((replies.len(), replies[0].tag), (1, self.tag));
+        replies.pop().expect("one")
     }
 
     fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) {
-        self.ask(Op::Write(bytes), fua, offset, bytes.len() as u32).result.expect("written");
+        self.call(Request::write(0, offset, bytes).with_fua(fua)).result.expect("written");
     }
 
     fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
-        self.ask(Op::Read, false, offset, len).result.expect("read").to_vec()
+        self.call(Request::read(0, offset, len)).result.expect("read").to_vec()
     }
 }
 
@@ -76,19 +76,19 @@ fn a_while(client: &mut Client, plain: &mut [u8], seed: u64, requests: u32) {
                 plain[range].copy_from_slice(&bytes);
             }
             6 => {
-                let op = Op::WriteZeroes { allocate: rng.below(2) == 0 };
-                client.ask(op, false, offset, len as u32).result.unwrap();
+                let keeps_room = rng.below(2) == 0;
+                client.call(Request::write_zeroes(0, offset, len as u32, keeps_room)).result.unwrap();
                 plain[range].fill(0);
             }
             7 => {
-                client.ask(Op::Trim, false, offset, len as u32).result.unwrap();
+                client.call(Request::trim(0, offset, len as u32)).result.unwrap();
                 let whole = offset.next_multiple_of(4096)..(offset + len) / 4096 * 4096;
                 if whole.start < whole.end {
                     plain[whole.start as usize..whole.end as usize].fill(0);
                 }
             }
             8 => {
-                client.ask(Op::Flush, false, 0, 0).result.unwrap();
+                client.call(Request::flush(0)).result.unwrap();
             }
             _ => assert!(client.read(offset, len as u32) == plain[range], "request {i}: {len} bytes at {offset}"),
         }
@@ -124,8 +124,8 @@ fn disks_read_as_what_was_written_and_take_their_time() {
     let mut plain = vec![0; SIZE as usize];
     a_while(&mut client, &mut plain, 4, 300);
     is_as(&mut client, &plain);
-    let beyond = client.ask(Op::Read, false, SIZE, 512).result;
-    assert_eq!(beyond.unwrap_err(), live::AskError::OutOfRange);
+    let beyond = client.call(Request::read(0, SIZE, 512)).result;
+    assert_eq!(beyond.unwrap_err(), live::ReplyError::OutOfRange);
     // The controller takes its time for each.
     let read_ns = live.status().stats.reads.p50_ns;
     assert!(read_ns >= 20_000, "a read took {read_ns} ns, and its controller alone takes 20 us");
@@ -165,10 +165,10 @@ fn what_was_durable_is_there_after_a_power_cut() {
         for round in 0..5 {
             a_while(&mut client, &mut plain, round, 60);
             if !answered_is_durable {
-                client.ask(Op::Flush, false, 0, 0).result.unwrap();
+                client.call(Request::flush(0)).result.unwrap();
             }
             live.act(live::Action::PowerCut).unwrap();
-            assert_eq!(client.ask(Op::Read, false, 0, 4096).result.unwrap_err(), live::AskError::NoPower);
+            assert_eq!(client.call(Request::read(0, 0, 4096)).result.unwrap_err(), live::ReplyError::NoPower);
             live.act(live::Action::PowerOn).unwrap();
             is_as(&mut client, &plain);
         }
@@ -206,21 +206,13 @@ fn parts_of_a_sector_written_at_once_do_not_undo_each_other() {
         let offset = u64::from(round) * 4096;
         client.write(offset, &[0xee; 4096], false);
         let pieces: Vec<[u8; 512]> = (0..8).map(|piece| [round * 8 + piece; 512]).collect();
-        let asks: Vec<Ask> = (0u64..)
-            .zip(&pieces)
-            .map(|(i, piece)| Ask {
-                tag: i,
-                op: Op::Write(piece),
-                fua: false,
-                offset_bytes: offset + i * 512,
-                len_bytes: 512,
-            })
-            .collect();
-        let mut done = Vec::new();
-        client.port.submit(&asks, &mut done);
-        while done.len() < 8 {
-            client.rings.recv_timeout(Duration::from_secs(20)).expect("an answer");
-            client.port.completed(&mut done);
+        let write = |(i, piece)| Request::write(i, offset + i * 512, piece);
+        let requests: Vec<Request> = (0u64..).zip(pieces.iter().map(|piece| &piece[..])).map(write).collect();
+        let mut replies = Vec::new();
+        client.port.submit(&requests, &mut replies);
+        while replies.len() < 8 {
+            client.rings.recv_timeout(Duration::from_secs(20)).expect("a reply");
+            client.port.replies(&mut replies);
         }
         assert_eq!(client.read(offset, 4096), pieces.concat());
     }

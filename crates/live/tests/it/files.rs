@@ -1,7 +1,7 @@
 //! A live card whose modules lie in files.
 
 use files::{Files, Options};
-use live::{Action, Ask, Bell, Done, Live, Op, Port, Start, Timing, on_files};
+use live::{Action, Bell, Live, Port, Reply, Request, Start, Timing, on_files};
 use media::Medium;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,27 +27,27 @@ impl Client {
         Client { port: live.port(Arc::new(Rings(sender))), rings }
     }
 
-    fn ask(&mut self, op: Op, offset_bytes: u64, len_bytes: u32) -> Done {
-        let mut done = Vec::new();
-        self.port.submit(&[Ask { tag: 1, op, fua: false, offset_bytes, len_bytes }], &mut done);
-        while done.is_empty() {
-            self.rings.recv_timeout(Duration::from_secs(20)).expect("an answer");
-            self.port.completed(&mut done);
+    fn call(&mut self, request: Request) -> Reply {
+        let mut replies = Vec::new();
+        self.port.submit(&[request], &mut replies);
+        while replies.is_empty() {
+            self.rings.recv_timeout(Duration::from_secs(20)).expect("a reply");
+            self.port.replies(&mut replies);
         }
-        done.pop().expect("one")
+        replies.pop().expect("one")
     }
 
     fn write_all(&mut self, fill: u8) {
         for mib in 0..SIZE >> 20 {
             let bytes = vec![fill ^ mib as u8; 1 << 20];
-            self.ask(Op::Write(&bytes), mib << 20, 1 << 20).result.expect("written");
+            self.call(Request::write(1, mib << 20, &bytes)).result.expect("written");
         }
-        self.ask(Op::Flush, 0, 0).result.expect("flushed");
+        self.call(Request::flush(1)).result.expect("flushed");
     }
 
     fn is_all(&mut self, fill: u8) {
         for mib in 0..SIZE >> 20 {
-            let read = self.ask(Op::Read, mib << 20, 1 << 20).result.expect("read").to_vec();
+            let read = self.call(Request::read(1, mib << 20, 1 << 20)).result.expect("read").to_vec();
             assert!(read == vec![fill ^ mib as u8; 1 << 20], "MiB {mib}");
         }
     }

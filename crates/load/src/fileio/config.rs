@@ -73,7 +73,7 @@ impl FromStr for FileioMode {
 
     fn from_str(text: &str) -> Result<FileioMode, LoadError> {
         let found = FileioMode::ALL.into_iter().find(|mode| mode.name() == text);
-        found.ok_or_else(|| LoadError::UnknownMode { given: text.to_owned() })
+        found.ok_or_else(|| LoadError::UnknownMode { given: text.into(), known: FileioMode::NAMES })
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Fileio {
     base_bytes: u64,
     processes: Vec<Process>,
     /// Requests that each thread has issued, for `rndrw`.
-    threads: Vec<Asked>,
+    threads: Vec<Issued>,
     /// Next blocks of the sequential modes.
     sequence: Sequence,
     fsync: Option<PeriodicFsync>,
@@ -60,7 +60,7 @@ struct Process {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Asked {
+struct Issued {
     reads: u64,
     writes: u64,
 }
@@ -81,7 +81,7 @@ impl Fileio {
             sampler: BlockSampler::new(config.access, config.blocks(), seed)?,
             base_bytes: config.start_bytes + u64::from(config.misalign_bytes),
             processes: (0..config.threads * config.queue_depth).map(process).collect(),
-            threads: vec![Asked::default(); config.threads as usize],
+            threads: vec![Issued::default(); config.threads as usize],
             sequence: Sequence::new(config.blocks(), config.regions()),
             fsync: (config.fsync_every > 0 && !config.fsync_all).then(|| PeriodicFsync::new(config.fsync_every)),
             pace: config.rate_iops.map(Pace::new),
@@ -96,10 +96,10 @@ impl Fileio {
             FileioMode::RndWr => (false, self.sampler.draw(&mut process.rng)),
             FileioMode::RndRd => (true, self.sampler.draw(&mut process.rng)),
             FileioMode::RndRw => {
-                let asked = &mut self.threads[process.thread as usize];
+                let issued = &mut self.threads[process.thread as usize];
                 // Divided, not multiplied, so that rounding goes sysbench's way.
-                let read = (asked.reads as f64 + 1.0) / (asked.writes as f64 + 1.0) < self.config.rw_ratio;
-                *(if read { &mut asked.reads } else { &mut asked.writes }) += 1;
+                let read = (issued.reads as f64 + 1.0) / (issued.writes as f64 + 1.0) < self.config.rw_ratio;
+                *(if read { &mut issued.reads } else { &mut issued.writes }) += 1;
                 (read, self.sampler.draw(&mut process.rng))
             }
             FileioMode::SeqRd | FileioMode::SeqWr | FileioMode::SeqRewr => {

@@ -19,12 +19,14 @@
 //! - a latency runs from the end of thinking to the end of the transaction, waiting for a core included.
 
 mod config;
+mod database;
 mod session;
 
 pub use config::OltpConfig;
 
 use crate::instance::{Instance, per_second};
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
+use database::{Counts, Database, Kind};
 use device::{Rng, Time};
 use results::{Application, LatencyRecorder, OltpReport, TransactionReport};
 use session::Session;
@@ -34,45 +36,6 @@ use session::Session;
 pub struct Oltp {
     sessions: Vec<Session>,
     database: Database,
-}
-
-/// State that the sessions share.
-#[derive(Clone, Debug)]
-struct Database {
-    config: OltpConfig,
-    sampler: BlockSampler,
-    instance: Instance,
-    counts: Counts,
-}
-
-/// A transaction's kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Select,
-    Insert,
-    Update,
-}
-
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Select, Kind::Insert, Kind::Update];
-
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Select => "select",
-            Kind::Insert => "insert",
-            Kind::Update => "update",
-        }
-    }
-}
-
-/// Counts of the sessions' work since measurement began.
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    /// Latencies by kind.
-    latencies: [LatencyRecorder; 3],
-    pages_touched: u64,
-    pages_missed: u64,
-    physical_reads: u64,
 }
 
 impl Oltp {

@@ -5,7 +5,7 @@
 //!                                                -> insert, update: log, commit, finished
 //! ```
 
-use super::{Database, Kind};
+use super::database::{Database, Kind};
 use crate::cache::Update;
 use crate::{ProcessId, Step};
 use device::{Rng, Time};

@@ -66,8 +66,8 @@ impl RedoConfig {
         multiple_of("read_block_bytes", self.read_block_bytes.into(), 512)?;
         self.access.validate()?;
         // Without readers there may be no data: nobody asks for any.
-        let least_data_bytes = if self.readers == 0 { 0 } else { self.read_block_bytes };
-        in_range("data_bytes", self.data_bytes, least_data_bytes.into(), MAX_AREA_BYTES)?;
+        let min_data_bytes = if self.readers == 0 { 0 } else { self.read_block_bytes };
+        in_range("data_bytes", self.data_bytes, min_data_bytes.into(), MAX_AREA_BYTES)?;
         multiple_of("start_bytes", self.start_bytes, 512)?;
         footprint_fits(self.start_bytes, &[self.logs_bytes(), self.data_bytes])
     }

@@ -5,8 +5,8 @@
 //! cut: both make pieces. A trim longer than the card trims all of it.
 
 use crate::MAX_REQUEST_BYTES;
+use crate::trace::Record;
 use device::{ByteRange, Operation, Request};
-use trace::Record;
 
 /// Boundaries of requests.
 const UNIT_BYTES: u64 = 512;

@@ -12,12 +12,12 @@
 
 mod fold;
 
+use crate::trace::{Batch, Feed, LineCounts, Record, TraceError};
 use crate::{Load, ProcessId, Step};
 use device::{Operation, Request, Time};
 use fold::Folded;
 use results::{TraceReport, TraceRequests};
 use std::collections::VecDeque;
-use trace::{Batch, Feed, LineCounts, Record, TraceError};
 
 /// Most requests outstanding at once.
 pub const MAX_REPLAY_DEPTH: u32 = 1 << 16;
@@ -62,7 +62,7 @@ impl Batches for Feed {
 enum Doing {
     Nothing,
     Sleeps,
-    Asks,
+    Waits,
 }
 
 /// A process: what it does, and what is left of its record.
@@ -84,7 +84,7 @@ pub struct Replay<S> {
     error: Option<TraceError>,
     processes: Vec<Process>,
     asleep: usize,
-    asking: u32,
+    in_flight: u32,
     measuring: bool,
     lines: LineCounts,
     report: TraceReport,
@@ -109,7 +109,7 @@ impl<S: Batches> Replay<S> {
             error: None,
             processes: vec![Process { doing: Doing::Nothing, rest: None }; config.depth as usize],
             asleep: 0,
-            asking: 0,
+            in_flight: 0,
             measuring: false,
             lines: LineCounts::default(),
             report: TraceReport::default(),
@@ -192,13 +192,13 @@ impl<S: Batches> Replay<S> {
     }
 
     /// Asks for a piece of a record.
-    fn ask(&mut self, p: ProcessId, mut folded: Folded, due: Option<Time>, is_first: bool) -> Step {
+    fn issue(&mut self, p: ProcessId, mut folded: Folded, due: Option<Time>, is_first: bool) -> Step {
         let (request, more): (Request, bool) = folded.next_piece(self.capacity_bytes);
         self.report.pieces += 1;
         self.report.split += u64::from(more && is_first);
-        self.processes[p.index()] = Process { doing: Doing::Asks, rest: more.then_some((folded, due)) };
-        self.asking += 1;
-        self.report.deepest = self.report.deepest.max(self.asking);
+        self.processes[p.index()] = Process { doing: Doing::Waits, rest: more.then_some((folded, due)) };
+        self.in_flight += 1;
+        self.report.deepest = self.report.deepest.max(self.in_flight);
         Step::Io { cpu_ns: 0, request, due }
     }
 
@@ -222,11 +222,11 @@ impl<S: Batches> Load for Replay<S> {
         match process.doing {
             Doing::Nothing => {}
             Doing::Sleeps => self.asleep -= 1,
-            Doing::Asks => self.asking -= 1,
+            Doing::Waits => self.in_flight -= 1,
         }
         process.doing = Doing::Nothing;
         if let Some((folded, due)) = process.rest.take() {
-            return self.ask(p, folded, due, false);
+            return self.issue(p, folded, due, false);
         }
         if self.ends_before(1) {
             return Step::End;
@@ -234,7 +234,7 @@ impl<S: Batches> Load for Replay<S> {
         // One more than those that others wait for.
         self.read_ahead(self.asleep + 1);
         if let Some((folded, due)) = self.take(now) {
-            return self.ask(p, folded, due, true);
+            return self.issue(p, folded, due, true);
         }
         let next = self.ahead.get(self.asleep).filter(|_| !self.ends_before(self.asleep + 1));
         let Some(until) = next.and_then(|record| self.due(record)) else {

@@ -26,16 +26,16 @@ fn read(at_ns: u64, number: u64) -> Record {
 
 /// A request that was issued: number of the record (from its offset), when, and when it was due.
 #[derive(Debug, PartialEq)]
-struct Asked {
+struct Issued {
     number: u64,
     at: Time,
     due: Option<Time>,
 }
 
 /// Runs to the end on a device that takes as long as `latency_ns` says of each request in turn.
-fn run(load: &mut Replay<Given>, mut latency_ns: impl FnMut() -> u64) -> Vec<Asked> {
+fn run(load: &mut Replay<Given>, mut latency_ns: impl FnMut() -> u64) -> Vec<Issued> {
     let mut events: BTreeMap<(Time, u32), ()> = (0..load.processes()).map(|p| ((Time::ZERO, p), ())).collect();
-    let mut asked = Vec::new();
+    let mut issued = Vec::new();
     let mut wake = Vec::new();
     let mut begun = 0;
     let mut outstanding: Vec<bool> = vec![false; load.processes() as usize];
@@ -43,7 +43,7 @@ fn run(load: &mut Replay<Given>, mut latency_ns: impl FnMut() -> u64) -> Vec<Ask
         outstanding[p as usize] = false;
         match load.step(ProcessId(p), now, &mut wake) {
             Step::Io { cpu_ns: 0, request, due } => {
-                asked.push(Asked { number: request.range.offset_bytes / 512, at: now, due });
+                issued.push(Issued { number: request.range.offset_bytes / 512, at: now, due });
                 outstanding[p as usize] = true;
                 assert!(outstanding.iter().filter(|&&o| o).count() <= load.config.depth as usize);
                 events.insert((now + latency_ns().max(1), p), ());
@@ -58,7 +58,7 @@ fn run(load: &mut Replay<Given>, mut latency_ns: impl FnMut() -> u64) -> Vec<Ask
             load.start_measurement(Time::ZERO);
         }
     }
-    asked
+    issued
 }
 
 fn config(speed: Speed, depth: u32) -> ReplayConfig {
@@ -84,16 +84,16 @@ fn with_enough_room_every_request_is_asked_when_it_is_due_and_in_order() {
         let mut load =
             Replay::new(given(&records, 1 + seed as usize * 7), config(Speed::Recorded(1.0), 600), CARD_BYTES);
         let mut rng = Rng::stream(seed, "latency");
-        let asked = run(&mut load, || rng.below(50_000));
-        let expected: Vec<Asked> = records
+        let issued = run(&mut load, || rng.below(50_000));
+        let expected: Vec<Issued> = records
             .iter()
             .enumerate()
             .map(|(i, record)| {
                 let due = Time(record.at_ns + BEGIN_NS);
-                Asked { number: i as u64, at: due, due: Some(due) }
+                Issued { number: i as u64, at: due, due: Some(due) }
             })
             .collect();
-        assert_eq!(asked, expected, "seed {seed}");
+        assert_eq!(issued, expected, "seed {seed}");
         let report = load.trace_report();
         assert_eq!((report.behind, report.behind_max_ns, report.requests), (0, 0, 500));
         assert_eq!(report.span_ns, records.last().unwrap().at_ns);
@@ -106,13 +106,13 @@ fn without_room_requests_are_late_but_in_order_and_the_delay_is_counted() {
         let records = trace(seed, 500);
         let mut load = Replay::new(given(&records, 64), config(Speed::Recorded(1.0), 3), CARD_BYTES);
         let mut rng = Rng::stream(seed, "latency");
-        let asked = run(&mut load, || rng.below(200_000));
-        let late = |asked: &Asked| asked.at.since_ns(asked.due.unwrap());
-        assert!(asked.iter().map(|asked| asked.number).eq(0..500), "seed {seed}");
-        assert!(asked.iter().all(|asked| asked.at >= asked.due.unwrap()));
+        let issued = run(&mut load, || rng.below(200_000));
+        let late = |issued: &Issued| issued.at.since_ns(issued.due.unwrap());
+        assert!(issued.iter().map(|issued| issued.number).eq(0..500), "seed {seed}");
+        assert!(issued.iter().all(|issued| issued.at >= issued.due.unwrap()));
         let report = load.trace_report();
-        assert_eq!(report.behind, asked.iter().filter(|asked| late(asked) > 0).count() as u64);
-        assert_eq!(report.behind_max_ns, asked.iter().map(late).max().unwrap());
+        assert_eq!(report.behind, issued.iter().filter(|issued| late(issued) > 0).count() as u64);
+        assert_eq!(report.behind_max_ns, issued.iter().map(late).max().unwrap());
         assert!(report.behind > 0 && report.deepest == 3);
     }
 }
@@ -123,8 +123,8 @@ fn twice_as_fast_is_half_the_time() {
     // A request that would be due in the far future is due at the end of time, all at once.
     for (factor, last_ns) in [(2.0, 49_500_000), (0.5, 198_000_000), (1e-300, LATEST_NS)] {
         let mut load = Replay::new(given(&records, 10), config(Speed::Recorded(factor), 100), CARD_BYTES);
-        let asked = run(&mut load, || 10);
-        assert_eq!(asked.last().unwrap().at, Time(last_ns + BEGIN_NS), "{factor}");
+        let issued = run(&mut load, || 10);
+        assert_eq!(issued.last().unwrap().at, Time(last_ns + BEGIN_NS), "{factor}");
         assert_eq!(load.trace_report().behind, 0, "{factor}");
     }
 }
@@ -133,10 +133,10 @@ fn twice_as_fast_is_half_the_time() {
 fn as_fast_as_it_goes_the_depth_is_kept_full() {
     let records: Vec<Record> = (0..100).map(|i| read(i * 1_000_000_000, i)).collect();
     let mut load = Replay::new(given(&records, 10), config(Speed::Max, 4), CARD_BYTES);
-    let asked = run(&mut load, || 1000);
-    assert!(asked.iter().map(|asked| asked.number).eq(0..100));
-    assert!(asked.iter().all(|asked| asked.due.is_none()));
-    assert_eq!(asked.last().unwrap().at, Time(BEGIN_NS + 24 * 1000));
+    let issued = run(&mut load, || 1000);
+    assert!(issued.iter().map(|issued| issued.number).eq(0..100));
+    assert!(issued.iter().all(|issued| issued.due.is_none()));
+    assert_eq!(issued.last().unwrap().at, Time(BEGIN_NS + 24 * 1000));
     assert_eq!(load.trace_report().deepest, 4);
 }
 
@@ -148,10 +148,10 @@ fn what_is_cut_is_asked_piece_by_piece_and_counted_once() {
         Record { at_ns: 6, op: Operation::Flush, fua: false, offset_bytes: 0, len_bytes: 0 },
     ];
     let mut load = Replay::new(given(&records, 10), config(Speed::Recorded(1.0), 1), CARD_BYTES);
-    let asked = run(&mut load, || 100);
+    let issued = run(&mut load, || 100);
     let last = CARD_BYTES / 512 - 1;
-    assert!(asked.iter().map(|asked| asked.number).eq([last, 0, 0, 0]));
-    assert!(asked[..2].iter().all(|asked| asked.due == Some(Time(BEGIN_NS))));
+    assert!(issued.iter().map(|issued| issued.number).eq([last, 0, 0, 0]));
+    assert!(issued[..2].iter().all(|issued| issued.due == Some(Time(BEGIN_NS))));
     let report = load.trace_report();
     assert_eq!((report.requests, report.pieces, report.split), (3, 4, 1));
     assert_eq!((report.folded, report.widened, report.behind), (1, 1, 2));
@@ -166,9 +166,9 @@ fn a_replay_of_so_many_requests_ends_after_them() {
     for depth in [1, 64] {
         let config = ReplayConfig { requests: Some(123), ..config(Speed::Recorded(1.0), depth) };
         let mut load = Replay::new(given(&records, 50), config, CARD_BYTES);
-        let asked = run(&mut load, || 1000);
-        assert_eq!(asked.len(), 123);
+        let issued = run(&mut load, || 1000);
+        assert_eq!(issued.len(), 123);
         // Nobody waits for a later one.
-        assert!(load.asleep == 0 && load.asking == 0);
+        assert!(load.asleep == 0 && load.in_flight == 0);
     }
 }

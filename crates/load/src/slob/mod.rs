@@ -15,6 +15,7 @@
 //! - a session is at one place: computing, reading, waiting for a buffer, for room in the log, or for its commit.
 
 mod config;
+mod database;
 mod session;
 mod table;
 
@@ -23,6 +24,7 @@ pub use table::format_slob_table;
 
 use crate::instance::{Instance, per_second};
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
+use database::{Counts, Database};
 use device::{Rng, Time};
 use results::{Application, SlobReport};
 use session::Session;
@@ -32,60 +34,6 @@ use session::Session;
 pub struct Slob {
     sessions: Vec<Session>,
     database: Database,
-}
-
-/// State that the sessions share.
-#[derive(Clone, Debug)]
-struct Database {
-    config: SlobConfig,
-    /// Draws a block of a session's range.
-    sampler: BlockSampler,
-    instance: Instance,
-    counts: Counts,
-}
-
-/// Counts of the sessions' work since measurement began.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counts {
-    executes: u64,
-    logical_reads: u64,
-    cpu_ns: u64,
-    single_block_read: Wait,
-    log_file_sync: Wait,
-    free_buffer: Wait,
-    log_buffer_space: Wait,
-}
-
-/// One wait event.
-#[derive(Clone, Copy, Debug, Default)]
-struct Wait {
-    waits: u64,
-    total_ns: u64,
-}
-
-impl Wait {
-    fn add(&mut self, since: Time, now: Time) {
-        self.waits += 1;
-        self.total_ns += now.since_ns(since);
-    }
-
-    fn mean_ns(&self) -> f64 {
-        if self.waits == 0 { 0.0 } else { self.total_ns as f64 / self.waits as f64 }
-    }
-}
-
-impl Counts {
-    /// The event with the most time; the first of equals.
-    fn top_wait(&self) -> &'static str {
-        let events = [
-            ("CPU", self.cpu_ns),
-            ("db file sequential read", self.single_block_read.total_ns),
-            ("log file sync", self.log_file_sync.total_ns),
-            ("free buffer waits", self.free_buffer.total_ns),
-            ("log buffer space", self.log_buffer_space.total_ns),
-        ];
-        events.into_iter().rev().max_by_key(|&(_, ns)| ns).map_or("CPU", |(name, _)| name)
-    }
 }
 
 impl Slob {

@@ -8,7 +8,8 @@
 //! Blocks in memory take no step: their CPU time adds up and is spent in one step before the next wait, or when the
 //! execution ends.
 
-use super::{Database, SlobConfig};
+use super::SlobConfig;
+use super::database::Database;
 use crate::cache::Update;
 use crate::{ProcessId, Step};
 use device::{Rng, Time};

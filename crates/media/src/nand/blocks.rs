@@ -1,22 +1,21 @@
-//! Erase blocks: what may be done to each, and how worn it is.
+//! Erase blocks: the legal operations on each, and its wear.
 //!
-//! A band is the same erase block on every die, so blocks are stored band by band: a band's blocks, which are worked
-//! on together, lie together. A block here is a die's share of a band: one erase block of each plane, which are
-//! programmed and erased together or in turn and go bad together.
+//! A band is the same erase block on every die, so blocks are stored band by band: the blocks of a band, which are used
+//! together, lie together. A block here is a die's share of a band: one erase block of each plane, which are programmed
+//! and erased together or in turn and go bad together.
 
-use crate::nand::NandConfig;
+use crate::nand::config::NandConfig;
 use device::Rng;
 
 const BAD: u32 = u32::MAX;
 
-/// State of every erase block of a card.
+/// The state of every erase block of a card.
 #[derive(Clone, Debug)]
 pub struct Blocks {
     dies: u32,
     units_per_band: u32,
-    /// Program commands done since the last erase; [`BAD`] for a bad block.
+    /// The number of program commands since the last erase; [`BAD`] for a bad block.
     written: Vec<u32>,
-    /// Program/erase cycles.
     cycles: Vec<u32>,
     rated_cycles: u32,
     erase_fail_ppm_at_rated: u32,
@@ -27,7 +26,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of `bands` bands, fresh from the factory, with bad blocks drawn from `seed`.
+    /// The blocks of `bands` bands, fresh from the factory, with bad blocks drawn from `seed`.
     pub fn new(config: &NandConfig, bands: u32, seed: u64) -> Blocks {
         let dies = config.geometry.dies();
         let count = dies as usize * bands as usize;
@@ -59,36 +58,36 @@ impl Blocks {
         band as usize * self.dies as usize + die as usize
     }
 
-    /// True when the block can't be used.
+    /// Whether the block is bad, so that it can't be used.
     #[inline]
     pub fn is_bad(&self, band: u32, die: u32) -> bool {
         self.written[self.index(band, die)] == BAD
     }
 
-    /// True when the block can be programmed and erased: it is not bad and its die answers.
+    /// Whether the block can be programmed and erased: it is not bad and its die answers.
     #[inline]
     pub fn is_usable(&self, band: u32, die: u32) -> bool {
         !self.dead[die as usize] && !self.is_bad(band, die)
     }
 
-    /// True when the block can be programmed from its first unit on.
+    /// Whether the block can be programmed from its first unit on.
     #[inline]
     pub fn is_erased(&self, band: u32, die: u32) -> bool {
         !self.dead[die as usize] && self.written[self.index(band, die)] == 0
     }
 
-    /// A die answers no more, or again.
+    /// Reports that a die does not answer any more, or answers again.
     pub fn set_dead(&mut self, die: u32, dead: bool) {
         self.dead[die as usize] = dead;
     }
 
-    /// True when the die does not answer.
+    /// Whether the die does not answer.
     #[inline]
     pub fn is_dead(&self, die: u32) -> bool {
         self.dead[die as usize]
     }
 
-    /// The block is bad from now on: its medium says so.
+    /// Makes a block bad for good, because its medium reports it as bad.
     pub fn retire(&mut self, band: u32, die: u32) {
         let i = self.index(band, die);
         if self.written[i] != BAD {
@@ -97,7 +96,7 @@ impl Blocks {
         }
     }
 
-    /// What is known of a block from its medium: programs done since the last erase, and how often it was erased.
+    /// Sets the state of a block as its medium reports it: the programs since the last erase, and the number of erases.
     pub fn set(&mut self, band: u32, die: u32, written: u32, cycles: u32) {
         let i = self.index(band, die);
         assert!(written <= self.units_per_band, "{written} programs of {}", self.units_per_band);
@@ -111,7 +110,7 @@ impl Blocks {
     /// Programs the next unit of a block.
     ///
     /// # Panics
-    /// When the block is bad, or `unit` is not the next one of an erased block.
+    /// If the block is bad, or `unit` is not the next one of an erased block.
     #[inline]
     pub fn program(&mut self, band: u32, die: u32, unit: u32) {
         let i = self.index(band, die);
@@ -123,10 +122,10 @@ impl Blocks {
         self.written[i] = unit + 1;
     }
 
-    /// Reads a unit.
+    /// Checks that a unit may be read.
     ///
     /// # Panics
-    /// When the unit was not programmed since the block's last erase.
+    /// If the unit was not programmed since the block's last erase.
     #[inline]
     pub fn read(&self, band: u32, die: u32, unit: u32) {
         let written = self.written[self.index(band, die)];
@@ -136,17 +135,17 @@ impl Blocks {
         );
     }
 
-    /// True when a unit was programmed since the block's last erase.
+    /// Whether a unit was programmed since the block's last erase.
     #[inline]
     pub fn is_programmed(&self, band: u32, die: u32, unit: u32) -> bool {
         let written = self.written[self.index(band, die)];
         written != BAD && unit < written
     }
 
-    /// Erases a block. Returns false when the erase failed: the block is bad from now on.
+    /// Erases a block. `false` if the erase failed; the block is bad from then on.
     ///
     /// # Panics
-    /// When the block is bad.
+    /// If the block is bad.
     #[must_use]
     pub fn erase(&mut self, band: u32, die: u32) -> bool {
         let i = self.index(band, die);
@@ -154,7 +153,7 @@ impl Blocks {
         self.cycles[i] += 1;
         let wear = f64::from(self.cycles[i]) / f64::from(self.rated_cycles);
         let fail_ppm = f64::from(self.erase_fail_ppm_at_rated) * wear.powi(4);
-        // Below one in 10^9 no draw: a young card's run must not depend on how often it erased.
+        // Below a chance of one in 10^9 there is no draw, so that a young card's run does not depend on its erases.
         if fail_ppm >= 1e-3 && self.rng.unit() * 1e6 < fail_ppm {
             self.written[i] = BAD;
             self.bad += 1;
@@ -164,25 +163,25 @@ impl Blocks {
         true
     }
 
-    /// Program/erase cycles of a block.
+    /// The number of program/erase cycles of a block.
     pub fn cycles(&self, band: u32, die: u32) -> u32 {
         self.cycles[self.index(band, die)]
     }
 
-    /// Least and most worn usable block; (0, 0) when none is left.
+    /// The cycles of the least and the most worn usable block; (0, 0) if none is left.
     pub fn wear_range(&self) -> (u32, u32) {
         let good = || self.cycles.iter().zip(&self.written).filter(|&(_, &w)| w != BAD).map(|(&c, _)| c);
         (good().min().unwrap_or(0), good().max().unwrap_or(0))
     }
 
-    /// Mean cycles over usable blocks.
+    /// The mean of the cycles of usable blocks.
     pub fn wear_mean(&self) -> f64 {
         let good = self.cycles.iter().zip(&self.written).filter(|&(_, &w)| w != BAD);
         let (sum, n) = good.fold((0u64, 0u64), |(s, n), (&c, _)| (s + u64::from(c), n + 1));
         if n == 0 { 0.0 } else { sum as f64 / n as f64 }
     }
 
-    /// Bad blocks: from the factory and retired since.
+    /// The number of bad blocks, from the factory and retired since.
     pub fn bad_count(&self) -> u64 {
         self.bad
     }

@@ -72,8 +72,8 @@ fn side_by_side(devices: &Devices) -> Table {
     let all: Vec<Vec<(String, String)>> = devices
         .iter()
         .map(|(_, _, result)| {
-            let asked = host(&result.host).into_iter().map(|(label, value)| (format!("Host: {label}"), value));
-            device(&result.target).into_iter().chain(asked).collect()
+            let of_host = host(&result.host).into_iter().map(|(label, value)| (format!("Host: {label}"), value));
+            device(&result.target).into_iter().chain(of_host).collect()
         })
         .collect();
     let mut labels: Vec<&str> = Vec::new();

@@ -10,9 +10,9 @@ use results::{
 use std::borrow::Cow;
 
 /// Points of a part that are drawn, whatever a file holds.
-const MOST_POINTS: usize = 64;
+const MAX_POINTS: usize = 64;
 /// Rows of a table of power cuts.
-const MOST_CYCLES: usize = 50;
+const MAX_CYCLES: usize = 50;
 const KINDS: [(&str, &str); 3] = [("select", "Selects"), ("insert", "Inserts"), ("update", "Updates")];
 const SESSIONS: XAxis =
     XAxis { label: Cow::Borrowed("Sessions"), suffix: "sessions", unit: Unit::Count, scale: Scale::Log };
@@ -42,7 +42,7 @@ type Labelled<'a, P> = (&'a str, &'a dyn Fn(&P) -> Option<f64>);
 
 impl<'a, P> Curves<'a, P> {
     fn new(of: Vec<(usize, &'a [P])>, sessions: fn(&P) -> u32) -> Curves<'a, P> {
-        let of: Vec<_> = of.into_iter().map(|(i, points)| (i, &points[..points.len().min(MOST_POINTS)])).collect();
+        let of: Vec<_> = of.into_iter().map(|(i, points)| (i, &points[..points.len().min(MAX_POINTS)])).collect();
         let mut xs: Vec<u32> = of.iter().flat_map(|(_, points)| points.iter().map(sessions)).collect();
         xs.sort_unstable();
         xs.dedup();
@@ -361,7 +361,7 @@ fn crash(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
     };
     for (i, crash) in &crashes {
         section.note(devices.labelled(*i, &clip(&crash.verdict, 800)));
-        for (n, cycle) in crash.cycles.iter().take(MOST_CYCLES).enumerate() {
+        for (n, cycle) in crash.cycles.iter().take(MAX_CYCLES).enumerate() {
             let cells = [
                 (n + 1).to_string(),
                 cycle.acknowledged.to_string(),

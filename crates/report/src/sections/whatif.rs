@@ -12,10 +12,10 @@ use std::borrow::Cow;
 
 /// Most lines of a chart, combinations that have heat maps of their own, rows and columns of a heat map, and rows of the
 /// table of all points.
-const MOST_LINES: usize = 10;
-const MOST_MAPS: usize = 12;
-const MOST_OF_A_SIDE: usize = 32;
-const MOST_ROWS: usize = 500;
+const MAX_LINES: usize = 10;
+const MAX_MAPS: usize = 12;
+const MAX_OF_A_SIDE: usize = 32;
+const MAX_ROWS: usize = 500;
 
 const WAF: YAxis = YAxis { label: "Write amplification", unit: Unit::Ratio, scale: Scale::Linear };
 
@@ -141,7 +141,7 @@ fn curves(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis) -> Sectio
     let others = without(axes, &[&x.key]);
     let all = combinations(result, &others);
     let count = all.len();
-    let lines = some_of(all, MOST_LINES);
+    let lines = some_of(all, MAX_LINES);
     if lines.len() < count {
         section.note(format!("{} of {count} lines are drawn; the tables and the data have all points.", lines.len()));
     }
@@ -185,11 +185,11 @@ fn maps(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis, y: &WhatifA
     let others = without(axes, &[&x.key, &y.key]);
     let all = combinations(result, &others);
     let count = all.len();
-    let shown = some_of(all, MOST_MAPS);
+    let shown = some_of(all, MAX_MAPS);
     if shown.len() < count {
         section.note(format!("{} of {count} combinations are shown; the data have all points.", shown.len()));
     }
-    let [columns, rows] = [x, y].map(|axis| some_of(axis.values.iter().collect(), MOST_OF_A_SIDE));
+    let [columns, rows] = [x, y].map(|axis| some_of(axis.values.iter().collect(), MAX_OF_A_SIDE));
     if columns.len() < x.values.len() || rows.len() < y.values.len() {
         section.note(format!(
             "{} columns and {} rows, evenly chosen, are shown of {} and {}.",
@@ -250,7 +250,7 @@ fn found(result: &WhatifResult, axes: &[&WhatifAxis]) -> Option<Section> {
     section.tables.push(Table {
         caption: "The last value that holds, and the first that breaks".into(),
         columns: ["Where", "Holds", "Breaks", "Tried", "Remark"].map(String::from).to_vec(),
-        rows: search.found.iter().take(MOST_ROWS).map(row).collect(),
+        rows: search.found.iter().take(MAX_ROWS).map(row).collect(),
         text_columns: 1,
     });
     Some(section)
@@ -268,8 +268,8 @@ fn outcome(outcome: WhatifOutcome) -> &'static str {
 
 fn points(result: &WhatifResult, axes: &[&WhatifAxis]) -> Section {
     let mut section = Section::new("points", "All points");
-    if result.points.len() > MOST_ROWS {
-        section.note(format!("The first {MOST_ROWS} of {} points.", result.points.len()));
+    if result.points.len() > MAX_ROWS {
+        section.note(format!("The first {MAX_ROWS} of {} points.", result.points.len()));
     }
     let mut columns: Vec<String> = axes.iter().map(|axis| clip(&axis.label, 60)).collect();
     if columns.is_empty() {
@@ -296,7 +296,7 @@ fn points(result: &WhatifResult, axes: &[&WhatifAxis]) -> Section {
             row.push(remark);
             row
         };
-    let rows = result.points.iter().enumerate().take(MOST_ROWS).map(row).collect();
+    let rows = result.points.iter().enumerate().take(MAX_ROWS).map(row).collect();
     section.tables.push(Table { caption: "All points".into(), columns, rows, text_columns: 1 });
     section
 }

@@ -1,6 +1,6 @@
 //! Throughput of random writes against space in use.
 
-use super::Context;
+use super::context::Context;
 use crate::parallel;
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;

@@ -1,6 +1,6 @@
 //! SLOB on the FlashMAX N800: peaks of readers, a mix, and writers.
 
-use super::Context;
+use super::context::Context;
 use crate::parallel;
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;

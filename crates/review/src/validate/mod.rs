@@ -1,5 +1,6 @@
 //! The model against every published table.
 
+pub(crate) mod context;
 mod fill;
 mod flashmax;
 mod postgres;
@@ -7,6 +8,8 @@ mod threads;
 mod violin;
 
 use crate::point::PointError;
+use context::Context;
+use load::Given;
 use results::Comparison;
 use target::Progress;
 
@@ -16,7 +19,7 @@ use target::Progress;
 pub enum ValidateError {
     /// No such table.
     #[error("no published table '{name}'; there are {}", TABLES.map(|t| t.name).join(", "))]
-    UnknownTable { name: String },
+    UnknownTable { name: Given },
     /// A point could not be measured.
     #[error(transparent)]
     Point(#[from] PointError),
@@ -36,14 +39,6 @@ impl TableEntry {
     pub(crate) fn compare(&self, context: &Context) -> Result<Vec<Comparison>, PointError> {
         (self.compare)(context)
     }
-}
-
-/// Context that every comparison needs.
-pub(crate) struct Context<'a> {
-    pub seed: u64,
-    /// Share of the full size; profiles stay at least as large as their garbage collection needs.
-    pub scale: f64,
-    pub progress: &'a dyn Progress,
 }
 
 /// All published tables.
@@ -77,7 +72,7 @@ pub fn validate_table(
     progress: &dyn Progress,
 ) -> Result<Vec<Comparison>, ValidateError> {
     let entry = TABLES.iter().find(|t| t.name == name);
-    let entry = entry.ok_or_else(|| ValidateError::UnknownTable { name: name.to_string() })?;
+    let entry = entry.ok_or_else(|| ValidateError::UnknownTable { name: name.into() })?;
     Ok(entry.compare(&Context { seed, scale, progress })?)
 }
 

@@ -1,6 +1,6 @@
 //! PostgreSQL 80/20 on the ioDrive 320 GB MLC and on six disks.
 
-use super::Context;
+use super::context::Context;
 use crate::mix_sweep::{MixTimes, mix_sweep};
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;

@@ -1,6 +1,6 @@
 //! The pre-production tachIOn against threads, and what adaptive pacing made of it.
 
-use super::Context;
+use super::context::Context;
 use crate::parallel;
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;

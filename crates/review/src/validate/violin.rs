@@ -1,6 +1,6 @@
 //! SLOB readers on the Violin 3205.
 
-use super::Context;
+use super::context::Context;
 use crate::parallel;
 use crate::point::{Bench, PointError};
 use crate::setups::Setup;

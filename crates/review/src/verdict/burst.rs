@@ -1,6 +1,6 @@
 //! Time for which a device takes writes fast.
 
-use super::claim;
+use super::claim::claim;
 use crate::words::mb_s;
 use results::words::{amount, pause};
 use results::{BurstReport, Claim, Pace, ReviewResult, TargetKind, Tone};
@@ -8,7 +8,7 @@ use results::{BurstReport, Claim, Pace, ReviewResult, TargetKind, Tone};
 /// Throughput after a cache is full, of that before: less than this is a reason to look twice.
 const FALLS_FAR: f64 = 0.5;
 /// Less of the device than this says nothing about how long it goes on.
-const LEAST_SHARE: f64 = 0.03;
+const MIN_SHARE: f64 = 0.03;
 /// A burst is even where nine tenths of its rows have at least so much of their median.
 const EVEN_ROW: f64 = 0.75;
 
@@ -63,7 +63,7 @@ fn fell_later(report: &BurstReport) -> Option<Claim> {
 fn even(result: &ReviewResult, report: &BurstReport) -> Option<Claim> {
     let first = report.first()?;
     let device_bytes = result.target.capacity_bytes as f64 / result.options.scale;
-    if report.bursts.iter().any(|burst| burst.cliff.is_some()) || (first.bytes as f64) < LEAST_SHARE * device_bytes {
+    if report.bursts.iter().any(|burst| burst.cliff.is_some()) || (first.bytes as f64) < MIN_SHARE * device_bytes {
         return None;
     }
     let mut rows: Vec<f64> = first.rows.iter().map(|row| row.bw_bytes).collect();

@@ -5,9 +5,11 @@
 //! figures stay.
 
 mod burst;
+mod claim;
 mod sync;
 
 use crate::words::{axis_value, mb_s};
+use claim::{claim, claim_at};
 use results::words::{duration, three_digits};
 use results::{Axis, Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
 pub use sync::judge_sync;
@@ -59,19 +61,6 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
     claims.extend(not_emptied(result));
     claims.extend(unsteady_points(result));
     claims
-}
-
-/// A claim about one point. A figure of a busy machine says nothing against the device, and the claim says so.
-fn claim_at(topic: &str, tone: Tone, text: String, chart: &str, point: &Point) -> Claim {
-    if !point.limited_by_host {
-        return claim(topic, tone, text, chart);
-    }
-    let tone = if tone == Tone::Good { Tone::Good } else { Tone::Neutral };
-    claim(topic, tone, format!("{text} The machine that asked was the limit here, not the device."), chart)
-}
-
-fn claim(topic: &str, tone: Tone, text: String, chart: &str) -> Claim {
-    Claim { topic: topic.into(), tone, text, chart: chart.into() }
 }
 
 fn steady(result: &ReviewResult) -> Option<Claim> {

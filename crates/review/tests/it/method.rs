@@ -9,7 +9,7 @@ use results::{
 use review::{Options, Phase, Plan, Start, Subject, check_resumable, plan, review};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
-use target::{Ask, BurstAsk, Clock, ModelTarget, Progress, Silent, State, Target, TargetError};
+use target::{BurstSeries, Clock, Measurement, ModelTarget, Progress, Silent, State, Target, TargetError};
 
 /// Actions on the device, in order.
 type Log = Arc<Mutex<Vec<String>>>;
@@ -94,8 +94,8 @@ impl Target for Fake {
         })
     }
 
-    fn measure(&mut self, ask: &Ask, _: &dyn Progress) -> Result<RunResult, TargetError> {
-        let load = ask.load.describe();
+    fn measure(&mut self, measurement: &Measurement, _: &dyn Progress) -> Result<RunResult, TargetError> {
+        let load = measurement.load.describe();
         let threads = load["threads"].as_f64().unwrap_or(1.0);
         let rate = load["rate_iops"].as_f64();
         self.step(format!("{} {threads} {}", load["mode"], rate.map_or("free".into(), |r| format!("{r:.0}"))))?;
@@ -106,7 +106,7 @@ impl Target for Fake {
         Ok(RunResult {
             schema: 1,
             target: Value::Null,
-            seed: ask.seed,
+            seed: measurement.seed,
             host: Value::Null,
             read: if reads || both { class(&load, iops) } else { none() },
             write: if !reads || both { class(&load, iops) } else { none() },
@@ -123,13 +123,13 @@ impl Target for Fake {
         })
     }
 
-    fn bursts(&mut self, ask: &BurstAsk, _: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
-        self.step(format!("bursts {}", ask.bursts.len()))?;
+    fn bursts(&mut self, series: &BurstSeries, _: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {
+        self.step(format!("bursts {}", series.bursts.len()))?;
         // Fast for a quarter of each.
         let curve = |i: u64| {
             (1..=100_u64).map(move |row| (row << 20, ((i + 1) * (row.min(25) + 4 * row.saturating_sub(25))) << 20))
         };
-        Ok((0..ask.bursts.len() as u64).map(|i| BurstCurve { rows: curve(i).collect() }).collect())
+        Ok((0..series.bursts.len() as u64).map(|i| BurstCurve { rows: curve(i).collect() }).collect())
     }
 
     fn fork(&self) -> Option<Box<dyn Target>> {
@@ -183,9 +183,9 @@ fn a_real_device_is_emptied_first_and_filled_step_by_step() {
 fn rates_are_shares_of_what_the_device_takes() {
     let (done, log) = run(None, &[Phase::Rate], None);
     let most = done.result.sweep("rate").unwrap().points.last().unwrap().iops();
-    let asked: Vec<&String> = log.iter().filter(|l| l.starts_with("\"rndrw\"")).collect();
-    assert_eq!(asked[0], "\"rndrw\" 64 free");
-    assert!(asked[1..].contains(&&format!("\"rndrw\" 64 {:.0}", most * 0.25)), "{asked:?}");
+    let limited: Vec<&String> = log.iter().filter(|l| l.starts_with("\"rndrw\"")).collect();
+    assert_eq!(limited[0], "\"rndrw\" 64 free");
+    assert!(limited[1..].contains(&&format!("\"rndrw\" 64 {:.0}", most * 0.25)), "{limited:?}");
 }
 
 #[test]
@@ -323,19 +323,17 @@ fn another_device_or_other_options_are_not_resumed() {
         let plan: Plan = plan(&Subject::of(&fake), options).unwrap();
         check_resumable(prior, &fake.info(), &fake.host(), &plan).map_err(|e| e.to_string())
     };
-    let asked = options(&[Phase::Fill]);
-    assert_eq!(check(&part.result, &asked), Ok(()));
-    assert!(check(&whole.result, &asked).unwrap_err().contains("complete"));
-    assert!(check(&part.result, &Options { seed: 2, ..asked.clone() }).unwrap_err().contains("--seed 1"));
-    assert!(check(&part.result, &Options { quick: false, ..asked.clone() }).unwrap_err().contains("--quick"));
-    let other = Options { only: vec![Phase::Fill, Phase::Sync], ..asked.clone() };
+    let same = options(&[Phase::Fill]);
+    assert_eq!(check(&part.result, &same), Ok(()));
+    assert!(check(&whole.result, &same).unwrap_err().contains("complete"));
+    assert!(check(&part.result, &Options { seed: 2, ..same.clone() }).unwrap_err().contains("--seed 1"));
+    assert!(check(&part.result, &Options { quick: false, ..same.clone() }).unwrap_err().contains("--quick"));
+    let other = Options { only: vec![Phase::Fill, Phase::Sync], ..same.clone() };
     assert!(check(&part.result, &other).unwrap_err().contains("--only fill"));
-    assert!(
-        check(&part.result, &Options { budget_s: Some(1e5), ..asked.clone() }).unwrap_err().contains("no --budget")
-    );
+    assert!(check(&part.result, &Options { budget_s: Some(1e5), ..same.clone() }).unwrap_err().contains("no --budget"));
     let mut other = part.result.clone();
     other.target.name = "/dev/other".into();
-    assert!(check(&other, &asked).unwrap_err().contains("/dev/other"));
+    assert!(check(&other, &same).unwrap_err().contains("/dev/other"));
 }
 
 fn model(card: &str, only: &[Phase]) -> ReviewResult {

@@ -1,17 +1,17 @@
-//! What the bursts of a review say: how much goes fast into an emptied device, and how much of that after a pause.
+//! Evidence of a review's bursts: bytes that go fast into an emptied device, and how many of them after a pause.
 
 use crate::fit::observe::Input;
 use results::{Burst, BurstReport};
 use serde_json::Value;
-use target::{AskedBurst, BurstAsk};
+use target::{BurstSeries, BurstSpec};
 
 /// Bursts as they were measured, and what was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
-    /// Which file they are from.
+    /// Name of the file that they are from.
     pub file: String,
-    pub(crate) ask: BurstAsk,
-    /// What went fast into the emptied device; `None`: nothing went faster than the rest.
+    pub(crate) series: BurstSeries,
+    /// Bytes that went fast into the emptied device; `None`: nothing went faster than the rest.
     pub(crate) cache: Option<Fast>,
     /// After each pause.
     pub(crate) refilled: Vec<Refilled>,
@@ -29,7 +29,7 @@ pub(crate) struct Fast {
     pub row_bytes: f64,
 }
 
-/// What of it went fast again.
+/// Bytes of it that went fast again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Refilled {
     pub idle_s: f64,
@@ -42,12 +42,12 @@ impl Bursts {
     pub(crate) fn of(inputs: &[Input]) -> Option<Bursts> {
         inputs.iter().find_map(|input| {
             let report = input.result.burst.as_ref()?;
-            Bursts::read(&input.file, report, &asked(&report.load)?)
+            Bursts::read(&input.file, report, &series_of(&report.load)?)
         })
     }
 
-    /// What a report says, where it says anything.
-    pub(crate) fn read(file: &str, report: &BurstReport, ask: &BurstAsk) -> Option<Bursts> {
+    /// Reads a report, where it says anything.
+    pub(crate) fn read(file: &str, report: &BurstReport, series: &BurstSeries) -> Option<Bursts> {
         let first = report.first().filter(|first| first.bytes > 0)?;
         let row_bytes = |burst: &Burst| burst.bytes as f64 / burst.rows.len().max(1) as f64;
         let cache = first.cliff.map(|cliff| Fast {
@@ -67,7 +67,7 @@ impl Bursts {
         };
         cache.iter().all(sound).then(|| Bursts {
             file: file.to_string(),
-            ask: ask.clone(),
+            series: series.clone(),
             cache,
             refilled: refilled.collect(),
             first_bytes: first.bytes as f64,
@@ -75,17 +75,17 @@ impl Bursts {
     }
 }
 
-/// What was asked, as the report's load says.
-fn asked(load: &Value) -> Option<BurstAsk> {
+/// Reads the series from the report's load.
+fn series_of(load: &Value) -> Option<BurstSeries> {
     let whole = |key: &str| load[key].as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0);
     let list = |key: &str| load[key].as_array();
     let number = |value: &Value| value.as_f64().filter(|n| n.is_finite() && *n >= 0.0);
     let (idle_s, share) = (list("idle_s")?, list("share")?);
     let limits = list("limit_s")?;
     let bursts = idle_s.iter().zip(share).zip(limits).map(|((idle, share), limit)| {
-        Some(AskedBurst { idle_s: number(idle)?, share: number(share)?.min(1.0), limit_s: number(limit) })
+        Some(BurstSpec { idle_s: number(idle)?, share: number(share)?.min(1.0), limit_s: number(limit) })
     });
-    Some(BurstAsk {
+    Some(BurstSeries {
         block_bytes: whole("block_bytes").filter(|bytes| bytes.is_multiple_of(512) && *bytes <= 1 << 24)?,
         threads: whole("threads").filter(|threads| *threads <= 4096)?,
         fill: number(&load["fill"]).filter(|fill| *fill > 0.0 && *fill <= 1.0)?,

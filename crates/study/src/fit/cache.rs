@@ -127,12 +127,12 @@ impl Fitter<'_> {
     fn see(&self, cache: &Cache) -> Result<Shown, FitError> {
         let profile = self.with(cache).profile(self.values)?;
         let device = BurstDevice::new(&profile, SCALE)?;
-        let mut ask = self.bursts.ask.clone();
+        let mut series = self.bursts.series.clone();
         let most = BEYOND * cache.bytes.max(self.fast.bytes) / self.space.user_bytes();
-        ask.bursts.iter_mut().for_each(|burst| burst.share = burst.share.min(most));
-        let curves = device.bursts(&ask, self.space.host_at(self.values), self.seed, self.progress)?;
-        let report = review::burst_report(&ask, &curves);
-        Ok(Shown(Bursts::read("", &report, &ask)))
+        series.bursts.iter_mut().for_each(|burst| burst.share = burst.share.min(most));
+        let curves = device.bursts(&series, self.space.host_at(self.values), self.seed, self.progress)?;
+        let report = review::burst_report(&series, &curves);
+        Ok(Shown(Bursts::read("", &report, &series)))
     }
 
     /// The last pause after which a part went fast again, and not all.
@@ -162,7 +162,7 @@ impl Fitter<'_> {
         next
     }
 
-    /// How far the bursts are from those that were measured: the sum of the logarithms' squares.
+    /// Returns the distance of the bursts from those that were measured: the sum of the logarithms' squares.
     fn distance(&self, seen: &Shown) -> f64 {
         let Some(shown) = seen.fast() else { return f64::INFINITY };
         let off = |a: f64, b: f64| (a / b).ln().powi(2);
@@ -213,7 +213,7 @@ impl Fitter<'_> {
             }
             (_, _, None) => None,
         });
-        // How fast its cells are read and erased shows as little as how many bits the others hold.
+        // The times in which its cells are read and erased show as little as how many bits the others hold.
         let CacheTimes { read_ns, erase_ns } = space.slc_times(self.values);
         for (table, key, value) in [
             ("timing", "slc_read_ns", read_ns),
@@ -225,7 +225,7 @@ impl Fitter<'_> {
         Ok(out)
     }
 
-    /// Whether slower and faster cells would show: where the link limits a burst, faster ones do not.
+    /// Returns whether slower and faster cells would show: where the link limits a burst, faster ones do not.
     fn program_status(&self, cache: &Cache, seen: &Shown) -> Result<(Status, Option<f64>), FitError> {
         let Some(now) = seen.fast() else { return Ok((Status::Undetermined, None)) };
         let change = |factor: f64| -> Result<f64, FitError> {
@@ -276,7 +276,7 @@ impl Fitter<'_> {
     }
 }
 
-/// What a model showed; `None`: nothing.
+/// Bursts that a model showed; `None`: nothing.
 struct Shown(Option<Bursts>);
 
 impl Shown {
@@ -294,7 +294,7 @@ mod tests {
     use super::*;
     use crate::fit::base::Base;
     use profile::Host;
-    use review::burst_ask;
+    use review::burst_series;
     use target::Clock;
 
     #[test]
@@ -302,8 +302,8 @@ mod tests {
         let text = include_str!("../../../../cards/consumer-qlc-2tb.toml");
         let host = Host::builtin("default").unwrap();
         let space = Space::new(&Base::card("consumer-qlc-2tb", text), &host, false, &[]).unwrap();
-        let ask = burst_ask(Clock::Virtual, 1.0, 0.0);
-        let bursts = Bursts { file: "r.json".into(), ask, cache: None, refilled: Vec::new(), first_bytes: 1e12 };
+        let series = burst_series(Clock::Virtual, 1.0, 0.0);
+        let bursts = Bursts { file: "r.json".into(), series, cache: None, refilled: Vec::new(), first_bytes: 1e12 };
         let values = space.base_values();
         let found = fit_cache(&space, &values, &bursts, 1, &target::Silent).unwrap();
         assert!(found.parameters.is_empty());

@@ -16,9 +16,9 @@ const BLOCK_BYTES: f64 = 16_384.0;
 /// The same of databases' readers.
 const READER_BLOCK_BYTES: f64 = 8_192.0;
 /// Rows that are read.
-const MOST_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
-/// Whether a file's beginning looks like such a table.
+/// Returns whether a file's beginning looks like such a table.
 pub fn is_table(path: &str) -> bool {
     let name = path.rsplit_once(':').map_or(path, |(file, _)| file);
     [path, name].iter().any(|name| name.to_ascii_lowercase().ends_with(".csv"))
@@ -52,7 +52,7 @@ impl Table {
             |line: &str| line.split(',').map(|cell| cell.trim().trim_matches('"').to_string()).collect::<Vec<_>>();
         let (_, first) = lines.next().ok_or(TableProblem::Empty)?;
         let header = cells(first.trim_start_matches('\u{feff}')).iter().map(|name| name.to_lowercase()).collect();
-        let rows: Vec<_> = lines.take(MOST_ROWS).map(|(i, line)| (i + 1, cells(line))).collect();
+        let rows: Vec<_> = lines.take(MAX_ROWS).map(|(i, line)| (i + 1, cells(line))).collect();
         if rows.is_empty() { Err(TableProblem::Empty) } else { Ok(Table { header, rows }) }
     }
 

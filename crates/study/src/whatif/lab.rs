@@ -6,10 +6,10 @@
 use crate::whatif::answer::answer;
 use crate::whatif::question::{Point, Question, Refusal, State};
 use load::LoadConfig;
+use rayon::{ScopeFifo, ThreadPoolBuilder};
 use results::{WhatifAnswer, WhatifPoint};
 use serde_json::Value;
-use std::collections::VecDeque;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use target::{Modelled, OnlyCancel, Progress, RunError, RunSpec, measure, prepare};
 
 /// Points in their order, as many as were finished.
@@ -41,32 +41,19 @@ const MEASURING: u64 = 1_000;
 pub(crate) struct Lab<'a> {
     question: &'a Question,
     points: &'a [Point],
-    /// Points of the same state, in the order of their first.
-    groups: Vec<Vec<usize>>,
     progress: &'a dyn Progress,
-    queue: Mutex<Queue>,
-    changed: Condvar,
+    tally: Mutex<Tally>,
 }
 
-#[derive(Default)]
-struct Queue {
-    next_group: usize,
-    /// Groups that somebody is preparing.
-    preparing: usize,
-    ready: VecDeque<(usize, Arc<Modelled>)>,
+struct Tally {
     outcomes: Vec<Option<WhatifPoint>>,
+    /// Work that is done, in the unit of progress.
     done: u64,
-    stopped: bool,
-}
-
-enum Task {
-    Prepare(usize),
-    Measure(usize, Arc<Modelled>),
 }
 
 impl<'a> Lab<'a> {
     /// Work that a point with a state of its own is at most.
-    pub const MOST_FOR_A_POINT: u64 = 2 * MEASURING;
+    pub const MAX_FOR_A_POINT: u64 = 2 * MEASURING;
 
     /// Work that the points are, in the unit of progress.
     pub fn work(points: &[Point]) -> u64 {
@@ -83,86 +70,57 @@ impl<'a> Lab<'a> {
         progress: &dyn Progress,
         done: u64,
     ) -> Vec<Option<WhatifPoint>> {
-        let lab = Lab {
-            question,
-            points,
-            groups: groups(points),
-            progress,
-            queue: Mutex::new(Queue { outcomes: vec![None; points.len()], done, ..Queue::default() }),
-            changed: Condvar::new(),
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.clamp(1, points.len().max(1)) {
-                scope.spawn(|| lab.work_off());
+        let tally = Mutex::new(Tally { outcomes: vec![None; points.len()], done });
+        let lab = Lab { question, points, progress, tally };
+        let pool = ThreadPoolBuilder::new().num_threads(threads.clamp(1, points.len().max(1))).build();
+        pool.expect("the system gives a process its threads").in_place_scope_fifo(|scope| {
+            for group in groups(points) {
+                let lab = &lab;
+                scope.spawn_fifo(move |scope| lab.prepare(&group, scope));
             }
         });
-        lab.queue.into_inner().expect("no worker panics with the lock").outcomes
+        lab.tally.into_inner().expect("no worker panics with the lock").outcomes
     }
 
-    fn lock(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().expect("no worker panics with the lock")
+    fn lock(&self) -> MutexGuard<'_, Tally> {
+        self.tally.lock().expect("no worker panics with the lock")
     }
 
-    fn work_off(&self) {
-        while let Some(task) = self.next() {
-            match task {
-                Task::Prepare(group) => self.prepare(group),
-                Task::Measure(point, device) => self.measure(point, device),
-            }
-            self.changed.notify_all();
+    fn prepare<'s>(&'s self, members: &[usize], scope: &ScopeFifo<'s>) {
+        if self.progress.cancelled() {
+            return;
         }
-    }
-
-    fn next(&self) -> Option<Task> {
-        let mut queue = self.lock();
-        loop {
-            queue.stopped |= self.progress.cancelled();
-            if queue.stopped {
-                return None;
-            }
-            if let Some((point, device)) = queue.ready.pop_front() {
-                return Some(Task::Measure(point, device));
-            }
-            if queue.next_group < self.groups.len() {
-                queue.next_group += 1;
-                queue.preparing += 1;
-                return Some(Task::Prepare(queue.next_group - 1));
-            }
-            if queue.preparing == 0 {
-                return None;
-            }
-            queue = self.changed.wait(queue).expect("no worker panics with the lock");
-        }
-    }
-
-    fn prepare(&self, group: usize) {
-        let members = &self.groups[group];
         // What is prepared has room for as many requests as the point with most of them has.
         let most =
             members.iter().copied().max_by_key(|&i| self.points[i].load.threads * self.points[i].load.queue_depth);
         let first = &self.points[most.expect("a group has points")];
         self.progress.step(&format!("bring the card to {} % in use", first.fill * 100.0));
         let prepared = prepare(&self.spec(first, &LoadConfig::Fileio(first.load)), &OnlyCancel(self.progress));
-        let mut queue = self.lock();
-        queue.preparing -= 1;
+        let mut tally = self.lock();
         match prepared {
             Ok(device) => {
                 let device = Arc::new(device);
-                queue.ready.extend(members.iter().map(|&point| (point, device.clone())));
+                for &point in members {
+                    let device = device.clone();
+                    scope.spawn_fifo(move |_| self.measure(point, device));
+                }
             }
-            Err(RunError::Cancelled) => queue.stopped = true,
+            Err(RunError::Cancelled) => return,
             Err(error) => {
                 for &i in members {
-                    queue.outcomes[i] = Some(outcome(&self.points[i], Err(error.to_string())));
+                    tally.outcomes[i] = Some(outcome(&self.points[i], Err(error.to_string())));
                 }
-                queue.done += members.len() as u64 * MEASURING;
+                tally.done += members.len() as u64 * MEASURING;
             }
         }
-        queue.done += preparing(&self.points[members[0]].state);
-        self.progress.at(queue.done);
+        tally.done += preparing(&self.points[members[0]].state);
+        self.progress.at(tally.done);
     }
 
     fn measure(&self, i: usize, device: Arc<Modelled>) {
+        if self.progress.cancelled() {
+            return;
+        }
         let point = &self.points[i];
         self.progress.step(&words(point));
         // The last one needs no copy.
@@ -170,15 +128,14 @@ impl<'a> Lab<'a> {
         let load = LoadConfig::Fileio(point.load);
         let stop = OnlyCancel(self.progress);
         let measured = measure(&self.spec(point, &load), device, &stop);
-        let mut queue = self.lock();
         // A run that is told to stop hands out what it has: a part of a point, which is none.
         if self.progress.cancelled() {
-            queue.stopped = true;
             return;
         }
-        queue.outcomes[i] = Some(outcome(point, measured.map(|run| answer(&run)).map_err(|e| e.to_string())));
-        queue.done += MEASURING;
-        self.progress.at(queue.done);
+        let mut tally = self.lock();
+        tally.outcomes[i] = Some(outcome(point, measured.map(|run| answer(&run)).map_err(|e| e.to_string())));
+        tally.done += MEASURING;
+        self.progress.at(tally.done);
     }
 
     fn spec<'p>(&'p self, point: &'p Point, load: &'p LoadConfig) -> RunSpec<'p> {

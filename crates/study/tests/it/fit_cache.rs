@@ -2,7 +2,7 @@
 
 use profile::{Host, Profile};
 use results::{BurstReport, ReviewResult};
-use review::{Phase, Subject, burst_ask, burst_report};
+use review::{Phase, Subject, burst_report, burst_series};
 use study::fit::{Assumed, Base, Input, Options, Parameter, Status, fit, observe};
 use target::{BurstDevice, Clock, ModelTarget, Silent};
 
@@ -47,11 +47,11 @@ fn fitted(card: &Profile) -> study::fit::Fit {
 }
 
 fn bursts(card: &Profile, pause_s: f64) -> BurstReport {
-    let mut ask = burst_ask(Clock::Virtual, 1.0, 0.0);
-    ask.bursts.iter_mut().skip(1).for_each(|burst| burst.idle_s = pause_s);
+    let mut series = burst_series(Clock::Virtual, 1.0, 0.0);
+    series.bursts.iter_mut().skip(1).for_each(|burst| burst.idle_s = pause_s);
     let device = BurstDevice::new(card, SCALE).unwrap();
-    let curves = device.bursts(&ask, Host::builtin("default").unwrap().config(), 7, &Silent).unwrap();
-    burst_report(&ask, &curves)
+    let curves = device.bursts(&series, Host::builtin("default").unwrap().config(), 7, &Silent).unwrap();
+    burst_report(&series, &curves)
 }
 
 fn near(what: &str, found: f64, truth: f64, share: f64) {

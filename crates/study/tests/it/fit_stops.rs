@@ -94,8 +94,8 @@ fn a_card_that_stops_the_world_is_found_with_what_it_cleans_at_once_and_predicts
     assert!(distance(found, truth) < 0.5, "{found} for {truth}");
     let twin = Profile::parse(&fitted.card_toml, "twin.toml").unwrap();
     // Not measured: 32 threads, nine tenths full. Half of one per cent of the writes wait for stalls.
-    let asked = |card: &Profile| measured(card, FileioMode::RndWr, 16, 32, 0.9, Measure::Requests(60_000));
-    let (real, twin) = (asked(&hidden), asked(&twin));
+    let run_on = |card: &Profile| measured(card, FileioMode::RndWr, 16, 32, 0.9, Measure::Requests(60_000));
+    let (real, twin) = (run_on(&hidden), run_on(&twin));
     let percentile = |run: &RunResult, rank: f64| run.write.lat_ns.at(rank) as f64;
     for (what, twin, real, bound) in [
         ("throughput", twin.write.bw_bytes, real.write.bw_bytes, 0.10),

@@ -47,27 +47,27 @@ fn answers_depend_neither_on_the_number_of_threads_nor_on_the_order_of_values() 
 
 #[test]
 fn a_point_is_what_a_single_run_gives() {
-    let asked = question(all_axes());
-    let answers = grid(&asked, 2, &Silent).unwrap();
-    let mut profile = asked.profile.clone();
+    let question = question(all_axes());
+    let answers = grid(&question, 2, &Silent).unwrap();
+    let mut profile = question.profile.clone();
     profile.set("ftl.victim=fifo").unwrap();
-    let device = profile.lower(asked.scale).unwrap();
+    let device = profile.lower(question.scale).unwrap();
     let sectors = device.user_bytes() / 4096;
     let load = LoadConfig::Fileio(FileioConfig {
         mode: FileioMode::RndRw,
         threads: 16,
         file_bytes: (sectors as f64 * 0.9).round() as u64 * 4096,
-        ..asked.load
+        ..question.load
     });
     let spec = RunSpec {
         device: &device,
         device_json: Value::Null,
-        host: &asked.host.config(),
+        host: &question.host.config(),
         host_json: Value::Null,
         load: &load,
         fill: 0.9,
-        seed: asked.seed,
-        measure: asked.measure,
+        seed: question.seed,
+        measure: question.measure,
         fresh: false,
         explain_tail: false,
         histograms: false,

@@ -51,8 +51,8 @@ fn generated_is_finished_and_in_flight() {
         assert!(sim.requests_in_flight <= 16, "{}", sim.requests_in_flight);
         let measured = result.read.total_ios + result.write.total_ios + result.sync.total_ios;
         assert!(measured > 0 && measured <= sim.requests_finished);
-        if let Measure::Requests(asked) = measure {
-            assert!((asked..asked + 16).contains(&measured), "{measured} of {asked}");
+        if let Measure::Requests(wanted) = measure {
+            assert!((wanted..wanted + 16).contains(&measured), "{measured} of {wanted}");
         }
     }
 }

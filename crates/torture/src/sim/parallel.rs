@@ -1,6 +1,7 @@
 //! Lives on all cores.
 
-use std::sync::Mutex;
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{ParallelBridge, ParallelIterator};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// How many threads, and when to stop.
@@ -36,37 +37,23 @@ pub fn run<R: Send>(
     stop: impl Fn(&R) -> bool + Sync,
     progress: impl Fn(Progress) + Sync,
 ) -> Vec<(u64, R)> {
-    let threads = match parallel.threads {
-        0 => std::thread::available_parallelism().map_or(1, |n| n.get()),
-        n => n,
-    };
-    let next = AtomicU64::new(0);
-    let stopped = AtomicBool::new(false);
-    let done: Mutex<Vec<(u64, bool, R)>> = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..(threads as u64).min(count) {
-            scope.spawn(|| {
-                while !stopped.load(Ordering::Relaxed) && !(parallel.cancel)() {
-                    let i = next.fetch_add(1, Ordering::Relaxed);
-                    if i >= count {
-                        return;
-                    }
-                    let result = work(first + i);
-                    let stops = stop(&result);
-                    if stops {
-                        stopped.store(true, Ordering::Relaxed);
-                    }
-                    let mut done = done.lock().expect("no worker panics with the lock");
-                    done.push((i, stops, result));
-                    let now = Progress { done: done.len() as u64, of: count };
-                    drop(done);
-                    progress(now);
-                }
-            });
+    let (stopped, over) = (AtomicBool::new(false), AtomicU64::new(0));
+    let live = |i| {
+        let result = work(first + i);
+        let stops = stop(&result);
+        if stops {
+            stopped.store(true, Ordering::Relaxed);
         }
-    });
-    let mut done = done.into_inner().expect("no worker panics with the lock");
-    done.sort_by_key(|d| d.0);
+        progress(Progress { done: over.fetch_add(1, Ordering::Relaxed) + 1, of: count });
+        (i, stops, result)
+    };
+    let all = || {
+        let begun = (0..count).take_while(|_| !stopped.load(Ordering::Relaxed) && !(parallel.cancel)());
+        begun.par_bridge().map(live).collect()
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(parallel.threads).build();
+    let mut done: Vec<(u64, bool, R)> = pool.expect("the system gives a process its threads").install(all);
+    done.sort_unstable_by_key(|d| d.0);
     // Seeds are begun in order, and what was begun is finished: before the first that stops there is no gap.
     let mut results = Vec::with_capacity(done.len());
     for (i, stops, result) in done {

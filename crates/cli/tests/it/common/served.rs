@@ -1,7 +1,7 @@
 //! A small card in memory with a control socket, in a directory.
 
 use control::{Access, Connection, ControlServer, Export, Frontend, Frontends, Served, serve};
-use live::{Ask, Bell, Live, Op, Start, Timing};
+use live::{Bell, Live, Request, Start, Timing};
 use media::{Flash, Physics};
 use std::path::Path;
 use std::sync::Arc;
@@ -72,13 +72,11 @@ impl Card {
         let mut port = self.live.port(Arc::new(Rings(sender)));
         let bytes = vec![7; 1 << 20];
         for offset_bytes in (0..times).flat_map(|_| (0..SIZE).step_by(bytes.len())) {
-            let op = Op::Write(&bytes);
-            let (fua, len_bytes) = (false, bytes.len() as u32);
-            let mut done = Vec::new();
-            port.submit(&[Ask { tag: 0, op, fua, offset_bytes, len_bytes }], &mut done);
-            while done.is_empty() {
-                rings.recv_timeout(std::time::Duration::from_secs(20)).expect("an answer");
-                port.completed(&mut done);
+            let mut replies = Vec::new();
+            port.submit(&[Request::write(0, offset_bytes, &bytes)], &mut replies);
+            while replies.is_empty() {
+                rings.recv_timeout(std::time::Duration::from_secs(20)).expect("a reply");
+                port.replies(&mut replies);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A small card in memory, served.
 
 use control::{Access, Client, Connection, ControlServer, Export, Frontend, Frontends, Served, serve};
-use live::{Ask, Bell, Live, Op, Start, Timing};
+use live::{Bell, Live, ReplyError, Request, Start, Timing};
 use media::{Flash, Physics};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -21,24 +21,24 @@ impl Bell for Rings {
     }
 }
 
-/// Asks once, and waits for the answer.
-pub fn ask(live: &Live, op: Op, offset_bytes: u64, len_bytes: u32) -> Result<Vec<u8>, live::AskError> {
+/// Submits one request, and waits for the reply.
+pub fn call(live: &Live, request: Request) -> Result<Vec<u8>, ReplyError> {
     let (sender, rings) = sync_channel(1);
     let mut port = live.port(Arc::new(Rings(sender)));
-    let mut done = Vec::new();
-    port.submit(&[Ask { tag: 0, op, fua: false, offset_bytes, len_bytes }], &mut done);
-    while done.is_empty() {
-        rings.recv_timeout(Duration::from_secs(20)).expect("an answer");
-        port.completed(&mut done);
+    let mut replies = Vec::new();
+    port.submit(&[request], &mut replies);
+    while replies.is_empty() {
+        rings.recv_timeout(Duration::from_secs(20)).expect("a reply");
+        port.replies(&mut replies);
     }
-    done.pop().expect("one").result.map(|data| data.to_vec())
+    replies.pop().expect("one").result.map(|data| data.to_vec())
 }
 
 /// Overwrites all of it so many times, in pieces of 64 KiB.
 pub fn overwrite(live: &Live, times: u32) {
     for _ in 0..times {
         for offset in (0..SIZE).step_by(64 << 10) {
-            ask(live, Op::Write(&[7; 64 << 10]), offset, 64 << 10).unwrap();
+            call(live, Request::write(0, offset, &[7; 64 << 10])).unwrap();
         }
     }
 }

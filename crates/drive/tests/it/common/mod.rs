@@ -7,7 +7,7 @@ use results::{HostInfo, TargetInfo, TargetKind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use target::{Ask, Effort, Pattern, Progress, State};
+use target::{Effort, Measurement, Pattern, Progress, State};
 use tempfile::TempDir;
 
 pub const MIB: u64 = 1 << 20;
@@ -39,8 +39,8 @@ pub fn fileio(mode: FileioMode, file_bytes: u64) -> FileioConfig {
     FileioConfig { mode, block_bytes: 4096, threads: 4, file_bytes, ..FileioConfig::default() }
 }
 
-pub fn ask(config: FileioConfig, seconds: f64) -> Ask {
-    Ask { load: LoadConfig::Fileio(config), fill: 1.0, seconds: Some(seconds), seed: 5 }
+pub fn measurement(config: FileioConfig, seconds: f64) -> Measurement {
+    Measurement { load: LoadConfig::Fileio(config), fill: 1.0, seconds: Some(seconds), seed: 5 }
 }
 
 pub fn filled(fill: f64, sequential_passes: u32) -> State {

@@ -2,7 +2,7 @@
 //! bytes at a time, and what is under way may be torn.
 
 use device::Rng;
-use files::{Disks, Done, Files, FilesError, Handle, Io, Make, Opened, Options, What};
+use files::{Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, Options};
 use media::{BlockAt, SPARE_BYTES, SectorState, Shape, Unit, UnitAt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -33,13 +33,13 @@ pub struct World {
     pub ended: u64,
     /// Power goes when so many have ended.
     pub cut_at: Option<u64>,
-    /// What was left when power went.
+    /// IoKind was left when power went.
     pub left: Option<BTreeMap<PathBuf, Disk>>,
     /// Requests to this path fail.
     pub broken: BTreeMap<PathBuf, Broken>,
 }
 
-/// What fails.
+/// IoKind fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
     All(i32),
@@ -124,7 +124,7 @@ impl World {
         }
         for io in &self.queue {
             let Some(path) = &self.open[io.handle.0] else { continue };
-            if let (What::Write { .. }, Some(disk)) = (io.what, left.get_mut(path)) {
+            if let (IoKind::Write { .. }, Some(disk)) = (io.kind, left.get_mut(path)) {
                 for (number, bytes) in io.buffer.bytes().chunks(SECTOR).enumerate() {
                     if self.rng.below(100) < percent {
                         disk.durable[io.offset as usize + number * SECTOR..][..bytes.len()].copy_from_slice(bytes);
@@ -139,30 +139,30 @@ impl World {
     fn carry_out(&mut self, mut io: Io) {
         let path = self.open[io.handle.0].clone().unwrap_or_default();
         let (offset, len) = (io.offset as usize, io.buffer.bytes().len());
-        let error = self.broken.get(&path).and_then(|broken| match (*broken, io.what) {
+        let error = self.broken.get(&path).and_then(|broken| match (*broken, io.kind) {
             (Broken::All(error), _)
-            | (Broken::Writes(error), What::Write { .. })
-            | (Broken::Syncs(error), What::Sync) => Some(-error),
-            (Broken::Place(at), What::Read) if (offset..offset + len).contains(&(at as usize)) => Some(-libc_eio()),
+            | (Broken::Writes(error), IoKind::Write { .. })
+            | (Broken::Syncs(error), IoKind::Sync) => Some(-error),
+            (Broken::Place(at), IoKind::Read) if (offset..offset + len).contains(&(at as usize)) => Some(-libc_eio()),
             _ => None,
         });
         let result = error.unwrap_or_else(|| {
             let Some(disk) = self.disks.get_mut(&path) else { return -libc_eio() };
             assert!(offset % SECTOR == 0 && len % SECTOR == 0, "{offset} + {len} is not aligned");
-            match io.what {
-                What::Sync => {
+            match io.kind {
+                IoKind::Sync => {
                     for sector in std::mem::take(&mut disk.unsynced) {
                         let range = sector * SECTOR..(sector + 1) * SECTOR;
                         disk.durable[range.clone()].copy_from_slice(&disk.live[range]);
                     }
                     0
                 }
-                What::Read => {
+                IoKind::Read => {
                     let there = len.min(disk.live.len().saturating_sub(offset));
                     io.buffer.bytes_mut()[..there].copy_from_slice(&disk.live[offset..offset + there]);
                     there as i32
                 }
-                What::Write { durable } => {
+                IoKind::Write { durable } => {
                     let there = len.min(disk.live.len().saturating_sub(offset));
                     let bytes = &io.buffer.bytes()[..there];
                     disk.live[offset..offset + there].copy_from_slice(bytes);
@@ -204,7 +204,7 @@ impl Disks for Sim {
             match world.disks.contains_key(path) {
                 true => Ok(world.opened(path, false)),
                 false => {
-                    Err(FilesError::Io { path: path.into(), what: "open it", error: io::ErrorKind::NotFound.into() })
+                    Err(FilesError::Io { path: path.into(), action: "open it", error: io::ErrorKind::NotFound.into() })
                 }
             }
         })
@@ -231,7 +231,7 @@ impl Disks for Sim {
 
     fn close(&mut self, handle: Handle) {
         self.with(|world| {
-            // What is under way is carried out: the file is free then.
+            // IoKind is under way is carried out: the file is free then.
             let (of_file, queue) = std::mem::take(&mut world.queue).into_iter().partition(|io| io.handle == handle);
             world.queue = queue;
             Vec::into_iter(of_file).for_each(|io| world.carry_out(io));
@@ -324,7 +324,7 @@ pub fn unit(shape: &Shape, at: UnitAt, version: u64) -> Unit {
     unit
 }
 
-/// What a sector that was read holds.
+/// IoKind a sector that was read holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holds {
     Erased,
@@ -333,7 +333,7 @@ pub enum Holds {
     Version(u64),
 }
 
-/// What the sectors of a unit that was read hold.
+/// IoKind the sectors of a unit that was read hold.
 pub fn holds(shape: &Shape, at: UnitAt, read: &Unit) -> Vec<Holds> {
     let look = |sector: usize| match read.state(sector) {
         SectorState::Erased => Holds::Erased,

@@ -1,0 +1,59 @@
+//! Why a device can't be recorded, and what to do about it. Every message is one line.
+
+use load::Given;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why there is no trace.
+#[derive(Debug, Error)]
+pub enum RecordError {
+    /// The kernel traces for root only.
+    #[error("recording needs root: run it with sudo")]
+    NotRoot,
+    /// Nothing that has requests.
+    #[error("{} is no block device", .path.display())]
+    NotADevice {
+        /// Which.
+        path: PathBuf,
+    },
+    /// A program that is not there.
+    #[error("{program} is missing: install the package blktrace (apt install blktrace)")]
+    Missing {
+        /// Which.
+        program: &'static str,
+    },
+    /// The kernel's place for traces.
+    #[error("debugfs is not mounted: mount -t debugfs none /sys/kernel/debug")]
+    NoDebugfs,
+    /// A kernel that hides its inside.
+    #[error("the kernel is locked down ({mode}), which forbids tracing: boot it without lockdown")]
+    LockedDown {
+        /// How.
+        mode: Given,
+    },
+    /// One of the programs failed.
+    #[error("{program} ended by itself: {said}")]
+    Ended {
+        /// Which.
+        program: &'static str,
+        /// What it said last.
+        said: Given,
+    },
+    /// A program that can't be run.
+    #[error("can't run {program}: {source}")]
+    Program {
+        /// Which.
+        program: &'static str,
+        /// Why.
+        source: io::Error,
+    },
+    /// The trace's file.
+    #[error("can't write {}: {source}", .path.display())]
+    Unwritable {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,62 @@
+//! Replies of a live card, and the bytes that reads bring.
+
+use device::{ByteRange, SECTOR_BYTES};
+use media::SectorData;
+use session::ReplyError;
+
+/// The reply to a request.
+#[derive(Debug)]
+pub struct Reply {
+    /// The request's tag.
+    pub tag: u64,
+    /// The bytes of a read (of all else nothing), or why the request did not work.
+    pub result: Result<ReadData, ReplyError>,
+}
+
+/// Bytes that were read.
+#[derive(Debug, Default)]
+pub struct ReadData {
+    sectors: Vec<SectorData>,
+    /// Bytes of the first sector that come before the range.
+    before: usize,
+    len: usize,
+}
+
+static ZEROES: [u8; SECTOR_BYTES as usize] = [0; SECTOR_BYTES as usize];
+
+impl ReadData {
+    /// The bytes of a range, in the sectors that hold it.
+    pub(crate) fn new(sectors: Vec<SectorData>, range: ByteRange) -> ReadData {
+        ReadData { sectors, before: (range.offset_bytes % SECTOR_BYTES) as usize, len: range.len_bytes as usize }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// There are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes, in order, a piece of a sector at a time.
+    pub fn pieces(&self) -> impl Iterator<Item = &[u8]> {
+        let (mut skip, mut left) = (self.before, self.len);
+        self.sectors.iter().map(move |sector| {
+            let bytes: &[u8] = match sector {
+                SectorData::Data(payload) => payload,
+                SectorData::Zero | SectorData::Unreadable | SectorData::Pending => &ZEROES,
+            };
+            let piece = &bytes[skip..(skip + left).min(bytes.len())];
+            skip = 0;
+            left -= piece.len();
+            piece
+        })
+    }
+
+    /// All bytes in one piece.
+    pub fn to_vec(&self) -> Vec<u8> {
+        self.pieces().flatten().copied().collect()
+    }
+}

@@ -1,0 +1,134 @@
+//! The device that a session drives: a card, what is left of it without power, or disks.
+
+use crate::disks::{self, Disks};
+use crate::pace::Lateness;
+use crate::stats::{Kind, Recorders};
+use card::StorageCard;
+use device::{Completion, Device, Request, RequestId, Time};
+use media::{Medium, RequestData, SectorData};
+use session::{Backend, Condition, Finished};
+use std::time::Instant;
+
+/// The card, or what is left of it without power; or disks.
+pub(crate) enum State {
+    On(Box<StorageCard>),
+    Disks(Box<Disks>),
+    Off(Medium),
+    /// Its medium was given away.
+    Gone,
+}
+
+/// See the module.
+pub(crate) struct Powered {
+    pub state: State,
+    /// Bytes that a client can address.
+    pub size_bytes: u64,
+    pub recorders: Recorders,
+    pub lateness: Lateness,
+    began: Instant,
+    /// The clock when the engine last looked at it.
+    pub wall_ns: u64,
+}
+
+impl Powered {
+    pub fn new(state: State, size_bytes: u64) -> Powered {
+        Powered {
+            state,
+            size_bytes,
+            recorders: Recorders::new(),
+            lateness: Lateness::default(),
+            began: Instant::now(),
+            wall_ns: 0,
+        }
+    }
+
+    /// Nanoseconds since the start, by the clock.
+    pub fn clock_ns(&self) -> u64 {
+        self.began.elapsed().as_nanos() as u64
+    }
+
+    /// Has a card do something on its own account.
+    pub fn with_card<T>(
+        &mut self,
+        completions: &mut Vec<Completion<RequestData>>,
+        work: impl FnOnce(&mut StorageCard, &mut Vec<Completion<RequestData>>) -> T,
+    ) -> Option<T> {
+        let State::On(card) = &mut self.state else { return None };
+        Some(work(card, completions))
+    }
+}
+
+impl Backend for Powered {
+    type Data = RequestData;
+
+    fn condition(&self) -> Condition {
+        match &self.state {
+            State::On(card) if card.is_halted() => Condition::Halted,
+            State::On(_) | State::Disks(_) => Condition::Serving,
+            State::Off(_) | State::Gone => Condition::NoPower,
+        }
+    }
+
+    fn is_ready(&self) -> bool {
+        match &self.state {
+            State::On(card) => card.is_ready(),
+            State::Disks(_) | State::Off(_) | State::Gone => true,
+        }
+    }
+
+    fn size_bytes(&self) -> u64 {
+        self.size_bytes
+    }
+
+    fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
+        match &mut self.state {
+            State::On(card) => card.pack(within_first_sector, bytes),
+            State::Disks(_) => disks::pack(within_first_sector, bytes),
+            State::Off(_) | State::Gone => RequestData::none(),
+        }
+    }
+
+    fn first_unreadable(&self, data: &RequestData) -> Option<u64> {
+        data.sectors().iter().position(|sector| *sector == SectorData::Unreadable).map(|at| at as u64)
+    }
+
+    fn submit(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        request: Request<RequestData>,
+        completions: &mut Vec<Completion<RequestData>>,
+    ) {
+        match &mut self.state {
+            State::On(card) => card.submit(now, id, request, completions),
+            State::Disks(disks) => disks.submit(now, id, request, completions),
+            State::Off(_) | State::Gone => unreachable!("requests are refused without power"),
+        }
+    }
+
+    fn next_event(&self) -> Time {
+        match &self.state {
+            State::On(card) => card.next_event(),
+            State::Disks(disks) => disks.next_event(),
+            State::Off(_) | State::Gone => Time::NEVER,
+        }
+    }
+
+    fn advance(&mut self, now: Time, completions: &mut Vec<Completion<RequestData>>) {
+        self.lateness.note(self.wall_ns, self.wall_ns.saturating_sub(now.0));
+        match &mut self.state {
+            State::On(card) => card.advance(now, completions),
+            State::Disks(disks) => disks.advance(now, completions),
+            State::Off(_) | State::Gone => unreachable!("nothing is due without power"),
+        }
+    }
+
+    fn finished(&mut self, request: &Finished) {
+        if !request.is_ok {
+            self.recorders.errors += 1;
+            return;
+        }
+        let ns = self.clock_ns().saturating_sub(request.submitted.0);
+        self.recorders.note(Kind::of(request.operation), ns, u64::from(request.len_bytes));
+    }
+}

@@ -1,0 +1,4 @@
+//! Traces that are read and written.
+
+mod samples;
+mod written;

@@ -1,0 +1,154 @@
+//! The interface between flash management and a medium.
+
+use crate::error::MediaError;
+use crate::place::{BlockAt, Shape, UnitAt};
+use crate::sectors::Payload;
+use crate::unit::Unit;
+use std::any::Any;
+use std::fmt;
+use std::os::fd::BorrowedFd;
+
+/// The cost of a read, and its distance from the limit of error correction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadReport {
+    /// The number of further reads with shifted thresholds.
+    pub retries: u32,
+    /// The number of corrected bits of the worst sector.
+    pub corrected_bits: u32,
+    /// The unit should be written elsewhere soon, because time, reads or a fault have brought it near to the limit of error
+    /// correction. Not set if only the wear of its block has, because another block would be no better.
+    pub refresh_advised: bool,
+}
+
+/// The end of an operation that was begun on a medium.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the comment of each variant says what its fields are")]
+pub enum Ended {
+    /// The operation of a die has ended.
+    Die { module: u32, die: u32 },
+    /// The sync of a module has ended.
+    Sync { module: u32 },
+}
+
+/// The modules of a card.
+///
+/// Operations happen at once, in the order in which they are called; the layers above model time. After a power cut
+/// every operation fails with [`MediaError::NoPower`].
+///
+/// On a medium that is itself slow (a file, a drive), operations can be begun ([`Media::begin_program`] and so on), so
+/// that several are in flight. The operation itself is called when [`Media::is_under_way`] no longer holds, and only
+/// hands over the result. A die has at most one operation in flight. No operation has to be begun.
+pub trait Media: Any + fmt::Debug + Send + Sync {
+    /// The division of the modules.
+    fn shape(&self) -> &Shape;
+
+    /// Reads a unit; each sector has its own outcome. Overwrites `unit`; the contents of sectors that are not
+    /// [`crate::SectorState::Good`] are undefined.
+    fn read(&mut self, at: UnitAt, unit: &mut Unit) -> Result<ReadReport, MediaError>;
+
+    /// Reads only the sectors of a unit whose bits are set in `wanted`, from bit 0 on. The outcome of the others is
+    /// undefined. Units have at most 64 sectors.
+    fn read_some(&mut self, at: UnitAt, _wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.read(at, unit)
+    }
+
+    /// Programs a unit. After [`MediaError::Failed`] its contents are undefined, and the block should not be used any
+    /// more.
+    fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError>;
+
+    /// Erases a block. After [`MediaError::Failed`] the block is not erased and should not be used any more. A block
+    /// that was marked bad may still be erased, and stays marked.
+    fn erase(&mut self, at: BlockAt) -> Result<(), MediaError>;
+
+    /// Makes the programs and erases of a module durable. Media without a volatile cache have nothing to do.
+    fn sync(&mut self, module: u32) -> Result<(), MediaError>;
+
+    /// Whether programs and erases may be lost in a power cut before [`Media::sync`].
+    fn is_volatile(&self) -> bool;
+
+    /// Whether an erase survives a power cut as soon as it has ended, although programs may be lost.
+    fn keeps_erases(&self) -> bool {
+        !self.is_volatile()
+    }
+
+    /// Whether a block was marked bad.
+    fn is_bad(&self, at: BlockAt) -> bool;
+
+    /// Marks a block bad. The mark stays for ever.
+    fn mark_bad(&mut self, at: BlockAt) -> Result<(), MediaError>;
+
+    /// The number of times that a block was erased.
+    fn cycles(&self, at: BlockAt) -> u32;
+
+    /// Reads one copy of a module's header; `None` if it was never written or can't be read. Does not check the
+    /// contents.
+    fn read_header(&mut self, module: u32, copy: u32) -> Result<Option<Vec<u8>>, MediaError>;
+
+    /// Writes one copy of a module's header ([`crate::HEADER_BYTES`]). The copy is durable when the call returns. A
+    /// power cut may leave this copy unreadable, but not the other.
+    fn write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError>;
+
+    /// Claims a module: from now on only the caller may write to it, and an earlier claimant with a lower generation
+    /// gets [`MediaError::Fenced`]. A claim with a generation that is not above the present one is fenced itself. Media
+    /// that can't refuse writes do nothing.
+    fn claim(&mut self, module: u32, generation: u64) -> Result<(), MediaError>;
+
+    /// Whether there is a module in a slot.
+    fn has_module(&self, slot: u32) -> bool;
+
+    /// The number of further reads with shifted thresholds that a read of a unit would take now.
+    fn retries(&self, _at: UnitAt) -> u32 {
+        0
+    }
+
+    /// Whether operations on a module never end.
+    fn is_stuck(&self, _module: u32) -> bool {
+        false
+    }
+
+    /// The times of a module, in percent of its normal times.
+    fn slow_percent(&self, _module: u32) -> u32 {
+        100
+    }
+
+    /// Begins the read of a unit.
+    fn begin_read(&mut self, _at: UnitAt) {}
+
+    /// Begins the program of a unit.
+    fn begin_program(&mut self, _at: UnitAt, _unit: &Unit) {}
+
+    /// Begins the erase of a block.
+    fn begin_erase(&mut self, _at: BlockAt) {}
+
+    /// Begins the sync of a module. It covers the programs and erases that have ended.
+    fn begin_sync(&mut self, _module: u32) {}
+
+    /// Begins the write of one copy of a module's header.
+    fn begin_header(&mut self, _module: u32, _copy: u32, _bytes: &[u8]) {}
+
+    /// Whether an operation that was begun on a die is in flight.
+    fn is_under_way(&self, _module: u32, _die: u32) -> bool {
+        false
+    }
+
+    /// Whether a sync that was begun is in flight.
+    fn is_syncing(&self, _module: u32) -> bool {
+        false
+    }
+
+    /// Submits the operations that were begun, if the medium collects them.
+    fn submit(&mut self) {}
+
+    /// Appends the ends, since the last call, of operations that were begun.
+    fn take_ended(&mut self, _ended: &mut Vec<Ended>) {}
+
+    /// Memory of a payload that was erased and that has no owner, to be used again; `None` if there is none.
+    fn take_payload(&mut self) -> Option<Payload> {
+        None
+    }
+
+    /// A file descriptor that becomes readable when an operation that was begun has ended.
+    fn bell(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+}

@@ -1,0 +1,72 @@
+//! A row of a comparison: one figure of all devices.
+
+use crate::devices::positive;
+use crate::unit::Unit;
+
+/// The direction in which a figure is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Better {
+    Higher,
+    /// Response times, prices.
+    Lower,
+}
+
+/// Unit of a row's values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RowUnit {
+    /// As charts show it.
+    Known(Unit),
+    /// An amount of money for something: `USD per GB`.
+    Other(String),
+}
+
+/// A figure of all devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvantageRow {
+    /// Group of the row: `Random reads`, `Price`.
+    pub group: String,
+    /// Name of the figure: `16 threads, p99 of reads`.
+    pub label: String,
+    /// Unit of the values.
+    pub unit: RowUnit,
+    /// Direction in which the figure is better.
+    pub better: Better,
+    /// One of the handful that a summary shows.
+    pub key: bool,
+    /// Value of each device; none where it has no such figure.
+    pub values: Vec<Option<f64>>,
+}
+
+impl AdvantageRow {
+    /// Returns the percentage by which it is better than the first device: for throughput B / A - 1, for times and
+    /// prices A / B - 1. So `+100` is always twice as good. None for the first device, or where either has no figure.
+    pub fn advantage(&self, device: usize) -> Option<f64> {
+        let (first, this) = (positive(self.values[0]?)?, positive(self.values[device]?)?);
+        let ratio = match self.better {
+            Better::Higher => this / first,
+            Better::Lower => first / this,
+        };
+        (device > 0).then_some((ratio - 1.0) * 100.0)
+    }
+
+    /// A value with its unit; a dash where there is none.
+    pub fn show(&self, device: usize) -> String {
+        match (self.values[device], &self.unit) {
+            (None, _) => "–".into(),
+            (Some(value), RowUnit::Known(unit)) => unit.show(value),
+            (Some(value), RowUnit::Other(unit)) => format!("{} {unit}", crate::unit::three_digits(value)),
+        }
+    }
+
+    /// `+37 %`; a dash where nothing can be said.
+    pub fn show_advantage(&self, device: usize) -> String {
+        match self.advantage(device) {
+            None => "–".into(),
+            Some(percent) if percent.abs() < 0.05 => "0 %".into(),
+            Some(percent) if percent.abs() < 9.95 => format!("{percent:+.1} %").replace('-', "−"),
+            Some(percent) if percent >= 999.5 => format!("× {}", crate::unit::three_digits(percent / 100.0 + 1.0)),
+            Some(percent) => format!("{percent:+.0} %").replace('-', "−"),
+        }
+    }
+}

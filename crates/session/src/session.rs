@@ -1,0 +1,280 @@
+//! The session: requests from submission to reply.
+
+use crate::backend::{Backend, Condition};
+use crate::client::{ClientId, Clients};
+use crate::limits::Limits;
+use crate::piece::{Pieces, Source};
+use crate::request::{Reply, ReplyError, Request};
+use crate::slots::{InFlight, Slots};
+use crate::waiting::Waiting;
+use device::{ByteRange, Completion, Operation, SECTOR_BYTES, Time};
+use slab::Slab;
+
+/// A request that has no reply yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Outstanding<D> {
+    pub client: ClientId,
+    pub tag: u64,
+    pub operation: Operation,
+    pub fua: bool,
+    pub range: ByteRange,
+    pub submitted: Time,
+    /// What of it was not submitted to the device.
+    pub pieces: Pieces,
+    pub in_flight: u32,
+    pub result: Result<(), ReplyError>,
+    /// Of a write until it is submitted, of a read from its completion on.
+    pub data: D,
+}
+
+/// See the crate. A session is driven by its owner, who has the device.
+#[derive(Clone, Debug)]
+pub struct Session<D> {
+    limits: Limits,
+    pub(crate) clients: Clients,
+    pub(crate) requests: Slab<Outstanding<D>>,
+    pub(crate) slots: Slots,
+    pub(crate) waiting: Waiting,
+    /// What the device has completed, and nobody was told of yet.
+    pub(crate) completions: Vec<Completion<D>>,
+    /// The device was ready once since its start.
+    is_ready: bool,
+    /// The device's time.
+    time: Time,
+}
+
+impl<D: Default> Session<D> {
+    /// A session whose device was not started yet.
+    ///
+    /// # Panics
+    /// When pieces would not be whole sectors.
+    pub fn new(limits: Limits) -> Session<D> {
+        limits.check();
+        Session {
+            limits,
+            clients: Clients::default(),
+            requests: Slab::new(),
+            slots: Slots::new(limits.max_in_flight),
+            waiting: Waiting::new(limits.max_waiting),
+            completions: Vec::new(),
+            is_ready: false,
+            time: Time::ZERO,
+        }
+    }
+
+    /// Another client. No id is given twice.
+    pub fn connect(&mut self) -> ClientId {
+        self.clients.connect()
+    }
+
+    /// A client goes. Its requests are carried out, and get no reply.
+    pub fn disconnect(&mut self, client: ClientId) {
+        self.clients.disconnect(client);
+        self.waiting.stop_waiting(client);
+    }
+
+    /// Clients that are connected.
+    pub fn clients(&self) -> usize {
+        self.clients.count()
+    }
+
+    /// Requests without a reply.
+    pub fn outstanding(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Requests that wait for room on the device, or for another request.
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Nothing is outstanding, and nobody has to be told of anything.
+    pub fn is_idle(&self) -> bool {
+        self.requests.is_empty() && self.completions.is_empty()
+    }
+
+    /// Whether a client may submit a request: there is room, and nobody else has waited for it longer.
+    pub fn admits(&self, client: ClientId) -> bool {
+        self.waiting.admits(client)
+    }
+
+    /// A client that is not admitted gets in line.
+    pub fn wait_for_room(&mut self, client: ClientId) {
+        assert!(self.clients.is_connected(client), "{client:?} is not connected");
+        self.waiting.wait(client);
+    }
+
+    /// The client in line that is admitted now.
+    pub fn next_waiter(&self) -> Option<ClientId> {
+        self.waiting.next_waiter()
+    }
+
+    /// The device's time.
+    pub fn time(&self) -> Time {
+        self.time
+    }
+
+    /// The device's time has come this far without the session, as when power fails.
+    pub fn passed(&mut self, time: Time) {
+        self.time = self.time.max(time);
+    }
+
+    /// The device is being started: until it is ready, all requests wait.
+    pub fn starts(&mut self) {
+        self.is_ready = false;
+    }
+
+    /// What the device completes while its owner has it do something; to be followed by [`Session::step`].
+    pub fn completions(&mut self) -> &mut Vec<Completion<D>> {
+        &mut self.completions
+    }
+
+    /// The device's time when it is `now`: not later than what is due.
+    pub fn device_time<B: Backend<Data = D>>(&mut self, backend: &B, now: Time) -> Time {
+        if backend.condition() != Condition::NoPower {
+            self.time = self.time.max(now.min(backend.next_event()));
+        }
+        self.time
+    }
+
+    /// Takes a request of a client that was admitted. Only a refusal is replied to at once.
+    ///
+    /// # Panics
+    /// When the client is not connected, or was not admitted: bugs of the driver.
+    pub fn submit<B: Backend<Data = D>>(
+        &mut self,
+        backend: &mut B,
+        client: ClientId,
+        request: &Request,
+        now: Time,
+        replies: &mut Vec<Reply<D>>,
+    ) {
+        assert!(self.clients.is_connected(client), "{client:?} is not connected");
+        assert!(self.admits(client), "{client:?} was not admitted");
+        self.waiting.stop_waiting(client);
+        let Request { tag, operation, range, fua, .. } = *request;
+        let refusal = refusal(backend, request);
+        let data = match operation {
+            Operation::Write if refusal.is_none() => backend.pack(within_sector(range), request.bytes),
+            _ => D::default(),
+        };
+        let key = self.requests.insert(Outstanding {
+            client,
+            tag,
+            operation,
+            fua,
+            range,
+            submitted: now,
+            pieces: if refusal.is_none() { Pieces::of(request) } else { Pieces::NONE },
+            in_flight: 0,
+            result: refusal.map_or(Ok(()), Err),
+            data,
+        });
+        if refusal.is_some() || self.requests[key].pieces.is_empty() {
+            return self.finish(backend, key, replies);
+        }
+        if !self.may_begin(backend) || !self.waiting.is_empty() || !self.begin(backend, key, now) {
+            self.waiting.push(key);
+        }
+    }
+
+    fn may_begin<B: Backend<Data = D>>(&mut self, backend: &B) -> bool {
+        self.is_ready |= backend.is_ready();
+        self.is_ready
+    }
+
+    /// Submits pieces of a request to the device; false: some of them have to wait.
+    fn begin<B: Backend<Data = D>>(&mut self, backend: &mut B, key: usize, now: Time) -> bool {
+        loop {
+            let mut rest = self.requests[key].pieces;
+            let Some(piece) = rest.next(&self.limits) else { return true };
+            if self.slots.is_full() || self.slots.conflicts(&piece) {
+                return false;
+            }
+            let time = self.device_time(backend, now);
+            let request = &mut self.requests[key];
+            request.pieces = rest;
+            request.in_flight += 1;
+            let (operation, range, fua) = (piece.operation, piece.range, request.fua);
+            let data = match piece.source {
+                Source::Nothing => D::default(),
+                Source::Client => std::mem::take(&mut request.data),
+                Source::Zeroes => backend.pack_zeroes(within_sector(piece.range), piece.range.len_bytes),
+            };
+            let id = self.slots.take(InFlight { request: key, piece });
+            let request = device::Request { operation, range, fua, data };
+            backend.submit(time, id, request, &mut self.completions);
+        }
+    }
+
+    /// Begins what waits, in order, as far as there is room.
+    fn begin_waiting<B: Backend<Data = D>>(&mut self, backend: &mut B, now: Time) {
+        while let Some(key) = self.waiting.front()
+            && self.may_begin(backend)
+            && self.begin(backend, key, now)
+        {
+            self.waiting.pop_front();
+        }
+    }
+
+    /// Replies to what the device has completed, or handles its next event due by `now`. False: there was neither.
+    pub fn step<B: Backend<Data = D>>(&mut self, backend: &mut B, now: Time, replies: &mut Vec<Reply<D>>) -> bool {
+        if !self.completions.is_empty() {
+            self.reply(backend, replies);
+            if backend.condition() == Condition::Serving {
+                self.begin_waiting(backend, now);
+            }
+            return true;
+        }
+        match backend.condition() {
+            Condition::Serving => {}
+            Condition::Halted => return self.give_up(backend, ReplyError::Halted, replies),
+            Condition::NoPower => return false,
+        }
+        self.begin_waiting(backend, now);
+        if !self.completions.is_empty() {
+            self.reply(backend, replies);
+            return true;
+        }
+        let next = backend.next_event();
+        if next > now || next == Time::NEVER {
+            return false;
+        }
+        self.time = self.time.max(next);
+        backend.advance(next, &mut self.completions);
+        self.reply(backend, replies);
+        if backend.condition() == Condition::Serving {
+            self.begin_waiting(backend, now.min(next));
+        }
+        true
+    }
+
+    /// Steps until nothing is due, at most so often; how often it was.
+    pub fn advance<B: Backend<Data = D>>(
+        &mut self,
+        backend: &mut B,
+        now: Time,
+        max_steps: u32,
+        replies: &mut Vec<Reply<D>>,
+    ) -> u32 {
+        (0..max_steps).find(|_| !self.step(backend, now, replies)).unwrap_or(max_steps)
+    }
+}
+
+/// Why a request is not taken, if it is not.
+fn refusal<B: Backend>(backend: &B, request: &Request) -> Option<ReplyError> {
+    match backend.condition() {
+        Condition::NoPower => Some(ReplyError::NoPower),
+        Condition::Halted => Some(ReplyError::Halted),
+        Condition::Serving if request.operation == Operation::Flush => None,
+        Condition::Serving => {
+            let end = request.range.offset_bytes.checked_add(u64::from(request.range.len_bytes));
+            (end.is_none_or(|end| end > backend.size_bytes())).then_some(ReplyError::OutOfRange)
+        }
+    }
+}
+
+/// Bytes of the first sector that come before a range.
+fn within_sector(range: ByteRange) -> usize {
+    (range.offset_bytes % SECTOR_BYTES) as usize
+}

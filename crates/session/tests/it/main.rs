@@ -1,0 +1,9 @@
+//! The session against a device that is nothing but a copy of its bytes.
+
+mod clients;
+mod flush;
+mod model;
+mod order;
+mod pieces;
+mod replies;
+mod waiting;
