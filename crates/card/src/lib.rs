@@ -33,7 +33,7 @@ pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath
 pub use core::counters::MediaCounters;
 pub use core::energy::Capacitors;
 pub use core::patrol_config::PatrolConfig;
-pub use flows::open::{OpenError, shape};
+pub use flows::open::{OpenError, Unopened, shape};
 
 /// A card that holds bytes.
 pub type StorageCard = Card<Storage>;

@@ -53,6 +53,9 @@ impl From<HeaderFailed> for OpenError {
     }
 }
 
+/// A card that could not be opened: why, and its media.
+pub type Unopened = Box<(OpenError, Medium)>;
+
 /// How the flash of a card is divided, for its medium.
 pub fn shape(config: &CardConfig) -> Shape {
     let geometry = &config.nand.geometry;
@@ -198,7 +201,7 @@ impl Card<Storage> {
         id: Option<CardId>,
         max_requests: u32,
         seed: u64,
-    ) -> Result<(Card<Storage>, ScanReport), Box<(OpenError, Medium)>> {
+    ) -> Result<(Card<Storage>, ScanReport), Unopened> {
         let mut media = media.into();
         let config = &config.with_contents();
         let found = match find(config, &mut *media, id, seed) {
