@@ -396,7 +396,7 @@ fn a_process_that_is_killed_leaves_what_it_was_told_is_done() {
     drop(Files::create(SHAPE, &paths, &Options::default()).unwrap());
     for round in 0..10 {
         let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "child", "--nocapture"])
+            .args(["--exact", "real::child", "--nocapture"])
             .env(CHILD, folder.path())
             .stdout(Stdio::piped())
             .spawn()
