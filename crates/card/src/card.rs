@@ -6,6 +6,7 @@
 use crate::core::Core;
 use crate::core::dies::{Started, Work};
 use crate::core::stripes::StripeInFlight;
+use crate::core::timers::Timer;
 use device::{Completion, Operation, RequestId, Time};
 use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, UnitAddress};
 use std::fmt::Debug;
@@ -156,7 +157,7 @@ pub trait Contents: Clone + Debug + Sized {
     /// What has begun on dies may begin on the medium.
     fn begin_on_medium(card: &mut Card<Self>);
     /// A timer of the contents.
-    fn timer(card: &mut Card<Self>, now: Time, slot: usize, done: &mut Done<Self>);
+    fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>);
     /// No event is due; `idle`: none will ever be.
     fn events_done(card: &mut Card<Self>, now: Time, idle: bool);
     /// After `events_done`, and after the card has looked whether anything waits for ever.
@@ -312,8 +313,8 @@ impl Contents for NoContents {
     fn tick(_: &mut Card<Self>, _: Time) {}
     #[inline]
     fn begin_on_medium(_: &mut Card<Self>) {}
-    fn timer(_: &mut Card<Self>, _: Time, slot: usize, _: &mut Done<Self>) {
-        unreachable!("slot {slot} is a timer of contents");
+    fn timer(_: &mut Card<Self>, _: Time, timer: Timer, _: &mut Done<Self>) {
+        unreachable!("{timer:?} is a timer of contents");
     }
     #[inline]
     fn events_done(_: &mut Card<Self>, _: Time, _: bool) {}

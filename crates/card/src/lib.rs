@@ -26,14 +26,14 @@ pub use card::{Card, Contents, IDLE_NS, ModelCard, NoContents};
 pub use contents::Storage;
 pub use contents::health::{CriticalWarning, Health};
 pub use contents::modules::{InsertError, Inserted};
-pub use contents::patrol::PatrolConfig;
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
 pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::energy::Capacitors;
-pub use flows::open::{OpenError, shape};
+pub use core::patrol_config::PatrolConfig;
+pub use flows::open::{OpenError, Unopened, shape};
 
 /// A card that holds bytes.
 pub type StorageCard = Card<Storage>;

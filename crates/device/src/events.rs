@@ -14,71 +14,61 @@ use crate::Time;
 pub struct EventTable {
     /// A power of two; slots beyond the ones asked for are never set.
     leaves: usize,
-    /// `nodes[1]` is the earliest event, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots. Two
-    /// that are compared with each other lie together: node `i` is in pair `i / 2`.
-    pairs: Vec<[Event; 2]>,
-}
-
-/// When something happens, and to whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Event {
-    time: Time,
-    slot: u32,
-}
-
-/// Of two that come next to each other the earlier one: the first has the lower slot, and with it the tie.
-#[inline]
-fn earlier([first, second]: [Event; 2]) -> Event {
-    if second.time < first.time { second } else { first }
+    /// Node 1 is the earliest time, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots. Two
+    /// that are compared with each other lie together: node `i` is in pair `i / 2`. The nodes hold no slots: half of the
+    /// instructions of a change would go into them, and only the earliest is ever asked for.
+    pairs: Vec<[Time; 2]>,
 }
 
 impl EventTable {
     /// A table with `slots` (below 2^32) empty slots.
     pub fn new(slots: usize) -> EventTable {
         let leaves = slots.next_power_of_two().max(2);
-        let never = |slot: usize| Event { time: Time::NEVER, slot: slot as u32 };
-        let mut pairs = vec![[never(0); 2]; leaves];
-        for slot in 0..leaves {
-            pairs[(leaves + slot) / 2][slot & 1] = never(slot);
-        }
-        for node in (1..leaves).rev() {
-            pairs[node / 2][node & 1] = earlier(pairs[node]);
-        }
-        EventTable { leaves, pairs }
+        EventTable { leaves, pairs: vec![[Time::NEVER; 2]; leaves] }
     }
 
     /// Time of a slot's event.
     #[inline]
     pub fn time(&self, slot: usize) -> Time {
         let node = self.leaves + slot;
-        self.pairs[node / 2][node & 1].time
+        self.pairs[node / 2][node & 1]
     }
 
     /// Sets, moves or (with [`Time::NEVER`]) clears the event of a slot.
     #[inline]
-    pub fn set(&mut self, slot: usize, time: Time) {
+    pub fn set(&mut self, slot: usize, mut time: Time) {
         let mut node = self.leaves + slot;
-        let mut event = Event { time, slot: slot as u32 };
         loop {
             let pair = &mut self.pairs[node / 2];
-            if pair[node & 1] == event {
+            if pair[node & 1] == time {
                 // Nothing above changes either.
                 return;
             }
-            pair[node & 1] = event;
+            pair[node & 1] = time;
             if node == 1 {
                 return;
             }
-            event = earlier(*pair);
+            time = pair[0].min(pair[1]);
             node /= 2;
         }
+    }
+
+    /// The time of the earliest event; [`Time::NEVER`] when there is none.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.pairs[0][1]
     }
 
     /// The earliest event: its time ([`Time::NEVER`] when there is none) and slot.
     #[inline]
     pub fn earliest(&self) -> (Time, usize) {
-        let first = self.pairs[0][1];
-        (first.time, first.slot as usize)
+        let time = self.next();
+        let mut node = 1;
+        while node < self.leaves {
+            // The first of two has the lower slots, and with them the tie.
+            node = 2 * node + usize::from(self.pairs[node][0] != time);
+        }
+        (time, node - self.leaves)
     }
 }
 

@@ -353,7 +353,7 @@ impl Device for Array {
     }
 
     fn next_event(&self) -> Time {
-        self.events.earliest().0
+        self.events.next()
     }
 
     fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {

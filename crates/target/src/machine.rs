@@ -211,7 +211,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             if events.is_multiple_of(EVENTS_BETWEEN_LOOKS) && cancelled() {
                 break StopReason::Cancelled;
             }
-            let (host_time, slot) = self.events.earliest();
+            let host_time = self.events.next();
             let device_time = self.device.next_event();
             let next = host_time.min(device_time);
             if next == Time::NEVER {
@@ -224,6 +224,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             }
             self.now = next;
             if host_time <= device_time {
+                let (_, slot) = self.events.earliest();
                 self.process_event(ProcessId(slot as u32));
             } else {
                 self.device.advance(next, &mut self.done);
@@ -251,7 +252,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         let mut next = 0;
         // Moving a process on may finish more requests at once.
         while next < self.done.len() {
-            let completion = self.done[next];
+            let completion = &self.done[next];
             next += 1;
             let p = ProcessId(completion.id.0);
             let process = &mut self.processes[p.0 as usize];

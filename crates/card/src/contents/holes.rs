@@ -6,8 +6,25 @@
 //! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
 //! stays, because losing the new data must not bring back what the trim took away.
 
+use std::collections::BTreeMap;
+
 /// Segments with trims that a card with capacitors owes at most; beyond it writes the first of them.
-pub const MOST_OWED: usize = 8;
+pub const MAX_OWED_SEGMENTS: usize = 8;
+
+/// Trims that the media have to be told of.
+#[derive(Clone, Debug, Default)]
+pub struct Holes {
+    /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
+    pub dirty: BTreeMap<u32, u64>,
+    /// The highest version as of which a list of holes was written.
+    pub as_of: u64,
+    /// LBAs that were written over holes and are not known to be durable, with their versions.
+    pub written_over: BTreeMap<u32, u64>,
+    /// Trims that have to be durable before what they made stale is erased.
+    pub trims: TrimsBeforeErase,
+    /// Lists that have to be written before the card is ready.
+    pub owed_since_start: Option<OwedSinceStart>,
+}
 
 /// How far the card is with making trims durable that bands wait for. Without capacitors an erase may take the newest
 /// durable version of a trimmed sector only when the trim is durable too: an older one may lie elsewhere.

@@ -8,15 +8,6 @@
 
 use std::collections::BTreeSet;
 
-/// When a card looks for what fades.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PatrolConfig {
-    /// All is read once in so long.
-    pub interval_ns: u64,
-    /// A band is read when one of its blocks was read so often.
-    pub block_reads: u32,
-}
-
 pub const DAY_NS: f64 = 86_400e9;
 
 /// What the patrol knows.

@@ -81,3 +81,12 @@ pub struct RebuildRate {
     /// When the unit that is under way began.
     pub unit_begun: Time,
 }
+
+/// The module that is being rebuilt, and those that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Rebuilds {
+    pub current: Option<Box<ModuleRebuild>>,
+    /// Modules to be rebuilt after it; at most all.
+    pub waiting: VecDeque<u32>,
+    pub rate: RebuildRate,
+}

@@ -1,6 +1,7 @@
 //! What makes a card of flash and flash management: link, buffer, scheduler.
 
-use crate::{Capacitors, PatrolConfig};
+use super::energy::Capacitors;
+use super::patrol_config::PatrolConfig;
 use ftl::FtlConfig;
 use media::nand::NandConfig;
 
@@ -88,6 +89,14 @@ impl CardConfig {
         }
         config.ftl.reserve_bands = self.ftl.reserve_bands.max(2 + self.bands_kept_free());
         config
+    }
+
+    /// Time for a sector on its way through the host, if relocation takes that way.
+    pub(crate) fn host_path_sector_ns(&self) -> Option<u64> {
+        match self.relocation_path {
+            RelocationPath::Internal => None,
+            RelocationPath::Host { sector_ns } => Some(sector_ns),
+        }
     }
 
     /// Bands that collection leaves free.

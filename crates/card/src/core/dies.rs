@@ -5,8 +5,8 @@
 //! because its amount is set by the pace that host writes earn, not by the queue: so free space follows the control
 //! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
 
-use crate::core::bus::Bus;
-use crate::core::occupancy::Occupancy;
+use super::bus::Bus;
+use super::occupancy::Occupancy;
 use device::{Cause, EventTable, Parts, RequestId, Time};
 use ftl::{BandId, UnitAddress};
 use media::nand::{CellMode, NandConfig, Timing};
@@ -139,8 +139,8 @@ pub struct Dies {
 pub struct Finished {
     pub op: DieOp,
     pub at: Time,
-    /// What a read of the host waited for before it started, when the card explains it.
-    pub waited: Parts,
+    /// The id that the operation had.
+    pub id: u32,
 }
 
 /// What began on a die.
@@ -326,17 +326,19 @@ impl Dies {
         let was_program = u32::from(matches!(op.work, Work::Program { .. }));
         die.programs -= was_program;
         self.programs -= was_program;
-        let mut waited = Parts::default();
         if !matches!(op.work, Work::HostRead(_)) {
             die.suspends = 0;
         }
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.end(now, d);
-            if matches!(op.work, Work::HostRead(_)) {
-                waited = occupancy.waited(id);
-            }
         }
-        Finished { op, at: now, waited }
+        Finished { op, at: now, id }
+    }
+
+    /// What a read of the host waited for before it started, when the card explains it. To be asked before another
+    /// operation is queued: that may have the same id.
+    pub fn waited(&self, id: u32) -> Parts {
+        self.occupancy.as_ref().map(|occupancy| occupancy.waited(id)).unwrap_or_default()
     }
 
     /// The read that a die is done with, if nobody has asked yet how many retries it takes.

@@ -16,7 +16,7 @@
 //! Bad blocks make stripes narrow, and so rows more. A card with contents therefore looks at its fullest die before it
 //! acknowledges anything.
 
-use crate::CardConfig;
+use super::config::CardConfig;
 
 /// What keeps a card alive when power fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,102 @@
-//! Where the time of a request went. Kept only when asked for.
+//! The account of a card's work: what the flash did, and where the time of each request went. The latter is kept only
+//! when asked for.
 
-use device::{Cause, Parts, Time};
+use super::counters::MediaCounters;
+use super::dies::{Started, Work};
+use device::{Cause, Parts, RequestId, Time};
+
+/// What a card has done so far.
+#[derive(Clone, Debug)]
+pub struct Account {
+    media: MediaCounters,
+    activity: Activity,
+    /// Since when host writes have been stopped for collection.
+    stopped_since: Option<Time>,
+    /// By request, when the card explains where time went; else empty.
+    records: Vec<Record>,
+}
+
+impl Account {
+    /// Of a card that has done nothing yet.
+    pub fn new(max_requests: usize, explain: bool) -> Account {
+        let records = if explain { vec![Record::default(); max_requests] } else { Vec::new() };
+        Account { media: MediaCounters::default(), activity: Activity::default(), stopped_since: None, records }
+    }
+
+    pub fn media(&self) -> MediaCounters {
+        self.media
+    }
+
+    /// From now on where the time of each request goes is kept.
+    pub fn explain(&mut self, max_requests: usize) {
+        self.records = vec![Record::default(); max_requests];
+    }
+
+    /// Where the time of each request goes is kept.
+    #[inline]
+    pub fn explains(&self) -> bool {
+        !self.records.is_empty()
+    }
+
+    /// What is known of a request, when that is kept.
+    #[inline]
+    pub fn record(&mut self, id: RequestId) -> Option<&mut Record> {
+        self.records.get_mut(id.0 as usize)
+    }
+
+    /// A die has begun something.
+    #[inline]
+    pub fn began(&mut self, started: &Started) {
+        match started.work {
+            Work::HostRead(_) => {
+                self.media.reads += 1;
+            }
+            Work::RelocationRead(_) | Work::RepairRead(_) => {
+                self.media.reads += 1;
+                self.activity.relocation_ns += started.busy_ns;
+            }
+            Work::Program { cause, .. } => {
+                let ns = match cause {
+                    Cause::DieParity => &mut self.activity.parity_ns,
+                    Cause::DieRelocationProgram => &mut self.activity.relocation_ns,
+                    _ => &mut self.activity.host_program_ns,
+                };
+                *ns += started.busy_ns;
+                self.media.programs += u64::from(started.fresh);
+            }
+            Work::RebuildProgram => {
+                self.activity.relocation_ns += started.busy_ns;
+                self.media.programs += u64::from(started.fresh);
+            }
+            Work::RebuildErase | Work::Erase(_) => {
+                self.activity.erase_ns += started.busy_ns;
+                self.media.erases += u64::from(started.fresh);
+            }
+        }
+    }
+
+    /// Activity until now.
+    pub fn activity_at(&self, now: Time) -> Activity {
+        let mut activity = self.activity;
+        if let Some(since) = self.stopped_since {
+            activity.stopped_ns += now - since;
+        }
+        activity
+    }
+
+    /// Whether host writes are stopped for collection from now on.
+    #[inline]
+    pub fn note_stopped(&mut self, now: Time, stopped: bool) {
+        match (stopped, self.stopped_since) {
+            (true, None) => self.stopped_since = Some(now),
+            (false, Some(since)) => {
+                self.activity.stopped_ns += now - since;
+                self.stopped_since = None;
+            }
+            _ => {}
+        }
+    }
+}
 
 /// Die time started so far by what it was for, and time that the host was stopped: their growth while a request waits for
 /// buffer space says what it waited for.

@@ -1,6 +1,6 @@
 //! The host link and the card's command processor: each serves one after the other.
 
-use crate::core::config::LinkConfig;
+use super::config::LinkConfig;
 use device::Time;
 
 /// When the link and the command processor are free.

@@ -1,6 +1,6 @@
 //! How long it takes to find a card.
 
-use crate::CardConfig;
+use super::config::CardConfig;
 use ftl::recover::ScanReport;
 
 impl CardConfig {

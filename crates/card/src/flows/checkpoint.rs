@@ -25,10 +25,10 @@ impl Card<Storage> {
             return;
         }
         let version = store.take_version();
-        let owed: Vec<u32> = store.dirty_holes.keys().copied().collect();
+        let owed: Vec<u32> = self.contents.holes.dirty.keys().copied().collect();
         let payload_bytes = store.payload_bytes();
         self.core.ftl.begin_checkpoint(version, &owed, payload_bytes);
-        self.contents.checkpoint_version = version;
+        self.contents.checkpoint.begin(version);
         self.program_sealed(now);
     }
 
@@ -42,19 +42,19 @@ impl Card<Storage> {
             self.erase_stale(now);
         }
         let is_due = self.core.ftl.bands_since_checkpoint() >= u64::from(every) || self.core.ftl.checkpoint_is_flawed();
-        let is_free = self.contents.homeless.is_empty()
+        let is_free = !self.contents.failed.has_displaced()
             && !self.core.ftl.must_empty()
-            && self.contents.owes_since_start.is_none();
+            && self.contents.holes.owed_since_start.is_none();
         if is_due && is_free && self.core.ftl.has_room_for_part() {
             self.begin_checkpoint(now);
         }
-        while self.contents.checkpoint_stripes == 0
+        while !self.contents.checkpoint.is_in_flight()
             && self.core.ftl.writes_checkpoint()
             && self.core.ftl.has_room_for_part()
             && let Some((part, payload, ppa)) = self.core.ftl.next_part()
         {
-            self.core.relocations.sectors_in_flight += 1;
-            let version = self.contents.checkpoint_version;
+            self.core.relocations.add_sectors(1);
+            let version = self.contents.checkpoint.version();
             self.contents.store.put(ppa, Content::new(Role::Checkpoint, version, Lba(part), payload.into()));
             self.program_sealed(now);
         }

@@ -7,7 +7,7 @@ use crate::core::stripes::StripeInFlight;
 use device::{RequestId, Time};
 use format::Role;
 use ftl::canary::{Canary, planted};
-use ftl::{Lba, Ppa, Relocation, StreamId, StripeId, UnitAddress};
+use ftl::{Ftl, Lba, Ppa, Relocation, StreamId, StripeId, UnitAddress};
 use media::{MediaError, UnderWay};
 
 impl Card<Storage> {
@@ -89,9 +89,9 @@ impl Card<Storage> {
         if whole || planted(Canary::FailedProgramIgnored) {
             for (_, content) in contents {
                 store.keep_memory(content.payload);
-                self.contents
-                    .sharing_cells
-                    .extend(content.awaited_by.into_iter().map(|failed| (sealed.stripe, failed)));
+                for failed in content.awaited_by {
+                    self.contents.failed.rewritten_in(sealed.stripe, failed);
+                }
             }
             self.note_elsewhere(now, done);
             return true;
@@ -104,11 +104,11 @@ impl Card<Storage> {
             self.give_up_checkpoint(now);
             return true;
         }
-        let failed = self.contents.failed_stripes.insert((s, contents.len() as u32)) as u32;
+        let failed = self.contents.failed.add(s, contents.len() as u32);
         for (ppa, mut content) in contents {
             content.awaited_by.push(failed);
             self.contents.store.put(ppa, content);
-            self.contents.homeless.push_back(ppa);
+            self.contents.failed.displace(ppa);
         }
         self.rehome(now);
         false
@@ -116,11 +116,11 @@ impl Card<Storage> {
 
     /// Gives sectors of failed stripes another place, as far as there is room.
     pub(crate) fn rehome(&mut self, now: Time) {
-        if self.contents.failed_stripes.is_empty() {
+        if self.contents.failed.is_empty() {
             return;
         }
         while self.core.ftl.can_rewrite()
-            && let Some(ppa) = self.contents.homeless.pop_front()
+            && let Some(ppa) = self.contents.failed.next_displaced()
         {
             let content = self.contents.store.take(ppa);
             let to = if self.core.ftl.is_current(ppa) {
@@ -128,7 +128,7 @@ impl Card<Storage> {
             } else {
                 self.core.ftl.write_outdated(content.lba)
             };
-            self.core.relocations.sectors_in_flight += 1;
+            self.core.relocations.add_sectors(1);
             self.contents.store.put(to, content);
         }
         if self.core.stripes.is_empty() {
@@ -141,35 +141,25 @@ impl Card<Storage> {
     /// Sectors of failed stripes are on flash elsewhere. They count when no program that shares their cells can be cut any
     /// more: what shares them is filled with padding now.
     pub(crate) fn note_elsewhere(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.sharing_cells.is_empty() {
+        if self.contents.failed.rewritten().is_empty() {
             return;
         }
-        let end =
-            |card: &Card<Storage>, stripe: StripeId| StripeId { index: card.core.ftl.cells_end(stripe), ..stripe };
-        if self.contents.sharing_cells.iter().any(|(stripe, _)| self.core.ftl.will_fill_before(end(self, *stripe))) {
+        let end = |ftl: &Ftl, stripe: StripeId| StripeId { index: ftl.cells_end(stripe), ..stripe };
+        let ftl = &self.core.ftl;
+        if self.contents.failed.rewritten().iter().any(|(stripe, _)| ftl.will_fill_before(end(ftl, *stripe))) {
             self.core.ftl.seal_for_durability(StreamId::Relocation);
             self.program_sealed(now);
         }
-        let (safe, waiting) = std::mem::take(&mut self.contents.sharing_cells).into_iter().partition(|(stripe, _)| {
-            let end = end(self, *stripe);
+        let (ftl, store) = (&self.core.ftl, &self.contents.store);
+        let waits = |stripe: StripeId| {
+            let end = end(ftl, stripe);
             let shares = |index| index > stripe.index && index < end.index;
-            let under_way = &self.contents.store.in_programming(stripe.band).any(shares);
-            !under_way && !self.core.ftl.will_fill_before(end)
-        });
-        self.contents.sharing_cells = waiting;
-        let safe: Vec<(StripeId, u32)> = safe;
-        for (_, failed) in safe {
-            self.elsewhere(now, failed, done);
-        }
-    }
-
-    /// A sector of a stripe that failed is on flash elsewhere.
-    fn elsewhere(&mut self, now: Time, failed: u32, done: &mut Done<Storage>) {
-        let (_, left) = &mut self.contents.failed_stripes[failed as usize];
-        *left -= 1;
-        if *left == 0 {
-            let (s, _) = self.contents.failed_stripes.remove(failed as usize);
-            self.stripe_written(now, s, done);
+            store.in_programming(stripe.band).any(shares) || ftl.will_fill_before(end)
+        };
+        for failed in self.contents.failed.take_settled(waits) {
+            if let Some(s) = self.contents.failed.settle(failed) {
+                self.stripe_written(now, s, done);
+            }
         }
     }
 
@@ -177,7 +167,7 @@ impl Card<Storage> {
     pub(crate) fn put_host_sector(&mut self, id: RequestId, lba: Lba, ppa: Ppa) {
         let store = &mut self.contents.store;
         let version = store.take_version();
-        let payload = self.core.requests[id.0 as usize].owned.take_payload(lba);
+        let payload = self.core.host[id].owned.take_payload(lba);
         store.put(ppa, Content::new(Role::Data, version, lba, payload));
     }
 
@@ -190,7 +180,7 @@ impl Card<Storage> {
         done: &mut Done<Storage>,
     ) -> bool {
         let store = &mut self.contents.store;
-        let parts = &mut self.core.requests[id.0 as usize].owned.parts;
+        let parts = &mut self.core.host[id].owned.parts;
         let part = parts.iter().position(|part| part.unit == at).expect("the read was noted");
         let part = parts.swap_remove(part);
         let mut unit = store.take_scratch();
@@ -206,7 +196,7 @@ impl Card<Storage> {
                 Err(_) => None,
             };
             match content {
-                Some(content) => self.core.requests[id.0 as usize].owned.set(lba, content.into_readable()),
+                Some(content) => self.core.host[id].owned.set(lba, content.into_readable()),
                 None => missing.push((lba, ppa)),
             }
         }
@@ -260,7 +250,7 @@ impl Card<Storage> {
 
     /// The contents of a relocation are all there.
     pub(crate) fn relocation_complete(&mut self, now: Time, relocation: Relocation, done: &mut Done<Storage>) {
-        self.core.relocations.filling -= 1;
+        self.core.relocations.end_filling();
         self.relocation_came(now, relocation, done);
     }
 

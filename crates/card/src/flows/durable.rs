@@ -18,6 +18,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::core::stripes::StripeInFlight;
+use crate::core::timers::Timer;
 use device::Time;
 use media::MediaError;
 
@@ -33,7 +34,7 @@ impl Card<Storage> {
         if !self.contents.store.media.is_volatile() {
             return self.stripe_safe(now, s, done);
         }
-        self.contents.unsynced.push(s);
+        self.contents.syncs.add(s);
         self.sync_or_wait(now, done);
     }
 
@@ -48,8 +49,8 @@ impl Card<Storage> {
 
     /// What is written and not durable will be, without anybody's doing.
     pub(crate) fn sync_soon(&mut self, now: Time) {
-        if !self.contents.unsynced.is_empty() && self.core.events.time(self.core.sync_slot()) == Time::NEVER {
-            self.core.events.set(self.core.sync_slot(), now + SYNCED_WITHIN_NS);
+        if self.contents.syncs.has_unsynced() && !self.core.timers.is_set(Timer::Sync) {
+            self.core.timers.set(Timer::Sync, now + SYNCED_WITHIN_NS);
         }
     }
 
@@ -59,33 +60,33 @@ impl Card<Storage> {
         let lies = self.core.config.acknowledge_flush_early;
         let part = if lies { 2 } else { SYNCED_PART };
         let together = (self.core.config.buffer_sectors / self.core.ftl.layout().stripe_sectors / part).max(1);
-        let is_waited_for = !self.core.waiting_durable.is_empty()
+        let is_waited_for = !self.core.host.waiting_durable.is_empty()
             || self.core.phase.is_draining()
-            || !self.core.waiting_writes.is_empty() && (lies || self.core.stripes.is_empty());
-        !is_waited_for && self.contents.unsynced.len() < together as usize
+            || !self.core.host.waiting_writes.is_empty() && (lies || self.core.stripes.is_empty());
+        !is_waited_for && self.contents.syncs.unsynced() < together as usize
     }
 
     /// What was written a while ago has waited long enough.
     pub(crate) fn sync_is_due(&mut self, now: Time, done: &mut Done<Storage>) {
-        if !self.contents.unsynced.is_empty() && !self.core.phase.is_halted() {
+        if self.contents.syncs.has_unsynced() && !self.core.phase.is_halted() {
             self.sync_unsynced(now, done);
         }
     }
 
     /// Nothing is on its way that would end in a sync, and something waits for one.
     pub(crate) fn sync_rest(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.core.stripes.is_empty() && !self.contents.unsynced.is_empty() && !self.core.phase.is_halted() {
+        if self.core.stripes.is_empty() && self.contents.syncs.has_unsynced() && !self.core.phase.is_halted() {
             self.sync_unsynced(now, done);
         }
     }
 
     /// Syncs what waits for it; at once, or after the sync that is under way.
     fn sync_unsynced(&mut self, now: Time, done: &mut Done<Storage>) {
-        if !self.contents.syncing.is_empty() {
+        if self.contents.syncs.is_under_way() {
             return;
         }
-        self.core.events.set(self.core.sync_slot(), Time::NEVER);
-        self.contents.syncing = std::mem::take(&mut self.contents.unsynced);
+        self.core.timers.clear(Timer::Sync);
+        self.contents.syncs.begin();
         let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
         if !at_once {
@@ -99,30 +100,30 @@ impl Card<Storage> {
         let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
         let syncs = !at_once && store.slots.iter().flatten().any(|slot| store.media.is_syncing(*slot));
-        if syncs || self.contents.syncing.is_empty() {
+        if syncs || !self.contents.syncs.is_under_way() {
             return;
         }
         self.sync_media(now);
         if self.core.phase.is_halted() {
             return;
         }
-        for s in std::mem::take(&mut self.contents.syncing) {
+        for s in self.contents.syncs.end() {
             self.stripe_safe(now, s, done);
         }
         // What was written meanwhile.
-        if !self.contents.unsynced.is_empty() {
+        if self.contents.syncs.has_unsynced() {
             self.sync_or_wait(now, done);
         }
     }
 
     /// Stripes are written and not known to be durable.
     pub(crate) fn syncs(&self) -> bool {
-        !self.contents.unsynced.is_empty() || !self.contents.syncing.is_empty()
+        self.contents.syncs.has_unsynced() || self.contents.syncs.is_under_way()
     }
 
     /// A sync is under way, or begins by itself.
     pub(crate) fn syncs_soon(&self) -> bool {
-        !self.contents.syncing.is_empty() || self.core.events.time(self.core.sync_slot()) != Time::NEVER
+        self.contents.syncs.is_under_way() || self.core.timers.is_set(Timer::Sync)
     }
 
     /// All that was programmed and erased survives a cut from now on, or the card has stopped.
@@ -158,7 +159,7 @@ impl Card<Storage> {
             self.lose_module(now, logical);
             // It may fail once and answer again: then it is filled anew. One that goes on failing is not tried for ever.
             if let Some(slot) = slot
-                && self.contents.store.filled_anew.insert(logical)
+                && self.contents.store.history.filled_anew.insert(logical)
                 && !self.core.phase.is_halted()
                 && let Ok(inserted) = self.take_module(now, slot)
             {

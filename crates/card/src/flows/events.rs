@@ -5,10 +5,10 @@ use crate::core::Core;
 use crate::core::config::CardConfig;
 use crate::core::counters::MediaCounters;
 use crate::core::dies::{Dies, Finished, Started, Work};
-use crate::core::explain::Record;
 use crate::core::host_request::Stage;
 use crate::core::phase::Lifecycle;
 use crate::core::stripes::{Erasing, StripeInFlight};
+use crate::core::timers::Timer;
 use device::{Cause, Device, Request, RequestId, Time};
 use ftl::{Ftl, FtlError, SealedStripe, StreamId};
 
@@ -27,9 +27,9 @@ impl<C: Contents> Card<C> {
     /// # Panics
     /// When requests or media operations are under way.
     pub fn explain_requests(&mut self) {
-        assert!(self.core.in_flight == 0 && self.core.dies.in_flight() == 0, "the card is at work");
+        assert!(self.core.host.is_idle() && self.core.dies.in_flight() == 0, "the card is at work");
         self.core.dies = Dies::new(&self.core.config.nand, self.core.config.reads_first, true);
-        self.core.records = vec![Record::default(); self.core.requests.len()];
+        self.core.account.explain(self.core.host.max_requests());
     }
 
     /// Flash management.
@@ -42,13 +42,13 @@ impl<C: Contents> Card<C> {
     /// # Panics
     /// When requests or media operations are under way.
     pub fn ftl_mut(&mut self) -> &mut Ftl {
-        assert!(self.core.in_flight == 0 && self.core.dies.in_flight() == 0, "the card is at work");
+        assert!(self.core.host.is_idle() && self.core.dies.in_flight() == 0, "the card is at work");
         &mut self.core.ftl
     }
 
     /// Operations of the flash since the start.
     pub fn media(&self) -> MediaCounters {
-        self.core.media
+        self.core.account.media()
     }
 
     /// What the card was built from.
@@ -66,7 +66,7 @@ impl<C: Contents> Card<C> {
         sectors: u32,
     ) {
         C::enqueuing(self, unit.die);
-        let started = self.core.dies.enqueue(now, work, unit, mode, sectors, &mut self.core.events);
+        let started = self.core.dies.enqueue(now, work, unit, mode, sectors, self.core.timers.of_dies());
         self.note_started(started);
     }
 
@@ -74,36 +74,7 @@ impl<C: Contents> Card<C> {
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
         C::began(self, &started);
-        match started.work {
-            Work::HostRead(_) => {
-                self.core.media.reads += 1;
-            }
-            Work::RelocationRead(_) | Work::RepairRead(_) => {
-                self.core.media.reads += 1;
-                self.core.activity.relocation_ns += started.busy_ns;
-            }
-            Work::Program { cause, .. } => {
-                let ns = match cause {
-                    Cause::DieParity => &mut self.core.activity.parity_ns,
-                    Cause::DieRelocationProgram => &mut self.core.activity.relocation_ns,
-                    _ => &mut self.core.activity.host_program_ns,
-                };
-                *ns += started.busy_ns;
-                if started.fresh {
-                    self.core.media.programs += 1;
-                }
-            }
-            Work::RebuildProgram => {
-                self.core.activity.relocation_ns += started.busy_ns;
-                self.core.media.programs += u64::from(started.fresh);
-            }
-            Work::RebuildErase | Work::Erase(_) => {
-                self.core.activity.erase_ns += started.busy_ns;
-                if started.fresh {
-                    self.core.media.erases += 1;
-                }
-            }
-        }
+        self.core.account.began(&started);
     }
 
     /// Sends the stripes that are full to their dies.
@@ -144,14 +115,14 @@ impl<C: Contents> Card<C> {
         if C::takes_longer(self, now, d) {
             return;
         }
-        let Finished { op, at, waited } = self.core.dies.finish(now, d);
+        let Finished { op, at, id: op_id } = self.core.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
-        let next = self.core.dies.start_next(now, d, &mut self.core.events);
+        let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
         self.note_started(next);
         match op.work {
             Work::HostRead(id) => {
-                if let Some(record) = self.core.records.get_mut(id.0 as usize) {
-                    let mut parts = waited;
+                if let Some(record) = self.core.account.record(id) {
+                    let mut parts = self.core.dies.waited(op_id);
                     parts.add(Cause::Suspend, op.suspend_ns);
                     let array = self.core.dies.read_ns(op.mode);
                     parts.add(Cause::FlashRead, array);
@@ -202,9 +173,8 @@ impl<C: Contents> Card<C> {
     pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Done<C>) {
         self.core.ftl.stripe_durable(s.stream, s.sequence);
         C::stripe_is_safe(self, &s);
-        self.core.buffer_free_sectors += s.host_sectors;
-        assert!(self.core.buffer_free_sectors <= self.core.buffer_sectors, "more freed than was buffered");
-        self.core.relocations.sectors_in_flight -= s.relocated_sectors;
+        self.core.buffer.free(s.host_sectors);
+        self.core.relocations.remove_sectors(s.relocated_sectors);
         if s.stream == StreamId::Host {
             self.wake_durable(now, done);
         }
@@ -241,17 +211,17 @@ impl<C: Contents> Card<C> {
         if self.core.phase.is_draining() {
             return;
         }
-        if !self.core.waiting_writes.is_empty() {
+        if !self.core.host.waiting_writes.is_empty() {
             self.admit_waiting(now, done);
         }
         self.move_waiting(now, done);
         self.relocate_due(now);
-        self.core.note_stopped(now);
-        if !self.core.waiting_durable.is_empty() {
+        self.core.account.note_stopped(now, self.core.ftl.stopped_for_gc());
+        if !self.core.host.waiting_durable.is_empty() {
             self.wake_durable(now, done);
         }
-        let others_wait = !self.core.waiting_writes.is_empty() || C::waits(self);
-        if others_wait || !self.core.waiting_durable.is_empty() || self.core.in_flight == 0 {
+        let others_wait = !self.core.host.waiting_writes.is_empty() || C::waits(self);
+        if others_wait || !self.core.host.waiting_durable.is_empty() || self.core.host.is_idle() {
             if others_wait {
                 C::sync_what_is_left(self, now, done);
             }
@@ -282,16 +252,16 @@ impl<C: Contents> Card<C> {
 
     /// The first request after a pause.
     pub(crate) fn pause_ends(&mut self) {
-        self.core.long_idle = false;
+        self.core.relocations.set_long_idle(false);
         if self.core.config.ftl.slc_cache.is_some() {
-            self.core.events.set(self.core.idle_slot(), Time::NEVER);
+            self.core.timers.clear(Timer::Idle);
         }
     }
 
     /// Nothing is in flight any more.
     pub(crate) fn pause_begins(&mut self, now: Time, done: &mut Done<C>) {
         if self.core.ftl.can_fold() {
-            self.core.events.set(self.core.idle_slot(), now + IDLE_NS);
+            self.core.timers.set(Timer::Idle, now + IDLE_NS);
         }
         self.go_on(now, done);
     }
@@ -306,43 +276,46 @@ impl<C: Contents> Device for Card<C> {
 
     #[inline]
     fn next_event(&self) -> Time {
-        self.core.events.earliest().0
+        self.core.timers.next()
     }
 
     fn advance(&mut self, now: Time, done: &mut Done<C>) {
         C::tick(self, now);
         loop {
             C::begin_on_medium(self);
-            let (time, slot) = self.core.events.earliest();
+            let time = self.core.timers.next();
             if time > now {
                 C::events_done(self, now, time == Time::NEVER);
                 self.notice_the_end(now, done);
                 C::rests(self, now);
                 return;
             }
+            let (_, timer) = self.core.timers.earliest();
             debug_assert_eq!(time, now, "an event was missed");
-            if slot < self.core.die_count {
-                self.die_event(now, slot, done);
-            } else if slot < self.core.relocation_slot() {
-                self.core.events.set(slot, Time::NEVER);
-                if self.core.phase.is_draining() {
-                    continue;
+            match timer {
+                // What the die does next sets its event.
+                Timer::Die(die) => self.die_event(now, die, done),
+                Timer::Request(id) => {
+                    self.core.timers.clear(timer);
+                    if self.core.phase.is_draining() {
+                        continue;
+                    }
+                    match self.core.host[id].stage {
+                        Stage::GoingDown => self.arrived(now, id, done),
+                        Stage::GoingUp => self.complete(now, id, done),
+                        stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
+                    }
                 }
-                let id = RequestId((slot - self.core.die_count) as u32);
-                match self.core.requests[id.0 as usize].stage {
-                    Stage::GoingDown => self.arrived(now, id, done),
-                    Stage::GoingUp => self.complete(now, id, done),
-                    stage => unreachable!("request {id:?} has no event in stage {stage:?}"),
+                Timer::HostPath => self.relocation_through_host(now, done),
+                Timer::Idle => {
+                    self.core.timers.clear(timer);
+                    self.core.relocations.set_long_idle(true);
+                    self.go_on(now, done);
                 }
-            } else if slot == self.core.relocation_slot() {
-                self.relocation_through_host(now, done);
-            } else if slot == self.core.idle_slot() {
-                self.core.events.set(slot, Time::NEVER);
-                self.core.long_idle = true;
-                self.go_on(now, done);
-            } else {
-                self.core.events.set(slot, Time::NEVER);
-                C::timer(self, now, slot, done);
+                Timer::Rebuild | Timer::Sync => {
+                    self.core.timers.clear(timer);
+                    C::timer(self, now, timer, done);
+                }
             }
         }
     }
@@ -352,6 +325,6 @@ impl<C: Contents> Device for Card<C> {
     }
 
     fn in_flight(&self) -> u64 {
-        self.core.in_flight
+        self.core.host.in_flight()
     }
 }

@@ -147,7 +147,7 @@ impl Card<Storage> {
     /// # Panics
     /// When requests are in flight.
     pub fn shut_down(&mut self, now: Time, done: &mut Done<Storage>) -> Time {
-        assert_eq!(self.core.in_flight, 0, "requests are in flight");
+        assert!(self.core.host.is_idle(), "requests are in flight");
         self.contents.life.tick(now);
         self.core.phase.shut_down();
         self.end_waits(now, done);
@@ -169,10 +169,7 @@ impl Card<Storage> {
             // With capacitors, as when power fails: room is made for what is owed, where any can be.
             self.drain(now);
             self.finish_own_work(done);
-            if self.contents.store.dirty_holes.is_empty()
-                && self.contents.failed_stripes.is_empty()
-                && !self.core.phase.is_halted()
-            {
+            if self.contents.holes.dirty.is_empty() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
                 self.write_last_headers();
             }
         }
@@ -182,7 +179,7 @@ impl Card<Storage> {
 
     /// What the host wrote has to be durable before a list says that something is a hole no more.
     fn flush_for_holes(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.store.dirty_holes.is_empty() {
+        if self.contents.holes.dirty.is_empty() {
             return;
         }
         let as_of = self.contents.store.next_version - 1;

@@ -5,6 +5,7 @@ use crate::contents::Storage;
 use crate::contents::store::{InFlight, ReadPart};
 use crate::core::dies::{Started, Work};
 use crate::core::stripes::StripeInFlight;
+use crate::core::timers::Timer;
 use device::{Cause, Operation, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
 use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StreamId, UnitAddress};
@@ -20,7 +21,7 @@ impl Contents for Storage {
             card.note_risk();
         }
         card.contents.life.tick(now);
-        if card.core.in_flight == 0 {
+        if card.core.host.is_idle() {
             card.contents.life.busy(now);
         }
     }
@@ -31,17 +32,17 @@ impl Contents for Storage {
     }
 
     fn end(card: &mut Card<Self>, id: RequestId) -> RequestData {
-        let slot = &mut card.core.requests[id.0 as usize].owned;
+        let slot = &mut card.core.host[id].owned;
         card.contents.store.keep_list(slot.data.take_payload_list());
         std::mem::take(&mut slot.data)
     }
 
     fn read_hole(card: &mut Card<Self>, id: RequestId, lba: Lba) {
-        card.core.requests[id.0 as usize].owned.set(lba, SectorData::Zero);
+        card.core.host[id].owned.set(lba, SectorData::Zero);
     }
 
     fn must_read(card: &mut Card<Self>, id: RequestId, run: &ReadRun) -> bool {
-        let slot = &mut card.core.requests[id.0 as usize].owned;
+        let slot = &mut card.core.host[id].owned;
         let ReadRun { unit, lba, ppa, sectors } = *run;
         if card.contents.store.buffered(ppa).is_none() {
             slot.parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
@@ -60,14 +61,14 @@ impl Contents for Storage {
 
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
         // What could not be read was rebuilt from its stripe meanwhile.
-        let submitted = card.core.requests[id.0 as usize].submitted;
-        let record = &mut card.core.records[id.0 as usize];
+        let submitted = card.core.host[id].submitted;
+        let record = card.core.account.record(id).expect("it explains");
         let known = record.settled.total_ns() + record.flash.total_ns();
         record.flash.add(Cause::ReadRetry, (now - submitted) - known);
     }
 
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {
-        let request = &mut card.core.requests[id.0 as usize];
+        let request = &mut card.core.host[id];
         if !(request.partial_first || request.partial_last) {
             return true;
         }
@@ -111,8 +112,7 @@ impl Contents for Storage {
     }
 
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
-        let store = &card.contents.store;
-        (!store.dirty_holes.is_empty()).then_some(store.next_version - 1)
+        (!card.contents.holes.dirty.is_empty()).then_some(card.contents.store.next_version - 1)
     }
 
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {
@@ -120,12 +120,12 @@ impl Contents for Storage {
             // Collection makes room first.
             return AtBarrier::NoRoom;
         }
-        let Some(as_of) = card.core.requests[id.0 as usize].holes_as_of.take() else { return AtBarrier::Answer };
-        if as_of < card.contents.checkpoint_version {
+        let Some(as_of) = card.core.host[id].holes_as_of.take() else { return AtBarrier::Answer };
+        if as_of < card.contents.checkpoint.version() {
             // A checkpoint was begun since: what is written now must not look older than it.
             card.core.ftl.seal_for_durability(StreamId::Host);
             card.program_sealed(now);
-            card.core.requests[id.0 as usize].holes_as_of = Some(card.contents.store.next_version - 1);
+            card.core.host[id].holes_as_of = Some(card.contents.store.next_version - 1);
         } else {
             card.durable_up_to(as_of);
             card.write_owed_holes(now, as_of);
@@ -138,7 +138,7 @@ impl Contents for Storage {
     fn believes_early(card: &Card<Self>, barrier: u64) -> bool {
         let waits = |s: &StripeInFlight| s.stream == StreamId::Host && s.sequence < barrier;
         planted(Canary::StripeBelievedEarly)
-            && card.contents.failed_stripes.is_empty()
+            && card.contents.failed.is_empty()
             && card.core.stripes.iter().all(|(_, s)| !waits(s) || s.units_left < 3)
     }
 
@@ -149,7 +149,7 @@ impl Contents for Storage {
             _ => {}
         }
         card.save_totals_if_due();
-        if card.core.in_flight == 0 {
+        if card.core.host.is_idle() {
             card.contents.life.idle(now);
         }
     }
@@ -166,7 +166,7 @@ impl Contents for Storage {
 
     fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
         if let Some(until) = card.unanswered_until(now, die) {
-            card.core.events.set(die, until);
+            card.core.timers.set(Timer::Die(die), until);
             return true;
         }
         if card.wait_for_medium(now, die) {
@@ -176,13 +176,15 @@ impl Contents for Storage {
         // The die may have read something that needs more reads.
         let Some(unit) = card.core.dies.read_to_judge(die) else { return false };
         let retries = card.contents.store.retries(unit);
-        card.core.dies.retry(now, die, retries, &mut card.core.events)
+        card.core.dies.retry(now, die, retries, card.core.timers.of_dies())
     }
 
     fn stripe_begins(card: &mut Card<Self>, sealed: &SealedStripe, stripe: u32) {
         card.note_stripe(sealed);
         card.contents.store.build(&card.core.ftl, *sealed, stripe);
-        card.contents.checkpoint_stripes += u32::from(sealed.stream == StreamId::Checkpoint);
+        if sealed.stream == StreamId::Checkpoint {
+            card.contents.checkpoint.stripe_begins();
+        }
     }
 
     fn unit_programmed(card: &mut Card<Self>, now: Time, stripe: u32, unit: UnitAddress) {
@@ -196,7 +198,9 @@ impl Contents for Storage {
     }
 
     fn stripe_is_safe(card: &mut Card<Self>, s: &StripeInFlight) {
-        card.contents.checkpoint_stripes -= u32::from(s.stream == StreamId::Checkpoint);
+        if s.stream == StreamId::Checkpoint {
+            card.contents.checkpoint.stripe_ends();
+        }
     }
 
     fn own_work_done(card: &mut Card<Self>, now: Time, work: Work, at: UnitAddress, done: &mut Done<Self>) {
@@ -244,11 +248,11 @@ impl Contents for Storage {
 
     fn holds_relocation(card: &Card<Self>) -> bool {
         // What failed goes first: free bands are for it, and collection would take them.
-        card.core.phase.is_halted() || !card.contents.failed_stripes.is_empty()
+        card.core.phase.is_halted() || !card.contents.failed.is_empty()
     }
 
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
-        card.core.relocations.filling += 1;
+        card.core.relocations.begin_filling();
         if card.relocation_arrived(now, relocation, done) {
             card.relocation_complete(now, relocation, done);
         }
@@ -257,7 +261,7 @@ impl Contents for Storage {
     fn has_room_to_move(card: &Card<Self>, relocation: &Relocation) -> bool {
         // Sectors of stripes that failed, or that have yet to notice it, go first: what they replaced can't be erased
         // before.
-        let owed = card.contents.store.sectors_to_fail(&card.core.ftl) + card.contents.homeless.len() as u32;
+        let owed = card.contents.store.sectors_to_fail(&card.core.ftl) + card.contents.failed.displaced() as u32;
         card.core.ftl.can_relocate(relocation.sectors() + owed)
     }
 
@@ -268,10 +272,10 @@ impl Contents for Storage {
     fn use_reserve(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) -> bool {
         // Nothing is under way, so nothing will fail: what waits for room takes some of that which is kept for stripes
         // that do.
-        if !card.contents.homeless.is_empty() || !card.core.ftl.can_rewrite() {
+        if card.contents.failed.has_displaced() || !card.core.ftl.can_rewrite() {
             return false;
         }
-        let Some(relocation) = card.core.relocations.waiting.pop_front() else { return false };
+        let Some(relocation) = card.core.relocations.pop_waiting() else { return false };
         card.move_now(now, relocation, done);
         card.unblock(now);
         true
@@ -285,8 +289,8 @@ impl Contents for Storage {
         card.begin_what_began();
     }
 
-    fn timer(card: &mut Card<Self>, now: Time, slot: usize, done: &mut Done<Self>) {
-        if slot == card.core.rebuild_slot() {
+    fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>) {
+        if timer == Timer::Rebuild {
             card.rebuild_may_go_on(now, done);
         } else {
             card.sync_is_due(now, done);
@@ -298,7 +302,7 @@ impl Contents for Storage {
         if idle && card.is_beyond_writing() {
             card.core.phase.halt();
         }
-        if idle && !card.contents.homeless.is_empty() {
+        if idle && card.contents.failed.has_displaced() {
             card.unblock(now);
             card.stop_without_room();
         }
@@ -313,7 +317,7 @@ impl Contents for Storage {
     }
 
     fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
-        if !card.contents.syncing.is_empty() {
+        if card.contents.syncs.is_under_way() {
             // A module that was waited for may be gone.
             card.synced(now, done);
         }
@@ -329,7 +333,7 @@ impl Contents for Storage {
     }
 
     fn waits(card: &Card<Self>) -> bool {
-        !card.contents.failed_stripes.is_empty()
+        !card.contents.failed.is_empty()
     }
 
     fn sync_what_is_left(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
@@ -346,7 +350,7 @@ impl Contents for Storage {
 
     fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool {
         let looks = card.contents.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
-        goes_on && (card.contents.rebuild.is_some() || looks)
+        goes_on && (card.contents.rebuilds.current.is_some() || looks)
     }
 
     fn turned_read_only(card: &mut Card<Self>) {

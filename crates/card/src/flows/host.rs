@@ -3,6 +3,7 @@
 use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
 use crate::core::dies::Work;
 use crate::core::host_request::Stage;
+use crate::core::timers::Timer;
 use device::{Cause, Completion, Operation, Parts, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, StreamId};
@@ -26,7 +27,7 @@ impl<C: Contents> Card<C> {
         let sectors = if range.len_bytes == 0 { 0 } else { sectors };
         let ragged_start = !range.offset_bytes.is_multiple_of(SECTOR_BYTES);
         let ragged_end = !end.is_multiple_of(SECTOR_BYTES);
-        let slot = &mut self.core.requests[id.0 as usize];
+        let slot = &mut self.core.host[id];
         assert_eq!(slot.stage, Stage::Free, "request {id:?} is in flight");
         let partial_first = sectors > 0 && (ragged_start || (sectors == 1 && ragged_end));
         let partial_last = sectors > 1 && ragged_end;
@@ -45,16 +46,15 @@ impl<C: Contents> Card<C> {
         slot.holes_as_of = None;
         let edges = partial_first || partial_last;
         C::begin(&mut slot.owned, data, operation, first as u32, sectors as usize, edges);
-        if self.core.in_flight == 0 {
+        if self.core.host.is_idle() {
             self.pause_ends();
         }
-        self.core.submitted += 1;
-        self.core.in_flight += 1;
+        self.core.host.count_submitted();
         let passage = match operation {
             Operation::Write => self.core.link.send_write(now, u64::from(range.len_bytes)),
             Operation::Read | Operation::Flush | Operation::Trim => self.core.link.send_command(now),
         };
-        if let Some(record) = self.core.records.get_mut(id.0 as usize) {
+        if let Some(record) = self.core.account.record(id) {
             *record = Default::default();
             record.settled.add(Cause::CommandQueue, passage.taken - now);
             record.settled.add(Cause::Link, passage.arrived - passage.taken);
@@ -68,33 +68,33 @@ impl<C: Contents> Card<C> {
             if sectors > 0 && operation != Operation::Flush {
                 self.core.ftl.prefetch(Lba(first as u32));
             }
-            self.core.events.set(self.core.request_slot(id), passage.arrived);
+            self.core.timers.set(Timer::Request(id), passage.arrived);
         }
     }
 
     /// A request has reached the card.
     pub(crate) fn arrived(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        let request = &self.core.requests[id.0 as usize];
+        let request = &self.core.host[id];
         let (operation, fua, first, sectors) = (request.operation, request.fua, request.sector, request.sectors_left);
         let (partial_first, partial_last) = (request.partial_first, request.partial_last);
         match operation {
             Operation::Read => {
-                self.core.requests[id.0 as usize].stage = Stage::Reading;
+                self.core.host[id].stage = Stage::Reading;
                 self.read_sectors(now, id, first, sectors);
-                if self.core.requests[id.0 as usize].reads_left == 0 {
+                if self.core.host[id].reads_left == 0 {
                     self.send_up(now, id, done);
                 }
             }
             Operation::Write if partial_first || partial_last => {
                 // Read-modify-write of the sectors at the edges.
-                self.core.requests[id.0 as usize].stage = Stage::Reading;
+                self.core.host[id].stage = Stage::Reading;
                 if partial_first {
                     self.read_sectors(now, id, first, 1);
                 }
                 if partial_last {
                     self.read_sectors(now, id, first + sectors - 1, 1);
                 }
-                if self.core.requests[id.0 as usize].reads_left == 0 {
+                if self.core.host[id].reads_left == 0 {
                     self.queue_write(now, id, done);
                 }
             }
@@ -148,7 +148,7 @@ impl<C: Contents> Card<C> {
             if !C::must_read(self, id, &read) {
                 continue;
             }
-            self.core.requests[id.0 as usize].reads_left += 1;
+            self.core.host[id].reads_left += 1;
             let mode = self.core.ftl.cell_mode(unit.band);
             self.start(now, Work::HostRead(id), unit, mode, run);
         }
@@ -156,15 +156,15 @@ impl<C: Contents> Card<C> {
 
     /// One read of a request is done.
     pub(crate) fn flash_read_done(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        let request = &mut self.core.requests[id.0 as usize];
+        let request = &mut self.core.host[id];
         request.reads_left -= 1;
         if request.reads_left > 0 {
             return;
         }
         let operation = request.operation;
-        if !self.core.records.is_empty() {
+        if self.core.account.explains() {
             C::explain_reads(self, now, id);
-            self.core.records[id.0 as usize].settle_flash();
+            self.core.account.record(id).expect("it explains").settle_flash();
         }
         match operation {
             Operation::Write => self.queue_write(now, id, done),
@@ -173,16 +173,16 @@ impl<C: Contents> Card<C> {
     }
 
     fn send_up(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        let bytes = u64::from(self.core.requests[id.0 as usize].bytes);
+        let bytes = u64::from(self.core.host[id].bytes);
         let at = self.core.link.send_up(now, bytes);
-        if let Some(record) = self.core.records.get_mut(id.0 as usize) {
+        if let Some(record) = self.core.account.record(id) {
             record.settled.add(Cause::Link, at - now);
         }
         if at == now {
             return self.complete(now, id, done);
         }
-        self.core.requests[id.0 as usize].stage = Stage::GoingUp;
-        self.core.events.set(self.core.request_slot(id), at);
+        self.core.host[id].stage = Stage::GoingUp;
+        self.core.timers.set(Timer::Request(id), at);
     }
 
     /// A write is complete at the card's door: takes it into the buffer, or lines it up.
@@ -193,15 +193,15 @@ impl<C: Contents> Card<C> {
         if !C::merge_edges(self, id) {
             return self.fail(now, id, RequestError::EdgeUnreadable, done);
         }
-        let needs_room = self.core.requests[id.0 as usize].sectors_left > 0;
-        if (needs_room && !self.core.waiting_writes.is_empty()) || !self.admit(now, id, done) {
-            let request = &mut self.core.requests[id.0 as usize];
+        let needs_room = self.core.host[id].sectors_left > 0;
+        if (needs_room && !self.core.host.waiting_writes.is_empty()) || !self.admit(now, id, done) {
+            let request = &mut self.core.host[id];
             request.stage = Stage::Waiting;
             self.core.ftl.prefetch_overwrite(Lba(request.sector));
-            self.core.waiting_writes.push_back(id);
-            if !self.core.records.is_empty() {
-                let activity = self.core.activity_at(now);
-                let record = &mut self.core.records[id.0 as usize];
+            self.core.host.waiting_writes.push_back(id);
+            if self.core.account.explains() {
+                let activity = self.core.account.activity_at(now);
+                let record = self.core.account.record(id).expect("it explains");
                 record.wait_since = now;
                 record.activity = activity;
             }
@@ -211,7 +211,7 @@ impl<C: Contents> Card<C> {
 
     /// Relocations that the write earned; cheaper than the full round when nothing waits.
     fn go_on_after_write(&mut self, now: Time, done: &mut Done<C>) {
-        if self.core.waiting_writes.is_empty() {
+        if self.core.host.waiting_writes.is_empty() {
             self.relocate_due(now);
         } else {
             self.go_on(now, done);
@@ -221,11 +221,11 @@ impl<C: Contents> Card<C> {
     /// Takes as much of a write into the buffer as there is room for; true when that was all of it.
     fn admit(&mut self, now: Time, id: RequestId, done: &mut Done<C>) -> bool {
         let (mut sector, mut left) = {
-            let request = &self.core.requests[id.0 as usize];
+            let request = &self.core.host[id];
             (request.sector, request.sectors_left)
         };
-        while left > 0 && self.core.buffer_free_sectors > 0 && self.core.ftl.can_write() && C::has_energy(self) {
-            self.core.buffer_free_sectors -= 1;
+        while left > 0 && self.core.buffer.free_sectors() > 0 && self.core.ftl.can_write() && C::has_energy(self) {
+            self.core.buffer.take();
             let was_hole = C::is_hole(self, Lba(sector));
             let ppa = self.core.ftl.write(Lba(sector));
             C::admitted(self, id, Lba(sector), ppa, was_hole);
@@ -233,7 +233,7 @@ impl<C: Contents> Card<C> {
             left -= 1;
             self.program_sealed(now);
         }
-        let request = &mut self.core.requests[id.0 as usize];
+        let request = &mut self.core.host[id];
         request.sector = sector;
         request.sectors_left = left;
         if left > 0 {
@@ -249,15 +249,15 @@ impl<C: Contents> Card<C> {
 
     /// Admits writes in the order in which they came.
     pub(crate) fn admit_waiting(&mut self, now: Time, done: &mut Done<C>) {
-        while let Some(&id) = self.core.waiting_writes.front() {
-            let left = self.core.requests[id.0 as usize].sectors_left;
-            if left == 0 || self.core.buffer_free_sectors == 0 || !self.core.ftl.can_write() || !C::has_energy(self) {
+        while let Some(&id) = self.core.host.waiting_writes.front() {
+            let left = self.core.host[id].sectors_left;
+            if left == 0 || self.core.buffer.free_sectors() == 0 || !self.core.ftl.can_write() || !C::has_energy(self) {
                 break;
             }
             // The last sector admits the whole: its wait ends now.
-            if !self.core.records.is_empty() && self.core.buffer_free_sectors >= left {
-                let activity = self.core.activity_at(now);
-                let record = &mut self.core.records[id.0 as usize];
+            if self.core.account.explains() && self.core.buffer.free_sectors() >= left {
+                let activity = self.core.account.activity_at(now);
+                let record = self.core.account.record(id).expect("it explains");
                 record.settle_wait(now, &activity);
                 record.wait_since = now;
                 record.activity = activity;
@@ -265,13 +265,13 @@ impl<C: Contents> Card<C> {
             if !self.admit(now, id, done) {
                 break;
             }
-            self.core.waiting_writes.pop_front();
+            self.core.host.waiting_writes.pop_front();
         }
     }
 
     /// Completes a request once everything written before is durable.
     fn make_durable(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
-        let skipped = planted(Canary::FlushSkipped) && self.core.requests[id.0 as usize].operation == Operation::Flush;
+        let skipped = planted(Canary::FlushSkipped) && self.core.host[id].operation == Operation::Flush;
         if self.core.config.power_loss_protection || self.core.config.acknowledge_flush_early || skipped {
             return self.complete(now, id, done);
         }
@@ -282,33 +282,33 @@ impl<C: Contents> Card<C> {
         if self.core.ftl.host_is_durable(barrier) && holes_as_of.is_none() {
             return self.complete(now, id, done);
         }
-        self.core.requests[id.0 as usize].holes_as_of = holes_as_of;
-        self.core.requests[id.0 as usize].stage = Stage::Durable;
-        if let Some(record) = self.core.records.get_mut(id.0 as usize) {
+        self.core.host[id].holes_as_of = holes_as_of;
+        self.core.host[id].stage = Stage::Durable;
+        if let Some(record) = self.core.account.record(id) {
             record.wait_since = now;
         }
-        self.core.waiting_durable.push_back((barrier, id));
+        self.core.host.waiting_durable.push_back((barrier, id));
         self.wake_durable(now, done);
     }
 
     /// Completes the flushes whose barrier is durable now.
     pub(crate) fn wake_durable(&mut self, now: Time, done: &mut Done<C>) {
-        while let Some(&(barrier, id)) = self.core.waiting_durable.front()
+        while let Some(&(barrier, id)) = self.core.host.waiting_durable.front()
             && (self.core.ftl.host_is_durable(barrier) || C::believes_early(self, barrier))
         {
-            if self.core.requests[id.0 as usize].holes_as_of.is_some() {
+            if self.core.host[id].holes_as_of.is_some() {
                 match C::at_barrier(self, now, id) {
                     AtBarrier::NoRoom => return,
                     AtBarrier::WaitAgain => {
-                        self.core.waiting_durable.pop_front();
-                        self.core.waiting_durable.push_back((self.core.ftl.host_barrier(), id));
+                        self.core.host.waiting_durable.pop_front();
+                        self.core.host.waiting_durable.push_back((self.core.ftl.host_barrier(), id));
                         continue;
                     }
                     AtBarrier::Answer => {}
                 }
             }
-            self.core.waiting_durable.pop_front();
-            if let Some(record) = self.core.records.get_mut(id.0 as usize) {
+            self.core.host.waiting_durable.pop_front();
+            if let Some(record) = self.core.account.record(id) {
                 let waited = now - record.wait_since;
                 record.settled.add(Cause::Durable, waited);
             }
@@ -323,24 +323,22 @@ impl<C: Contents> Card<C> {
 
     /// The request is finished.
     pub(crate) fn finish(&mut self, now: Time, id: RequestId, result: Result<(), RequestError>, done: &mut Done<C>) {
-        let request = &mut self.core.requests[id.0 as usize];
+        let request = &mut self.core.host[id];
         request.stage = Stage::Free;
         let (submitted, operation, bytes) = (request.submitted, request.operation, request.bytes);
-        let parts = match self.core.records.get(id.0 as usize) {
+        let parts = match self.core.account.record(id) {
             Some(record) => {
                 assert_eq!(record.settled.total_ns(), now - submitted, "the parts of {id:?} do not add up");
                 record.settled
             }
             None => Parts::default(),
         };
-        self.core.finished += 1;
-        self.core.in_flight -= 1;
-        assert_eq!(self.core.submitted, self.core.finished + self.core.in_flight, "a request was lost");
+        self.core.host.count_finished();
         let worked = result.is_ok();
         let data = C::end(self, id);
         done.push(Completion { id, result, data, parts });
         C::answered(self, now, operation, bytes, worked);
-        if self.core.in_flight == 0 {
+        if self.core.host.is_idle() {
             self.pause_begins(now, done);
         }
     }

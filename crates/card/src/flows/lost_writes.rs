@@ -50,12 +50,12 @@ impl Card<Storage> {
             return;
         }
         self.core.phase.tell_headers();
-        let is_empty = self.core.buffer_free_sectors == self.core.buffer_sectors;
+        let is_empty = self.core.buffer.is_empty();
         let store = &mut self.contents.store;
         if !self.core.config.power_loss_protection {
             return;
         }
-        if is_empty && store.dirty_holes.is_empty() {
+        if is_empty && self.contents.holes.dirty.is_empty() {
             return self.nothing_was_lost();
         }
         let Store { media, headers, slots, .. } = &mut *store;

@@ -23,9 +23,7 @@ impl Card<Storage> {
         let store = &self.contents.store;
         let modules = store.slots.len();
         let is_stuck = store.slots[die % modules].is_some_and(|slot| store.media.is_stuck(slot));
-        let Some(op) = self.core.dies.current(die).filter(|_| is_stuck && !self.core.phase.is_draining()) else {
-            return None;
-        };
+        let op = self.core.dies.current(die).filter(|_| is_stuck && !self.core.phase.is_draining())?;
         let until = op.started + self.core.config.module_timeout_ns;
         (until > now).then_some(until)
     }
@@ -98,8 +96,8 @@ impl Card<Storage> {
     /// than room was kept for. The card stops. To be asked between events, when all that may begin has begun: a band that
     /// is stale still then waits for the very stripes that failed.
     pub(crate) fn stop_without_room(&mut self) {
-        let waits_for_time = self.core.events.earliest().0 != Time::NEVER;
-        if !self.contents.homeless.is_empty()
+        let waits_for_time = !self.core.timers.are_over();
+        if self.contents.failed.has_displaced()
             && !self.core.ftl.can_rewrite()
             && self.core.dies.in_flight() == 0
             && !self.syncs()
@@ -176,15 +174,15 @@ impl Card<Storage> {
         let dies = self.dies_of(logical);
         let is_rebuilt = self.rebuild_ends_for(logical);
         let store = &mut self.contents.store;
-        if store.filled.is_some_and(|to| to.die % store.slots.len() as u32 == logical) {
-            store.filled = None;
+        if store.blocks.filled.is_some_and(|to| to.die % store.slots.len() as u32 == logical) {
+            store.blocks.filled = None;
         }
         store.fail_programs_on(logical);
         // What was not rebuilt yet is not there, and what a cache held may not be.
         let is_known = !is_rebuilt && !store.media.is_volatile();
-        store.gone.remove(&logical);
+        store.history.gone.remove(&logical);
         if is_known {
-            store.gone.insert(logical, Gone { generation, last_band_sequence });
+            store.history.gone.insert(logical, Gone { generation, last_band_sequence });
         }
         for die in dies {
             self.core.ftl.set_die_dead(die, true);
@@ -214,7 +212,7 @@ impl Card<Storage> {
 
     /// The unit is being rebuilt: what it is made from may have been read already.
     pub fn rebuilds(&self, at: UnitAddress) -> bool {
-        self.contents.rebuild.as_ref().is_some_and(|rebuild| rebuild.at() == Some(at))
+        self.contents.rebuilds.current.as_ref().is_some_and(|rebuild| rebuild.at() == Some(at))
     }
 
     /// The unit's die answers, as far as is known, and its block holds what belongs there.
@@ -299,13 +297,15 @@ impl Card<Storage> {
     /// Finds the place of the module in a slot, and tells all modules of it.
     pub(crate) fn take_module(&mut self, now: Time, slot: u32) -> Result<Inserted, InsertError> {
         let store = &mut self.contents.store;
-        let crate::contents::store::Store { media, headers, slots, refused, gone, .. } = &mut *store;
+        let crate::contents::store::Store { media, headers, slots, history, .. } = &mut *store;
         let joins = join(&mut **media, slot, &headers.common, |place| slots[place as usize].is_some())?;
         let (place, kept) = match joins {
             Joins::New { place } => (place, None),
             Joins::Again { place, generation } => (
                 place,
-                gone.get(&place)
+                history
+                    .gone
+                    .get(&place)
                     .copied()
                     .filter(|gone| Some(gone.generation) == generation || planted(Canary::ReturnedAsItWent)),
             ),
@@ -319,7 +319,7 @@ impl Card<Storage> {
             Joins::Again { .. } => headers.set_state(place as usize, SlotState::Rebuilding),
         }
         slots[place as usize] = Some(slot);
-        refused[place as usize] = 0;
+        history.refused[place as usize] = 0;
         let told = headers.tell(&mut **media, slots);
         let lost = match told {
             Ok(lost) => lost,
@@ -332,7 +332,7 @@ impl Card<Storage> {
             headers.common.slots[place as usize] = format::Slot { state: SlotState::Missing, ..before };
             return Err(InsertError::Claim { slot, error: MediaError::Host });
         }
-        gone.remove(&place);
+        history.gone.remove(&place);
         self.take_in(slot, place, kept);
         if !lost.is_empty() {
             let generation = self.contents.store.headers.common.generation;
@@ -363,7 +363,7 @@ impl Card<Storage> {
                         && self.is_member(band, die)
                         && self.core.ftl.opening(band).sequence <= gone.last_band_sequence
                 });
-                let absent = &mut self.contents.store.absent;
+                let absent = &mut self.contents.store.blocks.absent;
                 // What was absent when the module went is so still.
                 if !holds && !planted(Canary::ModuleBelieved) {
                     absent.insert((band.0, die));

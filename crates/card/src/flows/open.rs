@@ -53,6 +53,9 @@ impl From<HeaderFailed> for OpenError {
     }
 }
 
+/// A card that could not be opened: why, and its media.
+pub type Unopened = Box<(OpenError, Medium)>;
+
 /// How the flash of a card is divided, for its medium.
 pub fn shape(config: &CardConfig) -> Shape {
     let geometry = &config.nand.geometry;
@@ -198,7 +201,7 @@ impl Card<Storage> {
         id: Option<CardId>,
         max_requests: u32,
         seed: u64,
-    ) -> Result<(Card<Storage>, ScanReport), Box<(OpenError, Medium)>> {
+    ) -> Result<(Card<Storage>, ScanReport), Unopened> {
         let mut media = media.into();
         let config = &config.with_contents();
         let found = match find(config, &mut *media, id, seed) {
@@ -207,11 +210,11 @@ impl Card<Storage> {
         };
         let mut store = Store::new(media, found.headers, found.slots);
         store.next_version = found.next_version;
-        // What was found is on flash.
-        store.holes_as_of = found.next_version - 1;
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
-        card.contents.trims = TrimsBeforeErase::at_start(stale_bands);
+        // What was found is on flash.
+        card.contents.holes.as_of = found.next_version - 1;
+        card.contents.holes.trims = TrimsBeforeErase::at_start(stale_bands);
         card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
         card.restore_totals();
@@ -257,7 +260,7 @@ impl Card<Storage> {
     pub fn collects(&self) -> bool {
         !self.core.erasing.is_empty()
             || self.core.relocations.on_their_way() > 0
-            || self.core.relocations.sectors_in_flight > 0
+            || self.core.relocations.sectors_in_flight() > 0
     }
 
     /// Stripes are being programmed.

@@ -16,7 +16,7 @@ impl Card<Storage> {
     pub fn power_fails(&mut self, now: Time) {
         self.core.phase.drain();
         self.core.dies.programs_first();
-        self.core.waiting_writes.clear();
+        self.core.host.waiting_writes.clear();
         self.drain(now);
         self.note_halt();
     }
@@ -46,12 +46,12 @@ impl Card<Storage> {
     }
 
     fn first_owed(&self) -> Option<u32> {
-        self.contents.store.dirty_holes.keys().next().copied()
+        self.contents.holes.dirty.keys().next().copied()
     }
 
     /// Something has to be written, and there is no erased band for it.
     pub(crate) fn drain_lacks_room(&self) -> bool {
-        let owes = self.first_owed().is_some() || !self.contents.homeless.is_empty();
+        let owes = self.first_owed().is_some() || self.contents.failed.has_displaced();
         self.core.config.power_loss_protection
             && owes
             && self.core.ftl.free_bands() == 0
@@ -59,10 +59,7 @@ impl Card<Storage> {
     }
 
     fn owes_nothing(&self) -> bool {
-        self.core.stripes.is_empty()
-            && !self.syncs()
-            && self.contents.failed_stripes.is_empty()
-            && self.first_owed().is_none()
+        self.core.stripes.is_empty() && !self.syncs() && self.contents.failed.is_empty() && self.first_owed().is_none()
     }
 
     /// Nothing that was acknowledged is only in the buffer, and the headers don't say so.

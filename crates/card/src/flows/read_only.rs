@@ -16,10 +16,10 @@ impl<C: Contents> Card<C> {
 
     /// Completes a request that does not work.
     pub(crate) fn fail(&mut self, now: Time, id: RequestId, error: RequestError, done: &mut Done<C>) {
-        if !self.core.records.is_empty() {
-            let activity = self.core.activity_at(now);
-            let record = &mut self.core.records[id.0 as usize];
-            match self.core.requests[id.0 as usize].stage {
+        if self.core.account.explains() {
+            let activity = self.core.account.activity_at(now);
+            let record = self.core.account.record(id).expect("it explains");
+            match self.core.host[id].stage {
                 Stage::Waiting => record.settle_wait(now, &activity),
                 Stage::Durable => record.settled.add(Cause::Durable, now - record.wait_since),
                 _ => {}
@@ -32,14 +32,14 @@ impl<C: Contents> Card<C> {
     /// middle of one, what goes on next may not have begun.
     #[inline]
     pub(crate) fn notice_the_end(&mut self, now: Time, done: &mut Done<C>) {
-        if !self.core.waiting_writes.is_empty() || !self.core.waiting_durable.is_empty() {
+        if !self.core.host.waiting_writes.is_empty() || !self.core.host.waiting_durable.is_empty() {
             self.notice_that_nothing_comes_free(now, done);
         }
     }
 
     fn notice_that_nothing_comes_free(&mut self, now: Time, done: &mut Done<C>) {
-        let wants_room = !self.core.waiting_writes.is_empty()
-            || self.core.waiting_durable.iter().any(|(_, id)| self.core.requests[id.0 as usize].holes_as_of.is_some());
+        let wants_room = !self.core.host.waiting_writes.is_empty()
+            || self.core.host.waiting_durable.iter().any(|(_, id)| self.core.host[*id].holes_as_of.is_some());
         let may_come = |card: &Card<C>| {
             card.core.phase.is_draining()
                 || card.core.phase.is_halted()
@@ -55,10 +55,10 @@ impl<C: Contents> Card<C> {
         }
         self.core.phase.turn_read_only();
         C::turned_read_only(self);
-        while let Some(id) = self.core.waiting_writes.pop_front() {
+        while let Some(id) = self.core.host.waiting_writes.pop_front() {
             self.fail(now, id, RequestError::ReadOnly, done);
         }
-        while let Some((_, id)) = self.core.waiting_durable.pop_front() {
+        while let Some((_, id)) = self.core.host.waiting_durable.pop_front() {
             self.fail(now, id, RequestError::ReadOnly, done);
         }
     }
@@ -66,7 +66,7 @@ impl<C: Contents> Card<C> {
     /// Something is under way that may make room. A rebuild may wait for room itself: it is only while anything else is to
     /// come.
     fn has_own_work(&self) -> bool {
-        let goes_on = self.core.dies.in_flight() > 0 || self.core.events.earliest().0 != Time::NEVER;
+        let goes_on = self.core.dies.in_flight() > 0 || !self.core.timers.are_over();
         !self.core.stripes.is_empty()
             || C::syncs(self)
             || !self.core.erasing.is_empty()

@@ -13,6 +13,7 @@ use crate::contents::rebuild::{ModuleRebuild, RebuildProgress};
 use crate::contents::repair::Others;
 use crate::contents::store::Store;
 use crate::core::dies::Work;
+use crate::core::timers::Timer;
 use device::{SECTOR_BYTES, Time};
 use format::{SlotState, Spare};
 use ftl::canary::{Canary, planted};
@@ -27,12 +28,12 @@ impl Card<Storage> {
     /// When the rate is 0.
     pub fn set_rebuild_rate(&mut self, bytes_per_s: Option<u64>) {
         assert_ne!(bytes_per_s, Some(0), "a rebuild that never ends");
-        self.contents.rebuild_rate.bytes_per_s = bytes_per_s;
+        self.contents.rebuilds.rate.bytes_per_s = bytes_per_s;
     }
 
     /// How far the rebuild of a module is, while there is one. Looks at every stripe that is left.
     pub fn rebuild_progress(&self) -> Option<RebuildProgress> {
-        let rebuild = self.contents.rebuild.as_ref().filter(|rebuild| !rebuild.given_up)?;
+        let rebuild = self.contents.rebuilds.current.as_ref().filter(|rebuild| !rebuild.given_up)?;
         let (bytes_done, unit_bytes) = (rebuild.bytes_done, self.unit_bytes());
         let here = rebuild.at.map_or(0, |at| self.units_left(at));
         let later = rebuild.todo.iter().filter(|(band, die)| self.is_to_be_filled(*band, *die));
@@ -41,7 +42,7 @@ impl Card<Storage> {
         let took_ns = rebuild.begun.map_or(0, |begun| rebuild.ended.since_ns(begun));
         let at_pace =
             |bytes: u64, took_ns: u64| (u128::from(bytes_left) * u128::from(took_ns) / u128::from(bytes)) as u64;
-        let left_ns = match (bytes_done, self.contents.rebuild_rate.bytes_per_s) {
+        let left_ns = match (bytes_done, self.contents.rebuilds.rate.bytes_per_s) {
             (0, Some(rate)) => Some(at_pace(rate, 1_000_000_000)),
             (0, None) => None,
             (done, _) => Some(at_pace(done, took_ns)),
@@ -78,7 +79,7 @@ impl Card<Storage> {
 
     /// The block is part of a band that is in use, and does not hold what belongs there.
     fn is_to_be_filled(&self, band: BandId, die: u32) -> bool {
-        let is_absent = self.contents.store.absent.contains(&(band.0, die));
+        let is_absent = self.contents.store.blocks.absent.contains(&(band.0, die));
         let in_use = matches!(self.core.ftl.band_state(band), BandState::Closed | BandState::Victim);
         is_absent && in_use && self.is_member(band, die) && self.core.ftl.blocks().is_usable(band.0, die)
     }
@@ -94,7 +95,7 @@ impl Card<Storage> {
     pub(crate) fn rebuild_all_of(&mut self, logical: u32) {
         for die in self.dies_of(logical) {
             for band in 0..self.core.ftl.bands() {
-                self.contents.store.absent.insert((band, die));
+                self.contents.store.blocks.absent.insert((band, die));
             }
         }
         self.begin_rebuild(logical);
@@ -102,14 +103,14 @@ impl Card<Storage> {
 
     /// Begins to rebuild what is absent of a module, after the rebuild that is under way.
     pub(crate) fn begin_rebuild(&mut self, logical: u32) {
-        if self.contents.rebuild.is_some() {
-            self.contents.to_rebuild.push_back(logical);
+        if self.contents.rebuilds.current.is_some() {
+            self.contents.rebuilds.waiting.push_back(logical);
             return;
         }
         let mut todo = VecDeque::new();
         for band in (0..self.core.ftl.bands()).map(BandId) {
             for die in self.dies_of(logical) {
-                if self.contents.store.absent.contains(&(band.0, die)) {
+                if self.contents.store.blocks.absent.contains(&(band.0, die)) {
                     todo.push_back((band, die));
                 }
             }
@@ -130,7 +131,7 @@ impl Card<Storage> {
             bytes_done: 0,
             given_up: false,
         };
-        self.contents.rebuild = Some(Box::new(rebuild));
+        self.contents.rebuilds.current = Some(Box::new(rebuild));
     }
 
     /// Goes on with the rebuild, if nothing of it is under way.
@@ -138,7 +139,7 @@ impl Card<Storage> {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
-        while let Some(rebuild) = &mut self.contents.rebuild {
+        while let Some(rebuild) = &mut self.contents.rebuilds.current {
             if rebuild.at.is_some() {
                 return;
             }
@@ -149,17 +150,17 @@ impl Card<Storage> {
             }
             let may_fill = self.core.ftl.needed_is_known();
             // Each that is left is looked at once.
-            for _ in 0..self.contents.rebuild.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
-                let rebuild = self.contents.rebuild.as_mut().expect("it goes on");
+            for _ in 0..self.contents.rebuilds.current.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
+                let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 let Some((band, die)) = rebuild.todo.pop_front() else { break };
                 let store = &self.contents.store;
-                if !store.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
+                if !store.blocks.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
                     continue;
                 }
                 // What has to be restored may not be known yet; but what is erased until then makes room for what that
                 // waits for.
                 let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
-                let rebuild = self.contents.rebuild.as_mut().expect("it goes on");
+                let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 if must_wait {
                     rebuild.todo.push_back((band, die));
                     continue;
@@ -172,7 +173,7 @@ impl Card<Storage> {
                 let mode = self.core.ftl.cell_mode(band);
                 return self.start(now, Work::RebuildErase, at, mode, 0);
             }
-            let rebuild = self.contents.rebuild.as_ref().expect("it goes on");
+            let rebuild = self.contents.rebuilds.current.as_ref().expect("it goes on");
             if !rebuild.todo.is_empty() {
                 if self.lets_another_make_room() {
                     continue;
@@ -182,9 +183,9 @@ impl Card<Storage> {
             }
             let logical = rebuild.logical;
             if planted(Canary::RebuildDoneEarly) {
-                self.contents.store.absent.clear();
+                self.contents.store.blocks.absent.clear();
             }
-            self.contents.rebuild = None;
+            self.contents.rebuilds.current = None;
             self.module_is_complete(now, logical);
             self.next_rebuild();
         }
@@ -192,7 +193,7 @@ impl Card<Storage> {
 
     /// There is a rebuild, and nothing of it is under way.
     pub(crate) fn rebuild_waits(&self) -> bool {
-        self.contents.rebuild.as_ref().is_some_and(|rebuild| rebuild.at.is_none())
+        self.contents.rebuilds.current.as_ref().is_some_and(|rebuild| rebuild.at.is_none())
     }
 
     /// Nothing can be done for the block yet: the erase of its band may have begun without this module, or is to come.
@@ -204,18 +205,18 @@ impl Card<Storage> {
     /// that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
     fn lets_another_make_room(&mut self) -> bool {
         let makes_room = |logical: &u32| {
-            let Store { absent, slots, .. } = &self.contents.store;
+            let Store { blocks, slots, .. } = &self.contents.store;
             let modules = slots.len() as u32;
-            absent.iter().any(|&(band, die)| {
+            blocks.absent.iter().any(|&(band, die)| {
                 let is_usable = die % modules == *logical && self.core.ftl.blocks().is_usable(band, die);
                 let band = BandId(band);
                 is_usable && !self.is_to_be_filled(band, die) && !self.must_wait_for_band(band, die)
             })
         };
-        let Some(next) = self.contents.to_rebuild.iter().position(makes_room) else { return false };
-        let Some(next) = self.contents.to_rebuild.remove(next) else { return false };
-        let waits = self.contents.rebuild.take().expect("it goes on");
-        self.contents.to_rebuild.push_back(waits.logical);
+        let Some(next) = self.contents.rebuilds.waiting.iter().position(makes_room) else { return false };
+        let Some(next) = self.contents.rebuilds.waiting.remove(next) else { return false };
+        let waits = self.contents.rebuilds.current.take().expect("it goes on");
+        self.contents.rebuilds.waiting.push_back(waits.logical);
         self.core.ftl.forget_needed();
         self.begin_rebuild(next);
         true
@@ -223,7 +224,7 @@ impl Card<Storage> {
 
     fn next_rebuild(&mut self) {
         self.core.ftl.forget_needed();
-        if let Some(logical) = self.contents.to_rebuild.pop_front() {
+        if let Some(logical) = self.contents.rebuilds.waiting.pop_front() {
             self.begin_rebuild(logical);
         }
     }
@@ -243,18 +244,18 @@ impl Card<Storage> {
 
     /// A module is gone: true when it was being rebuilt, or was to be.
     pub(crate) fn rebuild_ends_for(&mut self, logical: u32) -> bool {
-        let waiting = self.contents.to_rebuild.len();
-        self.contents.to_rebuild.retain(|of| *of != logical);
-        let mut ended = waiting > self.contents.to_rebuild.len();
-        if let Some(rebuild) = &mut self.contents.rebuild
+        let waiting = self.contents.rebuilds.waiting.len();
+        self.contents.rebuilds.waiting.retain(|of| *of != logical);
+        let mut ended = waiting > self.contents.rebuilds.waiting.len();
+        if let Some(rebuild) = &mut self.contents.rebuilds.current
             && rebuild.logical == logical
         {
             ended = true;
             rebuild.given_up = true;
             rebuild.todo.clear();
             if rebuild.at.is_none() || rebuild.waits {
-                self.contents.rebuild = None;
-                self.core.events.set(self.core.rebuild_slot(), Time::NEVER);
+                self.contents.rebuilds.current = None;
+                self.core.timers.clear(Timer::Rebuild);
                 self.next_rebuild();
             }
         }
@@ -263,10 +264,10 @@ impl Card<Storage> {
 
     /// What was under way was the last of a rebuild that was given up.
     fn rebuild_was_given_up(&mut self, now: Time, done: &mut Done<Storage>) -> bool {
-        if !self.contents.rebuild.as_ref().is_some_and(|rebuild| rebuild.given_up) {
+        if !self.contents.rebuilds.current.as_ref().is_some_and(|rebuild| rebuild.given_up) {
             return false;
         }
-        self.contents.rebuild = None;
+        self.contents.rebuilds.current = None;
         self.next_rebuild();
         self.erase_stale(now);
         self.go_on(now, done);
@@ -275,7 +276,7 @@ impl Card<Storage> {
 
     /// The time of the next unit has come.
     pub(crate) fn rebuild_may_go_on(&mut self, now: Time, done: &mut Done<Storage>) {
-        if let Some(rebuild) = &mut self.contents.rebuild
+        if let Some(rebuild) = &mut self.contents.rebuilds.current
             && std::mem::take(&mut rebuild.waits)
             && let Some(at) = rebuild.at
         {
@@ -295,9 +296,9 @@ impl Card<Storage> {
                 // Its band does without it: it is ready for the next opening.
                 if !self.is_member(at.band, at.die) {
                     self.core.ftl.block_erased(at.band, at.die);
-                    self.contents.store.absent.remove(&(at.band.0, at.die));
+                    self.contents.store.blocks.absent.remove(&(at.band.0, at.die));
                 } else if self.may_be_needed_yet(at.band, at.die)
-                    && let Some(rebuild) = &mut self.contents.rebuild
+                    && let Some(rebuild) = &mut self.contents.rebuilds.current
                 {
                     // Its band became stale meanwhile.
                     rebuild.todo.push_back((at.band, at.die));
@@ -317,27 +318,27 @@ impl Card<Storage> {
             at.row += 1;
         }
         if at.row == self.core.ftl.layout().rows {
-            self.contents.store.absent.remove(&(at.band.0, at.die));
+            self.contents.store.blocks.absent.remove(&(at.band.0, at.die));
             return self.rebuild_next(now, done);
         }
-        let rebuild = self.contents.rebuild.as_mut().expect("it is under way");
+        let rebuild = self.contents.rebuilds.current.as_mut().expect("it is under way");
         rebuild.at = Some(at);
-        let waits = self.contents.rebuild_rate.bytes_per_s.is_some() && now < self.contents.rebuild_rate.next;
+        let waits = self.contents.rebuilds.rate.bytes_per_s.is_some() && now < self.contents.rebuilds.rate.next;
         rebuild.waits = waits;
-        self.contents.store.filled = Some(at);
+        self.contents.store.blocks.filled = Some(at);
         if waits {
-            return self.core.events.set(self.core.rebuild_slot(), self.contents.rebuild_rate.next);
+            return self.core.timers.set(Timer::Rebuild, self.contents.rebuilds.rate.next);
         }
-        self.contents.rebuild_rate.unit_begun = now;
+        self.contents.rebuilds.rate.unit_begun = now;
         self.repair_for_rebuild(now, at, done);
     }
 
     fn rebuild_next(&mut self, now: Time, done: &mut Done<Storage>) {
-        if let Some(rebuild) = &mut self.contents.rebuild {
+        if let Some(rebuild) = &mut self.contents.rebuilds.current {
             rebuild.at = None;
             rebuild.unit = None;
         }
-        self.contents.store.filled = None;
+        self.contents.store.blocks.filled = None;
         // What waited for the block.
         self.erase_stale(now);
         self.go_on(now, done);
@@ -352,13 +353,13 @@ impl Card<Storage> {
             // The stripe was never written, or nothing can be made of it.
             return self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done);
         };
-        if let Some(bytes_per_s) = self.contents.rebuild_rate.bytes_per_s {
+        if let Some(bytes_per_s) = self.contents.rebuilds.rate.bytes_per_s {
             let ns = u128::from(self.unit_bytes()) * 1_000_000_000 / u128::from(bytes_per_s);
             // A unit for which there was nothing to be programmed costs nothing.
-            self.contents.rebuild_rate.next =
-                self.contents.rebuild_rate.unit_begun + u64::try_from(ns).unwrap_or(u64::MAX / 4);
+            self.contents.rebuilds.rate.next =
+                self.contents.rebuilds.rate.unit_begun + u64::try_from(ns).unwrap_or(u64::MAX / 4);
         }
-        self.contents.rebuild.as_mut().expect("it is under way").unit = Some(unit);
+        self.contents.rebuilds.current.as_mut().expect("it is under way").unit = Some(unit);
         let mode = self.core.ftl.cell_mode(at.band);
         self.start(now, Work::RebuildProgram, at, mode, 0);
     }
@@ -406,7 +407,7 @@ impl Card<Storage> {
             return;
         }
         let unit_bytes = self.unit_bytes();
-        let rebuild = self.contents.rebuild.as_mut().expect("it is under way");
+        let rebuild = self.contents.rebuilds.current.as_mut().expect("it is under way");
         let unit = rebuild.unit.take().expect("it was being programmed");
         rebuild.bytes_done += unit_bytes;
         rebuild.ended = now;
@@ -427,13 +428,13 @@ impl Card<Storage> {
     /// What the rebuild has under way.
     pub(crate) fn rebuild_under_way(&self, work: Work, at: UnitAddress) -> Option<UnderWay> {
         let store = &self.contents.store;
-        if self.contents.rebuild.as_ref().is_none_or(|rebuild| rebuild.given_up) {
+        if self.contents.rebuilds.current.as_ref().is_none_or(|rebuild| rebuild.given_up) {
             return None;
         }
         match work {
             Work::RebuildErase => Some(UnderWay::Erase { at: store.block_at(at.die, at.band.0)? }),
             Work::RebuildProgram => {
-                let unit = self.contents.rebuild.as_ref()?.unit.clone()?;
+                let unit = self.contents.rebuilds.current.as_ref()?.unit.clone()?;
                 Some(UnderWay::Program { at: store.place_for_rebuild(at)?, unit })
             }
             _ => None,

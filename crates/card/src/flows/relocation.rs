@@ -2,7 +2,8 @@
 
 use crate::card::{Card, Contents, Done};
 use crate::core::dies::Work;
-use device::{SECTOR_BYTES, Time};
+use crate::core::timers::Timer;
+use device::Time;
 use ftl::Relocation;
 
 /// Why sectors are relocated.
@@ -20,14 +21,16 @@ impl<C: Contents> Card<C> {
     pub(crate) fn relocate_due(&mut self, now: Time) {
         // An idle card collects freely, but never more at once than a unit for each die: the next request of the host
         // must not find a queue.
-        let idle = self.core.in_flight == 0;
+        let idle = self.core.host.is_idle();
         // Relocations that wait for room go first.
-        if self.core.phase.is_draining() || !self.core.relocations.waiting.is_empty() || C::holds_relocation(self) {
+        if self.core.phase.is_draining() || self.core.relocations.first_waiting().is_some() || C::holds_relocation(self)
+        {
             return;
         }
         let idle_sectors = self.core.ftl.layout().dies * self.core.ftl.layout().unit_sectors;
-        while self.core.relocations.sectors_in_flight < self.core.config.relocation_sectors
-            && let Some(due) = self.relocation_due(now, idle && self.core.relocations.sectors_in_flight < idle_sectors)
+        while self.core.relocations.sectors_in_flight() < self.core.config.relocation_sectors
+            && let Some(due) =
+                self.relocation_due(now, idle && self.core.relocations.sectors_in_flight() < idle_sectors)
         {
             match self.core.ftl.next_relocation() {
                 Some(relocation) => {
@@ -35,8 +38,7 @@ impl<C: Contents> Card<C> {
                     if due == Due::Fold {
                         self.pace_fold(now, sectors);
                     }
-                    self.core.relocations.sectors_in_flight += sectors;
-                    let index = self.core.relocations.reading.insert(relocation) as u32;
+                    let index = self.core.relocations.begin(relocation);
                     self.start(now, Work::RelocationRead(index), relocation.unit, relocation.mode, sectors);
                 }
                 // The victim had nothing left; its band may be ready for its erase.
@@ -50,32 +52,30 @@ impl<C: Contents> Card<C> {
         if self.core.ftl.gc_demand(idle) {
             return Some(Due::Collection);
         }
-        (idle && self.core.long_idle && now >= self.core.fold_due && self.core.ftl.fold_demand()).then_some(Due::Fold)
+        (idle && self.core.relocations.may_fold(now) && self.core.ftl.fold_demand()).then_some(Due::Fold)
     }
 
     /// The next one out of the SLC cache waits until the rate allows it.
     fn pace_fold(&mut self, now: Time, sectors: u32) {
         if let Some(rate) = self.core.config.fold_bytes_per_s {
-            let ns = u64::from(sectors) * SECTOR_BYTES * 1_000_000_000 / rate.max(1);
-            self.core.fold_due = self.core.fold_due.max(now) + ns;
-            self.core.events.set(self.core.idle_slot(), self.core.fold_due);
+            let due = self.core.relocations.pace_fold(now, sectors, rate);
+            self.core.timers.set(Timer::Idle, due);
         }
     }
 
     /// Sectors to relocate were read from flash.
     pub(crate) fn relocation_read(&mut self, now: Time, index: u32, done: &mut Done<C>) {
-        let relocation = self.core.relocations.reading.remove(index as usize);
+        let relocation = self.core.relocations.read(index);
         C::relocation_read(self, now, relocation, done);
     }
 
     pub(crate) fn relocation_came(&mut self, now: Time, relocation: Relocation, done: &mut Done<C>) {
-        match self.core.host_path_sector_ns() {
+        match self.core.config.host_path_sector_ns() {
             None => self.move_sectors(now, relocation, done),
             Some(sector_ns) => {
                 let at = self.core.link.relocate_through_host(now, relocation.sectors(), sector_ns);
-                self.core.relocations.through_host.push_back((at, relocation));
-                if self.core.relocations.through_host.len() == 1 {
-                    self.core.events.set(self.core.relocation_slot(), at);
+                if self.core.relocations.send_through_host(at, relocation) {
+                    self.core.timers.set(Timer::HostPath, at);
                 }
             }
         }
@@ -83,18 +83,17 @@ impl<C: Contents> Card<C> {
 
     /// The first relocation on its way through the host is back.
     pub(crate) fn relocation_through_host(&mut self, now: Time, done: &mut Done<C>) {
-        let (_, relocation) = self.core.relocations.through_host.pop_front().expect("its event came");
-        let next = self.core.relocations.through_host.front().map_or(Time::NEVER, |r| r.0);
-        self.core.events.set(self.core.relocation_slot(), next);
+        let (relocation, next) = self.core.relocations.back_from_host();
+        self.core.timers.set(Timer::HostPath, next);
         self.move_sectors(now, relocation, done);
     }
 
     /// Moves what waited for room, as far as there is some.
     pub(crate) fn move_waiting(&mut self, now: Time, done: &mut Done<C>) {
-        if let Some(relocation) = self.core.relocations.waiting.front()
+        if let Some(relocation) = self.core.relocations.first_waiting()
             && C::has_room_to_move(self, relocation)
         {
-            let relocation = self.core.relocations.waiting.pop_front().expect("looked at");
+            let relocation = self.core.relocations.pop_waiting().expect("looked at");
             self.move_sectors(now, relocation, done);
         }
     }
@@ -105,7 +104,7 @@ impl<C: Contents> Card<C> {
             return;
         }
         if !C::has_room_to_move(self, &relocation) {
-            self.core.relocations.waiting.push_back(relocation);
+            self.core.relocations.wait(relocation);
             return self.unblock(now);
         }
         self.move_now(now, relocation, done);
@@ -116,7 +115,7 @@ impl<C: Contents> Card<C> {
         C::relocate(self, relocation);
         let moved = (self.core.ftl.counters().relocated_sectors - before) as u32;
         // What the host overwrote meanwhile needs no program.
-        self.core.relocations.sectors_in_flight -= relocation.sectors() - moved;
+        self.core.relocations.remove_sectors(relocation.sectors() - moved);
         self.program_sealed(now);
         if self.core.ftl.stale_bands_wait() {
             self.erase_stale(now);

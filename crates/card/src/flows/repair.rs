@@ -152,7 +152,7 @@ impl Card<Storage> {
             match content {
                 Some(content) => {
                     store.counters.rebuilt_sectors += 1;
-                    self.core.requests[id.0 as usize].owned.set(lba, content.readable());
+                    self.core.host[id].owned.set(lba, content.readable());
                 }
                 // It was moved or overwritten while its stripe was read: its band may have been erased since.
                 None if self.core.ftl.lookup(lba) != Some(ppa) => self.read_sectors(now, id, lba.0, 1),
@@ -161,7 +161,7 @@ impl Card<Storage> {
                     let read = store.being_relocated(ppa).or(rescued.as_ref());
                     let data = read.map(Content::readable).unwrap_or(SectorData::Unreadable);
                     store.counters.lost_sectors += u64::from(data == SectorData::Unreadable);
-                    self.core.requests[id.0 as usize].owned.set(lba, data);
+                    self.core.host[id].owned.set(lba, data);
                 }
             }
         }

@@ -89,7 +89,7 @@ impl Card<Storage> {
         for unit in (0..layout.width).filter(|unit| in_use >> unit & 1 == 1) {
             let at = layout.unit_address(stripe, unit);
             // What is known to be away is no news.
-            if self.core.ftl.blocks().is_dead(at.die) || store.absent.contains(&(stripe.band.0, at.die)) {
+            if self.core.ftl.blocks().is_dead(at.die) || store.blocks.absent.contains(&(stripe.band.0, at.die)) {
                 continue;
             }
             found += members.flaws(store, &self.core.ftl, at);

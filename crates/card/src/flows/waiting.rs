@@ -7,6 +7,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::core::dies::{Started, Work};
+use crate::core::timers::Timer;
 use device::Time;
 use media::Medium;
 
@@ -50,7 +51,7 @@ impl Card<Storage> {
                 }
             }
             Work::RebuildProgram => {
-                if let Some(unit) = self.contents.rebuild.as_ref().and_then(|rebuild| rebuild.unit.as_ref())
+                if let Some(unit) = self.contents.rebuilds.current.as_ref().and_then(|rebuild| rebuild.unit.as_ref())
                     && let Some(place) = store.place_for_rebuild(at)
                 {
                     store.media.begin_program(place, unit);
@@ -75,7 +76,7 @@ impl Card<Storage> {
             self.lose_module_of(now, d as u32);
             return false;
         }
-        self.core.events.set(d, until);
+        self.core.timers.set(Timer::Die(d), until);
         true
     }
 
@@ -85,8 +86,8 @@ impl Card<Storage> {
         let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) else { return };
         let d = die as usize * store.slots.len() + logical;
         let Some(op) = self.core.dies.current(d) else { return };
-        if self.core.events.time(d) == op.started + self.core.config.module_timeout_ns {
-            self.core.events.set(d, now);
+        if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+            self.core.timers.set(Timer::Die(d), now);
         }
     }
 
@@ -99,7 +100,7 @@ impl Card<Storage> {
     pub(crate) fn end_waits(&mut self, now: Time, done: &mut Done<Storage>) {
         let modules = self.contents.store.slots.len() as u32;
         (0..modules).for_each(|logical| self.wait_no_longer_for(now, logical));
-        if !self.contents.syncing.is_empty() {
+        if self.contents.syncs.is_under_way() {
             self.synced(now, done);
         }
     }
@@ -110,10 +111,10 @@ impl Card<Storage> {
         if matches!(store.media, Medium::Flash(_)) {
             return;
         }
-        for d in (logical as usize..self.core.die_count).step_by(store.slots.len()) {
+        for d in (logical as usize..self.core.timers.dies()).step_by(store.slots.len()) {
             let Some(op) = self.core.dies.current(d) else { continue };
-            if self.core.events.time(d) == op.started + self.core.config.module_timeout_ns {
-                self.core.events.set(d, now);
+            if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+                self.core.timers.set(Timer::Die(d), now);
             }
         }
     }

@@ -74,7 +74,7 @@ impl Host {
         self.card.advance(next, &mut self.done);
     }
 
-    /// Asks one thing; whether it was answered before power went.
+    /// Asks one thing; its answer, if there is one: power may have gone meanwhile.
     fn ask(&mut self, request: Request<RequestData>) -> Option<RequestData> {
         self.card.submit(self.now, RequestId(0), request, &mut self.done);
         while self.done.is_empty() {
@@ -84,12 +84,18 @@ impl Host {
             self.step();
         }
         let answer = self.done.pop().map(|completion| completion.data);
-        answer.filter(|_| !self.is_cut())
+        self.done.clear();
+        answer
+    }
+
+    /// Asks one thing; whether it was answered before power went.
+    fn is_done(&mut self, request: Request<RequestData>) -> bool {
+        self.ask(request).is_some() && !self.is_cut()
     }
 
     fn write(&mut self, lba: u32, version: u64) -> bool {
         let data = self.card.pack(0, &payload(lba, version));
-        self.ask(Request::write(u64::from(lba * SECTOR), SECTOR).with(data)).is_some()
+        self.is_done(Request::write(u64::from(lba * SECTOR), SECTOR).with(data))
     }
 
     /// The version that a sector reads as; [`SectorData::Pending`] if power went before the answer.
@@ -148,7 +154,7 @@ fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module()
                 let lba = rng.below(SECTORS) as u32;
                 match rng.below(20) {
                     0 => {
-                        if host.ask(Request::flush().with(RequestData::none())).is_some() {
+                        if host.is_done(Request::flush().with(RequestData::none())) {
                             allowed.iter_mut().for_each(|versions| drop(versions.drain(..versions.len() - 1)));
                         }
                     }

@@ -44,12 +44,51 @@ pub struct StoreCounters {
 }
 
 /// Payloads whose memory is kept: as many as a few stripes have.
-const SPARE_PAYLOADS: usize = 1024;
+const MAX_SPARE_PAYLOADS: usize = 1024;
 
 /// Lists of payloads whose memory is kept: as many as requests are usually in flight.
 const MAX_SPARE_LISTS: usize = 64;
 
-/// The contents of a card.
+/// Blocks that are not as the map would have them, by band and die.
+#[derive(Clone, Debug, Default)]
+pub struct Blocks {
+    /// Blocks that do not hold what belongs there: their module is being rebuilt.
+    pub absent: BTreeSet<(u32, u32)>,
+    /// Of the absent block that is being rebuilt, the units before this one are there.
+    pub filled: Option<UnitAddress>,
+    /// Blocks to be retired when their band is erased: a program of them failed.
+    failing: BTreeSet<(u32, u32)>,
+}
+
+/// What became of modules since the start, by number within the card.
+#[derive(Clone, Debug)]
+pub struct ModuleHistory {
+    /// Modules that went.
+    pub gone: BTreeMap<u32, crate::contents::modules::Gone>,
+    /// Modules that were filled anew because a sync of them had failed.
+    pub filled_anew: BTreeSet<u32>,
+    /// Programs that whatever holds a module has refused, one after the other.
+    pub refused: Vec<u32>,
+}
+
+/// Memory that is kept to be used again.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    /// A unit to read into.
+    scratch: Option<Unit>,
+    /// A sector of a summary, spare areas of a stripe, its parity: of those that were made last.
+    summary: Vec<u8>,
+    spares: Vec<Spare>,
+    folded: Option<Rebuild>,
+    /// Units that were programmed, to be filled again.
+    units: Vec<Unit>,
+    /// Payloads that nobody has any more. At most [`MAX_SPARE_PAYLOADS`].
+    payloads: Vec<Payload>,
+    /// Emptied lists of payloads. At most [`MAX_SPARE_LISTS`].
+    lists: Vec<Vec<Option<Payload>>>,
+}
+
+/// The bytes of a card, and the media that they lie on.
 #[derive(Clone, Debug)]
 pub struct Store {
     pub media: Medium,
@@ -57,6 +96,8 @@ pub struct Store {
     pub headers: Headers,
     /// Slot of each module of the card; `None` where it is missing.
     pub slots: Vec<Option<u32>>,
+    pub history: ModuleHistory,
+    pub blocks: Blocks,
     /// The version that is given out next.
     pub next_version: u64,
     buffer: Buffer,
@@ -66,36 +107,7 @@ pub struct Store {
     relocating: FxHashMap<u32, Vec<(Ppa, Content)>>,
     /// What the open band of each stream holds so far, and the number of its opening.
     entries: [(u64, Vec<SummaryEntry>); 3],
-    /// Blocks, by band and die, that do not hold what belongs there: their module is being rebuilt.
-    pub absent: BTreeSet<(u32, u32)>,
-    /// Of the absent block that is being rebuilt, the units before this one are there.
-    pub filled: Option<UnitAddress>,
-    /// Modules that were filled anew since the start because a sync of them had failed.
-    pub filled_anew: BTreeSet<u32>,
-    /// Modules that went since the start, by number within the card.
-    pub gone: BTreeMap<u32, crate::contents::modules::Gone>,
-    /// Blocks to be retired when their band is erased: a program of them failed.
-    failing: BTreeSet<(u32, u32)>,
-    /// By logical module: programs that whatever holds it has refused, one after the other.
-    pub refused: Vec<u32>,
-    /// Segments with trims that no sector on the media tells of yet, with the version of the last of these trims.
-    pub dirty_holes: BTreeMap<u32, u64>,
-    /// The highest version as of which a list of holes was written.
-    pub holes_as_of: u64,
-    /// LBAs that were written over holes and are not known to be durable, with their versions.
-    pub over_holes: BTreeMap<u32, u64>,
-    /// A unit to read into.
-    scratch: Option<Unit>,
-    /// A sector of a summary, spare areas of a stripe, its parity: of those that were made last, kept for their memory.
-    summary: Vec<u8>,
-    spares: Vec<Spare>,
-    folded: Option<Rebuild>,
-    /// Units that were programmed, to be filled again.
-    spare_units: Vec<Unit>,
-    /// Memory of payloads that nobody has any more. At most [`SPARE_PAYLOADS`].
-    spare_payloads: Vec<Payload>,
-    /// Emptied lists of payloads. At most [`MAX_SPARE_LISTS`].
-    spare_lists: Vec<Vec<Option<Payload>>>,
+    memory: Memory,
     /// Reads of blocks, for the patrol.
     pub reads: crate::contents::patrol::BlockReads,
     pub counters: StoreCounters,
@@ -103,32 +115,19 @@ pub struct Store {
 
 impl Store {
     pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>) -> Store {
-        let modules = slots.len();
+        let refused = vec![0; slots.len()];
         Store {
             media,
             headers,
             slots,
+            history: ModuleHistory { gone: BTreeMap::new(), filled_anew: BTreeSet::new(), refused },
+            blocks: Blocks::default(),
             next_version: 1,
             buffer: Buffer::default(),
             programs: FxHashMap::default(),
             relocating: FxHashMap::default(),
             entries: Default::default(),
-            absent: BTreeSet::new(),
-            filled: None,
-            filled_anew: BTreeSet::new(),
-            gone: BTreeMap::new(),
-            failing: BTreeSet::new(),
-            refused: vec![0; modules],
-            dirty_holes: BTreeMap::new(),
-            holes_as_of: 0,
-            over_holes: BTreeMap::new(),
-            scratch: None,
-            summary: Vec::new(),
-            spares: Vec::new(),
-            folded: None,
-            spare_units: Vec::new(),
-            spare_payloads: Vec::new(),
-            spare_lists: Vec::new(),
+            memory: Memory::default(),
             reads: Default::default(),
             counters: StoreCounters::default(),
         }
@@ -141,7 +140,7 @@ impl Store {
 
     /// A payload with these bytes.
     pub fn payload_of(&mut self, bytes: &[u8]) -> Payload {
-        let spare = self.spare_payloads.pop().or_else(|| self.media.take_payload());
+        let spare = self.memory.payloads.pop().or_else(|| self.media.take_payload());
         if let Some(mut spare) = spare
             && let Some(memory) = Arc::get_mut(&mut spare)
             && memory.len() == bytes.len()
@@ -154,15 +153,15 @@ impl Store {
 
     /// Keeps the memory of a payload for another one, if nobody else has it.
     pub fn keep_memory(&mut self, payload: Payload) {
-        if self.spare_payloads.len() < SPARE_PAYLOADS && Arc::strong_count(&payload) == 1 {
-            self.spare_payloads.push(payload);
+        if self.memory.payloads.len() < MAX_SPARE_PAYLOADS && Arc::strong_count(&payload) == 1 {
+            self.memory.payloads.push(payload);
         }
     }
 
     /// Packs what a host writes for a request: a payload for each sector, the first from a place within it on.
     pub fn pack(&mut self, within_first_sector: usize, bytes: &[u8]) -> RequestData {
         let sector_bytes = self.payload_bytes();
-        let mut payloads = self.spare_lists.pop().unwrap_or_default();
+        let mut payloads = self.memory.lists.pop().unwrap_or_default();
         let (mut rest, mut from) = (bytes, within_first_sector);
         while !rest.is_empty() {
             let (bytes, next) = rest.split_at(rest.len().min(sector_bytes - from));
@@ -181,8 +180,8 @@ impl Store {
 
     /// Keeps the memory of an emptied list of payloads.
     pub fn keep_list(&mut self, list: Vec<Option<Payload>>) {
-        if list.capacity() > 0 && self.spare_lists.len() < MAX_SPARE_LISTS {
-            self.spare_lists.push(list);
+        if list.capacity() > 0 && self.memory.lists.len() < MAX_SPARE_LISTS {
+            self.memory.lists.push(list);
         }
     }
 
@@ -200,16 +199,19 @@ impl Store {
 
     /// A unit to read into; to be given back.
     pub fn take_scratch(&mut self) -> Unit {
-        self.scratch.take().unwrap_or_else(|| Unit::new(self.media.shape()))
+        self.memory.scratch.take().unwrap_or_else(|| Unit::new(self.media.shape()))
     }
 
     /// Gives a unit back.
     pub fn give_scratch(&mut self, unit: Unit) {
-        self.scratch = Some(unit);
+        self.memory.scratch = Some(unit);
     }
 
     fn unit_at(&self, unit: UnitAddress) -> Option<UnitAt> {
-        if !self.absent.is_empty() && self.absent.contains(&(unit.band.0, unit.die)) && !self.is_filled(unit) {
+        if !self.blocks.absent.is_empty()
+            && self.blocks.absent.contains(&(unit.band.0, unit.die))
+            && !self.is_filled(unit)
+        {
             return None;
         }
         self.place_for_rebuild(unit)
@@ -217,7 +219,7 @@ impl Store {
 
     /// The unit belongs to the block that is being rebuilt, and is there again.
     fn is_filled(&self, unit: UnitAddress) -> bool {
-        self.filled.is_some_and(|to| (to.band, to.die) == (unit.band, unit.die) && unit.row < to.row)
+        self.blocks.filled.is_some_and(|to| (to.band, to.die) == (unit.band, unit.die) && unit.row < to.row)
     }
 
     /// Where a unit lies, whether it is there or not.
@@ -243,7 +245,7 @@ impl Store {
     /// Erases a die's share of a band; false when it can't be used again.
     pub fn erase(&mut self, die: u32, band: u32) -> Result<(), MediaError> {
         let at = self.block_at(die, band).ok_or(MediaError::NoModule)?;
-        if self.failing.remove(&(band, die)) || self.media.is_bad(at) {
+        if self.blocks.failing.remove(&(band, die)) || self.media.is_bad(at) {
             // It is not used again; but what it held should not be found there when nobody can tell any more that the
             // rest of its band was erased.
             return Err(self.media.erase(at).err().unwrap_or(MediaError::Failed));
@@ -251,7 +253,7 @@ impl Store {
         let erased = self.media.erase(at);
         if erased.is_ok() {
             self.reads.forget(band, die);
-            self.absent.remove(&(band, die));
+            self.blocks.absent.remove(&(band, die));
         }
         if erased == Err(MediaError::Failed) {
             self.counters.erase_failures += 1;
@@ -282,7 +284,7 @@ impl Store {
     /// A block is not to be used any longer: the medium is told at once, so that a scan knows why a stripe is not whole;
     /// its band is emptied, and then it is retired.
     pub fn retire_later(&mut self, band: u32, die: u32) -> Result<(), MediaError> {
-        self.failing.insert((band, die));
+        self.blocks.failing.insert((band, die));
         match self.block_at(die, band) {
             Some(at) => persist(|| self.media.mark_bad(at)),
             None => Ok(()),

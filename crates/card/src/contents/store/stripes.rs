@@ -9,7 +9,7 @@ use ftl::{BandId, Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress
 use media::{MediaError, Unit};
 
 /// Units that are kept to be filled again: as many as are usually on their way.
-const SPARE_UNITS: usize = 256;
+const MAX_SPARE_UNITS: usize = 256;
 
 /// The units of a stripe being programmed.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct Programs {
 
 /// A module of which so many programs in a row are refused by what holds it is given up: block after block would be
 /// retired, and with them the room that stripes that failed go to.
-const MOST_REFUSED: u32 = 3;
+const MAX_REFUSED: u32 = 3;
 
 impl Store {
     /// What the spare areas of a stripe's sectors have in common.
@@ -61,7 +61,7 @@ impl Store {
         }
         let sectors = layout.unit_sectors;
         let mut units: Vec<Option<Unit>> = vec![None; layout.width as usize];
-        let mut spares = std::mem::take(&mut self.spares);
+        let mut spares = std::mem::take(&mut self.memory.spares);
         spares.clear();
         let mut summary_index = ftl.summary_ordinal(sealed.stripe);
         for unit in (0..layout.width).filter(|unit| used.data >> unit & 1 == 1) {
@@ -93,7 +93,7 @@ impl Store {
                         entries.push(entry);
                     }
                     StripeKind::Summary => {
-                        let mut payload = std::mem::take(&mut self.summary);
+                        let mut payload = std::mem::take(&mut self.memory.summary);
                         payload.clear();
                         payload.resize(shape.payload_bytes as usize, 0);
                         let per_sector = entries_per_sector(payload.len());
@@ -105,7 +105,7 @@ impl Store {
                         spare.version = spare.band_sequence;
                         spare.payload_crc = payload_crc(&payload);
                         built.set_payload(sector as usize, &self.payload_of(&payload));
-                        self.summary = payload;
+                        self.memory.summary = payload;
                         summary_index += 1;
                     }
                 }
@@ -117,7 +117,7 @@ impl Store {
         if used.parity != 0 {
             let unit = used.parity.trailing_zeros();
             let mut parity = self.take_unit(&shape);
-            let mut folded = self.folded.take().unwrap_or_else(|| Rebuild::new(shape.payload_bytes as usize));
+            let mut folded = self.memory.folded.take().unwrap_or_else(|| Rebuild::new(shape.payload_bytes as usize));
             for sector in 0..sectors as usize {
                 let of_sector = spares.iter().filter(|spare| usize::from(spare.sector) == sector);
                 let members = of_sector.filter(|spare| !(planted(Canary::ParityWrong) && used.data >> spare.unit == 1));
@@ -129,10 +129,10 @@ impl Store {
                 spare.encode(parity.spare_mut(sector));
                 parity.set_payload(sector, &self.payload_of(folded.payload()));
             }
-            self.folded = Some(folded);
+            self.memory.folded = Some(folded);
             units[unit as usize] = Some(parity);
         }
-        self.spares = spares;
+        self.memory.spares = spares;
         self.entries[sealed.stream as usize] = (sequence, entries);
         self.programs.insert(index, Programs { sealed, units, failed: 0 });
     }
@@ -144,7 +144,7 @@ impl Store {
 
     /// A unit to be filled: its contents and states are those of another.
     fn take_unit(&mut self, shape: &media::Shape) -> Unit {
-        self.spare_units.pop().unwrap_or_else(|| Unit::new(shape))
+        self.memory.units.pop().unwrap_or_else(|| Unit::new(shape))
     }
 
     /// Where a unit lies on the media.
@@ -154,7 +154,7 @@ impl Store {
 
     /// Tells the medium of a program to come.
     pub fn begin_program(&mut self, index: u32, at: UnitAddress, width: u32) {
-        let place = self.unit_at(at).filter(|_| !self.failing.contains(&(at.band.0, at.die)));
+        let place = self.unit_at(at).filter(|_| !self.blocks.failing.contains(&(at.band.0, at.die)));
         let contents =
             self.programs.get(&index).and_then(|programs| programs.units[(at.die % width) as usize].as_ref());
         if let (Some(place), Some(contents)) = (place, contents) {
@@ -167,16 +167,16 @@ impl Store {
         let unit = at.die % width;
         let programs = self.programs.get_mut(&index).expect("the stripe is being programmed");
         let mut contents = programs.units[unit as usize].take().expect("a unit is programmed once");
-        let done = match (self.unit_at(at), self.failing.contains(&(at.band.0, at.die))) {
+        let done = match (self.unit_at(at), self.blocks.failing.contains(&(at.band.0, at.die))) {
             (None, _) => Err(MediaError::NoModule),
             (_, true) => Err(MediaError::Failed),
             (Some(place), false) => self.media.program(place, &contents),
         };
-        contents.forget(&mut self.spare_payloads);
-        self.spare_payloads.truncate(super::SPARE_PAYLOADS);
-        self.spare_units.push(contents);
-        self.spare_units.truncate(SPARE_UNITS);
-        let refused = &mut self.refused[at.die as usize % self.slots.len()];
+        contents.forget(&mut self.memory.payloads);
+        self.memory.payloads.truncate(super::MAX_SPARE_PAYLOADS);
+        self.memory.units.push(contents);
+        self.memory.units.truncate(MAX_SPARE_UNITS);
+        let refused = &mut self.history.refused[at.die as usize % self.slots.len()];
         match done {
             Ok(()) => *refused = 0,
             Err(MediaError::Host | MediaError::NoSpace) => *refused += 1,
@@ -186,14 +186,14 @@ impl Store {
             self.programs.get_mut(&index).expect("checked").failed |= 1 << unit;
         }
         if done == Err(MediaError::Failed) {
-            self.counters.program_failures += u64::from(self.failing.insert((at.band.0, at.die)));
+            self.counters.program_failures += u64::from(self.blocks.failing.insert((at.band.0, at.die)));
         }
         done
     }
 
     /// Whatever holds a die's module refuses what is programmed, not a block or two of it.
     pub fn refuses(&self, die: u32) -> bool {
-        self.refused[die as usize % self.slots.len()] >= MOST_REFUSED
+        self.history.refused[die as usize % self.slots.len()] >= MAX_REFUSED
     }
 
     /// Stripes of a band that are being programmed.

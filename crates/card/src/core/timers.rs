@@ -1,0 +1,102 @@
+//! The card's next events: one for each die, one for each request, and a few of its own.
+
+use device::{EventTable, RequestId, Time};
+
+/// The owner of an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    Die(usize),
+    Request(RequestId),
+    /// The first of the relocations on their way through the host is back.
+    HostPath,
+    /// The host has been idle for [`IDLE_NS`](crate::IDLE_NS), or the next relocation out of the SLC cache is due.
+    Idle,
+    /// The next unit of a rebuild that is held to a rate.
+    Rebuild,
+    /// A sync that is due though nobody waits for it.
+    Sync,
+}
+
+/// When each owner's next event is.
+#[derive(Clone, Debug)]
+pub struct Timers {
+    /// Slots: dies, then requests, then the others.
+    table: EventTable,
+    dies: usize,
+    requests: usize,
+}
+
+impl Timers {
+    pub fn new(dies: usize, requests: usize) -> Timers {
+        Timers { table: EventTable::new(dies + requests + 4), dies, requests }
+    }
+
+    /// The table, of which the dies have the first slots.
+    #[inline]
+    pub fn of_dies(&mut self) -> &mut EventTable {
+        &mut self.table
+    }
+
+    pub fn dies(&self) -> usize {
+        self.dies
+    }
+
+    #[inline]
+    fn slot(&self, timer: Timer) -> usize {
+        let others = self.dies + self.requests;
+        match timer {
+            Timer::Die(die) => die,
+            Timer::Request(id) => self.dies + id.0 as usize,
+            Timer::HostPath => others,
+            Timer::Idle => others + 1,
+            Timer::Rebuild => others + 2,
+            Timer::Sync => others + 3,
+        }
+    }
+
+    /// Sets, moves or clears an event.
+    #[inline]
+    pub fn set(&mut self, timer: Timer, at: Time) {
+        self.table.set(self.slot(timer), at);
+    }
+
+    pub fn clear(&mut self, timer: Timer) {
+        self.set(timer, Time::NEVER);
+    }
+
+    pub fn time(&self, timer: Timer) -> Time {
+        self.table.time(self.slot(timer))
+    }
+
+    pub fn is_set(&self, timer: Timer) -> bool {
+        self.time(timer) != Time::NEVER
+    }
+
+    /// When the earliest event is.
+    #[inline]
+    pub fn next(&self) -> Time {
+        self.table.next()
+    }
+
+    /// No event is to come.
+    pub fn are_over(&self) -> bool {
+        self.next() == Time::NEVER
+    }
+
+    /// The earliest event.
+    #[inline]
+    pub fn earliest(&self) -> (Time, Timer) {
+        let (time, slot) = self.table.earliest();
+        let timer = match slot {
+            slot if slot < self.dies => Timer::Die(slot),
+            slot if slot < self.dies + self.requests => Timer::Request(RequestId((slot - self.dies) as u32)),
+            slot => match slot - self.dies - self.requests {
+                0 => Timer::HostPath,
+                1 => Timer::Idle,
+                2 => Timer::Rebuild,
+                _ => Timer::Sync,
+            },
+        };
+        (time, timer)
+    }
+}
