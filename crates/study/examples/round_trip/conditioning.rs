@@ -1,5 +1,5 @@
-//! How far the 99th percentiles of hidden cards move when one number is a little off: what a fit has to get right, and how
-//! much no twin can.
+//! Sensitivity of hidden cards' 99th percentiles to one number that is a little off: it shows what a fit has to get
+//! right, and how much no twin can.
 
 use crate::hidden::{UNSEEN, USER_BYTES, hidden, measured};
 use device::Rng;

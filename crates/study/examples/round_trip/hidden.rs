@@ -88,7 +88,7 @@ pub fn stopping(card: &Profile, rng: &mut Rng) -> (Profile, String) {
     ] {
         card.set(&setting).expect("a valid setting");
     }
-    // What is swung about counts as spare space: as much is left as there was.
+    // The part that swings counts as spare space: as much is left as there was.
     let overhead = card.figures().expect("a valid card").expect("flash").capacities.overhead_bands;
     card.set(&format!("geometry.blocks_per_plane={}", data_bands + overhead)).expect("a valid setting");
     let bytes = f64::from(bands) * c.data_sectors_per_band as f64 * 4096.0;

@@ -18,7 +18,7 @@ use target::Silent;
 const SEED: u64 = 7;
 const OTHER_SEED: u64 = 8;
 
-/// What the hidden card has for a parameter, where it has something of the kind.
+/// Returns the hidden card's value of a parameter, where it has something of the kind.
 fn truth(card: &Profile, name: &str) -> Option<f64> {
     let device = card.lower(1e-9).expect("a valid card");
     let hidden = device.cards().first().expect("flash");
@@ -51,7 +51,7 @@ fn truth(card: &Profile, name: &str) -> Option<f64> {
     })
 }
 
-/// Whether what a fit says of a parameter contradicts the card; `None` where it says that it can't be told.
+/// Returns whether what a fit says of a parameter contradicts the card; `None` where it says that it can't be told.
 fn contradicted(card: &Profile, parameter: &study::fit::Parameter) -> Option<bool> {
     let truth = truth(card, &parameter.name)?;
     let number = parameter.number?;

@@ -1,4 +1,4 @@
-//! Where a fit begins.
+//! The base from which a fit begins.
 
 use profile::{Profile, ProfileError};
 
@@ -9,16 +9,16 @@ const NEUTRAL_PAGES: u64 = 128;
 /// A card's file that a fit begins with.
 #[derive(Clone, Debug)]
 pub struct Base {
-    /// What it is called.
+    /// Name of the base.
     pub name: String,
-    /// Its text.
+    /// Text of its card file.
     pub text: String,
     /// No card in particular: geometry may be changed freely.
     pub neutral: bool,
 }
 
 impl Base {
-    /// Of which nothing is known but its size.
+    /// Makes a base of which nothing is known but its size.
     pub fn neutral(user_bytes: Option<u64>) -> Base {
         let mut text = NEUTRAL.to_string();
         if let Some(bytes) = user_bytes.map(|bytes| bytes / 4096 * 4096).filter(|&bytes| bytes > 0) {
@@ -43,7 +43,7 @@ impl Base {
         Base { name: name.to_string(), text: text.to_string(), neutral: false }
     }
 
-    /// The card.
+    /// Parses the card file.
     pub(crate) fn profile(&self) -> Result<Profile, ProfileError> {
         Profile::parse(&self.text, &format!("{}.toml", self.name))
     }

@@ -1,9 +1,9 @@
-//! How well the results determine each parameter.
+//! Bounds within which the results determine each parameter.
 //!
-//! Each is made half as large again and two thirds as large. What moves no figure beyond its noise is undetermined, and
-//! goes back to what the base says. For the rest the curvature of the loss at the optimum gives bounds (the inverse of
-//! Jᵀ W J, all parameters free; Press et al., Numerical Recipes, section 15.6), two standard deviations, wider where the
-//! fit is worse than the noise. Slopes are taken over the same wide changes.
+//! Each is made half as large again and two thirds as large. A parameter that moves no figure beyond its noise is
+//! undetermined, and goes back to the base's value. For the rest the curvature of the loss at the optimum gives bounds
+//! (the inverse of Jᵀ W J, all parameters free; Press et al., Numerical Recipes, section 15.6), two standard
+//! deviations, wider where the fit is worse than the noise. Slopes are taken over the same wide changes.
 
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
@@ -27,7 +27,7 @@ pub(crate) const FIGURES_APART: f64 = 2.0;
 const BUSY: u32 = 8;
 const MEETS: f64 = 3.0;
 
-/// What is known of one parameter.
+/// The bounds of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bound {
     /// Standard deviation of its logarithm.
@@ -41,8 +41,8 @@ pub(crate) struct Bounds {
     pub columns: Vec<Vec<f64>>,
 }
 
-/// For each parameter whether the throughput of a busy load depends on it. What shows in the latency of lone requests alone
-/// is a part of a sum, whose other parts make up for it.
+/// For each parameter whether the throughput of a busy load depends on it. A parameter that shows in the latency of
+/// lone requests alone is a part of a sum, whose other parts make up for it.
 pub(crate) fn meet_ceilings(points: &[&Observation], columns: &[Vec<f64>]) -> Vec<bool> {
     let rows = points.iter().flat_map(|point| point.measured.iter().map(move |measured| (point, measured)));
     let busy = |(point, measured): (&&Observation, &Measured)| {

@@ -1,4 +1,4 @@
-//! What the bursts of a review say: how much goes fast into an emptied device, and how much of that after a pause.
+//! Evidence of a review's bursts: bytes that go fast into an emptied device, and how many of them after a pause.
 
 use crate::fit::observe::Input;
 use results::{Burst, BurstReport};
@@ -8,10 +8,10 @@ use target::{BurstSeries, BurstSpec};
 /// Bursts as they were measured, and what was asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bursts {
-    /// Which file they are from.
+    /// Name of the file that they are from.
     pub file: String,
     pub(crate) series: BurstSeries,
-    /// What went fast into the emptied device; `None`: nothing went faster than the rest.
+    /// Bytes that went fast into the emptied device; `None`: nothing went faster than the rest.
     pub(crate) cache: Option<Fast>,
     /// After each pause.
     pub(crate) refilled: Vec<Refilled>,
@@ -29,7 +29,7 @@ pub(crate) struct Fast {
     pub row_bytes: f64,
 }
 
-/// What of it went fast again.
+/// Bytes of it that went fast again.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Refilled {
     pub idle_s: f64,
@@ -46,7 +46,7 @@ impl Bursts {
         })
     }
 
-    /// What a report says, where it says anything.
+    /// Reads a report, where it says anything.
     pub(crate) fn read(file: &str, report: &BurstReport, series: &BurstSeries) -> Option<Bursts> {
         let first = report.first().filter(|first| first.bytes > 0)?;
         let row_bytes = |burst: &Burst| burst.bytes as f64 / burst.rows.len().max(1) as f64;
@@ -75,7 +75,7 @@ impl Bursts {
     }
 }
 
-/// What was asked, as the report's load says.
+/// Reads the series from the report's load.
 fn series_of(load: &Value) -> Option<BurstSeries> {
     let whole = |key: &str| load[key].as_u64().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0);
     let list = |key: &str| load[key].as_array();

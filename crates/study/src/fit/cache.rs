@@ -162,7 +162,7 @@ impl Fitter<'_> {
         next
     }
 
-    /// How far the bursts are from those that were measured: the sum of the logarithms' squares.
+    /// Returns the distance of the bursts from those that were measured: the sum of the logarithms' squares.
     fn distance(&self, seen: &Shown) -> f64 {
         let Some(shown) = seen.fast() else { return f64::INFINITY };
         let off = |a: f64, b: f64| (a / b).ln().powi(2);
@@ -213,7 +213,7 @@ impl Fitter<'_> {
             }
             (_, _, None) => None,
         });
-        // How fast its cells are read and erased shows as little as how many bits the others hold.
+        // The times in which its cells are read and erased show as little as how many bits the others hold.
         let CacheTimes { read_ns, erase_ns } = space.slc_times(self.values);
         for (table, key, value) in [
             ("timing", "slc_read_ns", read_ns),
@@ -225,7 +225,7 @@ impl Fitter<'_> {
         Ok(out)
     }
 
-    /// Whether slower and faster cells would show: where the link limits a burst, faster ones do not.
+    /// Returns whether slower and faster cells would show: where the link limits a burst, faster ones do not.
     fn program_status(&self, cache: &Cache, seen: &Shown) -> Result<(Status, Option<f64>), FitError> {
         let Some(now) = seen.fast() else { return Ok((Status::Undetermined, None)) };
         let change = |factor: f64| -> Result<f64, FitError> {
@@ -276,7 +276,7 @@ impl Fitter<'_> {
     }
 }
 
-/// What a model showed; `None`: nothing.
+/// Bursts that a model showed; `None`: nothing.
 struct Shown(Option<Bursts>);
 
 impl Shown {

@@ -9,7 +9,7 @@ const BITS_PER_CELL: u32 = 3;
 /// Cells with one bit take this part of the others' time at least.
 const MIN_PROGRAM: f64 = 0.01;
 
-/// What is known of a cache of cells with one bit each.
+/// Knowledge of a cache of cells with one bit each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum CacheChoice {
     /// Nothing: it is the base's.
@@ -22,17 +22,17 @@ pub(crate) enum CacheChoice {
 /// A cache as it shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Cache {
-    /// What it holds.
+    /// Number of bytes that it holds.
     pub bytes: f64,
-    /// How fast it takes that.
+    /// Rate at which it takes them.
     pub bytes_per_s: f64,
-    /// How long its cells are programmed; `None`: as the rate says.
+    /// Time in which its cells are programmed; `None`: as the rate says.
     pub program_ns: Option<f64>,
     /// `None`: as fast as goes.
     pub fold_bytes_per_s: Option<f64>,
 }
 
-/// What nothing tells of a cache's cells.
+/// Times of a cache's cells that no figure tells.
 pub(crate) struct CacheTimes {
     pub read_ns: f64,
     pub erase_ns: f64,
@@ -59,7 +59,7 @@ impl Space {
         self.base_cache().map_or(BITS_PER_CELL, |cache| cache.bits_per_cell)
     }
 
-    /// How long a unit is programmed where dies take so many bytes a second.
+    /// Returns the time in which a unit is programmed where dies take so many bytes a second.
     pub fn slc_program_ns(&self, values: &[f64], cache: &Cache) -> f64 {
         let transfer_ns = self.page_bytes() * 1e9 / self.value(values, Knob::Bus);
         let unit_ns = self.programmed_at_once(self.dies(values)) * 1e9 / cache.bytes_per_s;
@@ -67,7 +67,7 @@ impl Space {
         (unit_ns - transfer_ns).clamp(MIN_PROGRAM * native_ns, native_ns)
     }
 
-    /// What stands in the file for the cache, after the settings so far: how many bands it is follows from them.
+    /// Adds the file's settings for the cache, after the settings so far: how many bands it is follows from them.
     pub(crate) fn cache_settings(&self, values: &[f64], out: &mut Vec<(String, String)>) -> Result<(), ProfileError> {
         let mut set = |key: &str, value: String| out.push((key.to_string(), value));
         let cache = match self.cache {

@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, Value};
 /// A parameter, and where it stands in the card's file: table and key.
 pub(crate) type Filed = (Option<(&'static str, &'static str)>, Parameter);
 
-/// What stands in a file beside a number.
+/// Remark in a file beside a number.
 pub(crate) struct Note<'a> {
     /// Files that were fitted to.
     pub files: &'a str,
@@ -20,7 +20,7 @@ pub(crate) struct Note<'a> {
     pub quality: &'a str,
 }
 
-/// The card's file. What it holds is checked by reading it again.
+/// The card's file. Its contents are checked by reading it again.
 pub(crate) fn card(note: &Note, space: &Space, values: &[f64], parameters: &[Filed]) -> Result<String, FitError> {
     let text = if note.base.neutral { without_head(&note.base.text) } else { &note.base.text };
     let mut document: DocumentMut = text.parse().expect("the base was read before");
@@ -44,7 +44,7 @@ pub(crate) fn card(note: &Note, space: &Space, values: &[f64], parameters: &[Fil
     let title = format!("fitted to {}", one_line(note.files));
     document["card"]["title"] = toml_edit::value(title);
     if !note.base.neutral {
-        // What it costs and who made it are facts of the base, and not of what was measured.
+        // Its price and its maker are facts of the base, and not of what was measured.
         for key in ["vendor", "year", "interface", "price_usd"] {
             if let Some(table) = document["card"].as_table_like_mut() {
                 table.remove(key);
@@ -108,7 +108,7 @@ fn source(files: &str, parameter: Option<&Parameter>) -> String {
     }
 }
 
-/// What the results say nothing of: the base's, or a guess where it has none.
+/// Notes on a parameter that the results say nothing of: the base's value, or a guess where it has none.
 fn undetermined(document: &mut DocumentMut, (table, key): (&str, &str), guess: &str, files: &str) {
     let keys = document.get_mut(table).and_then(Item::as_table_like_mut);
     let Some(item) = keys.and_then(|keys| keys.get_mut(key)).filter(|item| !item.is_none()) else {

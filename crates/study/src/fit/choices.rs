@@ -1,29 +1,29 @@
-//! Which choices there are that are no numbers.
+//! Choices that are no numbers.
 
 use crate::fit::knob::Knob;
 use crate::fit::observe::Observation;
 use crate::fit::space::Space;
 
-/// How few and how many pages of a block are tried.
+/// Smallest and largest number of pages of a block that are tried.
 const PAGES: std::ops::RangeInclusive<u32> = 32..=256;
 /// Dies that share the bus of a neutral card's channel, and how many dies there may be.
 const DIES_PER_CHANNEL: [u32; 4] = [1, 2, 4, 8];
 const DIES: std::ops::RangeInclusive<u32> = 4..=256;
 
-/// What is not a number.
+/// The choices that are no numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Choices {
     pub victim: &'static str,
     pub through_host: bool,
     pub suspends: bool,
     pub reads_first: bool,
-    /// How often a block is erased: once in so many programs.
+    /// Number of programs for each erase of a block.
     pub pages_per_block: u32,
-    /// How many dies share a bus.
+    /// Number of dies that share a bus.
     pub dies_per_channel: u32,
     /// Pages of each stripe that hold no data.
     pub parity_units: u32,
-    /// Whether writes stop while collection works.
+    /// True if writes stop while collection works.
     pub stops_the_world: bool,
 }
 

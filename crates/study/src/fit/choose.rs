@@ -5,10 +5,10 @@
 //! to the best combination are tried one choice at a time until none is better; so two that are good only together are
 //! found as long as one of them helps alone.
 //!
-//! How much better counts as better depends on how well the model fits at all. With n figures of unknown scatter the
-//! logarithm of the likelihood is -n/2 ln(loss / n), and where the loss is below n the noise is known and the loss itself
-//! counts. A difference of 4 in twice that is considerable, and a parameter more is worth 2 (Akaike's criterion; Burnham and
-//! Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
+//! The gain that counts as better depends on how well the model fits at all. With n figures of unknown scatter the
+//! logarithm of the likelihood is -n/2 ln(loss / n), and where the loss is below n the noise is known and the loss
+//! itself counts. A difference of 4 in twice that is considerable, and a parameter more is worth 2 (Akaike's criterion;
+//! Burnham and Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
 use crate::fit::bounds::FIGURES_APART;
 use crate::fit::choices::{Choices, VICTIMS};
@@ -34,16 +34,16 @@ const FOLLOWED: usize = 2;
 const BETTER: f64 = 4.0;
 /// A choice is determined when all others explain them so much worse: as three standard deviations of one figure.
 const TOLD: f64 = 9.0;
-/// What is so much worse is not refined.
+/// A choice that is worse by this is not refined.
 const FAR: f64 = 60.0;
-/// What is worse than this is not tried again.
+/// A choice that is worse by this is not tried again.
 const HOPELESS: f64 = 300.0;
-/// What a parameter more is worth.
+/// Worth of a parameter more.
 const PARAMETER: f64 = 2.0;
 /// Throughput of random writes that is off by so many standard deviations (root of the mean square) is not explained: it
 /// may take another way of relocation.
 const UNEXPLAINED: f64 = 1.5;
-/// What relocation through the host may cost for a sector, tried beside what the figures suggest.
+/// Cost of relocating a sector through the host, tried beside what the figures suggest.
 const HOST_SECTOR_NS: [f64; 3] = [3e3, 10e3, 30e3];
 
 /// The best card, with what is known of its choices.
@@ -58,7 +58,7 @@ pub(crate) struct Chosen {
 /// Parameters in their units.
 pub(crate) type Numbers = Vec<(Knob, f64)>;
 
-/// How well the results determine each choice.
+/// Determination of each choice by the results.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Told {
     pub victim: Status,
@@ -76,7 +76,7 @@ struct Tried {
     choices: Choices,
     cost: f64,
     numbers: Numbers,
-    /// What the best then cost, whose numbers it began with.
+    /// Cost that the best then had, whose numbers it began with.
     from: f64,
 }
 
@@ -111,7 +111,7 @@ impl Chooser<'_> {
 
     pub fn best(&self, lab: &mut Lab, space: Space) -> Result<Chosen, FitError> {
         lab.progress().step("first guesses");
-        // Where the base itself is no card, its own error says why.
+        // A base that is no card says why by its own error.
         space.candidate(&space.base_values())?;
         let mut begun = first(lab, self, &space)?;
         if begun.is_empty() {
@@ -139,7 +139,8 @@ impl Chooser<'_> {
                 if space.counted && choices.through_host && !space.choices.through_host && !unexplained {
                     continue;
                 }
-                // What was tried with numbers that have come nearer since is tried again: choices hang on them.
+                // Choices that were tried with numbers that have come nearer since are tried again: choices hang on
+                // them.
                 let figures = best.residuals.len();
                 let settled = |t: &Tried| {
                     difference(t.from, best.cost, figures) <= BETTER || difference(t.cost, t.from, figures) > HOPELESS
@@ -181,7 +182,7 @@ impl Chooser<'_> {
         Ok(Chosen { space, best, told, rivals })
     }
 
-    /// Whether random writes are as fast as they are for a reason that the card so far does not have.
+    /// Returns whether random writes are as fast as they are for a reason that the card so far does not have.
     fn writes_unexplained(&self, best: &State) -> bool {
         let rows = self.points.iter().flat_map(|p| p.measured.iter().map(move |m| (p, m)));
         let of_writes = rows.zip(&best.residuals).filter(|((p, m), _)| {
@@ -239,7 +240,8 @@ impl Chooser<'_> {
                 values
             }));
         }
-        // Where there is nothing left to explain, another way can only do as well; where dies were counted, the rest is near.
+        // Another way can only do as well where there is nothing left to explain; where dies were counted, the rest is
+        // near.
         let near = space.counted || best.cost < best.residuals.len() as f64;
         if !near {
             all.extend(starts(other, self.points));
@@ -248,7 +250,7 @@ impl Chooser<'_> {
         follow(&problem, lab, all, followed, CHOICE_STEPS)
     }
 
-    /// How much better one explains the figures than another.
+    /// Returns how much better one explains the figures than another.
     fn ahead(&self, one: &Tried, other: &Tried) -> f64 {
         let figures = self.points.iter().map(|point| point.measured.len()).sum();
         difference(other.cost, one.cost, figures) + PARAMETER * (other.numbers.len() as f64 - one.numbers.len() as f64)
@@ -261,7 +263,7 @@ impl Chooser<'_> {
         let figures: usize = self.points.iter().map(|point| point.measured.len()).sum();
         let apart = (FIGURES_APART * self.points.len() as f64 / figures as f64).min(1.0);
         let is_rival = |other: &Tried| {
-            // Which dies share a bus is never told, and neither is parity.
+            // Neither parity nor the dies that share a bus are ever told.
             let is_never_told = other.choices.dies_per_channel != best.choices.dies_per_channel
                 || other.choices.parity_units != best.choices.parity_units;
             self.ahead(best, other) * apart <= if is_never_told { FAR } else { TOLD }
@@ -353,13 +355,13 @@ impl Chooser<'_> {
             let victims = VICTIMS.into_iter().filter(|v| *v != now.victim && !(space.counted && *v == "random-d"));
             out.extend(victims.map(|victim| Choices { victim, ..now }));
         }
-        // What the base can't do is not tried: it has no times for it.
+        // A choice that the base can't do is not tried: it has no times for it.
         out.retain(|choices| space.base_choices.suspends || !choices.suspends);
         out
     }
 }
 
-/// How much less likely a card with one loss is than one with another: twice the difference of the logarithms.
+/// Returns how much less likely a card with one loss is than one with another: twice the difference of the logarithms.
 pub(crate) fn difference(of: f64, than: f64, figures: usize) -> f64 {
     let n = figures as f64;
     let twice = |loss: f64| if loss < n { loss } else { n + n * (loss / n).ln() };
@@ -395,7 +397,7 @@ fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
     let value = |(i, knob): (usize, &Knob)| {
         let Some(at) = from.knobs.iter().position(|k| k == knob) else { return base[i] };
         match knob {
-            // As many dies, and as many bytes a second that they program.
+            // The other choice has as many dies, and as many bytes a second that they program.
             Knob::Channels => values[at] + (from.dies_per_channel_row() / to.dies_per_channel_row()).ln(),
             Knob::Bus => bus.ln(),
             Knob::Read => read_ns.ln(),

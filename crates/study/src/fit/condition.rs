@@ -1,4 +1,4 @@
-//! What was asked of a device at one point, so that a model can be asked the same.
+//! The load of a device at one point, so that a model can be given the same.
 
 use load::{FileioConfig, FileioMode, LoadConfig};
 use target::Pattern;
@@ -11,11 +11,11 @@ const ALIGN_BYTES: u64 = 1 << 20;
 /// One load in one state of the device. Sizes are shares of the device: a model is smaller than what it stands for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    /// What is done.
+    /// Kind of the requests.
     pub mode: FileioMode,
     /// Bytes of a request.
     pub block_bytes: u32,
-    /// Threads.
+    /// Number of threads.
     pub threads: u32,
     /// Requests that each of them keeps outstanding.
     pub queue_depth: u32,
@@ -52,7 +52,7 @@ impl Condition {
         Condition { fill, ..self }
     }
 
-    /// Requests outstanding.
+    /// Returns the number of requests in flight.
     pub fn outstanding(&self) -> u32 {
         self.threads.saturating_mul(self.queue_depth)
     }
@@ -79,7 +79,7 @@ impl Condition {
         if aligned == 0 { wanted.max(u64::from(self.block_bytes)).next_multiple_of(4096) } else { aligned }
     }
 
-    /// How the device was overwritten before.
+    /// Returns the pattern in which the device was overwritten before.
     pub(crate) fn pattern(&self, user_bytes: u64) -> Pattern {
         if self.mode.is_sequential() {
             return Pattern::Sequential;

@@ -1,21 +1,21 @@
-//! How well the method predicts what it was not shown.
+//! Quality of the method's predictions for points that it was not shown.
 //!
-//! Points are left out in groups, every fourth in the same. The card without a group is found from the one with all: one
-//! step of Gauss and Newton on the loss of the points that are left, with the slopes that are known (for a linear model
-//! that step is the fit without the group). What was left out is then simulated on that card.
+//! Points are left out in groups, every fourth in the same. The card without a group is found from the one with all:
+//! one step of Gauss and Newton on the loss of the points that are left, with the slopes that are known (for a linear
+//! model that step is the fit without the group). The points that were left out are then simulated on that card.
 
 use crate::fit::error::FitError;
 use crate::fit::observe::Observation;
 use crate::fit::refine::{Problem, State, solve_step, weights};
 use crate::fit::simulate::{Lab, Seen};
 
-/// Groups.
+/// Number of groups in which points are left out.
 pub(crate) const GROUPS: usize = 4;
 /// Steps are damped a little: slopes are noisy.
 const DAMPING: f64 = 0.02;
 const LONGEST_STEP: f64 = 0.7;
 
-/// What cards that were fitted without each point do there.
+/// Returns the predictions of cards that were fitted without each point.
 pub(crate) fn predictions(
     problem: &Problem,
     best: &State,

@@ -1,6 +1,6 @@
 //! Measuring a card whose writes stop while collection cleans: whole cycles of stall and run.
 //!
-//! Of a part of a cycle it would be chance whether it holds the stall, and one stall more or less is half of a short run's
+//! It would be chance whether a part of a cycle holds the stall, and one stall more or less is half of a short run's
 //! throughput. So measuring begins right after a stall and ends right after another.
 
 use crate::fit::stops::cycle_sectors;
@@ -16,17 +16,17 @@ const PIECES: f64 = 100.0;
 /// is several bands more. A stall that does not come within so many is not waited for.
 const MAX_CYCLES: f64 = 12.0;
 
-/// What to measure, in requests.
+/// Length of a measurement in requests.
 pub(crate) struct Length {
     pub warm_up: u64,
-    /// At least.
+    /// Least number of measured requests.
     pub requests: u64,
     /// From one stall to the next, at least.
     pub cycle: f64,
 }
 
 impl Length {
-    /// Of a device that stops the world; `None`: it does not, or several cards do at different times.
+    /// Finds the length for a device that stops the world; `None`: it does not, or several cards do at different times.
     pub fn of(device: &DeviceConfig, warm_up: u64, requests: u64, per_request: f64) -> Option<Length> {
         let [card] = device.cards() else { return None };
         let cycle = cycle_sectors(card) / per_request;
@@ -34,7 +34,7 @@ impl Length {
     }
 }
 
-/// What was measured.
+/// Measurement of whole cycles.
 pub(crate) struct Cycles {
     pub read: IoClass,
     pub write: IoClass,
@@ -65,7 +65,7 @@ pub(crate) fn measure(
     // Until a stall has ended; whether one has.
     let next_stall = |machine: &mut Machine<Modelled>| -> Result<bool, RunError> {
         let began = machine.finished();
-        // What was under way in the last stall still comes free.
+        // Bands under way in the last stall still come free.
         run(machine, began + (length.cycle / 2.0) as u64)?;
         let mut before = free(machine);
         while ((machine.finished() - began) as f64) < MAX_CYCLES * length.cycle {

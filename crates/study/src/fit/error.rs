@@ -1,12 +1,13 @@
-//! Why there is no fit.
+//! Errors of a fit.
 
 use crate::fit::observe::Observation;
 use profile::ProfileError;
 use std::fmt;
 use target::RunError;
 
-/// Why there is no fit.
+/// An error that keeps a fit from being made.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum FitError {
     /// Nothing to fit to.
     #[error("{files}: {} that can be fitted, {least} are needed: {} more are missing; {missing}", points(*found), least - found)]
@@ -17,7 +18,6 @@ pub enum FitError {
         found: usize,
         /// Points that are needed.
         least: usize,
-        /// Which would help.
         missing: Missing,
     },
     /// Points that are left after those that are held out.
@@ -25,7 +25,6 @@ pub enum FitError {
     TooFewLeft {
         /// Points that are there.
         found: usize,
-        /// Held out.
         held: usize,
         /// Points that are needed.
         least: usize,
@@ -38,41 +37,21 @@ pub enum FitError {
     Contradiction {
         /// At which condition.
         condition: String,
-        /// A file.
         a: String,
-        /// What it says.
         first_bytes_per_s: f64,
         /// Another, or the same.
         b: String,
-        /// What that says.
         second_bytes_per_s: f64,
     },
     /// Results of two devices.
     #[error("{a} and {b} are of two devices ({first}; {second}): a fit is of one")]
-    TwoDevices {
-        /// A file.
-        a: String,
-        /// Its device.
-        first: String,
-        /// Another.
-        b: String,
-        /// Its device.
-        second: String,
-    },
+    TwoDevices { a: String, first: String, b: String, second: String },
     /// A table of numbers that can't be read.
     #[error("{file}: {problem}")]
-    Table {
-        /// Which.
-        file: String,
-        /// What is wrong.
-        problem: TableProblem,
-    },
+    Table { file: String, problem: TableProblem },
     /// Disks have no flash to be fitted.
     #[error("{card} is disks: only flash cards are fitted")]
-    Disks {
-        /// As named.
-        card: String,
-    },
+    Disks { card: String },
     /// The card to begin with, or one on the way.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -92,8 +71,9 @@ fn points(n: usize) -> String {
     format!("{n} {}", if n == 1 { "point" } else { "points" })
 }
 
-/// What is wrong with a table.
+/// A problem of a table.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum TableProblem {
     /// Nothing in it.
     #[error("no rows below a header")]
@@ -104,25 +84,17 @@ pub enum TableProblem {
     /// No column that says what was varied.
     #[error("no column that says what was asked; there must be one of {0}")]
     NoAxis(&'static str),
-    /// Several devices.
     #[error("figures of several devices: name one, FILE:NAME, of {0}")]
     SeveralDevices(String),
     /// Not one of them.
     #[error("no device '{name}' in it; there are {known}")]
-    NoSuchDevice {
-        /// As named.
-        name: String,
-        /// What there is.
-        known: String,
-    },
+    NoSuchDevice { name: String, known: String },
     /// A cell that is no number.
     #[error("line {line}: '{cell}' is not a number above 0 in column {column}")]
     NotANumber {
         /// Line, from 1.
         line: usize,
-        /// Which column.
         column: String,
-        /// What stands there.
         cell: String,
     },
     /// Requests a second without their size.
@@ -133,7 +105,7 @@ pub enum TableProblem {
     Unreadable(String),
 }
 
-/// What would help a fit that has too little.
+/// Results that would help a fit that has too little.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     fills: bool,

@@ -18,11 +18,11 @@ use crate::fit::start::{fill_curve, lone_ns, over_other_buses};
 const MIN_POINTS: usize = 4;
 /// Guesses do with one request in so many.
 const COARSE: u64 = 3;
-/// What reads say.
+/// Parameters that reads determine.
 pub(crate) const OF_READS: &[Knob] = &[Knob::ReadLink, Knob::ReadCommand, Knob::Latency, Knob::Read, Knob::Bus];
-/// What throughput and medians of writes say.
+/// Parameters that throughput and medians of writes determine.
 const OF_SMOOTH_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Spare];
-/// What writes say, with what reads said.
+/// Parameters that writes determine, given those of reads.
 const OF_WRITES: &[Knob] = &[Knob::WriteLink, Knob::WriteCommand, Knob::Program, Knob::Erase, Knob::Spare];
 /// Buses to begin with, bytes a second: ONFI's first, third and fifth.
 const BUSES: [f64; 3] = [166e6, 400e6, 1e9];
@@ -94,7 +94,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<V
     let (of_reads, of_writes) = of_reads_and_writes(chooser);
     let mut structures = space.structures();
     if let Some(fill) = fill_curve(space, &of_writes) {
-        // What is written a second is known, so dies are as many as there are programs under way.
+        // Bytes written a second are known, so dies are as many as there are programs under way.
         let program_ns = |dies: u32| f64::from(dies) * space.unit_bytes() * 1e9 / fill.write_bytes_per_s;
         structures.retain(|(dies, _)| PROGRAMS_NS.contains(&program_ns(*dies)));
     }
@@ -107,7 +107,7 @@ pub(crate) fn first(lab: &mut Lab, chooser: &Chooser, space: &Space) -> Result<V
     let best = guesses.first().map_or(f64::INFINITY, |guess| guess.state.cost);
     let rows = of_reads.iter().map(|p| p.measured.len()).sum();
     guesses.retain(|guess| difference(guess.state.cost, best, rows) < WORSE);
-    // Which dies share a bus is tried again later; how many there are is not.
+    // The dies that share a bus are tried again later; how many there are is not.
     let mut counts: Vec<u32> = Vec::new();
     guesses.retain(|guess| {
         let dies = guess.dies();
@@ -287,7 +287,7 @@ fn telling<'a>(points: &[&'a Observation]) -> Vec<&'a Observation> {
     few
 }
 
-/// Where reads begin: what a lone read takes, divided between link, bus and flash.
+/// Starts from reads: the time of a lone read, divided between link, bus and flash.
 fn start(
     space: &Space,
     channels: u32,

@@ -1,4 +1,4 @@
-//! Which numbers are fitted.
+//! The numbers that are fitted.
 
 /// A number that is fitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,8 +1,8 @@
 //! Which card would have measured like this?
 //!
 //! Results in, a card's file out: the model's parameters are changed until it measures like the device did, and each is
-//! handed over with how well the results determine it. What they say nothing of is said to be undetermined, and stays
-//! what it was.
+//! handed over with how well the results determine it. A parameter that they say nothing of is said to be undetermined,
+//! and stays as it was.
 //!
 //! Invariants:
 //! - the same results, options and seed give the same card, on any number of cores;

@@ -16,7 +16,7 @@ pub const THROUGHPUT_NOISE: f64 = 0.02;
 pub const MIDDLE_NOISE: f64 = 0.04;
 /// The same of a 99th percentile and those beyond: far fewer requests decide it.
 pub const TAIL_NOISE: f64 = 0.06;
-/// How well ranks agree at best: one standard deviation of the logarithm of the odds to be beyond.
+/// Agreement of ranks at best: one standard deviation of the logarithm of the odds to be beyond.
 const RANK_NOISE: f64 = 0.3;
 /// Requests that a model measures at a point, about: its ranks are no better known.
 const MODEL_REQUESTS: f64 = 8_000.0;
@@ -105,7 +105,7 @@ const WRITES: [Figure; 8] = [
 ];
 
 impl Figure {
-    /// For programs.
+    /// Returns the name for programs.
     pub fn name(self) -> &'static str {
         match self {
             Figure::Throughput => "bytes_per_s",
@@ -131,17 +131,17 @@ impl Figure {
         }
     }
 
-    /// Whether it is a 99th percentile or one beyond.
+    /// Returns whether it is a 99th percentile or one beyond.
     pub fn is_tail(self) -> bool {
         matches!(self, Figure::ReadP99 | Figure::ReadP999 | Figure::WriteP99 | Figure::WriteP999)
     }
 
-    /// Which percentile of reads it is, as an index into [`RANKS`].
+    /// Returns the percentile of reads that it is, as an index into [`RANKS`].
     pub(crate) fn rank_of_reads(self) -> Option<usize> {
         READS.iter().position(|figure| *figure == self)
     }
 
-    /// Which percentile of writes it is, as an index into [`RANKS`].
+    /// Returns the percentile of writes that it is, as an index into [`RANKS`].
     pub(crate) fn rank_of_writes(self) -> Option<usize> {
         WRITES.iter().position(|figure| *figure == self)
     }
@@ -150,7 +150,7 @@ impl Figure {
 /// A figure that was measured.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
-    /// Which.
+    /// The figure that was measured.
     pub figure: Figure,
     /// Bytes a second, or nanoseconds.
     pub value: f64,
@@ -161,13 +161,13 @@ pub struct Measured {
 /// A point that was measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// Which file it is from.
+    /// Name of the file that it is from.
     pub file: String,
     /// Sweep that it belongs to.
     pub sweep: String,
-    /// What was asked.
+    /// The load of the point.
     pub condition: Condition,
-    /// What came out.
+    /// Figures that were measured.
     pub measured: Vec<Measured>,
 }
 
@@ -183,17 +183,17 @@ impl Observation {
 pub struct Observed {
     /// Points, in the order of the files and their sweeps.
     pub points: Vec<Observation>,
-    /// What was left out or assumed, for people.
+    /// Remarks for people on points that were left out or assumed.
     pub notes: Vec<String>,
     /// Bytes that the device is sold with, where a file says.
     pub user_bytes: Option<u64>,
-    /// What the device is called.
+    /// Title of the device.
     pub title: Option<String>,
     /// Bursts, where a review has some.
     pub bursts: Option<Bursts>,
 }
 
-/// What a person says about files that do not say it themselves.
+/// Facts that a person states about files that do not say them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Assumed {
     /// Share of the device in use while it was measured, where a file doesn't say.
@@ -214,9 +214,9 @@ impl Default for Assumed {
 pub struct Input {
     /// The file, for people.
     pub file: String,
-    /// What it says.
+    /// The result in the file.
     pub result: ReviewResult,
-    /// Of published tables.
+    /// Circumstances of a published table.
     pub circumstances: Option<Circumstances>,
 }
 
@@ -250,7 +250,7 @@ fn same_device(inputs: &[Input]) -> Result<(), FitError> {
     let fact = |input: &Input, key: &str| {
         input.result.target.facts.iter().find(|fact| fact.key == key).map(|fact| fact.value.clone())
     };
-    // What another tool wrote down is called after its file.
+    // A result of another tool is called after its file.
     let title = |input: &Input| {
         let target = &input.result.target;
         let tells = target.kind != TargetKind::Imported || input.file.starts_with("published:");
@@ -367,7 +367,7 @@ fn measured(point: &Point) -> Vec<Measured> {
     if !(bw.is_finite() && bw > 0.0) {
         return out;
     }
-    // What rounds of one point differ by is noise that was seen.
+    // The rounds of one point differ by noise that was seen.
     let seen = point.steady.as_ref().map_or(0.0, |steady| scatter(&steady.rounds));
     let noise = THROUGHPUT_NOISE.hypot(seen);
     out.push(Measured { figure: Figure::Throughput, value: bw, noise });
@@ -376,7 +376,7 @@ fn measured(point: &Point) -> Vec<Measured> {
     let at_once = |class: &IoClass| {
         let streams = point.load["own_regions"] == Value::Bool(true) && threads > 1.0;
         match (streams, point.write.total_ios > 0) {
-            // Where streams meet each other is decided once for each.
+            // Streams meet each other in a place that is decided once for each.
             (true, _) => independent(class) / threads,
             (false, true) => threads,
             (false, false) => 1.0,
@@ -393,8 +393,8 @@ fn independent(class: &IoClass) -> f64 {
     MODEL_REQUESTS.min(class.total_ios as f64)
 }
 
-/// Percentiles of a class. Where latency is steep against rank, as where one request in a hundred waits for an erase, the
-/// latency at a rank is known as badly as the rank is: noise of the rank is noise of the figure, by the slope.
+/// Percentiles of a class. The latency at a rank is known as badly as the rank is where latency is steep against rank,
+/// as where one request in a hundred waits for an erase: noise of the rank is noise of the figure, by the slope.
 fn of_class(class: &IoClass, mean: Figure, figures: [Figure; 8], burst: f64, out: &mut Vec<Measured>) {
     if class.total_ios == 0 {
         return;

@@ -1,9 +1,9 @@
-//! What a fit hands over: the card, how well each number is determined, and how well it predicts.
+//! The outcome of a fit: the card, how well each number is determined, and how well it predicts.
 
 use crate::fit::observe::Figure;
 use serde::Serialize;
 
-/// How well the results determine a parameter.
+/// Determination of a parameter by the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -20,7 +20,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// For people.
+    /// Returns the words for people.
     pub fn words(self) -> &'static str {
         match self {
             Status::Determined => "determined",
@@ -45,7 +45,7 @@ pub struct Parameter {
     pub low: Option<f64>,
     /// Two standard deviations above.
     pub high: Option<f64>,
-    /// How well it is determined.
+    /// Determination by the results.
     pub status: Status,
 }
 
@@ -54,7 +54,7 @@ pub struct Parameter {
 pub struct FittedFigure {
     /// `bytes_per_s`, `read_p99_ns` …
     pub figure: &'static str,
-    /// As measured.
+    /// Value of the figure as it was measured.
     pub measured: f64,
     /// As the fitted card has it.
     pub fitted: f64,
@@ -69,15 +69,15 @@ pub struct FittedFigure {
 /// A point, measured against fitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedPoint {
-    /// Which file it is from.
+    /// Name of the file that it is from.
     pub file: String,
-    /// Which sweep.
+    /// Name of the sweep.
     pub sweep: String,
-    /// What was asked, short.
+    /// Short description of the load.
     pub condition: String,
     /// No fit but those of the cross-validation saw it.
     pub held_out: bool,
-    /// Its figures.
+    /// Figures of the point.
     pub figures: Vec<FittedFigure>,
 }
 
@@ -90,12 +90,12 @@ pub struct Errors {
     pub median: f64,
     /// Nineteen of twenty are better.
     pub p95: f64,
-    /// The worst.
+    /// The worst of the errors.
     pub most: f64,
 }
 
 impl Errors {
-    /// Of errors in any order.
+    /// Summarises errors in any order.
     pub fn of(mut errors: Vec<f64>) -> Errors {
         errors.sort_by(f64::total_cmp);
         let at = |share: f64| {
@@ -106,7 +106,7 @@ impl Errors {
     }
 }
 
-/// How far a figure is from another, as a share, the same for too much as for too little.
+/// Returns the distance of a figure from another, as a share, the same for too much as for too little.
 pub fn distance(a: f64, b: f64) -> f64 {
     (a / b).ln().abs().exp_m1()
 }
@@ -124,7 +124,7 @@ pub struct Fit {
     pub base: String,
     /// The host in front of it.
     pub host: String,
-    /// Root seed.
+    /// Root seed of the simulations.
     pub seed: u64,
     /// Parameters, numbers first.
     pub parameters: Vec<Parameter>,
@@ -138,7 +138,7 @@ pub struct Fit {
     pub bound: f64,
     /// The predictions keep to it.
     pub good: bool,
-    /// What was left out or assumed.
+    /// Remarks on points that were left out or assumed.
     pub notes: Vec<String>,
     /// Points that were simulated.
     pub simulated_points: u64,

@@ -14,7 +14,7 @@ use crate::fit::space::Space;
 
 /// Residuals beyond so many standard deviations count less.
 const ROBUST: f64 = 3.0;
-/// How far from the base a parameter is expected: a factor of 4.5 is one standard deviation.
+/// Expected distance of a parameter from the base: a factor of 4.5 is one standard deviation.
 pub(crate) const PRIOR: f64 = 1.5;
 /// Slopes are taken over so much of a logarithm.
 const SLOPE: f64 = 0.2;
@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub cost: f64,
 }
 
-/// What all steps of a fit have in common.
+/// The part that all steps of a fit have in common.
 pub(crate) struct Problem<'a> {
     pub space: &'a Space,
     pub points: Vec<&'a Observation>,
@@ -67,7 +67,7 @@ impl<'a> Problem<'a> {
         Problem { only, ..self }
     }
 
-    /// Whether a parameter is changed.
+    /// Returns whether a parameter is changed.
     fn changes(&self, knob: Knob) -> bool {
         let counted = self.space.counted && knob == Knob::Channels;
         !counted && (self.only.is_empty() || self.only.contains(&knob))
@@ -77,7 +77,7 @@ impl<'a> Problem<'a> {
         self.points.iter().map(|point| &point.condition).collect()
     }
 
-    /// What cards with these values do; `None` for values that make no card.
+    /// Returns the states of cards with these values; `None` for values that make no card.
     pub fn states(&self, lab: &mut Lab, all: &[Vec<f64>]) -> Result<Vec<Option<State>>, FitError> {
         let base = self.space.base_values();
         let cards: Vec<_> = all.iter().map(|values| self.space.candidate(values).ok()).collect();
@@ -268,7 +268,7 @@ pub(crate) fn add_prior(matrix: &mut Matrix, right: &mut [f64], values: &[f64], 
     }
 }
 
-/// How much each residual counts.
+/// Returns the weight of each residual.
 pub(crate) fn weights(residuals: &[f64], scatter: f64) -> Vec<f64> {
     residuals.iter().map(|r| 1.0 / (1.0 + (r / (ROBUST * scatter)).powi(2)).sqrt()).collect()
 }
@@ -279,9 +279,10 @@ fn loss(residuals: &[f64], scatter: f64) -> f64 {
     residuals.iter().map(of).sum()
 }
 
-/// Standard deviations in which residuals scatter: the loss for each degree of freedom, as far as it is more than noise.
-/// Where there are hardly more figures than parameters, none can be told to be the one that is off. So scale and
-/// parameters are estimated together, as in Proposal 2 of P. J. Huber, "Robust Statistics", Wiley, 1981.
+/// Standard deviations in which residuals scatter: the loss for each degree of freedom, as far as it is more than
+/// noise. None of the figures can be told to be the one that is off where there are hardly more figures than
+/// parameters. So scale and parameters are estimated together, as in Proposal 2 of P. J. Huber, "Robust Statistics",
+/// Wiley, 1981.
 pub(crate) fn scatter(best: &State) -> f64 {
     let freedom = (best.residuals.len() as f64 - best.values.len() as f64).max(1.0);
     (best.cost / freedom).sqrt().max(1.0)

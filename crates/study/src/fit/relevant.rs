@@ -1,4 +1,4 @@
-//! What of a card can matter to a load.
+//! The settings of a card that can matter to a load.
 //!
 //! Slopes change one parameter at a time, and most parameters matter to some loads only. With the rest fixed, candidates
 //! that differ in nothing else are one candidate, which is simulated once.

@@ -24,7 +24,7 @@ const MISFIT: f64 = 2.0;
 /// Fits are good when half of the points that were left out are predicted better than this.
 pub(crate) const BOUND: f64 = 0.15;
 
-/// How to fit.
+/// Options of a fit.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The card to begin with; `None`: a neutral one of the device's size.
@@ -37,7 +37,7 @@ pub struct Options {
     pub hold_out: Option<usize>,
     /// Median error of predicted throughput above which a fit is none.
     pub bound: f64,
-    /// Root seed.
+    /// Root seed of the simulations.
     pub seed: u64,
 }
 
@@ -108,7 +108,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     hand_over(observed, options, &base, &parts, points, lab.points())
 }
 
-/// What is undetermined goes back to what the base says, as long as nothing gets worse by it.
+/// An undetermined parameter goes back to the base's value, as long as nothing gets worse by it.
 fn with_base_values(lab: &mut Lab, problem: &Problem, best: State, bounds: &[Bound]) -> Result<State, FitError> {
     let base = problem.space.base_values();
     let mut values = best.values.clone();
@@ -127,7 +127,7 @@ fn with_base_values(lab: &mut Lab, problem: &Problem, best: State, bounds: &[Bou
 struct Parts<'a> {
     space: &'a Space,
     cache: Option<&'a FittedCache>,
-    /// Whether throughput of busy loads depends on each parameter.
+    /// True if throughput of busy loads depends on each parameter.
     ceilings: &'a [bool],
     best: &'a State,
     bounds: &'a [Bound],
@@ -189,11 +189,12 @@ impl Parts<'_> {
             let bound = self.bounds[i];
             let (low, high) = knob.limits();
             let spread = (2.0 * bound.deviation).exp();
-            // Where all that is undetermined went back to the base at once and that was worse, it stayed as it was.
+            // The parameter stayed as it was where all that is undetermined went back to the base at once and that was
+            // worse.
             let is_base = value == space.value(&base, *knob);
             let status = if bound.status == Status::Undetermined && !is_base { Status::Together } else { bound.status };
             let determined = status != Status::Undetermined;
-            // What another choice would make of it is not ruled out.
+            // The value under another choice is not ruled out.
             let of_rivals = || self.rivals.iter().flatten().filter(|(of, _)| of == knob).map(|(_, value)| *value);
             let least = of_rivals().fold(value / spread, f64::min);
             let most = of_rivals().fold(value * spread, f64::max);
@@ -244,9 +245,9 @@ impl Parts<'_> {
         out
     }
 
-    /// Whether only a sum is known that the parameter is a part of: a lone write is latency, command and transfer, and which
-    /// is which shows where commands or transfers are as many as there can be. And how much is cleaned at once is known no
-    /// better than models are like a whole card, of which it is a smaller part.
+    /// Returns whether only a sum is known that the parameter is a part of: a lone write is latency, command and
+    /// transfer, and which is which shows where commands or transfers are as many as there can be. And how much is
+    /// cleaned at once is known no better than models are like a whole card, of which it is a smaller part.
     fn is_of_a_sum(&self, knob: Knob) -> bool {
         let meets = |of: Knob| self.space.knobs.iter().zip(self.ceilings).any(|(knob, meets)| *knob == of && *meets);
         match knob {
@@ -257,7 +258,7 @@ impl Parts<'_> {
         }
     }
 
-    /// What is to be said beside what the points said.
+    /// Returns the remarks beside those of the points.
     fn notes(&self, observed: &Observed) -> Vec<String> {
         let mut notes = observed.notes.clone();
         notes.extend(self.cache.and_then(|cache| cache.note.clone()));

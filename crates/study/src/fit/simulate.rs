@@ -1,9 +1,9 @@
 //! Asking models what was measured.
 //!
-//! Where flash management has put everything depends on geometry and spare space, not on any time. So a state is made
-//! once, and candidates that differ only in how fast they are begin from copies of it: that is what makes hundreds of
-//! candidates affordable. And what can't matter to a load (programs to one that only reads) is the same for all
-//! candidates there, so that no point is simulated twice.
+//! The places of all sectors depend on geometry and spare space, not on any time. So a state is made once, and
+//! candidates that differ only in how fast they are begin from copies of it: that is what makes hundreds of candidates
+//! affordable. And what can't matter to a load (programs to one that only reads) is the same for all candidates there,
+//! so that no point is simulated twice.
 
 use crate::fit::condition::Condition;
 use crate::fit::cycles;
@@ -21,8 +21,8 @@ use target::{Measure, Modelled, OnlyCancel, Progress, RunError, RunSpec};
 
 /// Sectors of all states that are kept: about ten bytes of memory each.
 const KEPT_SECTORS: u64 = 60 << 20;
-/// Requests of 16 KiB that are measured at a point, at least: forty lie beyond the 99th percentile. Of larger ones there
-/// are fewer, but never below the least.
+/// Requests of 16 KiB that are measured at a point, at least: forty lie beyond the 99th percentile. Larger requests are
+/// fewer, but never below the minimum.
 const REQUESTS: u64 = 4_000;
 const MIN_REQUESTS: u64 = 800;
 /// Bands that a point of writes fills, so that collection has its way with several victims.
@@ -46,7 +46,7 @@ pub(crate) struct Candidate {
     pub stretch: f64,
 }
 
-/// What a model did at one condition.
+/// Figures of a model at one condition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
     /// Bytes a second, both ways.
@@ -142,7 +142,7 @@ impl<'a> Lab<'a> {
         self.progress
     }
 
-    /// What each candidate does at each condition; the figures do not depend on how many cores worked on them.
+    /// Returns the figures of each candidate at each condition; they do not depend on how many cores worked on them.
     pub fn see(&mut self, candidates: &[Candidate], conditions: &[&Condition]) -> Result<Vec<Vec<Seen>>, RunError> {
         let mut keys = Vec::new();
         let mut tasks: Vec<Task> = Vec::new();
@@ -216,7 +216,7 @@ impl<'a> Lab<'a> {
         let only_cancel = OnlyCancel(self.progress);
         if let Some(length) = length.in_cycles(device) {
             let cycles = cycles::measure(modelled, &load, host, self.seed, &length, &only_cancel)?;
-            // What is under way when enough is clean makes all stalls longer by as much.
+            // Work that is under way when enough is clean makes all stalls longer by as much.
             let stretch = (candidate.stretch + cycles.longer - 1.0) / cycles.longer;
             return Ok(Seen::of(&cycles.read, &cycles.write, stretch));
         }
@@ -238,7 +238,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-/// How long a point is measured.
+/// Length of a point's measurement.
 struct Length {
     /// Requests before it, of loads that write.
     warm_up: Option<u64>,
@@ -255,7 +255,8 @@ impl Length {
         }
     }
 
-    /// Where the card stops the world while it is measured: whole cycles need fewer.
+    /// Returns the length in whole cycles where the card stops the world while it is measured: these need fewer
+    /// requests.
     fn in_cycles(&self, device: &DeviceConfig) -> Option<cycles::Length> {
         cycles::Length::of(device, self.warm_up?, self.requests.min(REQUESTS), self.per_request)
     }
@@ -321,7 +322,7 @@ mod tests {
     use profile::Host;
     use target::Silent;
 
-    /// What a review measures: until five rounds are steady.
+    /// Measures as a review does: until five rounds are steady.
     fn steady(candidate: &Candidate, condition: &Condition, state: Modelled) -> Seen {
         let load = condition.load(candidate.device.user_bytes());
         let spec = RunSpec {
@@ -367,7 +368,7 @@ mod tests {
                 let reviewed = steady(&candidate, condition, state);
                 for (what, figure, bound) in [
                     ("throughput", Figure::Throughput, 0.06),
-                    // Where little is in use, programs and erases fall into step in one way or another: 16 % apart.
+                    // Programs and erases fall into step in one way or another where little is in use: 16 % apart.
                     ("median", Figure::WriteP50, 0.2),
                     ("95th percentile", Figure::WriteP95, 0.3),
                 ] {

@@ -1,4 +1,4 @@
-//! What can be changed about a card, within which limits, and what a change means in its file.
+//! The settings of a card that can be changed, their limits, and the effect of a change on its file.
 //!
 //! Parameters are logarithms: times and rates differ by factors. Whole numbers and spare space are rounded (`realised`):
 //! spare space to steps of 2.5 %, so that states of flash management can be used again.
@@ -38,10 +38,10 @@ pub(crate) struct Space {
     pub counted: bool,
     pub knobs: Vec<Knob>,
     pub choices: Choices,
-    /// Of the base.
+    /// Choices of the base.
     pub base_choices: Choices,
     pub cache: CacheChoice,
-    /// How much is cleaned at once, before anything is fitted.
+    /// Bytes that are cleaned at once, before anything is fitted.
     pub cleaned_bytes: f64,
 }
 
@@ -118,7 +118,7 @@ impl Space {
         wanted.into_iter().filter(|(_, wanted)| *wanted).map(|(knob, _)| knob).collect()
     }
 
-    /// What the base says, as logarithms within the limits.
+    /// Returns the base's values, as logarithms within the limits.
     pub fn base_values(&self) -> Vec<f64> {
         self.knobs
             .iter()
@@ -129,7 +129,7 @@ impl Space {
             .collect()
     }
 
-    /// What the base says.
+    /// Returns the base's value.
     pub fn base_value(&self, knob: Knob) -> f64 {
         let (link, timing) = (&self.card.link, &self.card.nand.timing);
         match knob {
@@ -226,7 +226,7 @@ impl Space {
         &self.host
     }
 
-    /// Whether the base's file says how many bands paced collection holds free.
+    /// Returns whether the base's file says how many bands paced collection holds free.
     pub fn says_target_free_bands(&self) -> bool {
         let mut paced = self.profile.clone();
         paced.set("ftl.gc=paced").and_then(|()| paced.figures()).is_ok()
@@ -240,7 +240,7 @@ impl Space {
         }
     }
 
-    /// What values become in a card: whole numbers, steps of spare space.
+    /// Returns the values as a card realises them: whole numbers, steps of spare space.
     pub fn realised(&self, values: &[f64]) -> Vec<f64> {
         let round = |(value, knob): (&f64, &Knob)| match knob {
             Knob::Channels => self.whole_channels(value.exp()).ln(),
@@ -251,7 +251,7 @@ impl Space {
         values.iter().zip(&self.knobs).map(round).collect()
     }
 
-    /// Whole channels.
+    /// Rounds to whole channels.
     pub fn whole_channels(&self, channels: f64) -> f64 {
         if self.neutral { self.even_channels(channels) } else { channels.round().max(1.0) }
     }

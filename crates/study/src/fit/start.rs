@@ -1,8 +1,8 @@
-//! Where to begin: what physics gives at once, before anything is simulated.
+//! The start of a fit: the values that physics gives at once, before anything is simulated.
 //!
 //! - One request at a time: its latency is the host's time, the link's and one read of flash.
-//! - Many requests: the most that is read is what the link, the buses or the dies can do. Which of them, one figure can't
-//!   say, so there is a start for each.
+//! - Many requests: the most that is read is what the link, the buses or the dies can do. One figure can't say which of
+//!   them it is, so there is a start for each.
 //! - Writes against fill: W = B / (1 + c (A(u f) - 1)) with the write amplification A of uniform random writes to the share
 //!   u f of the data capacity, and c = 1 where a relocated sector costs what a written one does. For bands of many sectors
 //!   all policies that choose among enough bands come close to A = 1 / (1 - X), u f = (X - 1) / ln X (Desnoyers, "Analytic
@@ -12,19 +12,19 @@ use crate::fit::knob::Knob;
 use crate::fit::observe::{Figure, Observation};
 use crate::fit::space::Space;
 
-/// How far a part that is not the limit lies above it.
+/// Factor by which a part that is not the limit lies above it.
 const ROOM: f64 = 2.5;
-/// How far the part that is the limit lies above what was reached.
+/// Factor by which the part that is the limit lies above what was reached.
 const LIMIT: f64 = 1.05;
 /// Share of a lone read's latency that is the link's, where no write says.
 const LINK_SHARE: f64 = 0.2;
 
 /// Spare factor where no collection shows.
 const MAX_SPARE: f64 = 0.5;
-/// How much faster larger blocks are written where requests are the limit.
+/// Factor by which larger blocks are written faster where requests are the limit.
 const FASTER: f64 = 1.5;
 
-/// Which part is taken to be the limit of reads.
+/// The part that is taken to be the limit of reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
     Link,
@@ -66,7 +66,7 @@ pub(crate) fn starts(space: &Space, points: &[&Observation]) -> Vec<Vec<f64>> {
 /// Spare factors to begin with where relocation goes through the host.
 const HOST_PATH_SPARES: [f64; 6] = [0.08, 0.12, 0.16, 0.2, 0.26, 0.34];
 
-/// Where the host moves one sector after the other, that is the limit of a full card: W = 1 / ((A - 1) s). Any spare space
+/// Moving one sector after the other through the host is the limit of a full card: W = 1 / ((A - 1) s). Any spare space
 /// explains the fullest point, with another s for each; only simulation tells them apart.
 fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
     let curve = random_writes(points);
@@ -84,8 +84,8 @@ fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
         .to_vec()
 }
 
-/// Random writes are faster in larger blocks, though many are under way: it is not flash that they wait for. What flash
-/// can program is the same in all blocks of a page and more.
+/// Random writes are faster in larger blocks, though many are under way: it is not flash that they wait for. Flash
+/// programs as many bytes in all blocks of a page and more.
 fn larger_blocks_write_faster(points: &[&Observation]) -> bool {
     let of = |p: &&&Observation| {
         p.condition.mode.writes()
@@ -130,7 +130,7 @@ fn guess(space: &Space, points: &[&Observation], knob: Knob, limit: Limit, fill:
     let most_reads = reads().map(|p| throughput(&p) / f64::from(p.condition.block_bytes)).fold(0.0, f64::max);
     let most_written = writes().map(|p| throughput(&p)).fold(0.0, f64::max);
     let most_writes = writes().map(|p| throughput(&p) / f64::from(p.condition.block_bytes)).fold(0.0, f64::max);
-    // Where requests are the limit of writes as well, flash is not: nothing of collection shows.
+    // Flash is not the limit where requests are the limit of writes as well: nothing of collection shows.
     let by_command = limit == Limit::Commands && larger_blocks_write_faster(points);
     let host = space.host();
     let host_ns = (host.submit_ns + host.complete_ns) as f64;

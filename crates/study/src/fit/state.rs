@@ -7,10 +7,10 @@ use ftl::{Ftl, Lba};
 use profile::DeviceConfig;
 use target::{Modelled, Pattern, Progress, RunError};
 
-/// How often streams go round, so that nothing of what lay there before is left.
+/// Number of rounds that streams take, so that nothing of what lay there before is left.
 const ROUNDS: u32 = 3;
 
-/// What a state depends on: everything of the card that is not a time, and how it was written.
+/// Returns the key of a state: everything of the card that is not a time, and how it was written.
 pub(crate) fn state_key(device: &DeviceConfig, condition: &Condition) -> String {
     let cards = device.cards();
     let first = cards.first().map(|card| {

@@ -1,9 +1,9 @@
 //! Cards whose writes stop while collection cleans: what shows them, and how they are modelled.
 //!
 //! Between two stalls nothing is collected, and writes are as fast as on an empty card. In a stall all writes that are
-//! outstanding wait until a burst of bands is clean. So medians say nothing of how full the card is while throughput does,
-//! and most of the time that writes wait falls to few of them: no card whose collection is paced looks like that. How much
-//! is cleaned at once is what goes through between two stalls, and how long they are.
+//! outstanding wait until a burst of bands is clean. So medians say nothing of how full the card is while throughput
+//! does, and most of the time that writes wait falls to few of them: no card whose collection is paced looks like that.
+//! The bytes that go through between two stalls, and the stalls' length, tell how much is cleaned at once.
 //!
 //! A burst is thought of in bytes, for dies and pages change what a band holds.
 
@@ -33,7 +33,7 @@ const LONGEST_NOISE: f64 = 0.1;
 const START_FREE_BANDS: u32 = 4;
 /// Bands held free where a base that stops the world does not say.
 const TARGET_FREE_BANDS: u32 = 4;
-/// What is cleaned at once where no figure says.
+/// Bytes that are cleaned at once where no figure says.
 const SOME_BYTES: f64 = 256.0 * 1024.0 * 1024.0;
 /// A model cleans no more than this at once, but always a band: of longer bursts it makes several short ones, and what
 /// it lacks in length is put back afterwards. That the spare space swings less by it makes it more like a whole card, where
@@ -57,7 +57,8 @@ pub(crate) fn longest(class: &IoClass) -> Option<Measured> {
     AT_RANKS.iter().any(is_stall).then_some(measured)
 }
 
-/// What requests below a percentile add to the mean: latency rises evenly from one known percentile to the next.
+/// Returns the part that requests below a percentile add to the mean: latency rises evenly from one known percentile to
+/// the next.
 fn waited(class: &IoClass, most: f64) -> f64 {
     let mut sum = 0.0;
     let mut last = (0.0, class.lat_ns.min as f64);
@@ -84,12 +85,13 @@ pub(crate) fn forget_what_is_rare(points: &mut [Observation]) {
     }
 }
 
-/// Whether the points show writes that wait for stalls.
+/// Returns whether the points show writes that wait for stalls.
 pub(crate) fn show(points: &[Observation]) -> bool {
     points.iter().any(|point| writes_at_random(point) && point.value(Figure::WriteLongest).is_some())
 }
 
-/// What is cleaned at once, from what is written from one stall to the next: the stalls' length over their share of time.
+/// Returns the bytes that are cleaned at once, from those that are written from one stall to the next: the stalls'
+/// length over their share of time.
 pub(crate) fn cleaned_bytes(points: &[Observation]) -> f64 {
     let of = |point: &Observation| {
         let condition = &point.condition;
@@ -105,7 +107,7 @@ pub(crate) fn cleaned_bytes(points: &[Observation]) -> f64 {
 }
 
 impl Space {
-    /// Whether writes that stop may be what explains the figures, or the base has them.
+    /// Returns whether writes that stop may be what explains the figures, or the base has them.
     pub fn may_stop(&self, points: &[Observation]) -> bool {
         self.base_choices.stops_the_world || show(points)
     }
@@ -120,7 +122,7 @@ impl Space {
         f64::from(geometry.units_per_band()) * longer * self.programmed_at_once(dies)
     }
 
-    /// What the base cleans at once, where it stops the world.
+    /// Returns the bytes that the base cleans at once, where it stops the world.
     pub fn base_cleaned_bytes(&self) -> Option<f64> {
         let GcMode::StopTheWorld { start_free_bands, stop_free_bands } = self.card.ftl.gc else { return None };
         Some(f64::from(stop_free_bands - start_free_bands) * self.band_bytes(&[]))
@@ -145,7 +147,7 @@ impl Space {
         (bands.max(1.0) * self.band_bytes(values)).ln()
     }
 
-    /// How collection goes about it, as the card's file says it.
+    /// Returns the settings of collection, as the card's file says them.
     pub fn collection_settings(&self, values: &[f64]) -> Vec<(String, String)> {
         let (stops, did) = (self.choices.stops_the_world, self.base_choices.stops_the_world);
         let start = match self.card.ftl.gc {

@@ -18,7 +18,7 @@ const READER_BLOCK_BYTES: f64 = 8_192.0;
 /// Rows that are read.
 const MAX_ROWS: usize = 10_000;
 
-/// Whether a file's beginning looks like such a table.
+/// Returns whether a file's beginning looks like such a table.
 pub fn is_table(path: &str) -> bool {
     let name = path.rsplit_once(':').map_or(path, |(file, _)| file);
     [path, name].iter().any(|name| name.to_ascii_lowercase().ends_with(".csv"))

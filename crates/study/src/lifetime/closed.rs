@@ -1,4 +1,4 @@
-//! What follows without a simulation, as a check on it.
+//! The closed form, as a check on the simulation.
 
 /// Bytes that the host can write until the rated cycles are used up, if all blocks wear alike: every cycle of every block
 /// programs its data once, and `waf` of what is programmed serves one of the host. Parity and summaries have no part of

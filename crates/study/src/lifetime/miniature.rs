@@ -10,8 +10,8 @@
 //!   blocks are gone at the same share of the rated cycles;
 //! - the bound on the spread of wear as a share of the rated cycles.
 //!
-//! What is not kept is chance: blocks are a few cycles apart however many cycles there are, and a few are a larger part of
-//! few. So an accelerated life shows a wider spread than the real one has, never a narrower one.
+//! Chance is not kept: blocks are a few cycles apart however many cycles there are, and a few are a larger part of few.
+//! So an accelerated life shows a wider spread than the real one has, never a narrower one.
 //!
 //! Summaries of bands are left out of the small card, of which they would be too large a part; they count in
 //! the large one's data capacity.
@@ -20,7 +20,7 @@ use card::CardConfig;
 use ftl::{FtlConfig, GcMode, SlcCache};
 use media::nand::{Endurance, Geometry, NandConfig};
 
-/// How small it is to be.
+/// Size of the miniature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Data bands at least.
@@ -40,11 +40,11 @@ impl Default for Size {
 /// The small card.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Miniature {
-    /// Its flash.
+    /// Flash of the miniature.
     pub nand: NandConfig,
-    /// Its bands.
+    /// Number of its bands.
     pub bands: u32,
-    /// How it is managed.
+    /// Its flash management.
     pub ftl: FtlConfig,
     /// Cycles of the large card for one of its own.
     pub factor: f64,

@@ -10,39 +10,35 @@ use profile::{Profile, ProfileError};
 use results::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeSpread};
 use target::Progress;
 
-/// Which card is worn out by which writes.
+/// The card that is worn out, and the writes that do it.
 #[derive(Clone, Debug)]
 pub struct Wearing {
     /// The card, with its reserve.
     pub profile: Profile,
     /// Share of the user capacity in use, above 0, at most 1.
     pub fill: f64,
-    /// Which blocks are written; `None`: front to back, again and again.
+    /// Distribution of the blocks that are written; `None`: front to back, again and again.
     pub access: Option<Access>,
     /// Bytes of a write.
     pub block_bytes: u64,
-    /// Root seed.
+    /// Root seed of the simulation.
     pub seed: u64,
-    /// How small the card that is worn out in its place is.
+    /// Size of the card that is worn out in its place.
     pub size: Size,
 }
 
-/// Why nothing can be said.
+/// An error that keeps a lifetime from being told.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum LifetimeError {
-    /// The card.
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// Disks have no cycles.
     #[error("{name} is disks, whose cycles nobody counts")]
-    Disks {
-        /// Which.
-        name: String,
-    },
+    Disks { name: String },
     /// The small card can't be built.
     #[error(transparent)]
     Ftl(#[from] FtlError),
-    /// The writes.
     #[error(transparent)]
     Load(#[from] LoadError),
     /// A person asked to stop.
@@ -68,7 +64,7 @@ pub fn lifetime(
     progress: &dyn Progress,
 ) -> Result<LifetimeCase, LifetimeError> {
     let profile = &wearing.profile;
-    // How large the card is says the whole of it; how it works does any of its sizes.
+    // The whole card gives the figures that depend on its size; any of its sizes shows how it works.
     let figures = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().to_owned() })?;
     let lowered = profile.lower(SMALLEST)?;
     let card = lowered.cards().first().expect("a flash device has a card");
@@ -158,7 +154,7 @@ struct Life {
     before: Counters,
 }
 
-/// What a life was. Sectors are the small card's, cycles the large one's.
+/// Outcome of a life. Sectors are the small card's, cycles the large one's.
 #[derive(Default)]
 struct Outcome {
     waf: f64,

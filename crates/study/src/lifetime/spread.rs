@@ -1,4 +1,4 @@
-//! How evenly blocks are worn.
+//! Spread of the blocks' wear.
 
 use ftl::Ftl;
 use results::LifetimeSpread;

@@ -1,4 +1,4 @@
-//! What of a run's result answers a question.
+//! The parts of a run's result that answer a question.
 
 use results::{Histogram, IoClass, LatencySummary, RunResult, WhatifAnswer, WhatifLatency};
 use std::collections::BTreeMap;
@@ -25,8 +25,8 @@ fn latency(lat: &LatencySummary) -> WhatifLatency {
     WhatifLatency { mean: lat.mean, p50: lat.at(50.0), p99: lat.at(99.0), p99_9: lat.at(99.9) }
 }
 
-/// Of all requests together: exact where there is one kind of them, else from the merged histograms, whose percentiles
-/// are at most 3.2 % too high.
+/// Merges all requests: exact where there is one kind of them, else from the merged histograms, whose percentiles are
+/// at most 3.2 % too high.
 fn both(read: &IoClass, write: &IoClass) -> WhatifLatency {
     if write.total_ios == 0 {
         return latency(&read.lat_ns);

@@ -1,4 +1,4 @@
-//! What may vary.
+//! The quantities that may vary.
 
 use crate::whatif::question::Setup;
 use load::FileioMode;
@@ -8,22 +8,21 @@ use serde_json::{Value, json};
 
 /// An axis with its values, in the order in which they were asked.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Axis {
     /// Percent of the user capacity in use, above 0, at most 100.
     Fill(Vec<f64>),
     /// Percent of the capacity sold that is given up at format, at least 0, below 100: `ftl.reserve`.
     Reserve(Vec<f64>),
-    /// What is asked.
+    /// Kinds of load, as fileio names them.
     Load(Vec<FileioMode>),
     /// Percent of the requests that read, in a mix.
     ReadPercent(Vec<f64>),
     /// Bytes of a request.
     Block(Vec<u32>),
-    /// Threads.
     Threads(Vec<u32>),
     /// A number or a choice of the card's or the host's file.
     Setting {
-        /// `ftl.victim`, `host.cores`.
         key: String,
         /// As they would follow the `=`.
         values: Vec<String>,
@@ -44,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// For people.
+    /// Returns the label for people.
     pub fn label(&self) -> &str {
         match self {
             Axis::Fill(_) => "Space in use",
@@ -57,7 +56,7 @@ impl Axis {
         }
     }
 
-    /// How many values it has.
+    /// Returns the number of its values.
     pub fn len(&self) -> usize {
         match self {
             Axis::Fill(v) | Axis::Reserve(v) | Axis::ReadPercent(v) => v.len(),
@@ -67,12 +66,12 @@ impl Axis {
         }
     }
 
-    /// Whether it has none.
+    /// Returns whether it has none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// What its values are.
+    /// Returns the unit of its values.
     pub fn unit(&self) -> WhatifUnit {
         match self {
             Axis::Fill(_) | Axis::Reserve(_) | Axis::ReadPercent(_) => WhatifUnit::Percent,
@@ -112,7 +111,7 @@ impl Axis {
         }
     }
 
-    /// For results.
+    /// Describes the axis for results.
     pub fn describe(&self) -> WhatifAxis {
         WhatifAxis {
             key: self.key().to_owned(),
@@ -156,7 +155,7 @@ impl Axis {
         Ok(())
     }
 
-    /// Whether its values change what the card is, and not only what it is asked.
+    /// Returns whether its values change what the card is, and not only what it is asked.
     pub(crate) fn changes_device(&self) -> bool {
         matches!(self, Axis::Reserve(_)) || matches!(self, Axis::Setting { key, .. } if !key.starts_with("host."))
     }

@@ -1,4 +1,4 @@
-//! What is asked: a card, a host, a load, and what varies; and whether each point of it can exist.
+//! A question: a card, a host, a load, and the quantities that vary; and whether each point of it can exist.
 
 use crate::whatif::axis::Axis;
 use device::{HostConfig, SECTOR_BYTES};
@@ -10,44 +10,44 @@ use target::{Measure, Pattern, pattern_of};
 /// A grid: the product of the axes.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// The card.
+    /// The card in question.
     pub profile: Profile,
-    /// Who asks it.
+    /// The host that issues the requests.
     pub host: Host,
     /// Share of the card's size to model, above 0, at most 1.
     pub scale: f64,
     /// Root seed of every point.
     pub seed: u64,
-    /// How long to measure each.
+    /// Measured part of each point.
     pub measure: Measure,
-    /// What is asked where no axis says otherwise; its file is what is in use.
+    /// The load where no axis says otherwise; its file is the part in use.
     pub load: FileioConfig,
-    /// What varies.
+    /// Quantities that vary.
     pub axes: Vec<Axis>,
 }
 
-/// Why a point can't exist.
+/// The reason why a point can't exist.
 #[derive(Debug, thiserror::Error)]
 #[error("{typed}: {why}")]
 pub struct Refusal {
     /// The axis values that ask for it, as they are typed.
     pub typed: String,
-    /// What is wrong.
+    /// The problem of the point.
     pub why: Why,
 }
 
-/// What is wrong with a point.
+/// A problem of a point.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum Why {
     /// The card or the host.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The load.
     #[error(transparent)]
     Load(#[from] LoadError),
 }
 
-/// What the axes make of the question, before it is known to be possible.
+/// A question with its axes applied, before it is known to be possible.
 pub(crate) struct Setup {
     pub profile: Profile,
     pub host: Host,
@@ -67,19 +67,19 @@ pub(crate) struct Point {
     pub state: State,
 }
 
-/// What a point is brought to before it is measured: points of the same state share the work.
+/// The state to which a point is brought before it is measured: points of the same state share the work.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct State {
-    /// Which values of the axes that change the card.
+    /// Values of the axes that change the card.
     device: Vec<usize>,
     fill: f64,
     pattern: Pattern,
-    /// What the load touches, which may be less than what is in use.
+    /// Bytes that the load touches, which may be fewer than are in use.
     file_bytes: u64,
 }
 
 impl State {
-    /// Whether bringing a card to it writes over what is in use.
+    /// Returns whether bringing a card to it writes over what is in use.
     pub(crate) fn is_written_over(&self) -> bool {
         self.pattern != Pattern::None
     }
@@ -91,17 +91,17 @@ impl Question {
         (0..self.count()).map(|i| self.checked(&self.indices(i))).collect()
     }
 
-    /// Whether all points can exist.
+    /// Returns whether all points can exist.
     pub fn check(&self) -> Result<(), Refusal> {
         (0..self.count()).try_for_each(|i| self.checked(&self.indices(i)).map(drop))
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub fn count(&self) -> usize {
         self.axes.iter().map(Axis::len).product()
     }
 
-    /// Which value of each axis point `i` has.
+    /// Returns the value of each axis at point `i`.
     pub(crate) fn indices(&self, i: usize) -> Vec<usize> {
         let mut left = i;
         let mut indices = vec![0; self.axes.len()];

@@ -15,27 +15,27 @@ use target::Progress;
 
 /// Axes that can be searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum RangeAxis {
     /// Percent in use.
     Fill,
     /// Percent given up at format.
     Reserve,
-    /// Threads.
     Threads,
 }
 
 /// Whole values of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
-    /// Of which axis.
+    /// Axis of the range.
     pub axis: RangeAxis,
-    /// Least value.
+    /// Smallest value of the range.
     pub least: u32,
     /// Most, not below it.
     pub most: u32,
 }
 
-/// What is to hold: at least one of the two.
+/// The bound that is to hold: at least one of the two.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
     /// 99 of 100 requests take no longer.
@@ -44,12 +44,12 @@ pub struct Bound {
     pub min_bw_bytes: Option<f64>,
 }
 
-/// What is searched for.
+/// The goal of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Search {
-    /// Where.
+    /// Range in which it searches.
     pub range: Range,
-    /// What must hold.
+    /// Bound that must hold.
     pub bound: Bound,
 }
 
@@ -133,7 +133,7 @@ impl Search {
         }
     }
 
-    /// How far the value `step` steps from the easy end is from the least.
+    /// Returns the distance from the smallest value of the value that lies `step` steps from the easy end.
     fn index(&self, step: u32) -> u32 {
         match self.wanted() {
             WhatifWanted::Most => step,
@@ -150,9 +150,9 @@ impl Search {
         answer.is_some_and(|answer| self.is_quick(answer) && self.is_fast(answer))
     }
 
-    /// What is bisected: few threads move too little, and many take too long, so of both only the latter decides how far
-    /// threads can go.
-    fn goes_on(&self, answer: Option<&WhatifAnswer>) -> bool {
+    /// Only the bound that can fail at the far end is bisected: few threads move too little, and many take too long, so
+    /// of both only the latter decides how far threads can go.
+    fn continues(&self, answer: Option<&WhatifAnswer>) -> bool {
         match self.range.axis {
             RangeAxis::Threads if self.bound.p99_ns.is_some() => answer.is_some_and(|answer| self.is_quick(answer)),
             _ => self.holds(answer),
@@ -193,13 +193,13 @@ impl Hunt {
     }
 
     fn learn(&mut self, step: u32, point: WhatifPoint, search: &Search) {
-        let goes_on = search.goes_on(point.answer.as_ref());
-        self.tried.insert(step, (goes_on, point));
+        let continues = search.continues(point.answer.as_ref());
+        self.tried.insert(step, (continues, point));
     }
 
     /// The first step that was seen to break, and the last before it that was seen to hold.
     fn border(&self) -> (Option<u32>, Option<u32>) {
-        let breaks = self.tried.iter().find(|(_, (goes_on, _))| !goes_on).map(|(&step, _)| step);
+        let breaks = self.tried.iter().find(|(_, (continues, _))| !continues).map(|(&step, _)| step);
         let before = breaks.unwrap_or(u32::MAX);
         let holds = self.tried.range(..before).next_back().map(|(&step, _)| step);
         (holds, breaks)
@@ -207,10 +207,10 @@ impl Hunt {
 
     /// A step beyond one that breaks holds.
     fn contradicts(&self) -> bool {
-        self.border().1.is_some_and(|breaks| self.tried.range(breaks..).any(|(_, (goes_on, _))| *goes_on))
+        self.border().1.is_some_and(|breaks| self.tried.range(breaks..).any(|(_, (continues, _))| *continues))
     }
 
-    /// What is to be tried now; nothing when it is over.
+    /// Returns the values to be tried now; nothing when it is over.
     fn next(&self) -> Vec<u32> {
         let unknown = |steps: Vec<u32>| -> Vec<u32> {
             let mut steps: Vec<u32> = steps.into_iter().filter(|step| !self.tried.contains_key(step)).collect();
@@ -360,7 +360,7 @@ mod tests {
         assert_eq!(hunt(&SEARCH, |step| step <= 50 || step == 52).0, WhatifOutcome::NotMonotone);
         assert_eq!(hunt(&SEARCH, |step| step == 49).0, WhatifOutcome::NotMonotone);
         assert_eq!(hunt(&SEARCH, |step| step != 49).0, WhatifOutcome::NotMonotone);
-        // What holds without a break from the easy end on is what is reported.
+        // The search reports what holds without a break from the easy end on.
         let (_, holds, breaks, _) = hunt(&SEARCH, |step| step < 20 || step == 49);
         assert_eq!((holds, breaks), (Some(20.0), Some(21.0)));
     }
