@@ -18,7 +18,6 @@ use config::MAX_COMPLAINTS;
 use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
 use check::Found;
-use config::MAX_COMPLAINTS;
 use results::{CrashCycle, DatabaseCrash};
 use sessions::{Ledger, Pulled};
 use std::time::Duration;
