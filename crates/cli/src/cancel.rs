@@ -26,7 +26,7 @@ pub fn listen_patiently() -> Result<(), Failure> {
     })?)
 }
 
-/// Whether Ctrl-C was pressed.
+/// Returns whether Ctrl-C was pressed.
 pub fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }

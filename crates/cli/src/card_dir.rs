@@ -15,14 +15,13 @@ const DESCRIPTION: &str = "card.toml";
 /// The description's own version.
 const VERSION: u32 = 1;
 
-/// What `card.toml` says.
+/// Contents of `card.toml`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
     version: u32,
     /// The card's name, in hexadecimal.
     id: String,
-    /// Of the profile.
     name: String,
     user_bytes: u64,
     settings: Vec<String>,
@@ -34,9 +33,9 @@ struct Description {
 
 /// A card in a folder.
 pub struct CardDir {
-    /// The folder.
+    /// Folder of the card.
     pub dir: PathBuf,
-    /// What it was made from.
+    /// Profile that it was made from.
     pub profile: Profile,
     /// As it lies there.
     pub config: CardConfig,
@@ -45,17 +44,17 @@ pub struct CardDir {
     id: CardId,
 }
 
-/// What a new card is made from.
+/// Parameters of a new card.
 pub struct New<'a> {
     /// Name or path of the profile.
     pub card: &'a str,
-    /// What is different from it.
+    /// Settings that differ from the profile.
     pub settings: &'a [String],
-    /// What a host sees; `None`: as much as the card has.
+    /// Bytes that a host sees; `None`: as many as the card has.
     pub user_bytes: Option<u64>,
     /// Devices or files for the modules, by slot; none: files in the folder.
     pub modules: &'a [PathBuf],
-    /// What is on the devices may be destroyed.
+    /// Contents of the devices may be destroyed.
     pub overwrite: bool,
 }
 
@@ -168,17 +167,17 @@ impl CardDir {
         Ok(CardDir { dir: dir.into(), profile, config, modules: description.modules, id })
     }
 
-    /// Where the modules are.
+    /// Returns the paths of the modules.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.modules.iter().map(|path| self.dir.join(path)).collect()
     }
 
-    /// How it is started.
+    /// Returns the parameters of its start.
     pub fn start(&self, seed: u64) -> Start {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
-    /// Its modules, to be looked at and not changed. What is wrong with single ones is said in words.
+    /// Its modules, to be looked at and not changed. Problems of single ones are said in words.
     pub fn look(&self, note: impl FnMut(String)) -> Result<Files, Failure> {
         let files = Files::look(&self.places())?;
         say(&files, note);
@@ -189,7 +188,7 @@ impl CardDir {
         self.paths().into_iter().map(Some).collect()
     }
 
-    /// Starts it. What is wrong with single modules is said in words.
+    /// Starts it. Problems of single modules are said in words.
     pub fn run(&self, start: Start, note: impl FnMut(String)) -> Result<Live, Failure> {
         let files = Files::open(&self.places())?;
         say(&files, note);

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use target::{ModelTarget, Target};
 
-/// What a card shows of itself where nobody says: so much that a buffer cache holds an eighth of a quarter of it.
+/// Size of a card where nobody says: so much that a buffer cache holds an eighth of a quarter of it.
 const SIZE_BYTES: u64 = 8 << 30;
 
 /// On a card, by its name, its file, or the folder that its modules lie in.
@@ -97,7 +97,7 @@ fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsStri
     words.extend(["--seed".into(), args.seed.to_string().into(), "--log".into(), "none".into()]);
     let is_disks = profile.disks_with_contents(Some(bytes))?.is_some();
     let card = if is_disks { None } else { Some(profile.with_contents(Some(bytes))?) };
-    // What is known of it is what is known of its model.
+    // Facts about the card are those of its model.
     let mut info = ModelTarget::new(&profile, &Host::open("default")?, 1.0, args.seed)?.info();
     info.kind = TargetKind::Served;
     info.name.clone_from(&args.target);

@@ -104,7 +104,7 @@ pub fn on(
         options: ReviewOptions {
             seed: args.seed,
             scale: 1.0,
-            // How full the device is, is the database's size, and what else lies in its directory.
+            // The fill of the device is the database's size, and the other files in its directory.
             fill: 0.0,
             quick: args.quick,
             budget_s: None,
@@ -209,7 +209,7 @@ fn plan_json(plan: &Plan, request: &Request) -> serde_json::Value {
     })
 }
 
-/// What was to be done, and what became of it.
+/// Reports the phases and their outcome.
 fn phases(request: &Request, plan: &Plan, done: &Reviewed) -> Vec<PhaseReport> {
     let report = &done.report;
     let seconds =

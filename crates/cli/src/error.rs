@@ -1,4 +1,4 @@
-//! What can go wrong, as one line.
+//! Errors of commands, each as one line.
 
 use crate::units::{self, capacity};
 use load::LoadError;
@@ -9,16 +9,14 @@ use std::path::PathBuf;
 use target::{RunError, TargetError};
 use thiserror::Error;
 
-/// Why a command did not do what was asked.
+/// An error that keeps a command from doing what was asked.
 #[derive(Debug, Error)]
 pub enum Failure {
     /// The card or the host.
     #[error(transparent)]
     Profile(#[from] ProfileError),
-    /// The load.
     #[error(transparent)]
     Load(#[from] LoadError),
-    /// The run.
     #[error(transparent)]
     Run(#[from] RunError),
     /// The model is too small for the load, the card is not.
@@ -27,31 +25,20 @@ pub enum Failure {
         capacity(*.needed_bytes), capacity(*.scaled_bytes), units::scale(*.scale), units::scale(*.try_scale)
     )]
     TooLargeForScale {
-        /// What the load touches.
         needed_bytes: u64,
-        /// What the model has.
         scaled_bytes: u64,
-        /// Its scale.
         scale: f64,
         /// A scale at which the load fits.
         try_scale: f64,
     },
     /// The card is too small for the load.
     #[error("the load needs {}, the card has {} at full size", capacity(*.needed_bytes), capacity(*.user_bytes))]
-    TooLarge {
-        /// What the load touches.
-        needed_bytes: u64,
-        /// What the card has.
-        user_bytes: u64,
-    },
-    /// The trace.
+    TooLarge { needed_bytes: u64, user_bytes: u64 },
     #[error("{source}{}", if .source.is_of_a_line() { "; --skip-bad skips and counts such lines" } else { "" })]
     Trace {
-        /// Where, and what.
         #[from]
         source: load::trace::TraceError,
     },
-    /// A recording.
     #[error(transparent)]
     Record(#[from] drive::record::RecordError),
     /// A point of a comparison.
@@ -59,76 +46,41 @@ pub enum Failure {
     Point(#[from] PointError),
     /// Neither a card nor a file.
     #[error("{source}; a file is named with a slash (./{name}), a new one with --size")]
-    NoTarget {
-        /// As typed.
-        name: String,
-        /// What the cards say.
-        source: Box<Failure>,
-    },
+    NoTarget { name: String, source: Box<Failure> },
     /// An option that this kind of target has no use for.
     #[error("{option} has no effect on {what}")]
-    OptionWithout {
-        /// Which.
-        option: &'static str,
-        /// On what.
-        what: &'static str,
-    },
+    OptionWithout { option: &'static str, what: &'static str },
     /// A card whose contents have no place.
     #[error("say where the contents of {card} are: --memory keeps them while the server runs")]
-    NoBacking {
-        /// As typed.
-        card: String,
-    },
+    NoBacking { card: String },
     /// No card lies in a folder, or there is no such folder.
     #[error("{}: {}; flashrig create {} --card NAME makes a card there", .dir.display(), match .is_there {
         true => "no card lies in this folder",
         false => "there is no such folder",
     }, .dir.display())]
     NoCardIn {
-        /// As typed.
         dir: PathBuf,
-        /// Whether there is such a folder.
+        /// True if there is such a folder.
         is_there: bool,
     },
     /// Disks that would be as fast as memory.
     #[error("{name} is disks: without their times they would be plain memory; add --timing model")]
-    DisksWithoutTiming {
-        /// As typed.
-        name: String,
-    },
+    DisksWithoutTiming { name: String },
     /// A new card where there is one.
     #[error("{} holds a card already: serve it, or name another folder", .dir.display())]
-    CardExists {
-        /// Which.
-        dir: PathBuf,
-    },
+    CardExists { dir: PathBuf },
     /// A description that can't be used.
     #[error("{}: {why}", .path.display())]
-    BadCard {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    BadCard { path: PathBuf, why: String },
     /// More or fewer files than modules.
     #[error("the card has {modules} modules, and {found} files or devices are named for them")]
-    ModuleCount {
-        /// Named.
-        found: usize,
-        /// Of the card.
-        modules: u32,
-    },
+    ModuleCount { found: usize, modules: u32 },
     /// A module's file.
     #[error(transparent)]
     File(#[from] files::FilesError),
     /// A card that does not start.
     #[error("{card}: {source}")]
-    Live {
-        /// As typed.
-        card: String,
-        /// Why.
-        source: live::LiveError,
-    },
+    Live { card: String, source: live::LiveError },
     /// A server that does not start.
     #[error(transparent)]
     Serve(#[from] serve::ServeError),
@@ -137,42 +89,25 @@ pub enum Failure {
     ServeControl(#[from] control::ServeError),
     /// No such group.
     #[error("--control-group {group}: {source}")]
-    Group {
-        /// As typed.
-        group: String,
-        /// Why.
-        source: io::Error,
-    },
+    Group { group: String, source: io::Error },
     /// A card that can't be mounted.
     #[error(transparent)]
     Fuse(#[from] attach::fuse::FuseError),
     /// Keys and certificates.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),
-    /// No plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A result of a real device would be lost.
     #[error("{} is there already: name another with --out, go on with --resume, or replace it with --overwrite", .path.display())]
-    ResultExists {
-        /// Which.
-        path: PathBuf,
-    },
+    ResultExists { path: PathBuf },
     /// Something else would be lost.
     #[error("{} is there and is no review: name another with --out", .path.display())]
-    NoResult {
-        /// Which.
-        path: PathBuf,
-    },
+    NoResult { path: PathBuf },
     /// A result that can't be gone on from.
     #[error("can't resume {}: {source}", .path.display())]
-    Resume {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: ResumeError,
-    },
-    /// What is there can't be found out.
+    Resume { path: PathBuf, source: ResumeError },
+    /// The contents of a path can't be found out.
     #[error(transparent)]
     Identify(#[from] identify::IdentifyError),
     /// It is in use, or holds something.
@@ -186,76 +121,39 @@ pub enum Failure {
         "{} ({title}): a review destroys everything on it; if that is meant, add --destroy-data and type its {what}, \
          or give it: --serial '{value}'", .path.display()
     )]
-    NotAllowed {
-        /// Which.
-        path: PathBuf,
-        /// What it is.
-        title: String,
-        /// What is to be typed.
-        what: String,
-        /// Its value.
-        value: String,
-    },
+    NotAllowed { path: PathBuf, title: String, what: String, value: String },
     /// It is another device than was meant.
     #[error("{}: '{typed}' is not its {what}: nothing was written", .path.display())]
-    NotConfirmed {
-        /// Which.
-        path: PathBuf,
-        /// What was to be typed.
-        what: String,
-        /// What was.
-        typed: String,
-    },
+    NotConfirmed { path: PathBuf, what: String, typed: String },
     /// No terminal to type at.
     #[error("{}: nobody is there to type its {what}: give it with --serial", .path.display())]
-    NobodyToAsk {
-        /// Which.
-        path: PathBuf,
-        /// What is to be typed.
-        what: String,
-    },
-    /// Standard input.
+    NobodyToAsk { path: PathBuf, what: String },
     #[error("can't read from standard input: {0}")]
     Stdin(io::Error),
     /// A file that is not there.
     #[error("{}: there is no such file or device; --size makes a new file", .path.display())]
-    NoSize {
-        /// Which.
-        path: PathBuf,
-    },
+    NoSize { path: PathBuf },
     /// A file of another size.
     #[error("{} is there and holds {}: leave out --size, or name a new file", .path.display(), capacity(*.size_bytes))]
-    OtherSize {
-        /// Which.
-        path: PathBuf,
-        /// Its size.
-        size_bytes: u64,
-    },
+    OtherSize { path: PathBuf, size_bytes: u64 },
     /// Somebody else's file.
     #[error(
         "{} is there and was not made by flashrig: name a new file with --size, or give this one away with \
          --destroy-data", .path.display()
     )]
-    ForeignFile {
-        /// Which.
-        path: PathBuf,
-    },
+    ForeignFile { path: PathBuf },
     /// No card that fits.
     #[error(transparent)]
     Fit(#[from] study::fit::FitError),
     /// A card's file that is not called like one.
     #[error("{}: a card's name ends in .toml, and a host's is another", .path.display())]
-    NoCardFile {
-        /// As asked.
-        path: PathBuf,
-    },
+    NoCardFile { path: PathBuf },
     /// A card's file that is there.
     #[error(
         "{} is there already{}", .path.display(),
         if *.ours { ": name another, or replace it with --overwrite" } else { " and no fit has written it: name another" }
     )]
     CardFileExists {
-        /// Which.
         path: PathBuf,
         /// A fit has written it.
         ours: bool,
@@ -265,64 +163,33 @@ pub enum Failure {
     Import(#[from] import::ImportError),
     /// More devices than a page can show.
     #[error("{given} results are too many to compare: at most {most}")]
-    TooMany {
-        /// As given.
-        given: usize,
-        /// Most.
-        most: usize,
-    },
+    TooMany { given: usize, most: usize },
     /// A page would take the place of something else.
     #[error("{}: a page's name ends in .html, and it is none of the results", .path.display())]
-    NoPage {
-        /// As asked.
-        path: PathBuf,
-    },
+    NoPage { path: PathBuf },
     /// A page that would not be one.
     #[error("{}: a page's name ends in .html", .path.display())]
-    NotAPage {
-        /// As asked.
-        path: PathBuf,
-    },
+    NotAPage { path: PathBuf },
     /// A point that can't exist.
     #[error(transparent)]
     Whatif(#[from] study::whatif::Refusal),
-    /// A life.
     #[error(transparent)]
     Lifetime(#[from] study::lifetime::LifetimeError),
     /// A card that nothing is written to.
     #[error("{load} writes nothing, so nothing wears out")]
-    NothingIsWritten {
-        /// What was asked.
-        load: &'static str,
-    },
+    NothingIsWritten { load: &'static str },
     /// More reserves than columns.
     #[error("{given} reserves are too many: at most {most}")]
-    TooManyReserves {
-        /// As given.
-        given: usize,
-        /// Most.
-        most: usize,
-    },
+    TooManyReserves { given: usize, most: usize },
     /// More points than anybody waits for.
     #[error("the grid has {given} points, at most {most} are possible: use fewer values")]
-    TooManyPoints {
-        /// As given.
-        given: usize,
-        /// Most.
-        most: usize,
-    },
+    TooManyPoints { given: usize, most: usize },
     /// One key on two axes.
     #[error("{key} is varied twice")]
-    VariedTwice {
-        /// Which.
-        key: String,
-    },
+    VariedTwice { key: String },
     /// A search along none or several axes.
     #[error("--target-p99 and --min-mb-s search along one range, {given} are given: --fill 20..100, for instance")]
-    NotOneRange {
-        /// How many.
-        given: usize,
-    },
+    NotOneRange { given: usize },
     /// A range and nothing to search for.
     #[error("a range is searched for a bound: add --target-p99 or --min-mb-s, or give a list")]
     RangeWithoutBound,
@@ -334,20 +201,14 @@ pub enum Failure {
     Target {
         /// The partial result.
         partial: PathBuf,
-        /// What happened.
         source: TargetError,
     },
     /// A card's media.
     #[error(transparent)]
     Source(#[from] fsck::SourceError),
-    /// What lies on them.
+    /// The media can't be examined.
     #[error("{}: {source}", .card.display())]
-    Fsck {
-        /// As typed.
-        card: PathBuf,
-        /// Why.
-        source: fsck::FsckError,
-    },
+    Fsck { card: PathBuf, source: fsck::FsckError },
     /// A database on the device.
     #[error(transparent)]
     Database(#[from] database::DatabaseError),
@@ -356,54 +217,31 @@ pub enum Failure {
     Mounted(#[from] database::mounted::MountedError),
     /// A card that no file system fits on.
     #[error("--size is too small for a file system: at least {needed}")]
-    CardTooSmall {
-        /// How much is.
-        needed: String,
-    },
+    CardTooSmall { needed: String },
     /// A database ended before everything was measured.
     #[error("{source}; what was measured until then is in {}", .partial.display())]
     DatabaseEnded {
         /// The partial result.
         partial: PathBuf,
-        /// What happened.
         source: database::DatabaseError,
     },
     /// A directory, and no database to run in it.
     #[error("{} is a directory: --database postgres runs a database in it", .path.display())]
-    DirectoryAlone {
-        /// Which.
-        path: PathBuf,
-    },
+    DirectoryAlone { path: PathBuf },
     /// A device that is attached, or is to be.
     #[error(transparent)]
     Attach(#[from] attach::AttachError),
-    /// A comparison.
     #[error(transparent)]
     Validate(#[from] ValidateError),
     /// A file that was to be written.
     #[error("can't write {}: {source}", .path.display())]
-    Unwritable {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Unwritable { path: PathBuf, source: io::Error },
     /// A file that was to be read.
     #[error("can't read {}: {source}", .path.display())]
-    Unreadable {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    Unreadable { path: PathBuf, source: io::Error },
     /// A file that holds no life.
     #[error("{} holds no life that can be lived again: {source}", .path.display())]
-    NoLife {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: Box<torture::campaign::NotAReproducer>,
-    },
+    NoLife { path: PathBuf, source: Box<torture::campaign::NotAReproducer> },
     /// A running card.
     #[error(transparent)]
     Control(#[from] control::ClientError),
@@ -413,7 +251,6 @@ pub enum Failure {
     /// The terminal does not do what it should.
     #[error("the terminal: {0}")]
     Terminal(io::Error),
-    /// Standard output.
     #[error("can't write to standard output: {0}")]
     Stdout(io::Error),
     /// Ctrl-C can't be heard.

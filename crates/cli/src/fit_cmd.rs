@@ -16,7 +16,7 @@ use study::fit::{Assumed, Base, Fit, FitError, Input, Options, TableProblem};
 
 /// Bytes of a table that are read: more than any has.
 const TABLE_BYTES_LIMIT: u64 = 16 << 20;
-/// How files begin that a fit has written.
+/// Beginnings of files that a fit has written.
 const HEADS: [&str; 2] = ["# A card that measures like ", "# What an I/O costs the host"];
 
 pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -63,8 +63,8 @@ fn deliver(args: &FitArgs, fitted: &Fit) -> Result<ExitCode, Failure> {
     Ok(if fitted.good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// A card's name ends in .toml, which is how commands know it. What is there is not replaced, unless it was asked for and a
-/// fit has written it.
+/// A card's name ends in .toml, which is how commands know it. A file that is there is not replaced, unless it was
+/// asked for and a fit has written it.
 fn check_place(path: &Path, overwrite: bool) -> Result<(), Failure> {
     if path.extension().is_none_or(|extension| extension != "toml") {
         return Err(Failure::NoCardFile { path: path.to_owned() });

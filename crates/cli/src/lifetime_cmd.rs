@@ -142,7 +142,7 @@ fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Re
     Ok(cases)
 }
 
-/// What one life counts in the bar.
+/// Progress of one life in the bar.
 const LIFE: u64 = 1_000;
 
 struct OneOfMany<'a> {

@@ -1,4 +1,4 @@
-//! Where output goes: standard output, and JSON files that are there whole or not at all.
+//! Destinations of output: standard output, and JSON files that are there whole or not at all.
 
 use crate::error::Failure;
 use serde_json::Value;
@@ -27,7 +27,7 @@ pub fn pretty(value: &Value) -> String {
     text
 }
 
-/// Where JSON goes.
+/// The destination of JSON.
 #[derive(Debug)]
 pub enum JsonSink {
     /// To standard output, in place of tables.
@@ -70,12 +70,12 @@ impl JsonSink {
         Ok(JsonSink::File(path))
     }
 
-    /// Whether tables would stand in the way.
+    /// Returns whether tables would stand in the way.
     pub fn is_stdout(&self) -> bool {
         matches!(self, JsonSink::Stdout)
     }
 
-    /// Writes it.
+    /// Writes a value to it.
     pub fn write(self, value: &Value) -> Result<(), Failure> {
         self.write_text(&pretty(value))
     }

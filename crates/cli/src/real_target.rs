@@ -107,7 +107,7 @@ struct Made(PathBuf);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Who removed it meanwhile has done what was to be done.
+        // Somebody who removed it meanwhile has done what was to be done.
         if let Err(error) = Drive::remove_file(&self.0)
             && self.0.symlink_metadata().is_ok()
         {
@@ -116,7 +116,7 @@ impl Drop for Made {
     }
 }
 
-/// Whether a file that is to be written is, or would be, the one at a path whose links are resolved.
+/// Returns whether a file that is to be written is, or would be, the one at a path whose links are resolved.
 fn same_file(written: &Path, resolved: &Path) -> bool {
     let (Some(parent), Some(name)) = (written.parent(), written.file_name()) else { return false };
     let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
@@ -186,7 +186,7 @@ fn carry_out(
     // It takes long: a person who is there sees what is coming, and can stop it before it begins.
     eprintln!("{}", view::plan(title, plan, files));
     cancel::listen()?;
-    // What can't be saved on the way is tried again at the end, and an error then.
+    // A result that can't be saved on the way is saved again at the end, and an error then.
     let save = |result: &ReviewResult| drop(files.write_json(result));
     let done = {
         let watch = Watch::new();

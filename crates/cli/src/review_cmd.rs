@@ -59,7 +59,7 @@ fn model(args: &ReviewArgs, profile: &Profile, host: &Host, scale: f64) -> Resul
     deliver(args, &files, done)
 }
 
-/// What the method is to do.
+/// Returns the options of the method.
 pub fn options(args: &ReviewArgs, scale: f64) -> Options {
     Options {
         seed: args.seed,
@@ -101,7 +101,7 @@ pub fn prior(
     Ok(Some(prior))
 }
 
-/// `--plan`.
+/// Prints the plan of a review for `--plan`.
 pub fn show_plan(args: &ReviewArgs, title: &str, plan: &Plan, files: &Files) -> Result<ExitCode, Failure> {
     if args.json {
         let phases = serde_json::to_value(plan.phases()).expect("results have text keys");

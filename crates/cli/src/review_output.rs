@@ -13,18 +13,16 @@ use std::path::{Path, PathBuf};
 pub struct Files {
     /// Everything that was measured.
     pub json: PathBuf,
-    /// The page.
+    /// Path of the page.
     pub html: PathBuf,
 }
 
-/// What may happen to files that are there.
+/// Treatment of files that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// Reviews are.
     Replaced,
     /// Reviews of models are: they can be made again.
     ReplacedIfModelled,
-    /// None is.
     Refused,
     /// They are gone on with.
     Resumed,
@@ -48,7 +46,8 @@ impl Files {
         Files { json: with(".json"), html: with(".html") }
     }
 
-    /// Finds out that both can be written, before any long work begins. What is there and no review is never replaced.
+    /// Finds out that both can be written, before any long work begins. A file that is there and is no review is never
+    /// replaced.
     pub fn check(&self, existing: Existing) -> Result<(), Failure> {
         for path in [&self.json, &self.html] {
             TextSink::probe(path)?;
@@ -96,13 +95,13 @@ impl Files {
 
     /// The partial result that is to be gone on with.
     pub fn read(&self) -> Result<ReviewResult, Failure> {
-        // What can't be read at all says why.
+        // A file that can't be read at all says why.
         import::read(&self.json)?;
         self.review_there()
     }
 }
 
-/// Whether a file is a page of ours, or has nothing in it, or is not there: then a page may take its place.
+/// Returns whether a file is a page of ours, or has nothing in it, or is not there: then a page may take its place.
 pub fn is_page_or_empty(path: &Path) -> bool {
     // Pipes and devices are written to and hold nothing; reading one would wait.
     if !fs::metadata(path).is_ok_and(|found| found.is_file()) {
@@ -115,7 +114,7 @@ pub fn is_page_or_empty(path: &Path) -> bool {
     head.is_empty() || head.windows(PAGE_MARK.len()).any(|part| part == PAGE_MARK)
 }
 
-/// How the title of each page ends, and where it does at the latest.
+/// End of each page's title, and the bytes in which it stands at the latest.
 const PAGE_MARK: &[u8] = " · Flashrig</title>".as_bytes();
 const PAGE_HEAD_BYTES: u64 = 64 << 10;
 

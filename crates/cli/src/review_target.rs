@@ -1,4 +1,4 @@
-//! Which kind of target a word names, and opening it.
+//! Choice of the target that a word names, and its opening.
 
 use crate::args::{ReviewArgs, values::Scale};
 use crate::error::Failure;
@@ -12,9 +12,7 @@ use std::path::{Path, PathBuf};
 pub enum Named {
     /// A card and the host in front of it.
     Model {
-        /// The card.
         profile: Box<Profile>,
-        /// The host.
         host: Host,
         /// Share of its size.
         scale: f64,

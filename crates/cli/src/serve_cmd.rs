@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs nothing.
+/// Interval at which the server looks whether it is to end, and whether a card is behind: long, because idle costs
+/// nothing.
 const LOOKS: Duration = Duration::from_millis(500);
 
 /// A card that runs.
@@ -23,7 +24,7 @@ struct Running {
     export: Export,
     /// Name of its profile.
     card: String,
-    /// Where its control socket is, unless another place was named; disks have nothing to be controlled.
+    /// Path of its control socket, unless another place was named; disks have nothing to be controlled.
     socket: Option<PathBuf>,
 }
 
@@ -86,7 +87,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What the server's parts tell of goes to standard error, a line for each.
+/// Events of the server's parts go to standard error, a line for each.
 fn log(how: &str) {
     let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO);
     match how {
@@ -128,7 +129,7 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
     }
 }
 
-/// What the control plane learns of the NBD server.
+/// The control plane's view of the NBD server.
 struct NbdClients {
     server: std::sync::Weak<Server>,
     export: String,

@@ -3,12 +3,10 @@
 /// Width that every line of output keeps to.
 pub const COLUMNS: usize = 80;
 
-/// How a column stands.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 

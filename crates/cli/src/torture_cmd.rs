@@ -23,19 +23,19 @@ const OPERATIONS_BEYOND: u32 = 300;
 const SHRINKING_LIVES: u32 = 2_000;
 const NO: u8 = 1;
 
-/// What a campaign came to.
+/// Outcome of a campaign.
 pub struct Report {
-    /// What was asked.
+    /// The campaign that was run.
     pub campaign: Campaign,
-    /// What was done.
+    /// Counts of its work.
     pub tally: Tally,
-    /// What was wrong.
+    /// Violation that was found.
     pub violation: Option<Found>,
-    /// What should have been done, and was not.
+    /// Situations that should have come up, and did not.
     pub gaps: Gaps,
     /// It was stopped before its end.
     pub partial: bool,
-    /// How long it took.
+    /// Wall-clock seconds of the campaign.
     pub wall_seconds: f64,
 }
 
@@ -43,13 +43,13 @@ pub struct Report {
 pub struct Found {
     /// As it was found.
     pub violation: Violation,
-    /// Which faults the small form has.
+    /// Faults of the small form.
     pub faults: Vec<String>,
     /// Requests of the host in it.
     pub requests: u32,
-    /// What goes wrong in it.
+    /// Violation of the small form.
     pub message: String,
-    /// Its file.
+    /// Path of its file.
     pub path: PathBuf,
 }
 
@@ -245,7 +245,7 @@ impl Drop for QuietPanics {
     }
 }
 
-/// Where a tiny card's life is told of.
+/// Returns the heading of a tiny card's life.
 pub fn title(trial: &Trial) -> String {
     format!("card {}, {} requests", trial.card.name(), trial.requests())
 }

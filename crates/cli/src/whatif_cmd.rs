@@ -165,7 +165,7 @@ fn check_belonging(args: &WhatifArgs, modes: &[FileioMode]) -> Result<(), Failur
     Ok(())
 }
 
-/// What is searched for, where a bound is given.
+/// Returns the search, where a bound is given.
 fn search(args: &WhatifArgs) -> Result<Option<Search>, Failure> {
     let axes = &args.axes;
     let mut ranges = Vec::new();

@@ -1,4 +1,4 @@
-//! What is asked of a running card.
+//! Requests to a running card.
 
 use super::values::{Bytes, ValueError};
 use clap::{Args, Subcommand, ValueHint};
@@ -14,7 +14,7 @@ pub struct CtlArgs {
     /// The directory of a card, the path of its control socket, or its name
     #[arg(value_hint = ValueHint::AnyPath)]
     pub card: PathBuf,
-    /// What is asked
+    /// Request to the card
     #[command(subcommand)]
     pub what: CtlCommand,
     /// Print JSON in place of text
@@ -22,7 +22,7 @@ pub struct CtlArgs {
     pub json: bool,
 }
 
-/// What is asked of a running card.
+/// Requests to a running card.
 #[derive(Debug, Subcommand)]
 pub enum CtlCommand {
     /// Print how it stands
@@ -45,18 +45,18 @@ pub enum CtlCommand {
     Trim {
         /// First byte: 0, 64m, 1g
         offset: Bytes,
-        /// How many bytes
+        /// Number of bytes
         length: Bytes,
     },
     /// Change how it works from now on: gc=paced, gc=stop-the-world, target_free_bands=N, rebuild_bytes_per_s=SIZE or none
     Set {
-        /// What, and to what; all of it is changed or nothing
+        /// Key and value; all of it is changed or nothing
         #[arg(value_name = "KEY=VALUE", required = true)]
         settings: Vec<Setting>,
     },
 }
 
-/// What is done to a module.
+/// Actions on a module.
 #[derive(Debug, Subcommand)]
 pub enum ModuleCommand {
     /// Take it out, with the card at work
@@ -79,7 +79,7 @@ pub enum ModuleCommand {
     },
 }
 
-/// What is done to its power.
+/// Actions on its power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum PowerCommand {
     /// Cut it: what was not durable is lost
@@ -111,7 +111,7 @@ fn interval(text: &str) -> Result<Duration, ValueError> {
 /// A setting and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Setting {
-    /// How garbage collection works.
+    /// Collection of garbage.
     Gc(Gc),
     /// Free bands that it works towards.
     TargetFreeBands(u32),

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use database::Part;
 use std::path::PathBuf;
 
-/// What only `--database` takes.
+/// Options of `--database` alone.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
     /// Run this database on TARGET: a directory on a mounted device, or a card, which is served and mounted for it
@@ -41,7 +41,7 @@ pub struct DatabaseArgs {
     /// Power cuts [default: 3]
     #[arg(long, value_name = "N", requires = "database")]
     pub cycles: Option<u32>,
-    /// Where PostgreSQL's programs are [default: PATH, /usr/lib/postgresql/*/bin]
+    /// Directory of PostgreSQL's programs [default: PATH, /usr/lib/postgresql/*/bin]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "database")]
     pub pg_bin: Option<PathBuf>,
 }

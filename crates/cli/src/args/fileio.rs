@@ -4,7 +4,7 @@ use super::values::{BlockBytes, Bytes, Nanoseconds, ShiftBytes, rate, ratio};
 use clap::Args;
 use load::{Access, FileioConfig, FileioMode};
 
-/// What a fileio load asks.
+/// Parameters of a fileio load.
 #[derive(Debug, Args)]
 pub struct FileioArgs {
     /// Size of a request
@@ -35,7 +35,7 @@ pub struct FileioArgs {
     /// Shift of the blocks against their boundaries, to see what misalignment costs
     #[arg(long, value_name = "SIZE", default_value_t = ShiftBytes(0))]
     pub offset_shift: ShiftBytes,
-    /// Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
+    /// Blocks that the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
     #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests

@@ -1,4 +1,4 @@
-//! What `flashrig fsck` is asked.
+//! Options of `flashrig fsck`.
 
 use super::values::{Nanoseconds, ValueError};
 use clap::{Args, ValueHint};
@@ -23,7 +23,7 @@ pub struct FsckArgs {
     /// Read every stripe, with the checksums of payloads and parity
     #[arg(long)]
     pub verify: bool,
-    /// How long a read of a unit lasts, to estimate how long a start takes
+    /// Time of reading a unit, to estimate how long a start takes
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(50_000))]
     pub read_time: Nanoseconds,
     /// Print JSON in place of tables
@@ -34,9 +34,9 @@ pub struct FsckArgs {
 /// Sectors of the host, both ends among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LbaRange {
-    /// The first.
+    /// First of the range.
     pub first: u32,
-    /// The last.
+    /// Last of the range.
     pub last: u32,
 }
 
@@ -53,7 +53,7 @@ impl FromStr for LbaRange {
 /// A stripe of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripeName {
-    /// The band.
+    /// Number of the band.
     pub band: u32,
     /// The stripe in it.
     pub stripe: u32,

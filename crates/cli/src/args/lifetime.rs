@@ -15,21 +15,21 @@ pub struct LifetimeArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// What is written.
+    /// The writes that wear it out.
     #[command(flatten, next_help_heading = "What is written")]
     pub writes: WritesArgs,
     /// The card.
     #[command(flatten, next_help_heading = "The card")]
     pub device: LifetimeDeviceArgs,
-    /// Where answers go.
+    /// Destination of the answers.
     #[command(flatten, next_help_heading = "Output")]
     pub output: LifetimeOutputArgs,
 }
 
-/// What is written.
+/// The writes that wear a card out.
 #[derive(Debug, Args)]
 pub struct WritesArgs {
-    /// How: rndwr, rndrw, seqwr, seqrewr
+    /// Kind of writes: rndwr, rndrw, seqwr, seqrewr
     #[arg(long, short = 'l', value_name = "LOAD", default_value = "rndwr")]
     pub load: Mode,
     /// Bytes that the host writes a day [default: the capacity sold, once]
@@ -41,7 +41,7 @@ pub struct WritesArgs {
     /// Size of a write
     #[arg(long, value_name = "SIZE", default_value_t = BlockBytes(16 << 10))]
     pub block: BlockBytes,
-    /// Which blocks random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
+    /// Blocks that random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
     #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Threads of the run that says how many requests a second there are
@@ -64,12 +64,12 @@ pub struct LifetimeDeviceArgs {
     /// Size of the model in the run for requests a second
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// What is modelled.
+    /// Parameters of the model.
     #[command(flatten)]
     pub model: ModelledArgs,
 }
 
-/// Where answers go.
+/// Destination of the answers.
 #[derive(Debug, Args)]
 pub struct LifetimeOutputArgs {
     /// Write the lives as CSV, a row for each moment; - prints it in place of the table
@@ -80,7 +80,7 @@ pub struct LifetimeOutputArgs {
     pub json: Option<PathBuf>,
 }
 
-/// Why a number of years is none.
+/// A text that is no number of years.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("must be a number of years from 0.1 to 100")]
 struct NotYears;

@@ -1,4 +1,4 @@
-//! What a person types: the commands and their options.
+//! The command line: commands and their options.
 //!
 //! Help, man pages and completions are all made from these definitions.
 
@@ -59,7 +59,7 @@ use values::Scale;
 #[command(disable_help_flag = true)]
 #[command(after_help = examples::TOP)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
     // Both give the short form: it says all there is, on half the lines.
@@ -178,7 +178,7 @@ pub struct ValidateArgs {
 /// `flashrig completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// Which shell
+    /// Shell to complete in
     pub shell: Shell,
 }
 

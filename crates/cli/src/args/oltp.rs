@@ -4,7 +4,7 @@ use super::values::{Bytes, Nanoseconds, percentage};
 use clap::Args;
 use load::{Access, CacheConfig, OltpConfig};
 
-/// What OLTP does.
+/// Parameters of the OLTP load.
 #[derive(Debug, Args)]
 pub struct OltpArgs {
     /// Sessions
@@ -28,7 +28,7 @@ pub struct OltpArgs {
     /// Pages that an insert or an update touches; it changes up to two of them
     #[arg(long, value_name = "N", default_value_t = OltpConfig::default().pages_per_write)]
     pub oltp_pages_write: u32,
-    /// Which pages are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
+    /// Pages that are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
     #[arg(long, value_name = "PATTERN", default_value_t = OltpConfig::default().access)]
     pub oltp_access: Access,
     /// Write-ahead log that an insert or an update makes

@@ -10,10 +10,10 @@ pub struct RecordArgs {
     /// A block device
     #[arg(value_hint = ValueHint::FilePath)]
     pub device: PathBuf,
-    /// Where the trace goes; a file that is there is replaced
+    /// File for the trace; a file that is there is replaced
     #[arg(long, short = 'o', value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: PathBuf,
-    /// How long to record; without it, until Ctrl-C
+    /// Length of the recording; without it, until Ctrl-C
     #[arg(long = "for", value_name = "TIME")]
     pub how_long: Option<Budget>,
     /// Print JSON in place of text

@@ -27,7 +27,7 @@ pub struct ReviewArgs {
     /// Root seed; the same seed asks the same requests
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// What the device costs, in dollars
+    /// Price of the device, in dollars
     #[arg(long, value_name = "USD")]
     pub price: Option<Price>,
     /// Write NAME.json and NAME.html [default: the target's name, here]
@@ -53,7 +53,7 @@ pub struct ReviewArgs {
     pub database: DatabaseArgs,
 }
 
-/// What only a file or a block device takes.
+/// Options of files and block devices alone.
 #[derive(Debug, Args)]
 pub struct RealArgs {
     /// Size of a new file, which is removed afterwards
@@ -73,7 +73,7 @@ pub struct RealArgs {
     pub keep: bool,
 }
 
-/// What only a modelled card takes.
+/// Options of modelled cards alone.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
     /// Model the card at this part of its size [default: 1/64]

@@ -12,16 +12,16 @@ pub struct RunArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// What the host asks: a mode of sysbench's fileio, or a database
+    /// Load of the host: a mode of sysbench's fileio, or a database
     #[arg(long, short = 'l', value_name = "LOAD", required_unless_present = "trace")]
     pub load: Option<LoadName>,
     /// The device and its host.
     #[command(flatten, next_help_heading = "Device and host")]
     pub device: DeviceArgs,
-    /// How long to measure.
+    /// Length of the measurement.
     #[command(flatten, next_help_heading = "How long")]
     pub measure: MeasureArgs,
-    /// What to print and write.
+    /// Destination of the output.
     #[command(flatten, next_help_heading = "Output")]
     pub output: OutputArgs,
     /// A trace.
@@ -98,7 +98,7 @@ pub struct DeviceArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// What is modelled.
+    /// Parameters of the model.
     #[command(flatten)]
     pub model: ModelledArgs,
     /// Do not precondition to steady state: show the fast beginning
@@ -106,7 +106,7 @@ pub struct DeviceArgs {
     pub fresh: bool,
 }
 
-/// How long to measure; without any of these, long enough for stable figures.
+/// Length of the measurement; without any of these, long enough for stable figures.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub struct MeasureArgs {
@@ -121,7 +121,7 @@ pub struct MeasureArgs {
     pub writes: Option<u64>,
 }
 
-/// What to print and write.
+/// Destination of the output.
 #[derive(Debug, Args)]
 pub struct OutputArgs {
     /// Say where the time of slow requests went

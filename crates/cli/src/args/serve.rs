@@ -15,13 +15,13 @@ pub struct CreateArgs {
     /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
     #[arg(long, value_name = "CARD", default_value = "tachion-400")]
     pub card: String,
-    /// What a host sees of it [default: as much as the card has]
+    /// Size that a host sees [default: as much as the card has]
     #[arg(long, value_name = "BYTES")]
     pub size: Option<Bytes>,
-    /// Where the modules lie: as many block devices or files as the card has modules [default: files in the folder]
+    /// Places of the modules: as many block devices or files as the card has modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
-    /// What lies on these devices may be destroyed
+    /// Allow the contents of these devices to be destroyed
     #[arg(long, requires = "modules")]
     pub destroy_data: bool,
     /// Override a number of the card: table.key=value; may be given again
@@ -41,10 +41,10 @@ pub struct ServeArgs {
     /// Hold the contents in memory: they are gone when the server ends
     #[arg(long)]
     pub memory: bool,
-    /// What a host sees of a card in memory [default: as much as the card has]
+    /// Size that a host sees of a card in memory [default: as much as the card has]
     #[arg(long, value_name = "BYTES", requires = "memory")]
     pub size: Option<Bytes>,
-    /// How long things take: as long as the medium takes, or as on the card
+    /// Time that requests take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
     pub timing: String,
     /// Mount the card here, as a folder with one file of its size that can be attached; for one card
@@ -72,7 +72,8 @@ pub struct ServeArgs {
     /// Take only clients with a certificate that this authority has signed, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_certificate", value_hint = ValueHint::FilePath)]
     pub tls_client_authority: Option<PathBuf>,
-    /// How clients that come and go, modules that are pulled and inserted, and power cuts are logged on standard error
+    /// Form in which clients that come and go, modules that are pulled and inserted, and power cuts are logged on
+    /// standard error
     #[arg(long, value_name = "HOW", default_value = "text", value_parser = PossibleValuesParser::new(["text", "json", "none"]))]
     pub log: String,
     /// Refuse what would change a card

@@ -4,7 +4,7 @@ use super::values::{BlockBytes, Bytes, Nanoseconds, Share, percentage};
 use clap::Args;
 use load::{Access, CacheConfig, LogConfig, SlobConfig};
 
-/// What SLOB does.
+/// Parameters of the SLOB load.
 #[derive(Debug, Args)]
 pub struct SlobArgs {
     /// Sessions that only read
@@ -25,7 +25,7 @@ pub struct SlobArgs {
     /// Blocks that one SQL execution touches
     #[arg(long, value_name = "N", default_value_t = SlobConfig::default().work_unit_blocks)]
     pub slob_work_unit: u32,
-    /// Which of its blocks a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
+    /// Blocks of its own that a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
     #[arg(long, value_name = "PATTERN", default_value_t = SlobConfig::default().access)]
     pub slob_access: Access,
     /// Buffer cache
@@ -55,7 +55,7 @@ pub struct SlobArgs {
 }
 
 impl SlobArgs {
-    /// The load.
+    /// Returns the load.
     pub fn config(&self) -> SlobConfig {
         let defaults = SlobConfig::default();
         SlobConfig {

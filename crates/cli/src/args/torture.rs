@@ -12,7 +12,7 @@ pub struct TortureArgs {
     /// Root seed; the same seed gives the same lives
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// So many lives [default: 2000, or as many as --for has time for]
+    /// Number of lives [default: 2000, or as many as --for has time for]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lives: Option<u64>,
     /// Begin no life after this time: 10m, 2h, 90s

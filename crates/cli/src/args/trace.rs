@@ -17,7 +17,7 @@ pub struct TraceArgs {
     /// The trace's format; without it, as its content says
     #[arg(long, value_name = "FORMAT")]
     pub trace_format: Option<FormatName>,
-    /// How fast it is asked: recorded, max, or so many times faster (2x, 0.5x) [default: recorded; of fio2: max]
+    /// Speed of the replay: recorded, max, or so many times faster (2x, 0.5x) [default: recorded; of fio2: max]
     #[arg(long, value_name = "SPEED")]
     pub speed: Option<TraceSpeed>,
     /// Skip and count broken lines, and take time that runs backwards as standing still
@@ -33,7 +33,7 @@ pub struct TraceArgs {
 pub enum FormatName {
     /// MSR Cambridge, CSV
     Msr,
-    /// What blkparse prints; requests as they were issued to the drive (D)
+    /// Output of blkparse; requests as they were issued to the drive (D)
     Blkparse,
     /// fio's iolog, version 2, which has no times but wait lines
     Fio2,
@@ -46,7 +46,7 @@ pub enum FormatName {
 }
 
 impl FormatName {
-    /// The format.
+    /// Returns the format.
     pub fn format(self) -> Format {
         match self {
             FormatName::Msr => Format::Msr,
@@ -59,7 +59,7 @@ impl FormatName {
     }
 }
 
-/// How fast a trace is asked.
+/// Speed at which a trace is replayed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TraceSpeed(pub Speed);
 

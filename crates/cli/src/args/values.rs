@@ -1,4 +1,4 @@
-//! What an option's value may be: sizes, shares, times.
+//! Values of options: sizes, shares, times.
 //!
 //! Each type prints in the syntax that it reads, so that a default in a help text can be typed.
 
@@ -8,20 +8,16 @@ use std::str::FromStr;
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a value is none. clap puts the option's name and the value in front.
+/// The reason why a value is none.
 #[derive(Clone, Debug, PartialEq, Error)]
+#[allow(missing_docs)]
 pub enum ValueError {
     /// Neither a size nor a share.
     #[error(transparent)]
     Unit(#[from] UnitError),
     /// A size outside its range.
     #[error("must be from {min} to {max}")]
-    SizeOutOfRange {
-        /// Least.
-        min: Bytes,
-        /// Most.
-        max: Bytes,
-    },
+    SizeOutOfRange { min: Bytes, max: Bytes },
     /// A size or a shift that is not whole host sectors.
     #[error("must be a multiple of 512 bytes")]
     NotSectors,
@@ -199,7 +195,7 @@ impl FromStr for Budget {
     }
 }
 
-/// What a device costs, in dollars.
+/// Price of a device, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price(pub f64);
 

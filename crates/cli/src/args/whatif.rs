@@ -14,16 +14,16 @@ pub struct WhatifArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// What varies: lists joined by commas.
+    /// Axes of the grid: lists joined by commas.
     #[command(flatten, next_help_heading = "What varies (V1,V2,...; the grid is the product of all)")]
     pub axes: AxisArgs,
-    /// What to search for.
+    /// Bound of the search.
     #[command(flatten, next_help_heading = "Search: one of --fill, --reserve, --threads is a range LEAST..MOST")]
     pub bound: BoundArgs,
-    /// What is the same everywhere.
+    /// Parameters that are the same everywhere.
     #[command(flatten, next_help_heading = "The same for all")]
     pub common: CommonArgs,
-    /// Where answers go.
+    /// Destination of the answers.
     #[command(flatten, next_help_heading = "Output")]
     pub output: WhatifOutputArgs,
 }
@@ -40,7 +40,7 @@ pub struct AxisArgs {
     /// Threads
     #[arg(long, value_name = "N", default_value = "8")]
     pub threads: Values<Threads>,
-    /// What is asked: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw
+    /// Kinds of load: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw
     #[arg(long, short = 'l', value_name = "LOAD", default_value = "rndwr")]
     pub load: Values<Mode>,
     /// Percent of the requests that read, in rndrw [default: 60]
@@ -54,7 +54,7 @@ pub struct AxisArgs {
     pub vary: Vec<Vary>,
 }
 
-/// What is to hold.
+/// Bound that is to hold.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
     /// The value of the range up to which 99 of 100 requests take no longer than this
@@ -65,13 +65,13 @@ pub struct BoundArgs {
     pub min_mb_s: Option<f64>,
 }
 
-/// What is the same for all points.
+/// Parameters that are the same for all points.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
     /// Requests that each thread keeps outstanding
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: u32,
-    /// Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
+    /// Blocks that the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
     #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests
@@ -83,7 +83,7 @@ pub struct CommonArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// What is modelled.
+    /// Parameters of the model.
     #[command(flatten)]
     pub model: ModelledArgs,
     /// Measure each point for so many virtual seconds [default: until its figures are stable]
@@ -91,7 +91,7 @@ pub struct CommonArgs {
     pub seconds: Option<f64>,
 }
 
-/// Where answers go.
+/// Destination of the answers.
 #[derive(Debug, Args)]
 pub struct WhatifOutputArgs {
     /// Write a page with curves and heat maps
@@ -110,36 +110,24 @@ const MAX_VALUES: usize = 1_000;
 
 /// Values joined by commas, or a range of whole ones.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(missing_docs)]
 pub enum Values<T> {
-    /// `50,70,90`.
     List(Vec<T>),
-    /// `20..100`.
     Range(T, T),
 }
 
-/// Why they are none. clap puts the option's name and the value in front.
+/// The reason why they are none.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ValuesError<E> {
     /// One of them is none.
     #[error("{text:?} {why}")]
-    Value {
-        /// Which.
-        text: String,
-        /// Why.
-        why: E,
-    },
+    Value { text: String, why: E },
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice {
-        /// Which.
-        text: String,
-    },
+    Twice { text: String },
     /// More than anybody waits for.
     #[error("has {count} values, at most {MAX_VALUES} are possible")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
+    TooMany { count: usize },
     /// From much to little.
     #[error("a range goes from least to most")]
     Backward,
@@ -172,7 +160,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
     }
 }
 
-/// Why one value is none.
+/// The reason why one value is none.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum AxisValueError {
     /// Nothing can be in nothing.
@@ -181,7 +169,6 @@ pub enum AxisValueError {
     /// Something must be left.
     #[error("is no percentage from 0 to below 100")]
     Reserve,
-    /// No share.
     #[error("is no percentage from 0 to 100")]
     Percentage,
     /// No number of threads.
@@ -263,13 +250,13 @@ impl FromStr for Mode {
 /// A key, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
-    /// `ftl.victim`.
+    /// Key of the profile, such as `ftl.victim`.
     pub key: String,
     /// As they would follow the `=`.
     pub values: Vec<String>,
 }
 
-/// Why it is none.
+/// The reason why it is none.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum VaryError {
     /// No key, or no value.
@@ -277,10 +264,7 @@ pub enum VaryError {
     NotVaried,
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice {
-        /// Which.
-        text: String,
-    },
+    Twice { text: String },
 }
 
 impl FromStr for Vary {

@@ -15,9 +15,9 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// How long an answer may take before it is said that there is none.
+/// Bound on the time for an answer before it is said that there is none.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How long keys may wait.
+/// Bound on the time for which keys may wait.
 const KEYS: Duration = Duration::from_millis(100);
 /// Size of a frame that is printed.
 const PRINTED: (u16, u16) = (80, 24);

@@ -6,7 +6,7 @@ use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
 use control::{Connection, Export, Smart, StatusReply};
 use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
 
-/// Whose card, and whether it is well.
+/// Names the card, and says whether it is well.
 pub fn title(reply: &StatusReply) -> String {
     let status = &reply.status;
     let timing = match status.timing {
@@ -53,7 +53,7 @@ pub fn collection(status: &Status) -> String {
     format!("{gc}, target {target} above the reserve of {}", status.reserve_bands)
 }
 
-/// How it stands.
+/// Prints the card's status.
 pub fn status(reply: &StatusReply) -> String {
     let status = &reply.status;
     let mut out = wrap("", 2, &title(reply));
@@ -88,7 +88,7 @@ pub fn status(reply: &StatusReply) -> String {
     out
 }
 
-/// How far it is behind the clock.
+/// Says how far it is behind the clock.
 pub fn lateness(status: &Status) -> String {
     let pace = &status.pace;
     let (most, share) = (duration(pace.most_behind_ns as f64), percent(pace.late_share));
@@ -136,7 +136,7 @@ pub fn module(module: &ModuleStatus) -> String {
     format!("slot {}: {}\n", module.slot, in_words(module))
 }
 
-/// What is in force.
+/// Prints the settings in force.
 pub fn settings(settings: &Settings) -> String {
     let gc = match settings.gc {
         Gc::Paced => "paced",
@@ -146,7 +146,7 @@ pub fn settings(settings: &Settings) -> String {
     format!("gc={gc}\ntarget_free_bands={}\nrebuild_bytes_per_s={rate}\n", settings.target_free_bands)
 }
 
-/// Health.
+/// Prints the card's health.
 pub fn smart(smart: &Smart) -> String {
     let warning = &smart.critical_warning;
     let words = [
@@ -184,7 +184,7 @@ fn data_units(units: u64) -> String {
 /// Most characters of an address.
 const PEER: usize = 21;
 
-/// Who reads and writes it.
+/// Prints the connections that read and write it.
 pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
     let mut out = String::new();
     for export in exports {

@@ -1,4 +1,4 @@
-//! What lies on a card's media.
+//! Contents of a card's media.
 
 use crate::table::{Align, Table, wrap};
 use crate::units::{capacity, duration, grouped};

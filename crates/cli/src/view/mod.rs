@@ -1,4 +1,4 @@
-//! How a result looks on a terminal: at most 80 columns, no colour, one subject a block.
+//! Results on a terminal: at most 80 columns, no colour, one subject a block.
 
 mod advantage;
 mod burst;

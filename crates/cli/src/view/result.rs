@@ -6,10 +6,10 @@ use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, thr
 use load::format_slob_table;
 use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState};
 
-/// What was asked, in words; the result itself has it as JSON only.
+/// The run in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The device.
+    /// Name of the device.
     pub device: String,
     /// The load and its host.
     pub load: String,
@@ -52,7 +52,7 @@ pub fn result(asked: &Asked, result: &RunResult) -> String {
     out
 }
 
-/// Of a model's result, which is all that `run` makes.
+/// Returns the figures of a model's result, which is all that `run` makes.
 fn sim(result: &RunResult) -> Sim {
     result.sim.expect("a model's result says how it was simulated")
 }

@@ -47,7 +47,7 @@ pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     printable(&blocks.join("\n"))
 }
 
-/// What would be done.
+/// Prints the plan.
 pub fn plan(title: &str, plan: &Plan, files: &Files) -> String {
     let mut out = wrap("", 2, title);
     let mut table = Table::new([Align::Left, Align::Right, Align::Right, Align::Left]);
@@ -109,7 +109,7 @@ fn verdict(result: &ReviewResult) -> String {
     out
 }
 
-/// How the device was emptied and brought to its states; models say it only where it failed.
+/// Says how the device was emptied and brought to its states; models say it only where it failed.
 fn preparation(result: &ReviewResult) -> Option<String> {
     if result.target.kind == TargetKind::Model {
         return None;
@@ -170,7 +170,7 @@ fn sweep(sweep: &Sweep) -> String {
     out
 }
 
-/// What the marks in front of points mean, where there are any.
+/// Explains the marks in front of points, where there are any.
 fn marks(result: &ReviewResult) -> Option<String> {
     let any = |marked: fn(&Point) -> bool| result.sweeps.iter().flat_map(|sweep| &sweep.points).any(marked);
     let mut out = String::new();

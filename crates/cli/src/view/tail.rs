@@ -1,4 +1,4 @@
-//! Where the time of requests went: bands of latency against causes, and the slowest requests one by one.
+//! Causes of latency: bands of latency against causes, and the slowest requests one by one.
 
 use super::rounding::parts_that_add_up;
 use crate::table::{Table, wrap};
@@ -51,7 +51,7 @@ fn bands(bands: &[TailBand]) -> String {
     table.render()
 }
 
-/// Of `p50-p90`, `p90`: the bands stand side by side, each begins where the last one ends.
+/// Returns `p90` of `p50-p90`: the bands stand side by side, each begins where the last one ends.
 fn upper_end(label: &str) -> &str {
     label.rsplit('-').next().unwrap_or(label)
 }

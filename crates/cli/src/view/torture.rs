@@ -1,4 +1,4 @@
-//! Simulated lives.
+//! Simulated lives on a terminal.
 
 use crate::table::wrap;
 use crate::torture_cmd::{Found, Report, title};
@@ -9,7 +9,7 @@ use torture::sim::Life;
 /// Faults that are named, at most.
 const FAULTS: usize = 40;
 
-/// A campaign.
+/// Prints a campaign.
 pub fn torture(report: &Report) -> String {
     let Report { campaign, tally, .. } = report;
     let cards: Vec<&str> = campaign.cards.iter().map(|card| card.name()).collect();

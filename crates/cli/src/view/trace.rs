@@ -1,4 +1,4 @@
-//! What a replayed trace was, and how it fitted the device.
+//! A replayed trace, and its fit to the device.
 
 use crate::table::wrap;
 use crate::units::{capacity, counted, duration, grouped, percent};

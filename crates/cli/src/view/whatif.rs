@@ -104,7 +104,7 @@ fn points(result: &WhatifResult, left_out: &[&str]) -> String {
     table.render()
 }
 
-/// Why points have no figures.
+/// Explains why points have no figures.
 fn failures(result: &WhatifResult) -> String {
     let failed = result.points.iter().filter_map(|point| Some((point, point.failed.as_ref()?)));
     let words = |point: &WhatifPoint| -> String {
@@ -170,7 +170,7 @@ fn answer_at<'a>(result: &'a WhatifResult, found: &WhatifFound, axis: &str, figu
     result.points.iter().find(same)?.answer.as_ref()
 }
 
-/// What is to be said beyond the figures.
+/// Returns a remark beyond the figures.
 fn remark(axis: &WhatifAxis, found: &WhatifFound) -> Option<String> {
     let list = |holds: bool| -> String {
         let values = found.tried.iter().filter(|tried| tried.holds == holds);

@@ -1,4 +1,4 @@
-//! `flashrig torture`.
+//! Lives that `flashrig torture` runs.
 
 use crate::common::{command, run_in};
 use serde_json::Value;

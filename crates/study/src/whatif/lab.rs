@@ -15,7 +15,7 @@ use target::{Modelled, OnlyCancel, Progress, RunError, RunSpec, measure, prepare
 /// Points in their order, as many as were finished.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answers {
-    /// Finished points.
+    /// Points that are finished.
     pub points: Vec<WhatifPoint>,
     /// A person asked to stop before all were.
     pub stopped: bool,
@@ -90,7 +90,7 @@ impl<'a> Lab<'a> {
         if self.progress.cancelled() {
             return;
         }
-        // What is prepared has room for as many requests as the point with most of them has.
+        // The prepared device has room for as many requests as the point with most of them has.
         let most =
             members.iter().copied().max_by_key(|&i| self.points[i].load.threads * self.points[i].load.queue_depth);
         let first = &self.points[most.expect("a group has points")];

@@ -94,7 +94,7 @@ impl Names<'_, '_> {
     fn note_tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut line = 0;
-        // Whether the token before was the second colon of `::`, and how many colons stand before this token.
+        // State of the scan: colons before this token, and whether the token before was the second of `::`.
         let mut colons = 0;
         let mut field = false;
         for token in tokens {

@@ -17,7 +17,7 @@ impl Diagram {
         Diagram { lines: block.unwrap_or_default().lines().map(Line::parse).collect() }
     }
 
-    /// How far down a folder stands.
+    /// Returns the line on which a folder stands.
     pub fn line_of(&self, folder: &str) -> Option<usize> {
         self.lines.iter().position(|line| line.folders.iter().any(|name| name == folder))
     }

@@ -34,11 +34,11 @@ pub struct Import {
     pub name: Option<String>,
     pub path: Vec<String>,
     pub line: usize,
-    /// Whether others may take it from here.
+    /// True if others may take it from here.
     pub exported: bool,
 }
 
-/// Where a path leads.
+/// The place to which a path leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Module(usize),

@@ -242,7 +242,8 @@ fn block_end(text: &str) -> usize {
     text.len()
 }
 
-/// How long a literal or a word is that begins here. Words are taken whole, so that the `r` of `for"` opens no raw string.
+/// Returns the length of a literal or a word that begins here. Words are taken whole, so that the `r` of `for"` opens
+/// no raw string.
 fn literal_end(text: &str) -> Option<usize> {
     let word: usize = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').map(char::len_utf8).sum();
     let (prefix, rest) = text.split_at(word);

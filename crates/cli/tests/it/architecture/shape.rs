@@ -1,4 +1,4 @@
-//! How large files and types may be, and what an error may hold.
+//! Bounds on the size of files and types, and on the contents of an error.
 
 use std::collections::BTreeSet;
 
@@ -165,7 +165,7 @@ fn derives_error(attributes: &[Attribute]) -> bool {
     })
 }
 
-/// Whether a type is text made at run time, or holds some: `String`, or `str` behind a pointer that owns it.
+/// Returns whether a type is text made at run time, or holds some: `String`, or `str` behind a pointer that owns it.
 fn holds_text(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.segments.iter().any(|segment| {

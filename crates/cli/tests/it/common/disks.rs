@@ -1,4 +1,4 @@
-//! Loop devices and file systems on them. What was made is unmade, after a panic too.
+//! Loop devices and file systems on them. Files and devices that were made are unmade, after a panic too.
 
 use super::reviews::disk_folder;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ pub fn among_makers() -> RwLockReadGuard<'static, ()> {
 
 /// A loop device over a file of its own. A test may have one.
 pub struct Loop {
-    /// `/dev/loop3`.
+    /// Path of the device, such as `/dev/loop3`.
     pub device: String,
     backing: PathBuf,
     size_bytes: u64,
@@ -121,7 +121,7 @@ impl Mount {
         Some(Mount { folder, device })
     }
 
-    /// Where it is mounted.
+    /// Returns the directory on which it is mounted.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
