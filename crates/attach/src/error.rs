@@ -1,5 +1,6 @@
 //! Errors of attaching and detaching. Each message is one line that says what to do.
 
+use crate::quoted::Quoted;
 use crate::source::SourceError;
 use std::io;
 use std::path::PathBuf;
@@ -21,9 +22,9 @@ pub enum AttachError {
     #[error("{command}: {said}")]
     Program {
         /// As it was called.
-        command: String,
+        command: Quoted,
         /// Its last line.
-        said: String,
+        said: Quoted,
     },
     /// A kernel without the driver.
     #[error(
@@ -48,7 +49,7 @@ pub enum AttachError {
     InUse {
         device: PathBuf,
         /// By whom, and what to do.
-        reasons: String,
+        reasons: Quoted,
     },
     /// The kernel has not let go of it.
     #[error("{} is still open somewhere: it goes when the last who has it open closes it", .device.display())]

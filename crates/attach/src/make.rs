@@ -1,6 +1,7 @@
 //! Making a device.
 
 use crate::error::AttachError;
+use crate::privilege::as_root;
 use crate::program::{run, typed};
 use crate::record::{Kind, Record, Records};
 use crate::source::{SECTOR_BYTES, Source};
@@ -31,7 +32,7 @@ pub fn attach(
     records: &Records,
     mut said: impl FnMut(&str),
 ) -> Result<Made, AttachError> {
-    root("attach")?;
+    as_root("attach")?;
     let made = match source {
         Source::File(file) => on_file(file, read_only, &mut said)?,
         Source::NbdUnix { socket, export } => {
@@ -53,10 +54,6 @@ pub fn attach(
     Ok(made)
 }
 
-pub(crate) fn root(verb: &'static str) -> Result<(), AttachError> {
-    if rustix::process::geteuid().is_root() { Ok(()) } else { Err(AttachError::NotRoot { verb }) }
-}
-
 fn on_file(file: &Path, read_only: bool, said: &mut dyn FnMut(&str)) -> Result<Made, AttachError> {
     let bound = |device: &identify::Device| device.backing_file.as_deref().map(Path::new) == Some(file);
     if let Some(device) = identify::block_devices().into_iter().find(bound) {
@@ -74,7 +71,7 @@ fn on_file(file: &Path, read_only: bool, said: &mut dyn FnMut(&str)) -> Result<M
     let mut tries = 0;
     let device = loop {
         match run("losetup", "util-linux", &words) {
-            Err(AttachError::Program { said, .. }) if said.contains("busy") && tries < TRIES => {
+            Err(AttachError::Program { said, .. }) if said.as_str().contains("busy") && tries < TRIES => {
                 tries += 1;
                 std::thread::sleep(Duration::from_millis(50));
             }

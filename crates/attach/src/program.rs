@@ -24,7 +24,7 @@ pub fn run(program: &'static str, package: &'static str, words: &[&str]) -> Resu
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Err(AttachError::NoProgram { program, package });
         }
-        Err(error) => return Err(AttachError::Program { command: command(), said: error.to_string() }),
+        Err(error) => return Err(AttachError::Program { command: command().into(), said: error.to_string().into() }),
         Ok(output) => output,
     };
     if output.status.success() {
@@ -34,7 +34,7 @@ pub fn run(program: &'static str, package: &'static str, words: &[&str]) -> Resu
     // Hints and usage follow the reason.
     let reason = text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with("Warning"));
     let said = reason.map_or_else(|| output.status.to_string(), str::to_owned);
-    Err(AttachError::Program { command: command(), said })
+    Err(AttachError::Program { command: command().into(), said: said.into() })
 }
 
 #[cfg(test)]

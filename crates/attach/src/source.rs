@@ -1,6 +1,7 @@
 //! The source that a person names to be attached.
 
 use crate::fuse;
+use crate::quoted::Quoted;
 use identify::MountPoint;
 use rustix::io::Errno;
 use std::fs;
@@ -42,10 +43,10 @@ pub enum SourceError {
     #[error(
         "'{text}': name a file, a directory where a card is mounted, nbd:unix:SOCKET or nbd://HOST[:PORT][/EXPORT]"
     )]
-    NoSource { text: String },
+    NoSource { text: Quoted },
     /// It can't be looked at.
     #[error("{}: {why}", .path.display())]
-    NotThere { path: PathBuf, why: String },
+    NotThere { path: PathBuf, why: Quoted },
     /// A directory without a card.
     #[error("{}: no card is mounted there; name the directory given to --fuse", .path.display())]
     NoCard { path: PathBuf },
@@ -63,7 +64,7 @@ pub enum SourceError {
 impl Source {
     /// Looks at what was typed.
     pub fn parse(text: &str) -> Result<Source, SourceError> {
-        let none = || SourceError::NoSource { text: text.to_owned() };
+        let none = || SourceError::NoSource { text: text.into() };
         if let Some(rest) = text.strip_prefix("nbd:unix:") {
             let (socket, export) = rest.split_once(":exportname=").unwrap_or((rest, ""));
             return if socket.is_empty() { Err(none()) } else { socket_at(Path::new(socket), export) };
@@ -93,7 +94,7 @@ fn not_there(path: &Path, error: &std::io::Error) -> SourceError {
     if error.raw_os_error() == Some(Errno::NOTCONN.raw_os_error()) {
         return SourceError::Dead { path: mount_of(path).unwrap_or_else(|| path.to_owned()) };
     }
-    SourceError::NotThere { path: path.to_owned(), why: error.to_string() }
+    SourceError::NotThere { path: path.to_owned(), why: error.to_string().into() }
 }
 
 fn socket_at(path: &Path, export: &str) -> Result<Source, SourceError> {

@@ -2,7 +2,7 @@
 
 use crate::error::AttachError;
 use crate::find::{Attached, list};
-use crate::make::root;
+use crate::privilege::as_root;
 use crate::program::run;
 use crate::record::{Kind, Records};
 use crate::source::{cards, is_dead, mount_of};
@@ -26,7 +26,7 @@ pub struct Undone {
 /// Detaches a device, or everything that lies on the card mounted at a directory. If any of it is in use, nothing is
 /// done. The mount itself goes with it where its server has died; else it is its server's.
 pub fn detach(target: &Path, records: &Records) -> Result<Undone, AttachError> {
-    root("detach")?;
+    as_root("detach")?;
     let all = list(records);
     let absolute = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
     if let Some(device) = all.iter().find(|attached| attached.device == absolute) {
@@ -68,7 +68,7 @@ fn detach_mount(mountpoint: &Path, all: &[Attached], records: &Records) -> Resul
 /// Detaches everything that is not in use, takes away the mounts of servers that have died, and forgets what is no
 /// longer there. The first error of those that could not be detached is told, after all else is done.
 pub fn detach_all(records: &Records) -> Result<(Undone, Vec<AttachError>), AttachError> {
-    root("detach")?;
+    as_root("detach")?;
     let mut all = Undone::default();
     let mut errors = Vec::new();
     let attached = list(records);
@@ -106,7 +106,7 @@ fn check(attached: &Attached) -> Result<(), AttachError> {
         return Ok(());
     }
     let reasons = users.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
-    Err(AttachError::InUse { device: attached.device.clone(), reasons })
+    Err(AttachError::InUse { device: attached.device.clone(), reasons: reasons.into() })
 }
 
 fn undo(devices: &[&Attached], mounts: &[PathBuf], records: &Records) -> Result<Undone, AttachError> {

@@ -92,8 +92,8 @@ fn read(word: &str) -> Result<Input, Failure> {
     };
     let mut text = String::new();
     let unreadable = |source: std::io::Error| FitError::Table {
-        file: path.to_owned(),
-        problem: TableProblem::Unreadable(source.to_string()),
+        file: path.into(),
+        problem: TableProblem::Unreadable(source.to_string().into()),
     };
     let file = File::open(path).map_err(unreadable)?;
     file.take(TABLE_BYTES_LIMIT).read_to_string(&mut text).map_err(unreadable)?;

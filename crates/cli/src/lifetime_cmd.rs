@@ -39,8 +39,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::TooManyReserves { given: reserves.len(), most: MAX_RESERVES });
     }
     let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
-    let sold_bytes =
-        profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().to_owned() })?.sold_bytes;
+    let sold_bytes = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().into() })?.sold_bytes;
     let bytes_per_day = writes.per_day.map_or(sold_bytes, |bytes| bytes.0) as f64;
     if bytes_per_day < 1.0 {
         return Err(Failure::NothingIsWritten { load: "--per-day 0" });

@@ -54,8 +54,9 @@ impl Binaries {
                 Err(error) => first = first.or(Some(error)),
             }
         }
-        Err(first
-            .unwrap_or_else(|| DatabaseError::NoPostgres { looked: format!("PATH and {}/*/bin", debian.display()) }))
+        Err(first.unwrap_or_else(|| DatabaseError::NoPostgres {
+            looked: format!("PATH and {}/*/bin", debian.display()).into(),
+        }))
     }
 
     fn in_directory(dir: &Path) -> Result<Binaries, DatabaseError> {
@@ -66,10 +67,10 @@ impl Binaries {
         let output = Command::new(&program).arg("--version").output().map_err(DatabaseError::io(&program))?;
         let said = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         let Some((version, major)) = version(&said) else {
-            return Err(DatabaseError::NoVersion { program, said });
+            return Err(DatabaseError::NoVersion { program, said: said.into() });
         };
         if major < OLDEST_MAJOR {
-            return Err(DatabaseError::TooOld { dir: dir.to_owned(), found: version, least: OLDEST_MAJOR });
+            return Err(DatabaseError::TooOld { dir: dir.to_owned(), found: version.into(), least: OLDEST_MAJOR });
         }
         Ok(Binaries { dir: dir.to_owned(), major, version })
     }

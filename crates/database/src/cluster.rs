@@ -70,7 +70,7 @@ impl Cluster {
         let init_log = logs.join("initdb.log");
         fs::write(&init_log, said.as_bytes()).map_err(DatabaseError::io(&init_log))?;
         if !output.status.success() {
-            return Err(DatabaseError::Program { program: "initdb".into(), said: last_words(&said) });
+            return Err(DatabaseError::Program { program: "initdb".into(), said: last_words(&said).into() });
         }
         Ok(cluster)
     }
@@ -141,7 +141,11 @@ impl Cluster {
                     if ended || began.elapsed() > patience {
                         self.kill();
                         let said = self.last_said(said_before).unwrap_or_else(|| words(&error));
-                        return Err(DatabaseError::Server { what: "does not start", said, log: self.log.clone() });
+                        return Err(DatabaseError::Server {
+                            what: "does not start",
+                            said: said.into(),
+                            log: self.log.clone(),
+                        });
                     }
                 }
             }
@@ -193,7 +197,7 @@ impl Cluster {
             self.kill();
             return Err(DatabaseError::Server {
                 what: "has ended by itself",
-                said: self.last_said(0).unwrap_or_default(),
+                said: self.last_said(0).unwrap_or_default().into(),
                 log: self.log.clone(),
             });
         }
@@ -205,7 +209,7 @@ impl Cluster {
         } else {
             Err(DatabaseError::Server {
                 what: "does not stop",
-                said: self.last_said(0).unwrap_or_default(),
+                said: self.last_said(0).unwrap_or_default().into(),
                 log: self.log.clone(),
             })
         }

@@ -1,5 +1,6 @@
 //! Errors, each in one line with its remedy.
 
+use load::Given;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -12,20 +13,20 @@ pub enum DatabaseError {
         "PostgreSQL is not installed (looked in {looked}): install it (Debian: postgresql-15), or name its binaries with \
          --pg-bin"
     )]
-    NoPostgres { looked: String },
+    NoPostgres { looked: Given },
     /// Some are there, and not all.
     #[error("{} has no {missing}: PostgreSQL's server and pgbench are needed (Debian: postgresql-15)", .dir.display())]
     Incomplete { dir: PathBuf, missing: &'static str },
     #[error("{} has PostgreSQL {found}, and at least {least} is needed (Debian: postgresql-15)", .dir.display())]
     TooOld {
         dir: PathBuf,
-        found: String,
+        found: Given,
         /// The oldest that will do.
         least: u32,
     },
     /// Something else than PostgreSQL.
     #[error("{} does not say which version of PostgreSQL it is: it says {said:?}", .program.display())]
-    NoVersion { program: PathBuf, said: String },
+    NoVersion { program: PathBuf, said: Given },
     /// Not a directory.
     #[error("{}: no directory; a database is reviewed in a directory on the mounted device", .0.display())]
     NoDirectory(PathBuf),
@@ -68,36 +69,36 @@ pub enum DatabaseError {
     #[error(
         "{}: user {user} can't get there: every directory above it must let others pass (chmod o+x)", .dir.display()
     )]
-    Unreachable { dir: PathBuf, user: String },
+    Unreachable { dir: PathBuf, user: Given },
     #[error("{0}")]
-    Parameter(String),
+    Parameter(Given),
     /// No power to cut.
     #[error(
         "{title}: there is no power to cut. A crash test needs a card that this program serves: killing PostgreSQL would \
          only test PostgreSQL, not the device"
     )]
-    NoPower { title: String },
+    NoPower { title: Given },
     /// A program failed.
     #[error("{program} failed: {said}")]
     Program {
-        program: String,
+        program: Given,
         /// Its last words.
-        said: String,
+        said: Given,
     },
     /// The server does not start, or has died.
     #[error("PostgreSQL {what}: {said} (its log: {})", .log.display())]
     Server {
         what: &'static str,
         /// Its last words.
-        said: String,
+        said: Given,
         log: PathBuf,
     },
     #[error("{what}: {source}")]
-    Sql { what: String, source: postgres::Error },
+    Sql { what: Given, source: postgres::Error },
     #[error("{}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
     #[error("{what}: {why}")]
-    Power { what: &'static str, why: String },
+    Power { what: &'static str, why: Given },
     #[error("stopped by Ctrl-C")]
     Cancelled,
 }
@@ -108,7 +109,7 @@ impl DatabaseError {
         |source| DatabaseError::Io { path, source }
     }
 
-    pub(crate) fn sql(what: impl Into<String>) -> impl FnOnce(postgres::Error) -> DatabaseError {
+    pub(crate) fn sql(what: impl Into<Given>) -> impl FnOnce(postgres::Error) -> DatabaseError {
         let what = what.into();
         |source| DatabaseError::Sql { what, source }
     }

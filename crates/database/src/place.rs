@@ -38,7 +38,7 @@ impl Place {
         account.give(&place.work)?;
         account.give(&place.socket)?;
         if !account.reaches(&place.work) {
-            return Err(DatabaseError::Unreachable { dir, user: account.name.clone() });
+            return Err(DatabaseError::Unreachable { dir, user: account.name.as_str().into() });
         }
         Ok(place)
     }

@@ -84,7 +84,7 @@ impl Request {
 
     /// Checks every parameter and fits sizes into the room there is.
     pub(crate) fn resolve(&self, free_bytes: u64) -> Result<Resolved, DatabaseError> {
-        let wrong = |text: String| Err(DatabaseError::Parameter(text));
+        let wrong = |text: String| Err(DatabaseError::Parameter(text.into()));
         if self.parts.is_empty() {
             return wrong("no part of the database review is asked for".into());
         }
@@ -96,7 +96,10 @@ impl Request {
         if max_sessions > Sizes::MAX_SESSIONS {
             return wrong(format!("--sessions {max_sessions}: at most {} can be asked for", Sizes::MAX_SESSIONS));
         }
-        self.mix.validate().and_then(|()| self.slob.validate()).map_err(DatabaseError::Parameter)?;
+        self.mix
+            .validate()
+            .and_then(|()| self.slob.validate())
+            .map_err(|text| DatabaseError::Parameter(text.into()))?;
         let max_wal = |data_bytes: u64| (data_bytes / 4).clamp(128 << 20, 4 << 30);
         // The server keeps about as much log as it may, and half as much again while a checkpoint is late.
         let beside = |data_bytes: u64| max_wal(data_bytes) * 3 / 2 + (64 << 20);

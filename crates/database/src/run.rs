@@ -77,16 +77,16 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
     let free = free_bytes(&dir)?;
     let resolved = request.resolve(free)?;
     if request.has(Part::Crash) {
-        request.crash.validate().map_err(DatabaseError::Parameter)?;
+        request.crash.validate().map_err(|text| DatabaseError::Parameter(text.into()))?;
         if device.power().is_none() {
-            return Err(DatabaseError::NoPower { title: device.title() });
+            return Err(DatabaseError::NoPower { title: device.title().into() });
         }
     }
     let binaries = Binaries::find(request.pg_bin.as_deref())?;
     if request.has(Part::Crash) {
         if binaries.major < OLDEST_FOR_CRASH {
             let (dir, found) = (binaries.dir, binaries.version);
-            return Err(DatabaseError::TooOld { dir, found, least: OLDEST_FOR_CRASH });
+            return Err(DatabaseError::TooOld { dir, found: found.into(), least: OLDEST_FOR_CRASH });
         }
         let checkers = ["pg_amcheck", "pg_checksums"];
         if let Some(missing) = checkers.into_iter().find(|program| !binaries.program(program).is_file()) {
@@ -333,7 +333,7 @@ impl Run<'_> {
     }
 
     fn crash(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
-        let power = self.device.power().ok_or_else(|| DatabaseError::NoPower { title: self.device.title() })?;
+        let power = self.device.power().ok_or_else(|| DatabaseError::NoPower { title: self.device.title().into() })?;
         self.start(cluster, &[])?;
         let (settings, config, seed) = (&self.plan.settings, &self.request.crash, self.request.seed);
         crash::crash(cluster, settings, config, power, seed, self.progress, |done| report.crash = Some(done.clone()))

@@ -2,6 +2,7 @@
 
 use crate::capacity::Capacities;
 use crate::disks;
+use crate::error::ProfileError;
 use crate::figures::Figures;
 use crate::flash::Flash;
 use crate::profile::{Full, Profile};
@@ -24,7 +25,14 @@ impl Page {
     }
 }
 
-pub(crate) fn explain(profile: &Profile, full: &Full) -> String {
+impl Profile {
+    /// The device in words, on lines of at most 80 columns.
+    pub fn explain(&self) -> Result<String, ProfileError> {
+        Ok(explain(self, &self.full()?))
+    }
+}
+
+fn explain(profile: &Profile, full: &Full) -> String {
     let mut page = Page(String::new());
     page.0.push_str(&wrap("", "  ", &format!("{}: {}", profile.name(), profile.title())));
     let facts = facts(profile, full.user_bytes());

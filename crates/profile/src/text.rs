@@ -1,7 +1,25 @@
 //! Text for people: numbers with separators, wrapped lines, excerpts that keep a message on one line.
 
+use std::fmt;
+
 /// Width that every printed line keeps to.
 pub(crate) const COLUMNS: usize = 80;
+
+/// Text of a file or of a person in an error: one short line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excerpt(Box<str>);
+
+impl<T: AsRef<str>> From<T> for Excerpt {
+    fn from(text: T) -> Excerpt {
+        Excerpt(excerpt(text.as_ref()).into())
+    }
+}
+
+impl fmt::Display for Excerpt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
 
 /// A text on one line, cut where it is long.
 pub(crate) fn excerpt(text: &str) -> String {

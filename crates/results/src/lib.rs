@@ -9,8 +9,10 @@ mod database;
 mod histogram;
 mod latency;
 mod lifetime;
+mod machine;
 mod review;
 mod run;
+mod sync;
 mod trace;
 mod whatif;
 pub mod words;
@@ -25,14 +27,16 @@ pub use database::{
 pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
 pub use lifetime::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeResult, LifetimeSpread};
+pub use machine::{Fact, GeneratorLoad};
 pub use review::{
-    Axis, Claim, Fact, GeneratorLoad, HostInfo, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Purge,
-    ReviewOptions, ReviewResult, Stall, Sweep, SyncJudgement, SyncVerdict, TargetInfo, TargetKind, Timeline, Tone,
+    Axis, Claim, HostInfo, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Purge, ReviewOptions, ReviewResult,
+    Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,
 };
 pub use run::{
     Application, Flash, IoClass, OltpReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport,
     TransactionReport, Wear,
 };
+pub use sync::{SyncJudgement, SyncVerdict};
 pub use trace::{TraceReport, TraceRequests};
 pub use whatif::{
     WhatifAnswer, WhatifAxis, WhatifFound, WhatifLatency, WhatifOutcome, WhatifPoint, WhatifResult, WhatifSearch,

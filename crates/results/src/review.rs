@@ -3,7 +3,9 @@
 //! Real device or model, measured here or imported from another tool: the same structure. A fact that a target can't
 //! say is absent (`null` in JSON), never made up.
 
-use crate::{BurstReport, Comparison, DatabaseReport, IoClass, SeriesRow, SteadyState};
+use crate::{
+    BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, IoClass, SeriesRow, SteadyState, SyncVerdict,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -107,17 +109,6 @@ pub struct TargetInfo {
     pub volatile_write_cache: Option<bool>,
     /// A model's profile, with what was changed.
     pub profile: Option<Value>,
-}
-
-/// One thing that is known about a device.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fact {
-    /// Key for programs: `model`, `serial`, `firmware`, `logical_sector_bytes`, `scheduler` …
-    pub key: String,
-    /// For people: `Firmware`.
-    pub label: String,
-    /// As text, with its unit.
-    pub value: String,
 }
 
 /// The host that issued the requests.
@@ -302,25 +293,6 @@ impl Point {
     }
 }
 
-/// Cost of a load to the machine that issued it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct GeneratorLoad {
-    /// Threads of the operating system that asked.
-    pub os_threads: u32,
-    /// CPU time of the busiest of them over elapsed time, 0 to 1.
-    pub busiest_thread: f64,
-    /// CPU time of this process, user and system, over elapsed time: 2.0 is two processors.
-    pub cpu: f64,
-    /// Time that all processors of the machine were not idle, this process included, over elapsed time × processors.
-    pub machine_busy: f64,
-    /// Mean of processes that were runnable, sampled.
-    pub run_queue_mean: f64,
-    /// Most processes that were runnable, sampled.
-    pub run_queue_max: u32,
-    /// Reason for taking the point to be limited by the host; empty when it isn't.
-    pub limit: String,
-}
-
 /// Random writes over time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Timeline {
@@ -343,29 +315,6 @@ pub struct Stall {
     pub share_of_mean: f64,
     /// Longest response in it, nanoseconds.
     pub lat_max_ns: u64,
-}
-
-/// Verdict on flushes: whether they are what they claim to be.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SyncVerdict {
-    /// In one word.
-    pub judgement: SyncJudgement,
-    /// In words, with the figures that led to it.
-    pub text: String,
-}
-
-/// In one word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SyncJudgement {
-    /// As slow as a flush to this medium must be.
-    Plausible,
-    /// Nothing to flush: writes are durable when they are acknowledged.
-    NothingToFlush,
-    /// Faster than a program of flash or a turn of a disk, by a device that says its cache is volatile.
-    TooFast,
-    /// Can't be told.
-    Unknown,
 }
 
 /// Tone of a claim, from good news to bad.

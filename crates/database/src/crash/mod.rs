@@ -78,7 +78,7 @@ fn one_cycle(
     ledgers: &mut [Ledger],
     progress: &dyn Progress,
 ) -> Result<CrashCycle, DatabaseError> {
-    let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why };
+    let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why: why.into() };
     // One cut of three finds the device without one of its modules, and one with a module that has just been put back;
     // each module in turn.
     let pulled = (power.modules() > 0 && cycle % 3 > 0)

@@ -159,11 +159,11 @@ fn cut_after(
                 true => ("the module can't be put back", power.insert(module)),
                 false => ("the module can't be pulled", power.pull(module)),
             };
-            done.map_err(|why| DatabaseError::Power { what, why })?;
+            done.map_err(|why| DatabaseError::Power { what, why: why.into() })?;
         }
         std::thread::sleep(POLL);
     }
-    power.cut().map_err(|why| DatabaseError::Power { what: "power can't be cut", why })?;
+    power.cut().map_err(|why| DatabaseError::Power { what: "power can't be cut", why: why.into() })?;
     Ok(began.elapsed().as_secs_f64())
 }
 

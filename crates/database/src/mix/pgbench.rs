@@ -138,7 +138,7 @@ fn run(command: &mut Command, said: &Path, seconds: f64, progress: &dyn Progress
         std::thread::sleep(Duration::from_millis(20));
     };
     let text = || String::from_utf8_lossy(&fs::read(said).unwrap_or_default()).into_owned();
-    let failed = |said: String| Err(DatabaseError::Program { program: "pgbench".into(), said });
+    let failed = |said: String| Err(DatabaseError::Program { program: "pgbench".into(), said: said.into() });
     match status {
         Some(status) if status.success() => Ok(()),
         // Status 2 is a run in which something failed: the first such line says what.

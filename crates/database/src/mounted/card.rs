@@ -105,7 +105,7 @@ impl Mounted {
     pub fn ended(&mut self) -> Option<MountedError> {
         let status = self.server.as_mut()?.try_wait().ok()??;
         let said = fs::read_to_string(&self.names.log).unwrap_or_default();
-        Some(MountedError::Ended { status, said: last_words(&said) })
+        Some(MountedError::Ended { status, said: last_words(&said).into() })
     }
 
     /// Undoes everything. What did not work is told.
@@ -134,7 +134,7 @@ impl Mounted {
         while !disk.exists() || (self.options.is_controlled && !self.names.control.exists()) {
             if child.try_wait().map_err(MountedError::io(&self.names.server))?.is_some() {
                 let said = fs::read_to_string(&self.names.log).unwrap_or_default();
-                return Err(MountedError::Server { said: last_words(&said) });
+                return Err(MountedError::Server { said: last_words(&said).into() });
             }
             if began.elapsed() > READY_WITHIN {
                 return Err(MountedError::NotReady { seconds: READY_WITHIN.as_secs(), log: self.names.log.clone() });

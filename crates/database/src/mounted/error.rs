@@ -1,5 +1,6 @@
 //! What can go wrong.
 
+use load::Given;
 use std::io;
 use std::path::PathBuf;
 
@@ -13,7 +14,7 @@ pub enum MountedError {
     #[error("the card's server ended: {said}")]
     Server {
         /// Its last words.
-        said: String,
+        said: Given,
     },
     /// The card's server ended while it was needed.
     #[error(
@@ -23,7 +24,7 @@ pub enum MountedError {
         /// How.
         status: std::process::ExitStatus,
         /// Its last words.
-        said: String,
+        said: Given,
     },
     /// The card's server does not become ready.
     #[error("the card's server was not ready after {seconds} s; what it said is in {}", .log.display())]

@@ -8,7 +8,7 @@
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
 use crate::fit::linear::normal_equations;
-use crate::fit::observe::{Figure, Measured, Observation};
+use crate::fit::observation::{Figure, Measured, Observation};
 use crate::fit::outcome::Status;
 use crate::fit::refine::{PRIOR, Problem, State, weights};
 use crate::fit::simulate::Lab;

@@ -1,6 +1,6 @@
 //! Evidence of a review's bursts: bytes that go fast into an emptied device, and how many of them after a pause.
 
-use crate::fit::observe::Input;
+use crate::fit::input::Input;
 use results::{Burst, BurstReport};
 use serde_json::Value;
 use target::{BurstSeries, BurstSpec};

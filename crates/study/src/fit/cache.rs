@@ -5,7 +5,7 @@
 //! corrections are enough.
 
 use crate::fit::burst::{Bursts, Fast, Refilled};
-use crate::fit::cache_settings::{Cache, CacheChoice, CacheTimes};
+use crate::fit::cache_choice::{Cache, CacheChoice, CacheTimes};
 use crate::fit::card_file::{Filed, number};
 use crate::fit::error::FitError;
 use crate::fit::outcome::{FittedFigure, FittedPoint, Parameter, Status};

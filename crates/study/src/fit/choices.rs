@@ -1,7 +1,8 @@
 //! Choices that are no numbers.
 
+use crate::fit::choice::Choices;
 use crate::fit::knob::Knob;
-use crate::fit::observe::Observation;
+use crate::fit::observation::Observation;
 use crate::fit::space::Space;
 
 /// Smallest and largest number of pages of a block that are tried.
@@ -9,25 +10,6 @@ const PAGES: std::ops::RangeInclusive<u32> = 32..=256;
 /// Dies that share the bus of a neutral card's channel, and how many dies there may be.
 const DIES_PER_CHANNEL: [u32; 4] = [1, 2, 4, 8];
 const DIES: std::ops::RangeInclusive<u32> = 4..=256;
-
-/// The choices that are no numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Choices {
-    pub victim: &'static str,
-    pub through_host: bool,
-    pub suspends: bool,
-    pub reads_first: bool,
-    /// Number of programs for each erase of a block.
-    pub pages_per_block: u32,
-    /// Number of dies that share a bus.
-    pub dies_per_channel: u32,
-    /// Pages of each stripe that hold no data.
-    pub parity_units: u32,
-    /// True if writes stop while collection works.
-    pub stops_the_world: bool,
-}
-
-pub(crate) const VICTIMS: [&str; 4] = ["greedy", "cost-benefit", "fifo", "random-d"];
 
 impl Space {
     /// The same parameters with another choice; what only one of them has comes or goes.

@@ -11,11 +11,12 @@
 //! Burnham and Anderson, "Model Selection and Multimodel Inference", 2nd edition, section 2.6).
 
 use crate::fit::bounds::FIGURES_APART;
-use crate::fit::choices::{Choices, VICTIMS};
+use crate::fit::choice::{Choices, VICTIMS};
+use crate::fit::chooser::{Chooser, difference};
 use crate::fit::error::FitError;
 use crate::fit::first::{self, OF_READS, first};
 use crate::fit::knob::Knob;
-use crate::fit::observe::{Figure, Observation};
+use crate::fit::observation::{Figure, Observation};
 use crate::fit::outcome::Status;
 use crate::fit::refine::{Problem, State};
 use crate::fit::simulate::Lab;
@@ -85,12 +86,6 @@ impl Tried {
         let numbers = space.knobs.iter().map(|knob| (*knob, space.value(&state.values, *knob))).collect();
         Tried { choices: space.choices, cost: state.cost, numbers, from }
     }
-}
-
-pub(crate) struct Chooser<'a> {
-    pub points: &'a [&'a Observation],
-    pub owned: &'a [Observation],
-    pub fit_host: bool,
 }
 
 impl Chooser<'_> {
@@ -361,13 +356,6 @@ impl Chooser<'_> {
     }
 }
 
-/// Returns how much less likely a card with one loss is than one with another: twice the difference of the logarithms.
-pub(crate) fn difference(of: f64, than: f64, figures: usize) -> f64 {
-    let n = figures as f64;
-    let twice = |loss: f64| if loss < n { loss } else { n + n * (loss / n).ln() };
-    twice(of) - twice(than)
-}
-
 /// The best of several starts, after some steps from the best of them.
 fn follow(
     problem: &Problem,
@@ -406,17 +394,4 @@ fn carried(from: &Space, values: &[f64], to: &Space) -> Vec<f64> {
         }
     };
     to.knobs.iter().enumerate().map(value).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::difference;
-
-    #[test]
-    fn a_loss_counts_less_where_nothing_fits() {
-        assert_eq!(difference(30.0, 20.0, 40), 10.0);
-        assert!((difference(80.0, 40.0, 40) - 40.0 * 2.0_f64.ln()).abs() < 1e-12);
-        assert!(difference(410.0, 400.0, 40) < 1.0);
-        assert!(difference(45.0, 35.0, 40) > 9.0);
-    }
 }

@@ -5,7 +5,7 @@
 //! model that step is the fit without the group). The points that were left out are then simulated on that card.
 
 use crate::fit::error::FitError;
-use crate::fit::observe::Observation;
+use crate::fit::observation::Observation;
 use crate::fit::refine::{Problem, State, solve_step, weights};
 use crate::fit::simulate::{Lab, Seen};
 

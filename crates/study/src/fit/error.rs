@@ -1,6 +1,8 @@
 //! Errors of a fit.
 
-use crate::fit::observe::Observation;
+use crate::fit::condition::Condition;
+use crate::fit::observation::Observation;
+use load::Given;
 use profile::ProfileError;
 use std::fmt;
 use target::RunError;
@@ -13,7 +15,7 @@ pub enum FitError {
     #[error("{files}: {} that can be fitted, {least} are needed: {} more are missing; {missing}", points(*found), least - found)]
     TooFew {
         /// All of them.
-        files: String,
+        files: Given,
         /// Points that are there.
         found: usize,
         /// Points that are needed.
@@ -31,27 +33,27 @@ pub enum FitError {
     },
     /// Two figures of one condition.
     #[error(
-        "contradiction at {condition}: {:.1} MB/s in {a}, {:.1} MB/s in {b}, further apart than noise; leave one out",
-        first_bytes_per_s / 1e6, second_bytes_per_s / 1e6
+        "contradiction at {}: {:.1} MB/s in {a}, {:.1} MB/s in {b}, further apart than noise; leave one out",
+        condition.label(), first_bytes_per_s / 1e6, second_bytes_per_s / 1e6
     )]
     Contradiction {
         /// At which condition.
-        condition: String,
-        a: String,
+        condition: Condition,
+        a: Given,
         first_bytes_per_s: f64,
         /// Another, or the same.
-        b: String,
+        b: Given,
         second_bytes_per_s: f64,
     },
     /// Results of two devices.
     #[error("{a} and {b} are of two devices ({first}; {second}): a fit is of one")]
-    TwoDevices { a: String, first: String, b: String, second: String },
+    TwoDevices { a: Given, first: Given, b: Given, second: Given },
     /// A table of numbers that can't be read.
     #[error("{file}: {problem}")]
-    Table { file: String, problem: TableProblem },
+    Table { file: Given, problem: TableProblem },
     /// Disks have no flash to be fitted.
     #[error("{card} is disks: only flash cards are fitted")]
-    Disks { card: String },
+    Disks { card: Given },
     /// The card to begin with, or one on the way.
     #[error(transparent)]
     Profile(#[from] ProfileError),
@@ -85,24 +87,24 @@ pub enum TableProblem {
     #[error("no column that says what was asked; there must be one of {0}")]
     NoAxis(&'static str),
     #[error("figures of several devices: name one, FILE:NAME, of {0}")]
-    SeveralDevices(String),
+    SeveralDevices(Given),
     /// Not one of them.
     #[error("no device '{name}' in it; there are {known}")]
-    NoSuchDevice { name: String, known: String },
+    NoSuchDevice { name: Given, known: Given },
     /// A cell that is no number.
     #[error("line {line}: '{cell}' is not a number above 0 in column {column}")]
     NotANumber {
         /// Line, from 1.
         line: usize,
-        column: String,
-        cell: String,
+        column: Given,
+        cell: Given,
     },
     /// Requests a second without their size.
     #[error("iops without block_bytes: add a column, or give mib_per_s")]
     NoBlock,
     /// It can't be read.
     #[error("{0}")]
-    Unreadable(String),
+    Unreadable(Given),
 }
 
 /// Results that would help a fit that has too little.

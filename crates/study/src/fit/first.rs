@@ -5,10 +5,10 @@
 //! numbers of reading that suit it. Loads that only write then say the rest of the best few, with parity and without. All
 //! that is cheap beside fitting all numbers to all loads, and all numbers begin near where they end.
 
-use crate::fit::choose::{Chooser, difference};
+use crate::fit::chooser::{Chooser, difference};
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
-use crate::fit::observe::{Figure, Observation};
+use crate::fit::observation::{Figure, Observation};
 use crate::fit::refine::{Problem, State};
 use crate::fit::simulate::Lab;
 use crate::fit::space::Space;

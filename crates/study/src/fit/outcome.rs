@@ -1,6 +1,6 @@
 //! The outcome of a fit: the card, how well each number is determined, and how well it predicts.
 
-use crate::fit::observe::Figure;
+use crate::fit::observation::Figure;
 use serde::Serialize;
 
 /// Determination of a parameter by the results.

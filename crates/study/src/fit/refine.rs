@@ -8,7 +8,7 @@ use crate::fit::condition::Condition;
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
 use crate::fit::linear::{Matrix, normal_equations};
-use crate::fit::observe::Observation;
+use crate::fit::observation::Observation;
 use crate::fit::simulate::{Lab, Seen, residuals};
 use crate::fit::space::Space;
 

@@ -3,8 +3,8 @@
 //! Slopes change one parameter at a time, and most parameters matter to some loads only. With the rest fixed, candidates
 //! that differ in nothing else are one candidate, which is simulated once.
 
+use crate::fit::candidate::Candidate;
 use crate::fit::condition::Condition;
-use crate::fit::simulate::Candidate;
 use card::{CardConfig, RelocationPath};
 use ftl::VictimPolicy;
 use profile::DeviceConfig;

@@ -5,14 +5,15 @@
 //! affordable. And what can't matter to a load (programs to one that only reads) is the same for all candidates there,
 //! so that no point is simulated twice.
 
+use crate::fit::candidate::Candidate;
 use crate::fit::condition::Condition;
 use crate::fit::cycles;
-use crate::fit::observe::{Figure, Observation, RANKS};
+use crate::fit::observation::{Figure, Observation, RANKS};
 use crate::fit::relevant::relevant;
 use crate::fit::state;
 use crate::fit::stops;
 use card::CardConfig;
-use device::{Device, HostConfig, SECTOR_BYTES};
+use device::{Device, SECTOR_BYTES};
 use profile::DeviceConfig;
 use results::IoClass;
 use std::collections::{BTreeMap, VecDeque};
@@ -36,15 +37,6 @@ const WRITES_MORE: u64 = 2;
 const FAR: f64 = 10.0;
 /// Most requests of a point.
 const MAX_REQUESTS: u64 = 20_000;
-
-/// A card and the host in front of it.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Candidate {
-    pub device: DeviceConfig,
-    pub host: HostConfig,
-    /// Collection that stops the host cleans so many times as much at once as it does in the model.
-    pub stretch: f64,
-}
 
 /// Figures of a model at one condition.
 #[derive(Clone, Debug, Default, PartialEq)]

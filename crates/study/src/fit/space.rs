@@ -4,12 +4,12 @@
 //! spare space to steps of 2.5 %, so that states of flash management can be used again.
 
 use crate::fit::base::Base;
-use crate::fit::cache_settings::{CacheChoice, CacheTimes};
-use crate::fit::choices::Choices;
+use crate::fit::cache_choice::{CacheChoice, CacheTimes};
+use crate::fit::candidate::Candidate;
+use crate::fit::choice::Choices;
 use crate::fit::error::FitError;
 use crate::fit::knob::Knob;
-use crate::fit::observe::Observation;
-use crate::fit::simulate::Candidate;
+use crate::fit::observation::Observation;
 use crate::fit::stops;
 use card::{CardConfig, RelocationPath};
 use device::HostConfig;
@@ -50,7 +50,7 @@ impl Space {
         let profile = base.profile()?;
         let device = profile.lower(1e-9)?;
         let Some(card) = device.cards().first().copied() else {
-            return Err(FitError::Disks { card: base.name.clone() });
+            return Err(FitError::Disks { card: base.name.as_str().into() });
         };
         let figures = profile.figures()?.expect("flash has figures");
         let victim = match card.ftl.victim {

@@ -9,7 +9,7 @@
 //!   models of SSD write performance", ACM TOS 10(2), 2014, there for FIFO/LRU; greedy's limit for large blocks is the same).
 
 use crate::fit::knob::Knob;
-use crate::fit::observe::{Figure, Observation};
+use crate::fit::observation::{Figure, Observation};
 use crate::fit::space::Space;
 
 /// Factor by which a part that is not the limit lies above it.

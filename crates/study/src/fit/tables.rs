@@ -26,7 +26,7 @@ pub fn is_table(path: &str) -> bool {
 
 /// Reads a table; `device` is whose figures of several are meant.
 pub fn read_table(file: &str, text: &str, device: Option<&str>) -> Result<ReviewResult, FitError> {
-    let wrong = |problem| FitError::Table { file: file.to_string(), problem };
+    let wrong = |problem| FitError::Table { file: file.into(), problem };
     let table = Table::parse(text).map_err(wrong)?;
     let column = table.figure_column(device).map_err(wrong)?;
     let sweep = table.sweep(&column).map_err(wrong)?;
@@ -78,10 +78,10 @@ impl Table {
         match (device, devices.len()) {
             (_, 0) => Err(TableProblem::NoFigure),
             (None, 1) => Ok(devices.into_values().next().expect("there is one")),
-            (None, _) => Err(TableProblem::SeveralDevices(known)),
-            (Some(name), _) => {
-                devices.remove(name).ok_or_else(|| TableProblem::NoSuchDevice { name: name.to_string(), known })
-            }
+            (None, _) => Err(TableProblem::SeveralDevices(known.into())),
+            (Some(name), _) => devices
+                .remove(name)
+                .ok_or_else(|| TableProblem::NoSuchDevice { name: name.into(), known: known.into() }),
         }
     }
 
@@ -90,7 +90,11 @@ impl Table {
         let cell = cells.get(at).cloned().unwrap_or_default();
         let number = cell.parse::<f64>().ok().filter(|n| n.is_finite() && *n >= 0.0);
         let column = self.header[at].clone();
-        number.ok_or(TableProblem::NotANumber { line: *line, column, cell: cell.chars().take(40).collect() })
+        number.ok_or(TableProblem::NotANumber {
+            line: *line,
+            column: column.into(),
+            cell: cell.chars().take(40).collect::<String>().into(),
+        })
     }
 
     fn sweep(&self, column: &FigureColumn) -> Result<Sweep, TableProblem> {

@@ -5,7 +5,7 @@ use crate::lifetime::miniature::{Miniature, Size, fail_ppm_at_rated, miniature};
 use crate::lifetime::spread::spread;
 use device::{Rng, SECTOR_BYTES};
 use ftl::{Counters, Ftl, FtlError, Lba};
-use load::{Access, BlockSampler, LoadError};
+use load::{Access, BlockSampler, Given, LoadError};
 use profile::{Profile, ProfileError};
 use results::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeSpread};
 use target::Progress;
@@ -35,7 +35,7 @@ pub enum LifetimeError {
     Profile(#[from] ProfileError),
     /// Disks have no cycles.
     #[error("{name} is disks, whose cycles nobody counts")]
-    Disks { name: String },
+    Disks { name: Given },
     /// The small card can't be built.
     #[error(transparent)]
     Ftl(#[from] FtlError),
@@ -65,7 +65,7 @@ pub fn lifetime(
 ) -> Result<LifetimeCase, LifetimeError> {
     let profile = &wearing.profile;
     // The whole card gives the figures that depend on its size; any of its sizes shows how it works.
-    let figures = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().to_owned() })?;
+    let figures = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().into() })?;
     let lowered = profile.lower(SMALLEST)?;
     let card = lowered.cards().first().expect("a flash device has a card");
     let program_fail_ppm = profile.physics()?.map_or(0, |physics| physics.program_fail_ppm_at_rated);

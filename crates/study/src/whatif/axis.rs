@@ -1,6 +1,6 @@
 //! The quantities that may vary.
 
-use crate::whatif::question::Setup;
+use crate::whatif::setup::Setup;
 use load::FileioMode;
 use profile::{ProfileError, parse_bytes};
 use results::{WhatifAxis, WhatifUnit};

@@ -13,6 +13,7 @@ mod axis;
 mod lab;
 mod question;
 mod search;
+mod setup;
 
 pub use axis::Axis;
 pub use lab::{Answers, grid};

@@ -1,8 +1,9 @@
 //! A question: a card, a host, a load, and the quantities that vary; and whether each point of it can exist.
 
 use crate::whatif::axis::Axis;
+use crate::whatif::setup::Setup;
 use device::{HostConfig, SECTOR_BYTES};
-use load::{FileioConfig, LoadConfig, LoadError};
+use load::{FileioConfig, Given, LoadConfig, LoadError};
 use profile::{DeviceConfig, Host, Profile, ProfileError};
 use serde_json::{Map, Value};
 use target::{Measure, Pattern, pattern_of};
@@ -31,7 +32,7 @@ pub struct Question {
 #[error("{typed}: {why}")]
 pub struct Refusal {
     /// The axis values that ask for it, as they are typed.
-    pub typed: String,
+    pub typed: Given,
     /// The problem of the point.
     pub why: Why,
 }
@@ -45,14 +46,6 @@ pub enum Why {
     Profile(#[from] ProfileError),
     #[error(transparent)]
     Load(#[from] LoadError),
-}
-
-/// A question with its axes applied, before it is known to be possible.
-pub(crate) struct Setup {
-    pub profile: Profile,
-    pub host: Host,
-    pub fill: f64,
-    pub load: FileioConfig,
 }
 
 /// A point that can exist.
@@ -113,7 +106,7 @@ impl Question {
     }
 
     pub(crate) fn checked(&self, indices: &[usize]) -> Result<Point, Refusal> {
-        self.point(indices).map_err(|why| Refusal { typed: self.blamed(indices), why })
+        self.point(indices).map_err(|why| Refusal { typed: self.blamed(indices).into(), why })
     }
 
     /// The axes of which another value would make the point possible; all of them where none alone would.
