@@ -1,7 +1,8 @@
 //! Errors of a card's file, each with its place. Every message is one line.
 
 use crate::schema::Kind;
-use crate::text::{excerpt, grouped, listed};
+use crate::text::{Excerpt, listed};
+use results::words::grouped;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -28,7 +29,23 @@ impl fmt::Display for Place {
         match self {
             Place::File { file, line: Some(line) } => write!(f, "{file}:{line}"),
             Place::File { file, line: None } => write!(f, "{file}"),
-            Place::Setting { assignment } => write!(f, "--set {}", excerpt(assignment)),
+            Place::Setting { assignment } => write!(f, "--set {}", Excerpt::from(assignment)),
+        }
+    }
+}
+
+/// A key that the schema has, named with its table where that is not clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownKey {
+    pub(crate) table: Option<&'static str>,
+    pub(crate) key: &'static str,
+}
+
+impl fmt::Display for KnownKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.table {
+            Some(table) => write!(f, "{table}.{}", self.key),
+            None => f.write_str(self.key),
         }
     }
 }
@@ -38,16 +55,16 @@ impl fmt::Display for Place {
 #[allow(missing_docs)]
 pub enum ProfileError {
     /// No card of that name is built in.
-    #[error("unknown card '{}', nearest: {nearest}", excerpt(.name))]
+    #[error("unknown card '{name}', nearest: {nearest}")]
     UnknownCard {
-        name: String,
+        name: Excerpt,
         /// The built-in name that is most like it.
         nearest: &'static str,
     },
     /// No host of that name is built in.
-    #[error("unknown host '{}', nearest: {nearest}", excerpt(.name))]
+    #[error("unknown host '{name}', nearest: {nearest}")]
     UnknownHost {
-        name: String,
+        name: Excerpt,
         /// The built-in name that is most like it.
         nearest: &'static str,
     },
@@ -73,8 +90,8 @@ impl ProfileError {
 #[allow(missing_docs)]
 pub enum Problem {
     /// The file is not TOML.
-    #[error("not TOML: {}", excerpt(.message))]
-    Toml { message: String },
+    #[error("not TOML: {message}")]
+    Toml { message: Excerpt },
     /// The file is not a card's file.
     #[error("is {} bytes long, a profile has at most {}", grouped(*.bytes), grouped(*.limit))]
     TooLong { bytes: u64, limit: u64 },
@@ -82,36 +99,36 @@ pub enum Problem {
     #[error("a setting is table.key=value, like ftl.victim=fifo")]
     NotASetting,
     /// A table that no profile has.
-    #[error("unknown table [{}], nearest: [{nearest}]", excerpt(.table))]
+    #[error("unknown table [{table}], nearest: [{nearest}]")]
     UnknownTable {
-        table: String,
+        table: Excerpt,
         /// The name most like it.
         nearest: &'static str,
     },
     /// A key before the first table.
-    #[error("key '{}' stands outside a table, nearest: {nearest}", excerpt(.key))]
+    #[error("key '{key}' stands outside a table, nearest: {nearest}")]
     OutsideTable {
-        key: String,
+        key: Excerpt,
         /// The name most like it.
-        nearest: String,
+        nearest: KnownKey,
     },
     /// A table's name used for something else.
     #[error("[{table}] must be a table")]
     NotATable { table: &'static str },
     /// A key that the table does not have.
-    #[error("unknown key '{}' in [{table}], nearest: {nearest}", excerpt(.key))]
+    #[error("unknown key '{key}' in [{table}], nearest: {nearest}")]
     UnknownKey {
         table: &'static str,
-        key: String,
+        key: Excerpt,
         /// The key most like it; with its table where that is another one.
-        nearest: String,
+        nearest: KnownKey,
     },
     /// An inline table with something else than a value, its basis and its source.
-    #[error("unknown field '{}' of {key} in [{table}], nearest: {nearest}", excerpt(.field))]
+    #[error("unknown field '{field}' of {key} in [{table}], nearest: {nearest}")]
     UnknownField {
         table: &'static str,
         key: &'static str,
-        field: String,
+        field: Excerpt,
         /// The field most like it.
         nearest: &'static str,
     },
@@ -127,23 +144,25 @@ pub enum Problem {
         field: &'static str,
     },
     /// A basis that no number has.
-    #[error("unknown basis '{}' of {key} in [{table}], nearest: {nearest}; one of measured, datasheet, derived, assumed", excerpt(.found))]
+    #[error(
+        "unknown basis '{found}' of {key} in [{table}], nearest: {nearest}; one of measured, datasheet, derived, assumed"
+    )]
     UnknownBasis {
         table: &'static str,
         key: &'static str,
-        found: String,
+        found: Excerpt,
         /// The basis most like it.
         nearest: &'static str,
     },
     /// A value of the wrong type or out of range.
-    #[error("{key} in [{table}] is {}, must be {kind}", excerpt(.found))]
-    BadValue { table: &'static str, key: &'static str, found: String, kind: &'static Kind },
+    #[error("{key} in [{table}] is {found}, must be {kind}")]
+    BadValue { table: &'static str, key: &'static str, found: Excerpt, kind: &'static Kind },
     /// A name where only some are known.
-    #[error("unknown {key} '{}' in [{table}], nearest: {nearest}; one of {}", excerpt(.found), listed(.known))]
+    #[error("unknown {key} '{found}' in [{table}], nearest: {nearest}; one of {}", listed(.known))]
     UnknownChoice {
         table: &'static str,
         key: &'static str,
-        found: String,
+        found: Excerpt,
         /// The known name most like it.
         nearest: &'static str,
         /// All of them.

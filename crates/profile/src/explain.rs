@@ -2,14 +2,16 @@
 
 use crate::capacity::Capacities;
 use crate::disks;
+use crate::error::ProfileError;
 use crate::figures::Figures;
 use crate::flash::Flash;
 use crate::profile::{Full, Profile};
-use crate::text::{binary_bytes, count, decimal_bytes, duration, grouped, mb_per_s, percent, short, wrap};
+use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
 use card::RelocationPath;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, RaidLevel};
 use ftl::{GcMode, VictimPolicy};
+use results::words::grouped;
 
 /// Lines with a label each.
 struct Page(String);
@@ -24,7 +26,14 @@ impl Page {
     }
 }
 
-pub(crate) fn explain(profile: &Profile, full: &Full) -> String {
+impl Profile {
+    /// The device in words, on lines of at most 80 columns.
+    pub fn explain(&self) -> Result<String, ProfileError> {
+        Ok(explain(self, &self.full()?))
+    }
+}
+
+fn explain(profile: &Profile, full: &Full) -> String {
     let mut page = Page(String::new());
     page.0.push_str(&wrap("", "  ", &format!("{}: {}", profile.name(), profile.title())));
     let facts = facts(profile, full.user_bytes());

@@ -29,7 +29,7 @@ impl Host {
     /// A built-in host.
     pub fn builtin(name: &str) -> Result<Host, ProfileError> {
         let text = builtin::find(builtin::HOSTS, name).ok_or_else(|| ProfileError::UnknownHost {
-            name: name.to_string(),
+            name: name.into(),
             nearest: nearest(name, Host::builtin_names()),
         })?;
         Host::parse(text, &format!("{name}.toml"))

@@ -72,11 +72,12 @@ mod units;
 
 pub use capacity::Capacities;
 pub use device_config::DeviceConfig;
-pub use error::{Place, Problem, ProfileError};
+pub use error::{KnownKey, Place, Problem, ProfileError};
 pub use figures::Figures;
 pub use host::Host;
 pub use profile::Profile;
 pub use schema::Kind;
 pub use settings::Basis;
 pub use summary::Summary;
+pub use text::Excerpt;
 pub use units::{UnitError, parse_bytes, parse_share};

@@ -5,7 +5,6 @@ use crate::capacity;
 use crate::device_config::DeviceConfig;
 use crate::disks;
 use crate::error::{Problem, ProfileError};
-use crate::explain;
 use crate::figures::Figures;
 use crate::flash::{self, Flash};
 use crate::nearest::nearest;
@@ -66,7 +65,7 @@ impl Profile {
     /// A built-in card.
     pub fn builtin(name: &str) -> Result<Profile, ProfileError> {
         let text = builtin::find(builtin::CARDS, name).ok_or_else(|| ProfileError::UnknownCard {
-            name: name.to_string(),
+            name: name.into(),
             nearest: nearest(name, Profile::builtin_names()),
         })?;
         Profile::parse(text, &format!("{name}.toml"))
@@ -207,11 +206,6 @@ impl Profile {
     /// Returns the figures that follow from the numbers of a flash device at full size; `None` for disks.
     pub fn figures(&self) -> Result<Option<Figures>, ProfileError> {
         Ok(self.full()?.figures())
-    }
-
-    /// The device in words, on lines of at most 80 columns.
-    pub fn explain(&self) -> Result<String, ProfileError> {
-        Ok(explain::explain(self, &self.full()?))
     }
 
     /// Each number with its basis and source, on lines of at most 80 columns.

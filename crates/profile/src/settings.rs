@@ -1,6 +1,6 @@
 //! A file's tables with their values, where each stands and where each comes from.
 
-use crate::error::{Place, Problem, ProfileError};
+use crate::error::{KnownKey, Place, Problem, ProfileError};
 use crate::nearest::nearest;
 use crate::schema::{Key, Kind, Schema, TableSchema, VICTIMS, Value};
 use std::collections::BTreeMap;
@@ -77,7 +77,7 @@ impl Settings {
         }
         let document = Document::parse(text).map_err(|e| {
             let line = e.span().map(|s| line_of(text, s.start));
-            ProfileError::wrong(place(line), Problem::Toml { message: e.message().to_string() })
+            ProfileError::wrong(place(line), Problem::Toml { message: e.message().into() })
         })?;
         let mut settings = Settings { schema, file: file.to_string(), tables: BTreeMap::new(), changed: Vec::new() };
         let lines = Lines { text, file };
@@ -103,9 +103,9 @@ impl Settings {
             (Some(schema), Some(table)) => Ok((schema, table)),
             (Some(schema), None) => Err(Problem::NotATable { table: schema.name }),
             (None, Some(_)) => {
-                Err(Problem::UnknownTable { table: name.to_string(), nearest: nearest(name, self.table_names()) })
+                Err(Problem::UnknownTable { table: name.into(), nearest: nearest(name, self.table_names()) })
             }
-            (None, None) => Err(Problem::OutsideTable { key: name.to_string(), nearest: self.nearest_anywhere(name) }),
+            (None, None) => Err(Problem::OutsideTable { key: name.into(), nearest: self.nearest_anywhere(name) }),
         }
     }
 
@@ -114,10 +114,10 @@ impl Settings {
     }
 
     /// The key most like `name` in any table, with its table.
-    fn nearest_anywhere(&self, name: &str) -> String {
+    fn nearest_anywhere(&self, name: &str) -> KnownKey {
         let key = nearest(name, self.schema.tables.iter().flat_map(|t| t.keys).map(|k| k.name));
         let table = self.schema.tables.iter().find(|t| t.key(key).is_some()).expect("the key is from a table");
-        format!("{}.{key}", table.name)
+        KnownKey { table: Some(table.name), key }
     }
 
     fn find_key(&self, table: &'static TableSchema, name: &str) -> Result<&'static Key, Problem> {
@@ -126,9 +126,9 @@ impl Settings {
             let nearest = if elsewhere {
                 self.nearest_anywhere(name)
             } else {
-                nearest(name, table.keys.iter().map(|k| k.name)).to_string()
+                KnownKey { table: None, key: nearest(name, table.keys.iter().map(|k| k.name)) }
             };
-            Problem::UnknownKey { table: table.name, key: name.to_string(), nearest }
+            Problem::UnknownKey { table: table.name, key: name.into(), nearest }
         })
     }
 
@@ -151,7 +151,7 @@ impl Settings {
                 "source" => source = Some(read_note(table, key, "source", item)?),
                 _ => {
                     let nearest = nearest(field, ["value", "basis", "source"]);
-                    let field = field.to_string();
+                    let field = field.into();
                     return Err(Problem::UnknownField { table: table.name, key: key.name, field, nearest });
                 }
             }
@@ -170,10 +170,10 @@ impl Settings {
         let (path, text) = assignment.split_once('=').ok_or(Problem::NotASetting)?;
         let (path, text) = (path.trim(), text.trim());
         let Some((table_name, name)) = path.split_once('.') else {
-            return Err(Problem::OutsideTable { key: path.to_string(), nearest: self.nearest_anywhere(path) });
+            return Err(Problem::OutsideTable { key: path.into(), nearest: self.nearest_anywhere(path) });
         };
         let table = self.schema.table(table_name).ok_or_else(|| Problem::UnknownTable {
-            table: table_name.to_string(),
+            table: table_name.into(),
             nearest: nearest(table_name, self.table_names()),
         })?;
         // `ftl.gc=fifo` is what people type when they mean the choice of victims: it changes that and keeps the pacing.
@@ -188,7 +188,7 @@ impl Settings {
                 }
             }
         } else {
-            let value = key.kind.of_text(text).ok_or_else(|| bad_value(table, key, text.to_string()))?;
+            let value = key.kind.of_text(text).ok_or_else(|| bad_value(table, key, text))?;
             let entry = Entry { value, basis: None, source: None, place: place.clone() };
             let table = self.tables.entry(table.name).or_insert(Table { place, entries: BTreeMap::new() });
             // Two names of one thing: the one that was set last counts.
@@ -326,14 +326,14 @@ impl Settings {
     }
 }
 
-fn bad_value(table: &'static TableSchema, key: &'static Key, found: String) -> Problem {
+fn bad_value(table: &'static TableSchema, key: &'static Key, found: &str) -> Problem {
     let (table, name) = (table.name, key.name);
     match key.kind {
         Kind::Choice(known) => {
-            let nearest = nearest(&found, known.iter().copied());
-            Problem::UnknownChoice { table, key: name, found, nearest, known }
+            let nearest = nearest(found, known.iter().copied());
+            Problem::UnknownChoice { table, key: name, found: found.into(), nearest, known }
         }
-        _ => Problem::BadValue { table, key: name, found, kind: &key.kind },
+        _ => Problem::BadValue { table, key: name, found: found.into(), kind: &key.kind },
     }
 }
 
@@ -346,7 +346,7 @@ fn read_value(table: &'static TableSchema, key: &'static Key, item: &Item) -> Re
             (Some(value), None) => value.clone().decorated("", "").to_string(),
             (None, _) => format!("a {}", item.type_name()),
         };
-        bad_value(table, key, found)
+        bad_value(table, key, &found)
     })
 }
 
@@ -366,7 +366,7 @@ fn read_basis(table: &'static TableSchema, key: &'static Key, name: &str) -> Res
     Basis::ALL.into_iter().find(|b| b.name() == name).ok_or_else(|| Problem::UnknownBasis {
         table: table.name,
         key: key.name,
-        found: name.to_string(),
+        found: name.into(),
         nearest: nearest(name, Basis::ALL.map(Basis::name)),
     })
 }

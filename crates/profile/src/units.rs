@@ -1,5 +1,6 @@
 //! Sizes and shares as people type them.
 
+use crate::text::Excerpt;
 use thiserror::Error;
 
 /// A text that is no size or share.
@@ -8,16 +9,16 @@ use thiserror::Error;
 pub enum UnitError {
     /// Not a number with a unit that is known.
     #[error("'{text}' is not a size: write bytes, or 512KiB and 16k (binary), or 400GB (decimal)")]
-    NotASize { text: String },
+    NotASize { text: Excerpt },
     /// Not a whole number of bytes.
     #[error("'{text}' is not a whole number of bytes")]
-    NotWhole { text: String },
+    NotWhole { text: Excerpt },
     /// More than 64 bits hold.
     #[error("'{text}' is larger than any device")]
-    TooLarge { text: String },
+    TooLarge { text: Excerpt },
     /// Not a share.
     #[error("'{text}' is not a share: write 0.9, 90% or 1/64")]
-    NotAShare { text: String },
+    NotAShare { text: Excerpt },
 }
 
 /// Bytes of one unit. `k`, `m`, `g` and `t` are binary, as sysbench and fio read them, and so is `KiB`; `kB` is decimal.
@@ -50,7 +51,7 @@ fn unit_bytes(unit: &str) -> Option<u64> {
 /// assert_eq!(profile::parse_bytes("512 KiB"), Ok(524_288));
 /// ```
 pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
-    let shown = || crate::text::excerpt(text);
+    let shown = || Excerpt::from(text);
     let trimmed = text.trim();
     let split = trimmed.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(trimmed.len());
     let (number, unit) = (trimmed[..split].trim_end(), &trimmed[split..]);
@@ -78,7 +79,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 /// assert_eq!(profile::parse_share("1/64"), Ok(0.015625));
 /// ```
 pub fn parse_share(text: &str) -> Result<f64, UnitError> {
-    let error = || UnitError::NotAShare { text: crate::text::excerpt(text) };
+    let error = || UnitError::NotAShare { text: Excerpt::from(text) };
     let number = |t: &str| t.trim().parse::<f64>().map_err(|_| error());
     let trimmed = text.trim();
     let share = if let Some(percent) = trimmed.strip_suffix('%') {

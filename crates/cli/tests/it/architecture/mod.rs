@@ -48,7 +48,6 @@ const NOT_YET: &[(&str, &[Rule])] = &[
     ("live", &[Rule::Circle, Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
     ("load", &[Rule::Headless]),
     ("media", &[Rule::Circle, Rule::Headless, Rule::ShortDoc]),
-    ("profile", &[Rule::Circle, Rule::TextInError]),
     ("results", &[Rule::Circle, Rule::ShortDoc]),
     ("review", &[Rule::ShortDoc]),
     ("serve", &[Rule::Circle, Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
