@@ -1,7 +1,7 @@
 //! `flashrig ctl`: a running card is asked, or told, one thing.
 
 use crate::args::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting};
-use crate::error::Failure;
+use crate::error::{Failure, StreamFailure};
 use crate::output::{pretty, print};
 use crate::{units, view};
 use control::{Client, Insert, Range, find_socket};
@@ -32,7 +32,7 @@ fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
         CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
         CtlCommand::Module(ModuleCommand::Insert { slot, path, new }) => {
             let absolute = |path: &PathBuf| {
-                std::path::absolute(path).map_err(|source| Failure::Unreadable { path: path.clone(), source })
+                std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })
             };
             let path = path.as_ref().map(absolute).transpose()?;
             module(client.insert(*slot, &Insert { new: *new, path })?)

@@ -47,7 +47,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests by kind. What can't be replayed is no success; that nothing was asked is.
+/// Requests by kind. A trace that can't be replayed is an error, one without requests is none.
 fn count(args: &RecordArgs) -> Result<[u64; 4], Failure> {
     let mut counts = [0; 4];
     let options = Options { format: Some(Format::Blkparse), ..Options::default() };

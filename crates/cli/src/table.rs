@@ -6,9 +6,9 @@ pub const COLUMNS: usize = 80;
 /// How a column stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
+    /// Words stand at the left.
     Left,
-    /// Numbers.
+    /// Numbers stand at the right.
     Right,
 }
 

@@ -2,6 +2,7 @@
 
 use super::values::{BlockBytes, Nanoseconds, Scale, rate, seconds};
 use super::{LoadName, ModelledArgs};
+use crate::quoted::Quoted;
 use clap::{Args, ValueHint};
 use load::Access;
 use std::path::PathBuf;
@@ -121,25 +122,14 @@ pub enum Values<T> {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ValuesError<E> {
     /// One of them is none.
-    #[error("{text:?} {why}")]
-    Value {
-        /// Which.
-        text: String,
-        /// Why.
-        why: E,
-    },
+    #[error("{} {why}", .text.in_quotes())]
+    Value { text: Quoted, why: E },
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice {
-        /// Which.
-        text: String,
-    },
+    Twice { text: Quoted },
     /// More than anybody waits for.
     #[error("has {count} values, at most {MAX_VALUES} are possible")]
-    TooMany {
-        /// How many.
-        count: usize,
-    },
+    TooMany { count: usize },
     /// From much to little.
     #[error("a range goes from least to most")]
     Backward,
@@ -150,7 +140,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
 
     fn from_str(text: &str) -> Result<Values<T>, ValuesError<T::Err>> {
         let value = |text: &str| -> Result<T, ValuesError<T::Err>> {
-            text.trim().parse().map_err(|why| ValuesError::Value { text: text.to_owned(), why })
+            text.trim().parse().map_err(|why| ValuesError::Value { text: text.into(), why })
         };
         if let Some((least, most)) = text.split_once("..") {
             let (least, most) = (value(least)?, value(most)?);
@@ -164,7 +154,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
         for word in text.split(',') {
             let value = value(word)?;
             if values.contains(&value) {
-                return Err(ValuesError::Twice { text: word.to_owned() });
+                return Err(ValuesError::Twice { text: word.into() });
             }
             values.push(value);
         }
@@ -277,10 +267,7 @@ pub enum VaryError {
     NotVaried,
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice {
-        /// Which.
-        text: String,
-    },
+    Twice { text: Quoted },
 }
 
 impl FromStr for Vary {
@@ -293,7 +280,7 @@ impl FromStr for Vary {
             return Err(VaryError::NotVaried);
         }
         if let Some(twice) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
-            return Err(VaryError::Twice { text: values[twice].clone() });
+            return Err(VaryError::Twice { text: values[twice].as_str().into() });
         }
         Ok(Vary { key: key.trim().to_owned(), values })
     }

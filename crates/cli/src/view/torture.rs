@@ -1,17 +1,44 @@
-//! Simulated lives.
+//! Simulated lives of cards, as a table and as the life that failed.
 
 use crate::table::wrap;
-use crate::torture_cmd::{Found, Report, title};
 use crate::units::{counted, duration, grouped};
-use torture::campaign::{Gaps, Trial};
+use std::path::PathBuf;
+use torture::campaign::{Campaign, Gaps, Tally, Trial, Violation};
 use torture::sim::Life;
 
 /// Faults that are named, at most.
 const FAULTS: usize = 40;
 
-/// A campaign.
-pub fn torture(report: &Report) -> String {
-    let Report { campaign, tally, .. } = report;
+/// The outcome of a campaign.
+pub struct Campaigned {
+    pub campaign: Campaign,
+    pub tally: Tally,
+    /// The first violation, if there was one.
+    pub violation: Option<Found>,
+    /// Faults that `--require-coverage` wants and that did not happen.
+    pub gaps: Gaps,
+    /// It was stopped before its end.
+    pub partial: bool,
+    pub wall_seconds: f64,
+}
+
+/// A violation, and where its small form is kept.
+pub struct Found {
+    /// The violation as the campaign met it.
+    pub violation: Violation,
+    /// Faults of the small form.
+    pub faults: Vec<String>,
+    /// Requests of the host in the small form.
+    pub requests: u32,
+    /// The error that the small form ends with.
+    pub message: String,
+    /// The file of the small form.
+    pub path: PathBuf,
+}
+
+/// The tally of a campaign, and what it found.
+pub fn torture(report: &Campaigned) -> String {
+    let Campaigned { campaign, tally, .. } = report;
     let cards: Vec<&str> = campaign.cards.iter().map(|card| card.name()).collect();
     let beyond = if campaign.beyond { ", beyond the redundancy" } else { "" };
     let asked = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
@@ -60,6 +87,11 @@ pub fn torture(report: &Report) -> String {
         Some(found) => out.push_str(&violation(found)),
     }
     out
+}
+
+/// The card of a life, and how many requests it has.
+fn title(trial: &Trial) -> String {
+    format!("card {}, {} requests", trial.card.name(), trial.requests())
 }
 
 fn lives(number: u64) -> String {

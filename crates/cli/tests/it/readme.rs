@@ -1,4 +1,4 @@
-//! What README.md shows is what the commands print.
+//! README.md shows exactly the output of the commands.
 //!
 //! In a block that is marked as `console`, each line that begins with `$ ` is a command, and the lines after it are its
 //! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may differ.
@@ -40,7 +40,7 @@ fn examples(lines: &[&str]) -> Vec<Example> {
     found
 }
 
-/// What a command prints. What it writes is there for those that come after it.
+/// The output of a command. Its files are there for later commands.
 fn print_now(command: &str, dir: &Path) -> String {
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("flashrig"), "only this program's output can be checked: {command}");
@@ -89,7 +89,7 @@ fn renewed(shown: &[&str], printed: &[&str]) -> Vec<String> {
             let anchor = printed[at..].iter().position(|line| words(line) == words(first));
             at += anchor.unwrap_or_else(|| panic!("nothing printed begins like {first:?}"));
         }
-        // What ends the output goes to its end, whatever its length has become.
+        // The end of the output goes to its end, whatever its length has become.
         let to = if number + 1 == pieces.len() { printed.len() } else { (at + piece.len()).min(printed.len()) };
         out.extend(printed[at..to].iter().map(|line| (*line).to_owned()));
         at = to;

@@ -1,4 +1,4 @@
-//! Loop devices and file systems on them. What was made is unmade, after a panic too.
+//! Loop devices and file systems on them. Each is removed at its end, after a panic too.
 
 use super::reviews::disk_folder;
 use std::fs::{self, File};
@@ -29,7 +29,7 @@ pub fn among_makers() -> RwLockReadGuard<'static, ()> {
 
 /// A loop device over a file of its own. A test may have one.
 pub struct Loop {
-    /// `/dev/loop3`.
+    /// The path of the device: `/dev/loop3`.
     pub device: String,
     backing: PathBuf,
     size_bytes: u64,

@@ -87,7 +87,7 @@ pub fn success(output: &Output) -> String {
 /// A command that runs; it is killed when a test fails.
 pub struct Running {
     child: Child,
-    /// What it prints goes to files: a pipe that nobody reads would stop it.
+    /// Its output goes to files: a pipe that nobody reads would stop it.
     printed: TempDir,
 }
 
