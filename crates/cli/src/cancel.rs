@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Exit code of a command that Ctrl-C stopped: 128 + SIGINT.
 pub const EXIT_CODE: u8 = 130;
 
-static ASKED: AtomicBool = AtomicBool::new(false);
+static REQUESTED: AtomicBool = AtomicBool::new(false);
 
 /// Listens from now on. To be called once.
 pub fn listen() -> Result<(), StreamFailure> {
     Ok(ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::Relaxed) {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
             std::process::exit(EXIT_CODE.into());
         }
     })?)
@@ -20,13 +20,13 @@ pub fn listen() -> Result<(), StreamFailure> {
 /// Listens from now on, and never ends the program: what it has started must be stopped and removed. To be called once.
 pub fn listen_patiently() -> Result<(), StreamFailure> {
     Ok(ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::Relaxed) {
+        if REQUESTED.swap(true, Ordering::Relaxed) {
             eprintln!("flashrig: is stopping what it has started, and removing what it has made");
         }
     })?)
 }
 
 /// Whether Ctrl-C was pressed.
-pub fn asked() -> bool {
-    ASKED.load(Ordering::Relaxed)
+pub fn requested() -> bool {
+    REQUESTED.load(Ordering::Relaxed)
 }

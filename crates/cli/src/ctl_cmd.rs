@@ -13,13 +13,13 @@ use std::process::ExitCode;
 
 pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
     let client = Client::new(find_socket(Some(&args.card))?)?;
-    let (value, text) = ask(&client, &args.what)?;
+    let (value, text) = answer(&client, &args.what)?;
     print(&if args.json { pretty(&value) } else { text })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The answer as JSON and as text.
-fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
+fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
     Ok(match what {
         CtlCommand::Status => {
             let status = client.status()?;

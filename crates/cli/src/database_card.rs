@@ -1,5 +1,5 @@
-//! `flashrig review CARD --database postgres`: a real database on a card that is served, attached, formatted and mounted
-//! for it.
+//! `flashrig review CARD --database postgres`: a real database on a card that is served, attached, formatted and
+//! mounted for it.
 
 use crate::args::ReviewArgs;
 use crate::card_dir::{self, CardDir};

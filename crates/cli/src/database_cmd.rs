@@ -147,19 +147,19 @@ fn logs(files: &Files) -> PathBuf {
 }
 
 fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>) -> Result<Request, Failure> {
-    let asked = &args.database;
+    let options = &args.database;
     let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}"));
     let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
-    for setting in &asked.mix {
+    for setting in &options.mix {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         mix.set(key, value).map_err(|text| wrong("--mix", text))?;
     }
-    for setting in &asked.slob {
+    for setting in &options.slob {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         slob.set(key, value).map_err(|text| wrong("--slob", text))?;
     }
-    let parts = asked.parts();
-    if asked.cycles.is_some() && !parts.contains(&Part::Crash) {
+    let parts = options.parts();
+    if options.cycles.is_some() && !parts.contains(&Part::Crash) {
         return Err(DatabaseError::Parameter("--cycles has no effect without --crash".into()).into());
     }
     let usual_s = if args.quick { 5.0 } else { 30.0 };
@@ -167,17 +167,17 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
         dir: dir.to_owned(),
         logs,
         guard: Some(program()?),
-        pg_bin: asked.pg_bin.clone(),
+        pg_bin: options.pg_bin.clone(),
         parts,
-        sessions: asked.sessions.clone(),
-        point_s: asked.point.map_or(usual_s, |time| time.0.as_secs_f64()),
+        sessions: options.sessions.clone(),
+        point_s: options.point.map_or(usual_s, |time| time.0.as_secs_f64()),
         sizes: database::Sizes {
-            data_bytes: asked.db_size.map(|size| size.0).or(args.quick.then_some(1 << 30)),
-            shared_buffers_bytes: asked.shared_buffers.map(|size| size.0),
+            data_bytes: options.db_size.map(|size| size.0).or(args.quick.then_some(1 << 30)),
+            shared_buffers_bytes: options.shared_buffers.map(|size| size.0),
         },
         mix,
         slob,
-        crash: asked
+        crash: options
             .cycles
             .map_or_else(CrashConfig::default, |cycles| CrashConfig { cycles, ..CrashConfig::default() }),
         seed: args.seed,

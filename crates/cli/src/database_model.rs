@@ -1,7 +1,7 @@
 //! The mix that was measured on a served card, run on the card's model in virtual time.
 //!
-//! Load and host of the model have the figures of the live run where it has them: pages that a transaction touches, what the
-//! buffer cache answered, log, and the CPU time that it took.
+//! Load and host of the model have the figures of the live run where it has them: pages that a transaction touches,
+//! what the buffer cache answered, log, and the CPU time that it took.
 
 use crate::error::Failure;
 use load::{CacheConfig, OltpConfig};
@@ -10,8 +10,8 @@ use results::{DatabaseMix, DatabaseMixPoint, DatabaseReport};
 use review::{Bench, MixTimes, mix_sweep};
 use target::Progress;
 
-/// Until the cache of a controller has filled and is written back as fast as it fills; and about two sweeps of it over the
-/// disks.
+/// Until the cache of a controller has filled and is written back as fast as it fills; and about two sweeps of it over
+/// the disks.
 const DISKS: MixTimes = MixTimes { warm_up_s: 100.0, measured_s: 180.0 };
 const FLASH: MixTimes = MixTimes { warm_up_s: 5.0, measured_s: 10.0 };
 /// CPU time that every transaction takes at least: sending, parsing, a snapshot.

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use study::fit::{Assumed, Base, Fit, FitError, Input, Options, TableProblem};
 
 /// Bytes of a table that are read: more than any has.
-const TABLE_BYTES_LIMIT: u64 = 16 << 20;
+const MAX_TABLE_BYTES: u64 = 16 << 20;
 /// How files begin that a fit has written.
 const HEADS: [&str; 2] = ["# A card that measures like ", "# What an I/O costs the host"];
 
@@ -63,8 +63,8 @@ fn deliver(args: &FitArgs, fitted: &Fit) -> Result<ExitCode, Failure> {
     Ok(if fitted.good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// A card's name ends in .toml, which is how commands know it. A file that is there is not replaced, unless it was asked for and a
-/// fit has written it.
+/// A card's name ends in .toml, which is how commands know it. A file that is there is not replaced, unless it was
+/// asked for and a fit has written it.
 fn check_place(path: &Path, overwrite: bool) -> Result<(), Failure> {
     if path.extension().is_none_or(|extension| extension != "toml") {
         return Err(FitFailure::NoCardFile { path: path.to_owned() }.into());
@@ -96,7 +96,7 @@ fn read(word: &str) -> Result<Input, Failure> {
         problem: TableProblem::Unreadable(source.to_string()),
     };
     let file = File::open(path).map_err(unreadable)?;
-    file.take(TABLE_BYTES_LIMIT).read_to_string(&mut text).map_err(unreadable)?;
+    file.take(MAX_TABLE_BYTES).read_to_string(&mut text).map_err(unreadable)?;
     Ok(input(study::fit::read_table(path, &text, device)?))
 }
 

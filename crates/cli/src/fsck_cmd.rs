@@ -1,4 +1,5 @@
-//! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is wrong.
+//! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is
+//! wrong.
 
 use crate::args::FsckArgs;
 use crate::card_dir::{self, CardDir};

@@ -124,7 +124,8 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
     })
 }
 
-/// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing between.
+/// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing
+/// between.
 fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Result<Vec<LifetimeCase>, Failure> {
     let done: Vec<AtomicU64> = wearings.iter().map(|_| AtomicU64::new(0)).collect();
     watch.begin("wear out", LIFE * wearings.len() as u64);

@@ -30,8 +30,8 @@ pub enum Existing {
 }
 
 impl Files {
-    /// For a name; an ending that belongs to one of the files is no part of it. In a directory they are called after the
-    /// target.
+    /// For a name; an ending that belongs to one of the files is no part of it. In a directory they are called after
+    /// the target.
     pub fn of(out: Option<&Path>, target: &str) -> Files {
         let name = match out {
             Some(out) if out.is_dir() || out.as_os_str().as_bytes().ends_with(b"/") => out.join(short_name(target)),
@@ -108,7 +108,7 @@ pub fn is_page_or_empty(path: &Path) -> bool {
         return true;
     }
     let mut head = Vec::new();
-    let Ok(_) = File::open(path).and_then(|file| file.take(PAGE_HEAD_BYTES).read_to_end(&mut head)) else {
+    let Ok(_) = File::open(path).and_then(|file| file.take(MAX_PAGE_HEAD_BYTES).read_to_end(&mut head)) else {
         return false;
     };
     head.is_empty() || head.windows(PAGE_MARK.len()).any(|part| part == PAGE_MARK)
@@ -116,7 +116,7 @@ pub fn is_page_or_empty(path: &Path) -> bool {
 
 /// How the title of each page ends, and where it does at the latest.
 const PAGE_MARK: &[u8] = " · Flashrig</title>".as_bytes();
-const PAGE_HEAD_BYTES: u64 = 64 << 10;
+const MAX_PAGE_HEAD_BYTES: u64 = 64 << 10;
 
 /// `/dev/nvme1n1` → `nvme1n1`, `./cards/mine.toml` → `mine`.
 pub fn short_name(target: &str) -> String {

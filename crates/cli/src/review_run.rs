@@ -66,8 +66,8 @@ pub fn show_plan(args: &ReviewArgs, title: &str, plan: &Plan, files: &Files) -> 
 /// Writes the files, prints the tables, and says how it ended.
 pub fn deliver(args: &ReviewArgs, files: &Files, review: Review) -> Result<ExitCode, Failure> {
     let Review { result, error } = review;
-    // The files first: what took long to measure must not be lost because the reader of the tables went away. Nor must it
-    // be because there is no room for files: then there are the tables.
+    // The files first: what took long to measure must not be lost because the reader of the tables went away. Nor must
+    // it be because there is no room for files: then there are the tables.
     let written = files.write(&result);
     if args.json {
         print(&pretty(&serde_json::to_value(&result).expect("results have text keys")))?;

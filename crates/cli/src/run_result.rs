@@ -11,8 +11,8 @@ use results::RunResult;
 use serde_json::{Value, json};
 use std::process::ExitCode;
 
-/// Writes and prints the result of a run. The file first: what took long to measure must not be lost because the reader of
-/// the table went away.
+/// Writes and prints the result of a run. The file first: what took long to measure must not be lost because the reader
+/// of the table went away.
 pub fn deliver(sink: Option<JsonSink>, heading: &RunHeading, result: &RunResult) -> Result<ExitCode, Failure> {
     let json_only = sink.as_ref().is_some_and(JsonSink::is_stdout);
     if let Some(sink) = sink {

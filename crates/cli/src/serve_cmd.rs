@@ -15,7 +15,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs nothing.
+/// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs
+/// nothing.
 const LOOKS: Duration = Duration::from_millis(500);
 
 /// A card that runs.
@@ -64,7 +65,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let (controls, metrics) = operators(args, &cards, &server, access)?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
-    while !cancel::asked() {
+    while !cancel::requested() {
         std::thread::park_timeout(LOOKS);
         behind = warn_if_behind(&cards, behind);
     }

@@ -1,4 +1,4 @@
-//! Which options belong to which loads. An option without an effect is an error, not a surprise.
+//! The loads that each option belongs to. An option without an effect is an error, not a surprise.
 
 use super::LoadName;
 use clap::error::ErrorKind;
@@ -39,7 +39,7 @@ fn belongs(id: &str, load: LoadName) -> bool {
 
 fn belongs_to_a_trace(id: &str) -> bool {
     match id {
-        // Of no load in particular, or of traces.
+        // These belong to no load in particular, or to traces.
         "card" | "fill" | "scale" | "settings" | "host" | "seed" | "fresh" | "seconds" | "requests"
         | "explain_tail" | "json" | "depth" | "trace" | "trace_format" | "speed" | "skip_bad" | "trace_volume"
         | "help" => true,

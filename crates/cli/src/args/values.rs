@@ -1,4 +1,4 @@
-//! What an option's value may be: sizes, shares, times.
+//! The values of options: sizes, shares, times.
 //!
 //! Each type prints in the syntax that it reads, so that a default in a help text can be typed.
 
@@ -17,9 +17,9 @@ pub enum ValueError {
     /// A size outside its range.
     #[error("must be from {min} to {max}")]
     SizeOutOfRange {
-        /// Least.
+        /// The smallest size that is possible.
         min: Bytes,
-        /// Most.
+        /// The largest size that is possible.
         max: Bytes,
     },
     /// A size or a shift that is not whole host sectors.
@@ -199,7 +199,7 @@ impl FromStr for Budget {
     }
 }
 
-/// What a device costs, in dollars.
+/// The price of a device, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price(pub f64);
 

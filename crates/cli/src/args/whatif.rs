@@ -9,19 +9,19 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// `flashrig whatif`.
+/// The options of `flashrig whatif`.
 #[derive(Debug, Args)]
 pub struct WhatifArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// What varies: lists joined by commas.
+    /// Axes that vary: lists joined by commas.
     #[command(flatten, next_help_heading = "What varies (V1,V2,...; the grid is the product of all)")]
     pub axes: AxisArgs,
-    /// What to search for.
+    /// The bound to search for.
     #[command(flatten, next_help_heading = "Search: one of --fill, --reserve, --threads is a range LEAST..MOST")]
     pub bound: BoundArgs,
-    /// What is the same everywhere.
+    /// Options that are the same for all points.
     #[command(flatten, next_help_heading = "The same for all")]
     pub common: CommonArgs,
     /// Where answers go.
@@ -29,7 +29,7 @@ pub struct WhatifArgs {
     pub output: WhatifOutputArgs,
 }
 
-/// The axes.
+/// The axes of the grid.
 #[derive(Debug, Args)]
 pub struct AxisArgs {
     /// Percent of the user capacity in use
@@ -38,11 +38,17 @@ pub struct AxisArgs {
     /// Percent of the capacity sold that is given up at format [default: as the card's file says]
     #[arg(long, value_name = "PERCENT")]
     pub reserve: Option<Values<Reserved>>,
-    /// Threads
-    #[arg(long, value_name = "N", default_value = "8")]
+    /// The numbers of threads
+    #[arg(help = "Threads", long, value_name = "N", default_value = "8")]
     pub threads: Values<Threads>,
-    /// What is asked: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw
-    #[arg(long, short = 'l', value_name = "LOAD", default_value = "rndwr")]
+    /// The modes of sysbench's fileio
+    #[arg(
+        help = "What is asked: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw",
+        long,
+        short = 'l',
+        value_name = "LOAD",
+        default_value = "rndwr"
+    )]
     pub load: Values<Mode>,
     /// Percent of the requests that read, in rndrw [default: 60]
     #[arg(long, value_name = "PERCENT")]
@@ -55,7 +61,7 @@ pub struct AxisArgs {
     pub vary: Vec<Vary>,
 }
 
-/// What is to hold.
+/// The bound that is to hold.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
     /// The value of the range up to which 99 of 100 requests take no longer than this
@@ -66,14 +72,14 @@ pub struct BoundArgs {
     pub min_mb_s: Option<f64>,
 }
 
-/// What is the same for all points.
+/// Options that are the same for all points.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
     /// Requests that each thread keeps outstanding
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: u32,
-    /// Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    /// The pattern of the random loads
+    #[arg(help = "Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(0))]
@@ -84,7 +90,7 @@ pub struct CommonArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// What is modelled.
+    /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,
     /// Measure each point for so many virtual seconds [default: until its figures are stable]
@@ -112,9 +118,9 @@ const MAX_VALUES: usize = 1_000;
 /// Values joined by commas, or a range of whole ones.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values<T> {
-    /// `50,70,90`.
+    /// Each value for itself: `50,70,90`.
     List(Vec<T>),
-    /// `20..100`.
+    /// All whole numbers between two: `20..100`.
     Range(T, T),
 }
 
@@ -171,7 +177,7 @@ pub enum AxisValueError {
     /// Something must be left.
     #[error("is no percentage from 0 to below 100")]
     Reserve,
-    /// No share.
+    /// A share of the requests is from nothing to all.
     #[error("is no percentage from 0 to 100")]
     Percentage,
     /// No number of threads.
@@ -253,7 +259,7 @@ impl FromStr for Mode {
 /// A key, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
-    /// `ftl.victim`.
+    /// The key with its table: `ftl.victim`.
     pub key: String,
     /// As they would follow the `=`.
     pub values: Vec<String>,

@@ -61,7 +61,7 @@ fn watch(
         })?;
         // A new size is drawn at once.
         while Instant::now() < next {
-            if cancel::asked() {
+            if cancel::requested() {
                 return Ok(());
             }
             let wait = next.saturating_duration_since(Instant::now()).min(KEYS);

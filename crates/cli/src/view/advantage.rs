@@ -82,8 +82,8 @@ fn short(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// As the rest of a terminal's output is written: the page's thin separators and typographic minus are for paper. What
-/// would move the cursor is shown as a mark.
+/// As the rest of a terminal's output is written: the page's thin separators and typographic minus are for paper. A
+/// character that would move the cursor is shown as a mark.
 fn plain(text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
     let digit = |i: usize| chars.get(i).is_some_and(char::is_ascii_digit);

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use torture::campaign::{Campaign, Gaps, Tally, Trial, Violation};
 use torture::sim::Life;
 
-/// Faults that are named, at most.
-const FAULTS: usize = 40;
+/// More faults of a life are counted and not named.
+const MAX_FAULTS: usize = 40;
 
 /// The outcome of a campaign.
 pub struct Campaigned {
@@ -41,8 +41,8 @@ pub fn torture(report: &Campaigned) -> String {
     let Campaigned { campaign, tally, .. } = report;
     let cards: Vec<&str> = campaign.cards.iter().map(|card| card.name()).collect();
     let beyond = if campaign.beyond { ", beyond the redundancy" } else { "" };
-    let asked = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
-    let mut out = wrap("", 2, &asked);
+    let heading = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
+    let mut out = wrap("", 2, &heading);
     if report.partial {
         out.push_str("PARTIAL: stopped by Ctrl-C\n");
     }
@@ -138,9 +138,9 @@ fn message(text: &str) -> String {
 }
 
 fn faults(faults: &[String]) -> String {
-    let mut out: String = faults.iter().take(FAULTS).map(|fault| format!("    {fault}\n")).collect();
-    if faults.len() > FAULTS {
-        out.push_str(&format!("    and {} more\n", faults.len() - FAULTS));
+    let mut out: String = faults.iter().take(MAX_FAULTS).map(|fault| format!("    {fault}\n")).collect();
+    if faults.len() > MAX_FAULTS {
+        out.push_str(&format!("    and {} more\n", faults.len() - MAX_FAULTS));
     }
     out
 }

@@ -1,7 +1,8 @@
 //! README.md shows exactly the output of the commands.
 //!
 //! In a block that is marked as `console`, each line that begins with `$ ` is a command, and the lines after it are its
-//! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may differ.
+//! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may
+//! differ.
 //!
 //! `make readme` writes what the commands print now; what is left out stays left out.
 

@@ -35,7 +35,6 @@ const WHOLE: &str = ".";
 const NOT_YET: &[(&str, &[Rule])] = &[
     ("attach", &[Rule::Circle, Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
     ("card", &[Rule::Circle, Rule::ManyFields, Rule::Headless, Rule::ShortDoc]),
-    ("cli", &[Rule::Circle, Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
     ("control", &[Rule::Headless]),
     ("database", &[Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
     ("device", &[Rule::Headless, Rule::ShortDoc]),

@@ -18,8 +18,8 @@ fn succeeds(program: &str, words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// `losetup --find` opens all devices for a moment, and a device that somebody has open is refused: whoever asks for one
-/// of these devices is the only one that makes any.
+/// `losetup --find` opens all devices for a moment, and a device that somebody has open is refused: whoever asks for
+/// one of these devices is the only one that makes any.
 static MAKERS: RwLock<()> = RwLock::new(());
 
 /// Held while a loop device is made that is no [`Loop`].
