@@ -1,13 +1,13 @@
 //! A card in a folder: what it was made from, and where its modules are.
 
-use crate::error::Failure;
+use crate::error::{CardFailure, DescriptionError, Failure, StreamFailure};
 use card::CardConfig;
 use files::{Files, Options};
 use format::CardId;
 use live::{Live, Start, Timing, on_files};
 use profile::Profile;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the description in the folder.
@@ -15,13 +15,14 @@ const DESCRIPTION: &str = "card.toml";
 /// The description's own version.
 const VERSION: u32 = 1;
 
-/// Contents of `card.toml`.
+/// The contents of `card.toml`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
     version: u32,
     /// The card's name, in hexadecimal.
     id: String,
+    /// The name of the profile.
     name: String,
     user_bytes: u64,
     settings: Vec<String>,
@@ -33,18 +34,17 @@ struct Description {
 
 /// A card in a folder.
 pub struct CardDir {
-    /// Folder of the card.
     pub dir: PathBuf,
-    /// Profile that it was made from.
+    /// The profile that the card was made from.
     pub profile: Profile,
-    /// As it lies there.
+    /// The configuration that lies on the modules.
     pub config: CardConfig,
     /// Files or devices of its modules, by slot.
     pub modules: Vec<PathBuf>,
     id: CardId,
 }
 
-/// Parameters of a new card.
+/// The options of a new card.
 pub struct New<'a> {
     /// Name or path of the profile.
     pub card: &'a str,
@@ -54,7 +54,7 @@ pub struct New<'a> {
     pub user_bytes: Option<u64>,
     /// Devices or files for the modules, by slot; none: files in the folder.
     pub modules: &'a [PathBuf],
-    /// Contents of the devices may be destroyed.
+    /// The contents of the devices may be destroyed.
     pub overwrite: bool,
 }
 
@@ -67,7 +67,7 @@ impl CardDir {
     /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
     pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
         if is_card(dir) {
-            return Err(Failure::CardExists { dir: dir.into() });
+            return Err(CardFailure::CardExists { dir: dir.into() }.into());
         }
         let text = match Profile::builtin_text(new.card) {
             Some(text) => text.to_owned(),
@@ -75,7 +75,8 @@ impl CardDir {
                 // A name that is none has its own message.
                 Profile::open(new.card)?;
                 let path = Path::new(new.card);
-                std::fs::read_to_string(path).map_err(|source| Failure::Unreadable { path: path.into(), source })?
+                std::fs::read_to_string(path)
+                    .map_err(|source| StreamFailure::Unreadable { path: path.into(), source })?
             }
         };
         let mut profile = Profile::open(new.card)?;
@@ -89,12 +90,12 @@ impl CardDir {
             named => named.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect(),
         };
         if modules.len() != shape.modules as usize {
-            return Err(Failure::ModuleCount { found: modules.len(), modules: shape.modules });
+            return Err(CardFailure::ModuleCount { found: modules.len(), modules: shape.modules }.into());
         }
-        let unwritable = |source| Failure::Unwritable { path: dir.into(), source };
+        let unwritable = |source| StreamFailure::Unwritable { path: dir.into(), source };
         let made_dir = !dir.exists();
         std::fs::create_dir_all(dir).map_err(unwritable)?;
-        let made = CardDir { dir: dir.into(), profile, config, modules, id: crate::serve_cmd::new_card_id()? };
+        let made = CardDir { dir: dir.into(), profile, config, modules, id: new_card_id()? };
         let written = made.write(new, text);
         if written.is_err() && made_dir {
             // Only if nothing else has come to lie in it.
@@ -111,7 +112,7 @@ impl CardDir {
         let module_bytes = files.layout(0).map_or(0, |layout| layout.total_bytes());
         let named = self.dir.display().to_string();
         let live = Live::format(media::Medium::Outside(Box::new(files)), self.start(1))
-            .map_err(|source| Failure::Live { card: named, source });
+            .map_err(|source| CardFailure::Live { card: named.into(), source }.into());
         let described = live.and_then(|mut live| {
             live.shut_down();
             self.describe(new, text)
@@ -141,20 +142,21 @@ impl CardDir {
             file.sync_all()?;
             std::fs::File::open(&self.dir)?.sync_all()
         };
-        write().map_err(|source| Failure::Unwritable { path: path.clone(), source })
+        Ok(write().map_err(|source| StreamFailure::Unwritable { path: path.clone(), source })?)
     }
 
     /// The card in a folder.
     pub fn open(dir: &Path) -> Result<CardDir, Failure> {
         let path = dir.join(DESCRIPTION);
-        let text =
-            std::fs::read_to_string(&path).map_err(|source| Failure::Unreadable { path: path.clone(), source })?;
-        let bad = |why: String| Failure::BadCard { path: path.clone(), why };
-        let description: Description = toml::from_str(&text).map_err(|error| bad(error.message().into()))?;
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })?;
+        let bad = |why| CardFailure::BadCard { path: path.clone(), why };
+        let description: Description =
+            toml::from_str(&text).map_err(|error| bad(DescriptionError::Toml(error.into())))?;
         if description.version > VERSION {
-            return Err(bad(format!("version {} is newer than this program knows ({VERSION})", description.version)));
+            return Err(bad(DescriptionError::TooNew { version: description.version, known: VERSION }).into());
         }
-        let id = parse_id(&description.id).ok_or_else(|| bad("id is not 32 hexadecimal digits".into()))?;
+        let id = parse_id(&description.id).ok_or_else(|| bad(DescriptionError::NoId))?;
         let mut profile = Profile::parse(&description.profile, &format!("{}.toml", description.name))?;
         for setting in &description.settings {
             profile.set(setting)?;
@@ -162,7 +164,7 @@ impl CardDir {
         let config = on_files(&profile.with_contents(Some(description.user_bytes))?);
         let slots = config.nand.geometry.modules;
         if description.modules.len() != slots as usize {
-            return Err(Failure::ModuleCount { found: description.modules.len(), modules: slots });
+            return Err(CardFailure::ModuleCount { found: description.modules.len(), modules: slots }.into());
         }
         Ok(CardDir { dir: dir.into(), profile, config, modules: description.modules, id })
     }
@@ -177,7 +179,7 @@ impl CardDir {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
-    /// Its modules, to be looked at and not changed. Problems of single ones are said in words.
+    /// Its modules, to be looked at and not changed. The note gets each fault of a single module.
     pub fn look(&self, note: impl FnMut(String)) -> Result<Files, Failure> {
         let files = Files::look(&self.places())?;
         say(&files, note);
@@ -188,12 +190,12 @@ impl CardDir {
         self.paths().into_iter().map(Some).collect()
     }
 
-    /// Starts it. Problems of single modules are said in words.
+    /// Starts it. The note gets each fault of a single module.
     pub fn run(&self, start: Start, note: impl FnMut(String)) -> Result<Live, Failure> {
         let files = Files::open(&self.places())?;
         say(&files, note);
         Live::open(media::Medium::Outside(Box::new(files)), start)
-            .map_err(|source| Failure::Live { card: self.dir.display().to_string(), source })
+            .map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())
     }
 }
 
@@ -208,4 +210,14 @@ fn parse_id(text: &str) -> Option<CardId> {
         .map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok())
         .collect::<Option<_>>()?;
     Some(CardId(bytes.try_into().ok()?))
+}
+
+/// A name that no other card has.
+pub fn new_card_id() -> Result<CardId, StreamFailure> {
+    let mut id = [0; 16];
+    let random = Path::new("/dev/urandom");
+    std::fs::File::open(random)
+        .and_then(|mut file| file.read_exact(&mut id))
+        .map_err(|source| StreamFailure::Unreadable { path: random.into(), source })?;
+    Ok(CardId(id))
 }

@@ -1,7 +1,7 @@
 //! `flashrig compare`: results side by side.
 
 use crate::args::CompareArgs;
-use crate::error::Failure;
+use crate::error::{CompareFailure, Failure, ReviewFailure};
 use crate::output::{TextSink, pretty, print};
 use crate::review_output::is_page_or_empty;
 use crate::view;
@@ -18,17 +18,17 @@ pub fn compare(args: &CompareArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if args.results.len() > report::MAX_DEVICES {
-        return Err(Failure::TooMany { given: args.results.len(), most: report::MAX_DEVICES });
+        return Err(CompareFailure::TooMany { given: args.results.len(), max: report::MAX_DEVICES }.into());
     }
     let results = args.results.iter().map(|word| read(word)).collect::<Result<Vec<_>, _>>()?;
     if let Some(page) = &args.out {
         // A page takes the place of a page, of nothing else: a slip must not cost a result.
         let mut inputs = args.results.iter().map(|word| Path::new(split(word).1));
         if page.extension().is_none_or(|e| e != "html") || inputs.any(|input| input == page) {
-            return Err(Failure::NoPage { path: page.clone() });
+            return Err(CompareFailure::NoPage { path: page.clone() }.into());
         }
         if !is_page_or_empty(page) {
-            return Err(Failure::NoResult { path: page.clone() });
+            return Err(ReviewFailure::NoResult { path: page.clone() }.into());
         }
         TextSink::replace(page, &report::compare_page(&results))?;
     }

@@ -1,7 +1,7 @@
 //! `flashrig ctl`: a running card is asked, or told, one thing.
 
 use crate::args::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting};
-use crate::error::Failure;
+use crate::error::{Failure, StreamFailure};
 use crate::output::{pretty, print};
 use crate::{units, view};
 use control::{Client, Insert, Range, find_socket};
@@ -13,13 +13,13 @@ use std::process::ExitCode;
 
 pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
     let client = Client::new(find_socket(Some(&args.card))?)?;
-    let (value, text) = ask(&client, &args.what)?;
+    let (value, text) = answer(&client, &args.what)?;
     print(&if args.json { pretty(&value) } else { text })?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// The answer as JSON and as text.
-fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
+fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
     Ok(match what {
         CtlCommand::Status => {
             let status = client.status()?;
@@ -32,7 +32,7 @@ fn ask(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
         CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
         CtlCommand::Module(ModuleCommand::Insert { slot, path, new }) => {
             let absolute = |path: &PathBuf| {
-                std::path::absolute(path).map_err(|source| Failure::Unreadable { path: path.clone(), source })
+                std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })
             };
             let path = path.as_ref().map(absolute).transpose()?;
             module(client.insert(*slot, &Insert { new: *new, path })?)

@@ -1,14 +1,13 @@
-//! `flashrig review CARD --database postgres`: a real database on a card that is served, attached, formatted and mounted
-//! for it.
+//! `flashrig review CARD --database postgres`: a real database on a card that is served, attached, formatted and
+//! mounted for it.
 
 use crate::args::ReviewArgs;
 use crate::card_dir::{self, CardDir};
 use crate::database_cmd;
 use crate::database_model::Served;
-use crate::error::Failure;
+use crate::error::{DatabaseFailure, Failure, OptionWithout, StreamFailure};
 use crate::output::print_error;
 use crate::review_target::refuse_real_options_but_size;
-use crate::units::capacity;
 use database::Device;
 use database::mounted::{MIN_BYTES, Mounted, Options};
 use profile::{Host, Profile};
@@ -18,7 +17,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use target::{ModelTarget, Target};
 
-/// Size of a card where nobody says: so much that a buffer cache holds an eighth of a quarter of it.
+/// The size of a card without `--size`: large enough that a buffer cache holds an eighth of a quarter of it.
 const SIZE_BYTES: u64 = 8 << 30;
 
 /// On a card, by its name, its file, or the folder that its modules lie in.
@@ -26,7 +25,7 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     refuse_real_options_but_size(args, "a card with a database")?;
     for (given, option) in [(args.model.scale.is_some(), "--scale"), (args.model.host.is_some(), "--host")] {
         if given {
-            return Err(Failure::OptionWithout { option, what: "a card that is served: its size is --size" });
+            return Err(OptionWithout { option, what: "a card that is served: its size is --size" }.into());
         }
     }
     let what = if card_dir::is_card(Path::new(&args.target)) { in_files(args)? } else { in_memory(args)? };
@@ -63,12 +62,12 @@ struct What {
 fn in_files(args: &ReviewArgs) -> Result<What, Failure> {
     for (given, option) in [(args.real.size.is_some(), "--size"), (!args.model.settings.is_empty(), "--set")] {
         if given {
-            return Err(Failure::OptionWithout { option, what: "a card that was made" });
+            return Err(OptionWithout { option, what: "a card that was made" }.into());
         }
     }
     let dir = Path::new(&args.target);
     let card = CardDir::open(dir)?;
-    let path = std::path::absolute(dir).map_err(|source| Failure::Unreadable { path: dir.into(), source })?;
+    let path = std::path::absolute(dir).map_err(|source| StreamFailure::Unreadable { path: dir.into(), source })?;
     let bytes = card.config.ftl.user_sectors * device::SECTOR_BYTES;
     served(args, card.profile, bytes, vec![path.into()])
 }
@@ -92,12 +91,12 @@ fn in_memory(args: &ReviewArgs) -> Result<What, Failure> {
 
 fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsString>) -> Result<What, Failure> {
     if bytes < MIN_BYTES {
-        return Err(Failure::CardTooSmall { needed: capacity(MIN_BYTES) });
+        return Err(DatabaseFailure::CardTooSmall { needed_bytes: MIN_BYTES }.into());
     }
     words.extend(["--seed".into(), args.seed.to_string().into(), "--log".into(), "none".into()]);
     let is_disks = profile.disks_with_contents(Some(bytes))?.is_some();
     let card = if is_disks { None } else { Some(profile.with_contents(Some(bytes))?) };
-    // Facts about the card are those of its model.
+    // The card is described as its model is.
     let mut info = ModelTarget::new(&profile, &Host::open("default")?, 1.0, args.seed)?.info();
     info.kind = TargetKind::Served;
     info.name.clone_from(&args.target);

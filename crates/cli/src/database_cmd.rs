@@ -2,14 +2,12 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
-use crate::card_dir;
-use crate::database_card;
 use crate::database_model::Served;
-use crate::error::Failure;
+use crate::error::{DatabaseFailure, Failure, OptionWithout, StreamFailure};
 use crate::output::{pretty, print};
 use crate::progress::Watch;
-use crate::review_cmd::start;
 use crate::review_output::{Existing, Files};
+use crate::review_run::start;
 use crate::review_target::{refuse_model_options, refuse_real_options};
 use crate::view;
 use database::{CrashConfig, DatabaseError, Device, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig};
@@ -23,16 +21,8 @@ use std::time::{Instant, SystemTime};
 /// A name that no file in a directory has: what lies under a file to come is what lies under its directory.
 const TO_COME: &str = ".flashrig-to-come";
 
-/// On a card, or in a directory: a folder that a card was made in is the card.
+/// Reviews a directory, of which nothing is known but what the kernel says.
 pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
-    let path = Path::new(&args.target);
-    let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-    let is_name = profile::Profile::builtin_names().any(|name| name == args.target);
-    if is_toml || is_name || card_dir::is_card(path) { database_card::review(args) } else { directory(args) }
-}
-
-/// In a directory, of which nothing is known but what the kernel says.
-fn directory(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     refuse_real_options(args, "a database's directory")?;
     refuse_model_options(args, "a database's directory")?;
     let dir = Path::new(&args.target);
@@ -66,7 +56,7 @@ pub fn on(
         [(!args.only.is_empty(), "--only"), (args.resume, "--resume"), (args.fill.0 != 1.0, "--fill")]
     {
         if given {
-            return Err(Failure::OptionWithout { option, what: "a review with a database" });
+            return Err(OptionWithout { option, what: "a review with a database" }.into());
         }
     }
     let files = Files::of(args.out.as_deref(), &args.target);
@@ -140,13 +130,13 @@ fn deliver(args: &ReviewArgs, files: &Files, result: &ReviewResult, done: Review
     match done.ended {
         None => Ok(ExitCode::SUCCESS),
         Some(DatabaseError::Cancelled) => Ok(ExitCode::from(cancel::EXIT_CODE)),
-        Some(source) => Err(Failure::DatabaseEnded { partial: files.json.clone(), source }),
+        Some(source) => Err(DatabaseFailure::DatabaseEnded { partial: files.json.clone(), source }.into()),
     }
 }
 
 /// This program, as the kernel has it open: it may have been replaced on the disk.
-pub fn program() -> Result<PathBuf, Failure> {
-    std::env::current_exe().map_err(|source| Failure::Unreadable { path: "/proc/self/exe".into(), source })
+pub fn program() -> Result<PathBuf, StreamFailure> {
+    std::env::current_exe().map_err(|source| StreamFailure::Unreadable { path: "/proc/self/exe".into(), source })
 }
 
 /// NAME-logs, beside NAME.json.
@@ -157,19 +147,19 @@ fn logs(files: &Files) -> PathBuf {
 }
 
 fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>) -> Result<Request, Failure> {
-    let asked = &args.database;
-    let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}").into());
+    let options = &args.database;
+    let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}"));
     let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
-    for setting in &asked.mix {
+    for setting in &options.mix {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         mix.set(key, value).map_err(|text| wrong("--mix", text))?;
     }
-    for setting in &asked.slob {
+    for setting in &options.slob {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         slob.set(key, value).map_err(|text| wrong("--slob", text))?;
     }
-    let parts = asked.parts();
-    if asked.cycles.is_some() && !parts.contains(&Part::Crash) {
+    let parts = options.parts();
+    if options.cycles.is_some() && !parts.contains(&Part::Crash) {
         return Err(DatabaseError::Parameter("--cycles has no effect without --crash".into()).into());
     }
     let usual_s = if args.quick { 5.0 } else { 30.0 };
@@ -177,17 +167,17 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
         dir: dir.to_owned(),
         logs,
         guard: Some(program()?),
-        pg_bin: asked.pg_bin.clone(),
+        pg_bin: options.pg_bin.clone(),
         parts,
-        sessions: asked.sessions.clone(),
-        point_s: asked.point.map_or(usual_s, |time| time.0.as_secs_f64()),
+        sessions: options.sessions.clone(),
+        point_s: options.point.map_or(usual_s, |time| time.0.as_secs_f64()),
         sizes: database::Sizes {
-            data_bytes: asked.db_size.map(|size| size.0).or(args.quick.then_some(1 << 30)),
-            shared_buffers_bytes: asked.shared_buffers.map(|size| size.0),
+            data_bytes: options.db_size.map(|size| size.0).or(args.quick.then_some(1 << 30)),
+            shared_buffers_bytes: options.shared_buffers.map(|size| size.0),
         },
         mix,
         slob,
-        crash: asked
+        crash: options
             .cycles
             .map_or_else(CrashConfig::default, |cycles| CrashConfig { cycles, ..CrashConfig::default() }),
         seed: args.seed,
@@ -209,7 +199,7 @@ fn plan_json(plan: &Plan, request: &Request) -> serde_json::Value {
     })
 }
 
-/// Reports the phases and their outcome.
+/// Each part of the plan, and how far it got.
 fn phases(request: &Request, plan: &Plan, done: &Reviewed) -> Vec<PhaseReport> {
     let report = &done.report;
     let seconds =

@@ -1,7 +1,7 @@
-//! The model's figures of a served card for the mix that was measured on it, in virtual time.
+//! The mix that was measured on a served card, run on the card's model in virtual time.
 //!
-//! Load and host of the model have the figures of the live run where it has them: pages that a transaction touches, what the
-//! buffer cache answered, log, and the CPU time that it took.
+//! Load and host of the model have the figures of the live run where it has them: pages that a transaction touches,
+//! what the buffer cache answered, log, and the CPU time that it took.
 
 use crate::error::Failure;
 use load::{CacheConfig, OltpConfig};
@@ -10,18 +10,18 @@ use results::{DatabaseMix, DatabaseMixPoint, DatabaseReport};
 use review::{Bench, MixTimes, mix_sweep};
 use target::Progress;
 
-/// Until the cache of a controller has filled and is written back as fast as it fills; and about two sweeps of it over the
-/// disks.
+/// Until the cache of a controller has filled and is written back as fast as it fills; and about two sweeps of it over
+/// the disks.
 const DISKS: MixTimes = MixTimes { warm_up_s: 100.0, measured_s: 180.0 };
 const FLASH: MixTimes = MixTimes { warm_up_s: 5.0, measured_s: 10.0 };
-/// Bound below which no transaction falls: sending, parsing, a snapshot.
+/// CPU time that every transaction takes at least: sending, parsing, a snapshot.
 const MIN_CPU_NS: u64 = 20_000;
 const DIRTY_LIMIT: f64 = 0.01;
 
 /// A card that is served, as its model knows it.
 pub struct Served<'a> {
     pub profile: &'a Profile,
-    /// Bytes that a host sees.
+    /// Bytes that a host sees of it.
     pub bytes: u64,
     pub is_disks: bool,
 }
@@ -78,7 +78,7 @@ fn load_of(mix: &DatabaseMix, point: &DatabaseMixPoint, data_bytes: u64) -> Oltp
         pages_per_write: pages.max(usual.changed_pages_per_write),
         cpu_per_select_ns: cpu_ns.max(MIN_CPU_NS),
         cpu_per_write_ns: cpu_ns.max(MIN_CPU_NS),
-        // The cost of more sessions is in the time that was measured.
+        // The measured time includes the cost of more sessions.
         cpu_per_session_ns: 0,
         think_ns: mix.think_ns,
         cache: CacheConfig {

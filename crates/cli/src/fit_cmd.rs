@@ -3,7 +3,7 @@
 use crate::args::FitArgs;
 use crate::cancel;
 use crate::compare_cmd;
-use crate::error::Failure;
+use crate::error::{Failure, FitFailure, StreamFailure};
 use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
 use crate::view;
@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use study::fit::{Assumed, Base, Fit, FitError, Input, Options, TableProblem};
 
 /// Bytes of a table that are read: more than any has.
-const TABLE_BYTES_LIMIT: u64 = 16 << 20;
-/// Beginnings of files that a fit has written.
+const MAX_TABLE_BYTES: u64 = 16 << 20;
+/// How files begin that a fit has written.
 const HEADS: [&str; 2] = ["# A card that measures like ", "# What an I/O costs the host"];
 
 pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
@@ -24,7 +24,7 @@ pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
         check_place(path, args.overwrite)?;
     }
     if args.out.is_some() && args.out == args.host_out {
-        return Err(Failure::NoCardFile { path: args.out.clone().unwrap_or_default() });
+        return Err(FitFailure::NoCardFile { path: args.out.clone().unwrap_or_default() }.into());
     }
     let inputs = args.results.iter().map(|word| read(word)).collect::<Result<Vec<_>, _>>()?;
     let assumed = Assumed { fill: args.fill.0, ..Assumed::default() };
@@ -67,7 +67,7 @@ fn deliver(args: &FitArgs, fitted: &Fit) -> Result<ExitCode, Failure> {
 /// asked for and a fit has written it.
 fn check_place(path: &Path, overwrite: bool) -> Result<(), Failure> {
     if path.extension().is_none_or(|extension| extension != "toml") {
-        return Err(Failure::NoCardFile { path: path.to_owned() });
+        return Err(FitFailure::NoCardFile { path: path.to_owned() }.into());
     }
     TextSink::probe(path)?;
     if fs::metadata(path).is_ok_and(|found| found.is_file()) {
@@ -75,7 +75,7 @@ fn check_place(path: &Path, overwrite: bool) -> Result<(), Failure> {
         let read = File::open(path).and_then(|file| file.take(64).read_to_string(&mut head));
         let ours = read.is_ok() && HEADS.iter().any(|known| head.starts_with(known));
         if !overwrite || !ours {
-            return Err(Failure::CardFileExists { path: path.to_owned(), ours });
+            return Err(FitFailure::CardFileExists { path: path.to_owned(), ours }.into());
         }
     }
     Ok(())
@@ -96,7 +96,7 @@ fn read(word: &str) -> Result<Input, Failure> {
         problem: TableProblem::Unreadable(source.to_string().into()),
     };
     let file = File::open(path).map_err(unreadable)?;
-    file.take(TABLE_BYTES_LIMIT).read_to_string(&mut text).map_err(unreadable)?;
+    file.take(MAX_TABLE_BYTES).read_to_string(&mut text).map_err(unreadable)?;
     Ok(input(study::fit::read_table(path, &text, device)?))
 }
 
@@ -105,7 +105,7 @@ fn base(word: &str) -> Result<Base, Failure> {
     let profile = Profile::open(word)?;
     let text = match Profile::builtin_text(word) {
         Some(text) => text.to_owned(),
-        None => fs::read_to_string(word).map_err(|source| Failure::Unreadable { path: word.into(), source })?,
+        None => fs::read_to_string(word).map_err(|source| StreamFailure::Unreadable { path: word.into(), source })?,
     };
     Ok(Base::card(profile.name(), &text))
 }

@@ -1,8 +1,9 @@
-//! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is wrong.
+//! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is
+//! wrong.
 
 use crate::args::FsckArgs;
 use crate::card_dir::{self, CardDir};
-use crate::error::Failure;
+use crate::error::{Failure, MediaFailure};
 use crate::output::{pretty, print};
 use crate::view;
 use fsck::{Examined, FsckError, ReadsAs, Source, StripeState, VerdictState};
@@ -19,7 +20,7 @@ pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
         true => look(args, CardDir::open(&args.card)?.look(|note| eprintln!("flashrig: {note}"))?),
         false => look(args, Source::of(&args.card).open()?),
     };
-    let (key, value, text, is_good) = found.map_err(|source| Failure::Fsck { card: args.card.clone(), source })?;
+    let (key, value, text, is_good) = found.map_err(|source| MediaFailure::Fsck { card: args.card.clone(), source })?;
     if args.json {
         let name = args.card.display().to_string();
         print(&pretty(&json!({ "kind": "flashrig-fsck", "schema": SCHEMA, "name": name, key: value })))?;

@@ -1,7 +1,7 @@
 //! `flashrig completions` and `flashrig man`: made from the definitions of the options.
 
 use crate::args::{Cli, CompletionsArgs, ManArgs};
-use crate::error::Failure;
+use crate::error::{Failure, StreamFailure};
 use crate::output::print;
 use clap::CommandFactory;
 use std::process::ExitCode;
@@ -17,12 +17,12 @@ pub fn man(args: &ManArgs) -> Result<ExitCode, Failure> {
     match &args.out {
         None => {
             let mut page = Vec::new();
-            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(Failure::Stdout)?;
+            clap_mangen::Man::new(Cli::command()).render(&mut page).map_err(StreamFailure::Stdout)?;
             print(&String::from_utf8_lossy(&page))?;
         }
         Some(dir) => {
             let written = std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(Cli::command(), dir));
-            written.map_err(|source| Failure::Unwritable { path: dir.clone(), source })?;
+            written.map_err(|source| StreamFailure::Unwritable { path: dir.clone(), source })?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use crate::args::{LifetimeArgs, Values};
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{Failure, LifetimeFailure, OptionWithout};
 use crate::opening::open;
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
@@ -26,23 +26,23 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     let (writes, device) = (&args.writes, &args.device);
     let mode = writes.load.0;
     if !mode.writes() {
-        return Err(Failure::NothingIsWritten { load: mode.name() });
+        return Err(LifetimeFailure::NothingIsWritten { load: mode.name() }.into());
     }
     if mode.is_sequential() && writes.access != Access::Uniform {
-        return Err(Failure::OptionWithout { option: "--access", what: "sequential loads" });
+        return Err(OptionWithout { option: "--access", what: "sequential loads" }.into());
     }
     let Values::List(reserves) = &device.reserve else {
-        return Err(Failure::OptionWithout { option: "a range of --reserve", what: "lives: give a list" });
+        return Err(OptionWithout { option: "a range of --reserve", what: "lives: give a list" }.into());
     };
     let reserves: Vec<f64> = reserves.iter().map(|reserve| reserve.0).collect();
     if reserves.len() > MAX_RESERVES {
-        return Err(Failure::TooManyReserves { given: reserves.len(), most: MAX_RESERVES });
+        return Err(LifetimeFailure::TooManyReserves { given: reserves.len(), max: MAX_RESERVES }.into());
     }
     let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
     let sold_bytes = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().into() })?.sold_bytes;
     let bytes_per_day = writes.per_day.map_or(sold_bytes, |bytes| bytes.0) as f64;
     if bytes_per_day < 1.0 {
-        return Err(Failure::NothingIsWritten { load: "--per-day 0" });
+        return Err(LifetimeFailure::NothingIsWritten { load: "--per-day 0" }.into());
     }
     let load = FileioConfig {
         mode,
@@ -65,7 +65,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     let json = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     let on_stdout = |sink: &Option<JsonSink>| sink.as_ref().is_some_and(JsonSink::is_stdout);
     if on_stdout(&csv) && on_stdout(&json) {
-        return Err(Failure::OptionWithout { option: "--csv -", what: "what --json - prints" });
+        return Err(OptionWithout { option: "--csv -", what: "what --json - prints" }.into());
     }
     let table_too = !on_stdout(&csv) && !on_stdout(&json);
     let wearings: Vec<Wearing> =
@@ -123,7 +123,8 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
     })
 }
 
-/// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing between.
+/// All lives, on all cores, in their order; after Ctrl-C those that came to their end, as far as none is missing
+/// between.
 fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Result<Vec<LifetimeCase>, Failure> {
     let done: Vec<AtomicU64> = wearings.iter().map(|_| AtomicU64::new(0)).collect();
     watch.begin("wear out", LIFE * wearings.len() as u64);
@@ -142,7 +143,7 @@ fn live_all(wearings: &[Wearing], per_day: f64, years: f64, watch: &Watch) -> Re
     Ok(cases)
 }
 
-/// Progress of one life in the bar.
+/// Steps of the progress bar for one life.
 const LIFE: u64 = 1_000;
 
 struct OneOfMany<'a> {

@@ -1,10 +1,9 @@
 //! Opens the card and the host that a command line names.
 
-use crate::error::Failure;
-use profile::{Host, Profile};
+use profile::{Host, Profile, ProfileError};
 
 /// The card and the host, with what `--set` changes of them. Settings of the host begin with `host.`.
-pub fn open(card: &str, host: &str, settings: &[String]) -> Result<(Profile, Host), Failure> {
+pub fn open(card: &str, host: &str, settings: &[String]) -> Result<(Profile, Host), ProfileError> {
     let mut profile = Profile::open(card)?;
     let mut host = Host::open(host)?;
     for setting in settings {

@@ -1,23 +1,23 @@
 //! Destinations of output: standard output, and JSON files that are there whole or not at all.
 
-use crate::error::Failure;
+use crate::error::StreamFailure;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Writes to standard output. A reader that has gone away (`| head`) has seen enough: that is no error.
-pub fn print(text: &str) -> Result<(), Failure> {
+pub fn print(text: &str) -> Result<(), StreamFailure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Failure::Stdout(e)),
+        Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(StreamFailure::Stdout(e)),
         _ => Ok(()),
     }
 }
 
 /// A line about something that went wrong and changes no result.
 pub fn print_error(message: &str) {
-    eprintln!("flashrig: {}", crate::error::one_line(message));
+    eprintln!("flashrig: {}", crate::message::one_line(message));
 }
 
 /// JSON as it is printed and written.
@@ -40,11 +40,11 @@ pub enum JsonSink {
 
 impl JsonSink {
     /// Finds out whether the file can be written, before any long work begins.
-    pub fn open(path: &Path) -> Result<JsonSink, Failure> {
+    pub fn open(path: &Path) -> Result<JsonSink, StreamFailure> {
         if path == Path::new("-") {
             return Ok(JsonSink::Stdout);
         }
-        JsonSink::try_open(path).map_err(|source| Failure::Unwritable { path: path.to_owned(), source })
+        JsonSink::try_open(path).map_err(|source| StreamFailure::Unwritable { path: path.to_owned(), source })
     }
 
     fn try_open(path: &Path) -> io::Result<JsonSink> {
@@ -75,13 +75,13 @@ impl JsonSink {
         matches!(self, JsonSink::Stdout)
     }
 
-    /// Writes a value to it.
-    pub fn write(self, value: &Value) -> Result<(), Failure> {
+    /// Writes the value as JSON, in full or not at all where the place is a file.
+    pub fn write(self, value: &Value) -> Result<(), StreamFailure> {
         self.write_text(&pretty(value))
     }
 
-    /// Writes what is no JSON.
-    pub fn write_text(self, text: &str) -> Result<(), Failure> {
+    /// Writes a text that is no JSON.
+    pub fn write_text(self, text: &str) -> Result<(), StreamFailure> {
         let (path, written) = match self {
             JsonSink::Stdout => return print(text),
             JsonSink::File(path) => {
@@ -93,7 +93,7 @@ impl JsonSink {
                 (path, written)
             }
         };
-        written.map_err(|source| Failure::Unwritable { path, source })
+        written.map_err(|source| StreamFailure::Unwritable { path, source })
     }
 }
 
@@ -102,13 +102,13 @@ pub struct TextSink;
 
 impl TextSink {
     /// Finds out whether a file can be written, and leaves nothing behind.
-    pub fn probe(path: &Path) -> Result<(), Failure> {
+    pub fn probe(path: &Path) -> Result<(), StreamFailure> {
         JsonSink::open(path).map(|_| ())
     }
 
     /// Puts a file in its place.
-    pub fn replace(path: &Path, text: &str) -> Result<(), Failure> {
-        let unwritable = |source| Failure::Unwritable { path: path.to_owned(), source };
+    pub fn replace(path: &Path, text: &str) -> Result<(), StreamFailure> {
+        let unwritable = |source| StreamFailure::Unwritable { path: path.to_owned(), source };
         match JsonSink::open(path)? {
             JsonSink::Stdout => print(text),
             JsonSink::File(place) => replace(&place, text).map_err(unwritable),
@@ -162,7 +162,7 @@ mod tests {
     fn what_cannot_be_written_is_known_at_once() {
         let dir = tempfile::tempdir().unwrap();
         for path in [dir.path().to_owned(), dir.path().join("no/such/a.json"), PathBuf::from("/")] {
-            assert!(matches!(JsonSink::open(&path), Err(Failure::Unwritable { .. })), "{}", path.display());
+            assert!(matches!(JsonSink::open(&path), Err(StreamFailure::Unwritable { .. })), "{}", path.display());
         }
         JsonSink::open(Path::new("/dev/null")).unwrap().write(&json!(1)).unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());

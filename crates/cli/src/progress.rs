@@ -93,11 +93,11 @@ impl Progress for Watch {
     }
 
     fn cancelled(&self) -> bool {
-        let asked = cancel::asked();
-        if asked {
+        let requested = cancel::requested();
+        if requested {
             self.stopped.store(true, Ordering::Relaxed);
         }
-        asked
+        requested
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{DeviceFailure, Failure, ReviewFailure, StreamFailure};
 use crate::output::print_error;
 use crate::progress::Watch;
-use crate::review_cmd::{deliver, options, prior, show_plan, start};
 use crate::review_output::{Existing, Files};
+use crate::review_run::{deliver, options, prior, show_plan, start};
 use crate::view;
 use drive::{Drive, DriveOptions};
 use humantime::format_rfc3339_seconds;
@@ -36,12 +36,13 @@ pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure>
     let permit = identify::may_be_overwritten(&identity)?;
     let confirmation = identity.confirmation();
     if !args.real.destroy_data {
-        return Err(Failure::NotAllowed {
+        return Err(DeviceFailure::NotAllowed {
             path: path.to_owned(),
-            title: identity.title(),
-            what: confirmation.what.to_string(),
-            value: confirmation.value,
-        });
+            title: identity.title().into(),
+            what: confirmation.what,
+            value: confirmation.value.into(),
+        }
+        .into());
     }
     confirm(args, path, &identity, &confirmation)?;
     let drive = Drive::block_device(permit.into_file(), path, info, host, drive_options(args, &identity))?;
@@ -55,10 +56,10 @@ pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
     let ours = found && Drive::is_ours(path);
     let size_bytes = match (args.real.size, found) {
         (Some(size), false) => size.0,
-        (None, false) => return Err(Failure::NoSize { path: path.to_owned() }),
+        (None, false) => return Err(DeviceFailure::NoSize { path: path.to_owned() }.into()),
         (Some(size), true) if ours => size.0,
         (Some(size), true) if size.0 != identity.size_bytes => {
-            return Err(Failure::OtherSize { path: path.to_owned(), size_bytes: identity.size_bytes });
+            return Err(DeviceFailure::OtherSize { path: path.to_owned(), size_bytes: identity.size_bytes }.into());
         }
         _ => identity.size_bytes,
     };
@@ -69,11 +70,11 @@ pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
         return show_plan(args, &title, &plan, &files);
     }
     if found && !ours && !args.real.destroy_data {
-        return Err(Failure::ForeignFile { path: path.to_owned() });
+        return Err(DeviceFailure::ForeignFile { path: path.to_owned() }.into());
     }
     for written in [&files.json, &files.html] {
         if same_file(written, &identity.path) {
-            return Err(Failure::NoResult { path: written.clone() });
+            return Err(ReviewFailure::NoResult { path: written.clone() }.into());
         }
     }
     files.check(existing(args))?;
@@ -107,7 +108,7 @@ struct Made(PathBuf);
 
 impl Drop for Made {
     fn drop(&mut self) {
-        // Somebody who removed it meanwhile has done what was to be done.
+        // A file that somebody has removed meanwhile needs no removal.
         if let Err(error) = Drive::remove_file(&self.0)
             && self.0.symlink_metadata().is_ok()
         {
@@ -149,16 +150,16 @@ fn plan(args: &ReviewArgs, identity: &Identity, capacity_bytes: u64) -> Result<P
 
 /// The person says which device is meant, in its own words.
 fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &Confirmation) -> Result<(), Failure> {
-    let wrong = |typed: &str| Failure::NotConfirmed {
+    let wrong = |typed: &str| DeviceFailure::NotConfirmed {
         path: path.to_owned(),
-        what: confirmation.what.to_string(),
-        typed: typed.to_owned(),
+        what: confirmation.what,
+        typed: typed.into(),
     };
     if let Some(serial) = &args.real.serial {
-        return if confirmation.matches(serial) { Ok(()) } else { Err(wrong(serial)) };
+        return if confirmation.matches(serial) { Ok(()) } else { Err(wrong(serial).into()) };
     }
     if !io::stdin().is_terminal() {
-        return Err(Failure::NobodyToAsk { path: path.to_owned(), what: confirmation.what.to_string() });
+        return Err(DeviceFailure::NobodyToAsk { path: path.to_owned(), what: confirmation.what }.into());
     }
     eprintln!("{}", view::printable(&format!("{}: {}", path.display(), identity.title())));
     for fact in identity.facts() {
@@ -166,8 +167,8 @@ fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &C
     }
     eprintln!("Everything on it will be destroyed. Type its {} ({}) to go on:", confirmation.what, confirmation.value);
     let mut typed = String::new();
-    io::stdin().lock().read_line(&mut typed).map_err(Failure::Stdin)?;
-    if confirmation.matches(&typed) { Ok(()) } else { Err(wrong(typed.trim())) }
+    io::stdin().lock().read_line(&mut typed).map_err(StreamFailure::Stdin)?;
+    if confirmation.matches(&typed) { Ok(()) } else { Err(wrong(typed.trim()).into()) }
 }
 
 fn carry_out(
@@ -186,7 +187,7 @@ fn carry_out(
     // It takes long: a person who is there sees what is coming, and can stop it before it begins.
     eprintln!("{}", view::plan(title, plan, files));
     cancel::listen()?;
-    // A result that can't be saved on the way is saved again at the end, and an error then.
+    // A save that fails on the way is tried again at the end, where it is an error.
     let save = |result: &ReviewResult| drop(files.write_json(result));
     let done = {
         let watch = Watch::new();

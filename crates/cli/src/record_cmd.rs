@@ -17,7 +17,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     // It never ends this process: what it has started must be stopped.
     cancel::listen_patiently()?;
     let how_long = args.how_long.map(|budget| budget.0);
-    let recorded = drive::record::record(&System::this(), &args.device, &args.out, how_long, &cancel::asked)?;
+    let recorded = drive::record::record(&System::this(), &args.device, &args.out, how_long, &cancel::requested)?;
     let counts = count(args)?;
     let total: u64 = counts.iter().sum();
     let [reads, writes, trims, flushes] = counts;
@@ -47,7 +47,7 @@ pub fn record(args: &RecordArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Requests by kind. A trace that can't be replayed is no success; one without requests is.
+/// Requests by kind. A trace that can't be replayed is an error, one without requests is none.
 fn count(args: &RecordArgs) -> Result<[u64; 4], Failure> {
     let mut counts = [0; 4];
     let options = Options { format: Some(Format::Blkparse), ..Options::default() };

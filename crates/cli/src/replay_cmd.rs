@@ -6,8 +6,8 @@ use crate::error::Failure;
 use crate::opening::open;
 use crate::output::JsonSink;
 use crate::progress::Watch;
-use crate::run_cmd::{deliver, device_json, state_words};
-use crate::view::{self, Asked};
+use crate::run_result::{deliver, device_json, state_words};
+use crate::view::{self, RunHeading};
 use load::trace::{Feed, Format, Options};
 use load::{ReplayConfig, Speed};
 use serde_json::{Value, json};
@@ -61,12 +61,12 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
         (result, watch.stopped())
     };
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
-    let asked = Asked {
+    let heading = RunHeading {
         device: format!("{device_words}, {}", state_words(args)),
         load: format!("{load_words}; host {}, seed {}", host.name(), args.device.model.seed),
         partial,
     };
-    deliver(sink, &asked, &result)
+    deliver(sink, &heading, &result)
 }
 
 fn config(args: &RunArgs, format: Format) -> ReplayConfig {

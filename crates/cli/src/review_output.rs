@@ -1,6 +1,6 @@
 //! NAME.json and NAME.html: where a review goes.
 
-use crate::error::Failure;
+use crate::error::{Failure, ReviewFailure, StreamFailure};
 use crate::output::{JsonSink, TextSink};
 use results::{ReviewResult, TargetKind};
 use serde_json::Value;
@@ -13,24 +13,25 @@ use std::path::{Path, PathBuf};
 pub struct Files {
     /// Everything that was measured.
     pub json: PathBuf,
-    /// Path of the page.
     pub html: PathBuf,
 }
 
-/// Treatment of files that are there.
+/// The fate of files that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
+    /// A review is replaced.
     Replaced,
-    /// Reviews of models are: they can be made again.
+    /// A review of a model is replaced: it can be made again.
     ReplacedIfModelled,
+    /// No file is replaced.
     Refused,
-    /// They are gone on with.
+    /// The review goes on from them.
     Resumed,
 }
 
 impl Files {
-    /// For a name; an ending that belongs to one of the files is no part of it. In a directory they are called after the
-    /// target.
+    /// For a name; an ending that belongs to one of the files is no part of it. In a directory they are called after
+    /// the target.
     pub fn of(out: Option<&Path>, target: &str) -> Files {
         let name = match out {
             Some(out) if out.is_dir() || out.as_os_str().as_bytes().ends_with(b"/") => out.join(short_name(target)),
@@ -46,14 +47,13 @@ impl Files {
         Files { json: with(".json"), html: with(".html") }
     }
 
-    /// Finds out that both can be written, before any long work begins. A file that is there and is no review is never
-    /// replaced.
+    /// Finds out that both can be written, before any long work begins. A file that is no review is never replaced.
     pub fn check(&self, existing: Existing) -> Result<(), Failure> {
         for path in [&self.json, &self.html] {
             TextSink::probe(path)?;
         }
         if !is_page_or_empty(&self.html) {
-            return Err(Failure::NoResult { path: self.html.clone() });
+            return Err(ReviewFailure::NoResult { path: self.html.clone() }.into());
         }
         if existing == Existing::Resumed {
             return Ok(());
@@ -63,33 +63,33 @@ impl Files {
             if existing != Existing::Replaced
                 && (existing == Existing::Refused || there.target.kind != TargetKind::Model)
             {
-                return Err(Failure::ResultExists { path: self.json.clone() });
+                return Err(ReviewFailure::ResultExists { path: self.json.clone() }.into());
             }
         } else if self.html.exists() && existing == Existing::Refused {
-            return Err(Failure::ResultExists { path: self.html.clone() });
+            return Err(ReviewFailure::ResultExists { path: self.html.clone() }.into());
         }
         Ok(())
     }
 
     /// The review in NAME.json. Results of other tools and of single runs can be read as reviews too, and are none.
     fn review_there(&self) -> Result<ReviewResult, Failure> {
-        let none = || Failure::NoResult { path: self.json.clone() };
+        let none = || ReviewFailure::NoResult { path: self.json.clone() };
         let read = fs::read(&self.json).map_err(|_| none())?;
         let json: Value = serde_json::from_slice(&read).map_err(|_| none())?;
         if json["kind"] != ReviewResult::KIND {
-            return Err(none());
+            return Err(none().into());
         }
         Ok(import::parse(&self.json.display().to_string(), &read)?)
     }
 
     /// Writes both, each whole or not at all.
-    pub fn write(&self, result: &ReviewResult) -> Result<(), Failure> {
+    pub fn write(&self, result: &ReviewResult) -> Result<(), StreamFailure> {
         self.write_json(result)?;
         TextSink::replace(&self.html, &report::review_page(result))
     }
 
     /// Writes what there is so far.
-    pub fn write_json(&self, result: &ReviewResult) -> Result<(), Failure> {
+    pub fn write_json(&self, result: &ReviewResult) -> Result<(), StreamFailure> {
         JsonSink::open(&self.json)?.write(&serde_json::to_value(result).expect("results have text keys"))
     }
 
@@ -108,7 +108,7 @@ pub fn is_page_or_empty(path: &Path) -> bool {
         return true;
     }
     let mut head = Vec::new();
-    let Ok(_) = File::open(path).and_then(|file| file.take(PAGE_HEAD_BYTES).read_to_end(&mut head)) else {
+    let Ok(_) = File::open(path).and_then(|file| file.take(MAX_PAGE_HEAD_BYTES).read_to_end(&mut head)) else {
         return false;
     };
     head.is_empty() || head.windows(PAGE_MARK.len()).any(|part| part == PAGE_MARK)
@@ -116,7 +116,7 @@ pub fn is_page_or_empty(path: &Path) -> bool {
 
 /// End of each page's title, and the bytes in which it stands at the latest.
 const PAGE_MARK: &[u8] = " · Flashrig</title>".as_bytes();
-const PAGE_HEAD_BYTES: u64 = 64 << 10;
+const MAX_PAGE_HEAD_BYTES: u64 = 64 << 10;
 
 /// `/dev/nvme1n1` → `nvme1n1`, `./cards/mine.toml` → `mine`.
 pub fn short_name(target: &str) -> String {

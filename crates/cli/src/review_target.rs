@@ -1,7 +1,7 @@
-//! Choice of the target that a word names, and its opening.
+//! The target that a word names, and opening it.
 
 use crate::args::{ReviewArgs, values::Scale};
-use crate::error::Failure;
+use crate::error::{Failure, OptionWithout, ReviewFailure};
 use crate::opening;
 use profile::{Host, Profile};
 use std::fs;
@@ -38,27 +38,29 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
         refuse_real_options(args, "a modelled card")?;
         let host = args.model.host.as_deref().unwrap_or("default");
         let (profile, host) = opening::open(&args.target, host, &args.model.settings).map_err(|e| match found {
-            Err(_) if !is_toml => Failure::NoTarget { name: args.target.clone(), source: Box::new(e) },
-            _ => e,
+            Err(_) if !is_toml => {
+                Failure::from(ReviewFailure::NoTarget { name: args.target.as_str().into(), source: Box::new(e) })
+            }
+            _ => e.into(),
         })?;
         let scale = args.model.scale.unwrap_or(SCALE).0;
         return Ok(Named::Model { profile: Box::new(profile), host, scale });
     }
     refuse_model_options(args, "a real device")?;
     match found {
-        Ok(found) if found.is_dir() => Err(Failure::DirectoryAlone { path: path.to_owned() }),
+        Ok(found) if found.is_dir() => Err(ReviewFailure::DirectoryAlone { path: path.to_owned() }.into()),
         Ok(found) if found.file_type().is_block_device() => {
             if args.real.size.is_some() {
-                return Err(Failure::OptionWithout { option: "--size", what: "a block device, which has its size" });
+                return Err(OptionWithout { option: "--size", what: "a block device, which has its size" }.into());
             }
             if args.real.keep {
-                return Err(Failure::OptionWithout { option: "--keep", what: "a block device" });
+                return Err(OptionWithout { option: "--keep", what: "a block device" }.into());
             }
             Ok(Named::BlockDevice(path.to_owned()))
         }
         _ => {
             if args.real.serial.is_some() {
-                return Err(Failure::OptionWithout { option: "--serial", what: "a file" });
+                return Err(OptionWithout { option: "--serial", what: "a file" }.into());
             }
             Ok(Named::File(path.to_owned()))
         }
@@ -93,7 +95,7 @@ pub fn refuse_model_options(args: &ReviewArgs, what: &'static str) -> Result<(),
 
 fn refuse(given: &[(bool, &'static str)], what: &'static str) -> Result<(), Failure> {
     match given.iter().find(|(given, _)| *given) {
-        Some(&(_, option)) => Err(Failure::OptionWithout { option, what }),
+        Some(&(_, option)) => Err(OptionWithout { option, what }.into()),
         None => Ok(()),
     }
 }

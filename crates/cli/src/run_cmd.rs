@@ -1,19 +1,17 @@
 //! `flashrig run`: one load, or one trace, on one card.
 
-use crate::args::{DeviceArgs, LoadName, MeasureArgs, RunArgs};
+use crate::args::{LoadName, MeasureArgs, RunArgs};
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{Failure, RunFailure};
 use crate::opening::open;
-use crate::output::{JsonSink, print};
+use crate::output::JsonSink;
 use crate::progress::Watch;
 use crate::replay_cmd::replay;
-use crate::units::percent;
-use crate::view::{self, Asked};
+use crate::run_result::{deliver, device_json, state_words};
+use crate::view::{self, RunHeading};
 use device::SECTOR_BYTES;
 use load::LoadConfig;
 use profile::{DeviceConfig, Profile};
-use results::RunResult;
-use serde_json::{Value, json};
 use std::process::ExitCode;
 use target::{Measure, RunSpec};
 
@@ -53,30 +51,12 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
         (target::run(&spec, &watch)?, watch.stopped())
     };
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
-    let asked = Asked {
+    let heading = RunHeading {
         device: format!("{device_words}, {}", state_words(args)),
         load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.model.seed),
         partial,
     };
-    deliver(sink, &asked, &result)
-}
-
-/// Writes and prints the result of a run. The file first: what took long to measure must not be lost because the reader of
-/// the table went away.
-pub fn deliver(sink: Option<JsonSink>, asked: &Asked, result: &RunResult) -> Result<ExitCode, Failure> {
-    let json_only = sink.as_ref().is_some_and(JsonSink::is_stdout);
-    if let Some(sink) = sink {
-        sink.write(&result_json(result, asked.partial))?;
-    }
-    if !json_only {
-        print(&view::result(asked, result))?;
-    }
-    Ok(if asked.partial { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
-}
-
-/// The state in which the load finds the device.
-pub fn state_words(args: &RunArgs) -> String {
-    if args.device.fresh { "fresh".to_owned() } else { format!("{} full", percent(args.device.fill.0)) }
+    deliver(sink, &heading, &result)
 }
 
 /// Whole sectors that hold data before the run.
@@ -103,11 +83,11 @@ fn check_size(load: &LoadConfig, profile: &Profile, device: &DeviceConfig, scale
     }
     let user_bytes = profile.summary()?.user_bytes;
     if needed_bytes > user_bytes {
-        return Err(Failure::TooLarge { needed_bytes, user_bytes });
+        return Err(RunFailure::TooLarge { needed_bytes, user_bytes }.into());
     }
     // The next power of two of the card's size that holds the load.
     let parts = (user_bytes as f64 / needed_bytes as f64).log2().floor();
-    Err(Failure::TooLargeForScale { needed_bytes, scaled_bytes, scale, try_scale: 2f64.powf(-parts) })
+    Err(RunFailure::TooLargeForScale { needed_bytes, scaled_bytes, scale, try_scale: 2f64.powf(-parts) }.into())
 }
 
 fn measure(args: &MeasureArgs) -> Measure {
@@ -116,22 +96,4 @@ fn measure(args: &MeasureArgs) -> Measure {
         (None, Some(requests)) => Measure::Requests(requests),
         (None, None) => Measure::Auto,
     }
-}
-
-/// The card, and what this run made of it.
-pub fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> Result<Value, Failure> {
-    let mut json = profile.to_json()?;
-    json["scale"] = json!(args.scale.0);
-    json["scaled_user_bytes"] = json!(device.user_bytes());
-    json["fill"] = json!(args.fill.0);
-    Ok(json)
-}
-
-/// The result's JSON; one that Ctrl-C cut short says so.
-fn result_json(result: &RunResult, partial: bool) -> Value {
-    let mut json = serde_json::to_value(result).expect("results have text keys and finite numbers or null");
-    if partial {
-        json["partial"] = json!(true);
-    }
-    json
 }

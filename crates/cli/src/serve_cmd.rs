@@ -3,7 +3,7 @@
 use crate::args::ServeArgs;
 use crate::cancel;
 use crate::card_dir::{self, CardDir};
-use crate::error::Failure;
+use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::units::capacity;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served};
 use live::{Live, Start, Timing};
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Interval at which the server looks whether it is to end, and whether a card is behind: long, because idle costs
+/// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs
 /// nothing.
 const LOOKS: Duration = Duration::from_millis(500);
 
@@ -31,10 +31,7 @@ struct Running {
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let several = args.cards.len() > 1;
     if several && args.control.is_some() {
-        return Err(Failure::OptionWithout {
-            option: "--control",
-            what: "several cards: each has a socket of its own",
-        });
+        return Err(OptionWithout { option: "--control", what: "several cards: each has a socket of its own" }.into());
     }
     let security = match (&args.tls_certificate, &args.tls_key) {
         (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
@@ -46,9 +43,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     };
     let access = match &args.control_group {
         None => Access::Owner,
-        Some(group) => {
-            Access::Group(control::group(group).map_err(|source| Failure::Group { group: group.clone(), source })?)
-        }
+        Some(group) => Access::Group(
+            control::group(group).map_err(|source| ServeFailure::Group { group: group.as_str().into(), source })?,
+        ),
     };
     cancel::listen()?;
     log(&args.log);
@@ -68,7 +65,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let (controls, metrics) = operators(args, &cards, &server, access)?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
-    while !cancel::asked() {
+    while !cancel::requested() {
         std::thread::park_timeout(LOOKS);
         behind = warn_if_behind(&cards, behind);
     }
@@ -77,17 +74,17 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     if let Some(mounted) = &mut mounted
         && let Err(error) = mounted.unmount()
     {
-        // Whoever still uses the file gets errors from now on.
+        // A program that still uses the file gets errors from now on.
         eprintln!("flashrig: {error}");
     }
     drop((controls, metrics, mounted));
     drop(server);
-    // Whoever has a card last shuts it down.
+    // The last owner of a card shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
 }
 
-/// Events of the server's parts go to standard error, a line for each.
+/// The events of the server's parts go to standard error, a line for each.
 fn log(how: &str) {
     let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO);
     match how {
@@ -129,7 +126,7 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
     }
 }
 
-/// The control plane's view of the NBD server.
+/// The clients of the NBD server, for the control plane.
 struct NbdClients {
     server: std::sync::Weak<Server>,
     export: String,
@@ -217,8 +214,8 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
         Timing::None => Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL },
     };
     let flash = Flash::new(card::shape(&config), physics, args.seed).without_trace();
-    let start = Start { config, timing, id: Some(new_card_id()?), seed: args.seed };
-    let live = Live::format(flash, start).map_err(|source| Failure::Live { card: name.into(), source })?;
+    let start = Start { config, timing, id: Some(card_dir::new_card_id()?), seed: args.seed };
+    let live = Live::format(flash, start).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let socket = control::default_socket(profile.name());
     Ok(running(profile.name().into(), &profile, live, socket, args))
 }
@@ -232,16 +229,13 @@ fn disks_in_memory(
     args: &ServeArgs,
 ) -> Result<Running, Failure> {
     if timing(args) == Timing::None {
-        return Err(Failure::DisksWithoutTiming { name: name.into() });
+        return Err(ServeFailure::DisksWithoutTiming { name: name.into() }.into());
     }
     if args.control.is_some() {
-        return Err(Failure::OptionWithout {
-            option: "--control",
-            what: "disks: they have no modules, and stay powered",
-        });
+        return Err(OptionWithout { option: "--control", what: "disks: they have no modules, and stay powered" }.into());
     }
     let live =
-        Live::disks(disks, size_bytes, args.seed).map_err(|source| Failure::Live { card: name.into(), source })?;
+        Live::disks(disks, size_bytes, args.seed).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let export = Export {
         name: profile.name().into(),
         description: profile.title().into(),
@@ -256,10 +250,10 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let dir = Path::new(name);
     if !card_dir::is_card(dir) {
         // A card's name, or its own file.
-        return Err(match !dir.is_dir() && Profile::open(name).is_ok() {
-            true => Failure::NoBacking { card: name.into() },
-            false => Failure::NoCardIn { dir: dir.into(), is_there: dir.is_dir() },
-        });
+        return Err(Failure::from(match !dir.is_dir() && Profile::open(name).is_ok() {
+            true => ServeFailure::NoBacking { card: name.into() },
+            false => ServeFailure::NoCardIn { dir: dir.into(), is_there: dir.is_dir() },
+        }));
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), ..card.start(args.seed) };
@@ -276,15 +270,4 @@ fn running(name: String, profile: &Profile, live: Live, socket: PathBuf, args: &
 
 fn timing(args: &ServeArgs) -> Timing {
     if args.timing == "model" { Timing::Model } else { Timing::None }
-}
-
-/// A name that no other card has.
-pub fn new_card_id() -> Result<format::CardId, Failure> {
-    use std::io::Read;
-    let mut id = [0; 16];
-    let random = Path::new("/dev/urandom");
-    std::fs::File::open(random)
-        .and_then(|mut file| file.read_exact(&mut id))
-        .map_err(|source| Failure::Unreadable { path: random.into(), source })?;
-    Ok(format::CardId(id))
 }

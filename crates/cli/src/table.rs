@@ -6,7 +6,9 @@ pub const COLUMNS: usize = 80;
 /// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
+    /// Words stand at the left.
     Left,
+    /// Numbers stand at the right.
     Right,
 }
 

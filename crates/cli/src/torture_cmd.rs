@@ -2,10 +2,10 @@
 
 use crate::args::TortureArgs;
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{Failure, MediaFailure, StreamFailure};
 use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
-use crate::view;
+use crate::view::{self, Campaigned, Found};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 use target::Progress;
 use torture::Kind;
-use torture::campaign::{Campaign, Gaps, Limits, Reproducer, Tally, Trial, Violation, Wrong};
+use torture::campaign::{Campaign, Gaps, Limits, Reproducer, Trial, Violation, Wrong};
 
 const LIVES: u64 = 2_000;
 const OPERATIONS: u32 = 5_000;
@@ -23,40 +23,10 @@ const OPERATIONS_BEYOND: u32 = 300;
 const SHRINKING_LIVES: u32 = 2_000;
 const NO: u8 = 1;
 
-/// Outcome of a campaign.
-pub struct Report {
-    /// The campaign that was run.
-    pub campaign: Campaign,
-    /// Counts of its work.
-    pub tally: Tally,
-    /// Violation that was found.
-    pub violation: Option<Found>,
-    /// Situations that should have come up, and did not.
-    pub gaps: Gaps,
-    /// It was stopped before its end.
-    pub partial: bool,
-    /// Wall-clock seconds of the campaign.
-    pub wall_seconds: f64,
-}
-
-/// A violation, and where its small form is kept.
-pub struct Found {
-    /// As it was found.
-    pub violation: Violation,
-    /// Faults of the small form.
-    pub faults: Vec<String>,
-    /// Requests of the host in it.
-    pub requests: u32,
-    /// Violation of the small form.
-    pub message: String,
-    /// Path of its file.
-    pub path: PathBuf,
-}
-
 pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
     if let Some(dir) = args.image.as_deref().filter(|dir| dir.exists()) {
         let source = std::io::Error::new(ErrorKind::AlreadyExists, "it is there already; name a new folder");
-        return Err(Failure::Unwritable { path: dir.to_owned(), source });
+        return Err(StreamFailure::Unwritable { path: dir.to_owned(), source }.into());
     }
     if let Some(path) = &args.replay {
         return replay(path, args);
@@ -82,7 +52,7 @@ pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Saves the media of the life that failed, as it was found, or of the last one.
-fn save(report: &Report, dir: &Path) -> Result<(), Failure> {
+fn save(report: &Campaigned, dir: &Path) -> Result<(), Failure> {
     match (&report.violation, report.tally.lives.checked_sub(1)) {
         (Some(found), _) => save_image(&found.violation.trial, dir),
         (None, Some(last)) => save_image(&report.campaign.trial(last), dir),
@@ -94,17 +64,18 @@ fn save_image(trial: &Trial, dir: &Path) -> Result<(), Failure> {
     let _quiet = QuietPanics::new();
     let saved = std::panic::catch_unwind(|| trial.save_image(dir));
     let nothing = || Err(std::io::Error::other("a life that ends in a panic leaves no media"));
-    saved.unwrap_or_else(|_| nothing()).map_err(|source| Failure::Unwritable { path: dir.to_owned(), source })
+    let saved = saved.unwrap_or_else(|_| nothing());
+    Ok(saved.map_err(|source| StreamFailure::Unwritable { path: dir.to_owned(), source })?)
 }
 
-fn run(args: &TortureArgs, path: &Path) -> Result<Report, Failure> {
+fn run(args: &TortureArgs, path: &Path) -> Result<Campaigned, Failure> {
     let cards = Kind::ALL.into_iter().filter(|kind| args.card.as_deref().is_none_or(|name| name == kind.name()));
     let operations = args.operations.unwrap_or(if args.beyond { OPERATIONS_BEYOND } else { OPERATIONS });
     let campaign = Campaign { seed: args.seed, cards: cards.collect(), operations, beyond: args.beyond };
     let begun = Instant::now();
     let watch = Watch::new();
     let lives = args.lives.unwrap_or(if args.time.is_some() { u64::MAX } else { LIVES });
-    // Whichever of time and lives is over first; the bar shows what was asked.
+    // The campaign ends with its time or its lives; the bar counts the one that was given.
     let milliseconds = args.time.filter(|_| args.lives.is_none()).map(|time| time.0.as_millis() as u64);
     watch.begin("lives", milliseconds.unwrap_or(lives));
     let at = |done: u64| watch.at(if milliseconds.is_some() { begun.elapsed().as_millis() as u64 } else { done });
@@ -130,7 +101,7 @@ fn run(args: &TortureArgs, path: &Path) -> Result<Report, Failure> {
         _ => Gaps::default(),
     };
     let wall_seconds = begun.elapsed().as_secs_f64();
-    Ok(Report { campaign, tally, violation, gaps, partial, wall_seconds })
+    Ok(Campaigned { campaign, tally, violation, gaps, partial, wall_seconds })
 }
 
 /// Makes a failed life small and writes it down.
@@ -151,10 +122,10 @@ fn keep(violation: Violation, path: &Path, cancelled: &dyn Fn() -> bool) -> Resu
 }
 
 fn replay(path: &Path, args: &TortureArgs) -> Result<ExitCode, Failure> {
-    let unreadable = |source| Failure::Unreadable { path: path.to_owned(), source };
+    let unreadable = |source| StreamFailure::Unreadable { path: path.to_owned(), source };
     let text = std::fs::read_to_string(path).map_err(unreadable)?;
     let reproducer = Reproducer::from_json(&text)
-        .map_err(|source| Failure::NoLife { path: path.to_owned(), source: Box::new(source) })?;
+        .map_err(|source| MediaFailure::NoLife { path: path.to_owned(), source: Box::new(source) })?;
     let trial = reproducer.trial();
     let (life, again) = {
         let _quiet = QuietPanics::new();
@@ -179,8 +150,8 @@ fn replay(path: &Path, args: &TortureArgs) -> Result<ExitCode, Failure> {
     Ok(if failure.is_some() { ExitCode::from(NO) } else { ExitCode::SUCCESS })
 }
 
-fn report_json(report: &Report) -> Value {
-    let Report { campaign, tally, violation, gaps, partial, wall_seconds } = report;
+fn report_json(report: &Campaigned) -> Value {
+    let Campaigned { campaign, tally, violation, gaps, partial, wall_seconds } = report;
     let violation = violation.as_ref().map(|found| {
         json!({
             "life": found.violation.life,
@@ -246,9 +217,4 @@ impl Drop for QuietPanics {
             std::panic::set_hook(hook);
         }
     }
-}
-
-/// Returns the heading of a tiny card's life.
-pub fn title(trial: &Trial) -> String {
-    format!("card {}, {} requests", trial.card.name(), trial.requests())
 }

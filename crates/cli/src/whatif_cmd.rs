@@ -2,7 +2,7 @@
 
 use crate::args::{Values, WhatifArgs};
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{Failure, OptionWithout, ReviewFailure, WhatifFailure};
 use crate::opening::open;
 use crate::output::{JsonSink, TextSink, print};
 use crate::progress::Watch;
@@ -16,14 +16,14 @@ use std::process::ExitCode;
 use study::whatif::{Answers, Axis, Bound, Question, Range, RangeAxis, Search};
 use target::Measure;
 
-/// Most points of a grid.
+/// A grid of more points is refused.
 const MAX_POINTS: usize = 5_000;
 
 pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     let question = question(args)?;
     let search = search(args)?;
     if question.count() > MAX_POINTS {
-        return Err(Failure::TooManyPoints { given: question.count(), most: MAX_POINTS });
+        return Err(WhatifFailure::TooManyPoints { given: question.count(), max: MAX_POINTS }.into());
     }
     let output = &args.output;
     if let Some(page) = &output.out {
@@ -33,7 +33,7 @@ pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     let json = output.json.as_deref().map(JsonSink::open).transpose()?;
     let on_stdout = |sink: &Option<JsonSink>| sink.as_ref().is_some_and(JsonSink::is_stdout);
     if on_stdout(&csv) && on_stdout(&json) {
-        return Err(Failure::OptionWithout { option: "--csv -", what: "what --json - prints" });
+        return Err(OptionWithout { option: "--csv -", what: "what --json - prints" }.into());
     }
     let table_too = !on_stdout(&csv) && !on_stdout(&json);
     cancel::listen()?;
@@ -88,11 +88,11 @@ pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
 /// A page takes the place of a page, of nothing else.
 fn check_page(page: &Path) -> Result<(), Failure> {
     if page.extension().is_none_or(|extension| extension != "html") {
-        return Err(Failure::NotAPage { path: page.to_owned() });
+        return Err(WhatifFailure::NotAPage { path: page.to_owned() }.into());
     }
     TextSink::probe(page)?;
     if !is_page_or_empty(page) {
-        return Err(Failure::NoResult { path: page.to_owned() });
+        return Err(ReviewFailure::NoResult { path: page.to_owned() }.into());
     }
     Ok(())
 }
@@ -106,7 +106,7 @@ fn question(args: &WhatifArgs) -> Result<Question, Failure> {
     let mut axes = Vec::new();
     for vary in &args.axes.vary {
         if axes.iter().any(|axis: &Axis| axis.key() == vary.key) {
-            return Err(Failure::VariedTwice { key: vary.key.clone() });
+            return Err(WhatifFailure::VariedTwice { key: vary.key.as_str().into() }.into());
         }
         axes.push(Axis::Setting { key: vary.key.clone(), values: vary.values.clone() });
     }
@@ -117,7 +117,7 @@ fn question(args: &WhatifArgs) -> Result<Question, Failure> {
     axes.push(Axis::Block(listed(&args.axes.block, "--block")?.map(|block| block.0).collect()));
     if let Some(Values::List(reserves)) = &args.axes.reserve {
         if axes.iter().any(|axis| axis.key() == "ftl.reserve") {
-            return Err(Failure::VariedTwice { key: "ftl.reserve".into() });
+            return Err(WhatifFailure::VariedTwice { key: "ftl.reserve".into() }.into());
         }
         axes.push(Axis::Reserve(reserves.iter().map(|reserve| reserve.0).collect()));
     }
@@ -149,13 +149,13 @@ fn question(args: &WhatifArgs) -> Result<Question, Failure> {
 fn listed<'a, T>(values: &'a Values<T>, option: &'static str) -> Result<impl Iterator<Item = &'a T> + 'a, Failure> {
     match values {
         Values::List(values) => Ok(values.iter()),
-        Values::Range(..) => Err(Failure::OptionWithout { option, what: "searches: it takes a list, not a range" }),
+        Values::Range(..) => Err(OptionWithout { option, what: "searches: it takes a list, not a range" }.into()),
     }
 }
 
 /// An option without an effect is an error, not a surprise.
 fn check_belonging(args: &WhatifArgs, modes: &[FileioMode]) -> Result<(), Failure> {
-    let without = |option, what| Err(Failure::OptionWithout { option, what });
+    let without = |option, what| Err(OptionWithout { option, what }.into());
     if args.axes.read_percent.is_some() && modes.iter().any(|&mode| mode != FileioMode::RndRw) {
         return without("--read-percent", "loads other than rndrw");
     }
@@ -165,13 +165,13 @@ fn check_belonging(args: &WhatifArgs, modes: &[FileioMode]) -> Result<(), Failur
     Ok(())
 }
 
-/// Returns the search, where a bound is given.
+/// The range that is searched, where a bound is given.
 fn search(args: &WhatifArgs) -> Result<Option<Search>, Failure> {
     let axes = &args.axes;
     let mut ranges = Vec::new();
     let whole = |least: f64, most: f64, axis| -> Result<Range, Failure> {
         if least.fract() != 0.0 || most.fract() != 0.0 {
-            return Err(Failure::RangeNotWhole);
+            return Err(WhatifFailure::RangeNotWhole.into());
         }
         Ok(Range { axis, least: least as u32, most: most as u32 })
     };
@@ -192,7 +192,7 @@ fn search(args: &WhatifArgs) -> Result<Option<Search>, Failure> {
     match (ranges.as_slice(), bounded) {
         ([], false) => Ok(None),
         ([range], true) => Ok(Some(Search { range: *range, bound })),
-        (_, true) => Err(Failure::NotOneRange { given: ranges.len() }),
-        (_, false) => Err(Failure::RangeWithoutBound),
+        (_, true) => Err(WhatifFailure::NotOneRange { given: ranges.len() }.into()),
+        (_, false) => Err(WhatifFailure::RangeWithoutBound.into()),
     }
 }

@@ -1,7 +1,8 @@
 //! Errors of a card's file, each with its place. Every message is one line.
 
 use crate::schema::Kind;
-use crate::text::{Excerpt, excerpt, grouped, listed};
+use crate::text::{Excerpt, listed};
+use results::words::grouped;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -28,7 +29,23 @@ impl fmt::Display for Place {
         match self {
             Place::File { file, line: Some(line) } => write!(f, "{file}:{line}"),
             Place::File { file, line: None } => write!(f, "{file}"),
-            Place::Setting { assignment } => write!(f, "--set {}", excerpt(assignment)),
+            Place::Setting { assignment } => write!(f, "--set {}", Excerpt::from(assignment)),
+        }
+    }
+}
+
+/// A key that the schema has, named with its table where that is not clear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KnownKey {
+    pub(crate) table: Option<&'static str>,
+    pub(crate) key: &'static str,
+}
+
+impl fmt::Display for KnownKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.table {
+            Some(table) => write!(f, "{table}.{}", self.key),
+            None => f.write_str(self.key),
         }
     }
 }
@@ -111,7 +128,7 @@ pub enum Problem {
     OutsideTable {
         key: Excerpt,
         /// The name most like it.
-        nearest: Nearest,
+        nearest: KnownKey,
     },
     /// A table's name used for something else.
     #[error("[{table}] must be a table")]
@@ -122,7 +139,7 @@ pub enum Problem {
         table: &'static str,
         key: Excerpt,
         /// The key most like it; with its table where that is another one.
-        nearest: Nearest,
+        nearest: KnownKey,
     },
     /// An inline table with something else than a value, its basis and its source.
     #[error("unknown field '{field}' of {key} in [{table}], nearest: {nearest}")]

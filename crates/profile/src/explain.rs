@@ -6,11 +6,12 @@ use crate::error::ProfileError;
 use crate::figures::Figures;
 use crate::flash::Flash;
 use crate::profile::{Full, Profile};
-use crate::text::{binary_bytes, count, decimal_bytes, duration, grouped, mb_per_s, percent, short, wrap};
+use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
 use card::RelocationPath;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, RaidLevel};
 use ftl::{GcMode, VictimPolicy};
+use results::words::grouped;
 
 /// Lines with a label each.
 struct Page(String);

@@ -72,7 +72,7 @@ mod units;
 
 pub use capacity::Capacities;
 pub use device_config::DeviceConfig;
-pub use error::{Nearest, Place, Problem, ProfileError};
+pub use error::{KnownKey, Place, Problem, ProfileError};
 pub use figures::Figures;
 pub use host::Host;
 pub use profile::Profile;

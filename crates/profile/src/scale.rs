@@ -55,7 +55,7 @@ fn data_bands(full: &CardConfig, full_data_bands: u32, data_sectors_per_band: u6
 }
 
 /// Data bands of a card of a certain size at least: enough that victims are chosen among many.
-const SIZED_DATA_BANDS: u64 = 128;
+const MIN_SIZED_DATA_BANDS: u64 = 128;
 /// Fewest rows of a block.
 const MIN_ROWS: u32 = 8;
 
@@ -73,7 +73,7 @@ pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
         let cell_rows = card.ftl.persistence.map_or(1, |persistence| persistence.cell_rows);
         let halved = card.nand.geometry.pages_per_block / 2;
         let can_halve = rows.is_multiple_of(2) && rows / 2 >= MIN_ROWS && (rows / 2).is_multiple_of(cell_rows);
-        if data_bands < SIZED_DATA_BANDS && can_halve {
+        if data_bands < MIN_SIZED_DATA_BANDS && can_halve {
             card.nand.geometry.pages_per_block = halved;
             continue;
         }

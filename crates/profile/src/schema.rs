@@ -3,8 +3,9 @@
 //! The limits keep products of numbers within 64 bits and virtual time within centuries, so that nothing behind the
 //! profile has to doubt them.
 
-use crate::text::{grouped, listed};
+use crate::text::listed;
 use crate::units::{parse_bytes, parse_share};
+use results::words::grouped;
 use std::fmt;
 
 /// A value in its normal form.

@@ -1,6 +1,6 @@
 //! A file's tables with their values, where each stands and where each comes from.
 
-use crate::error::{Nearest, Place, Problem, ProfileError};
+use crate::error::{KnownKey, Place, Problem, ProfileError};
 use crate::nearest::nearest;
 use crate::schema::{Key, Kind, Schema, TableSchema, VICTIMS, Value};
 use std::collections::BTreeMap;
@@ -114,10 +114,10 @@ impl Settings {
     }
 
     /// The key most like `name` in any table, with its table.
-    fn nearest_anywhere(&self, name: &str) -> Nearest {
+    fn nearest_anywhere(&self, name: &str) -> KnownKey {
         let key = nearest(name, self.schema.tables.iter().flat_map(|t| t.keys).map(|k| k.name));
         let table = self.schema.tables.iter().find(|t| t.key(key).is_some()).expect("the key is from a table");
-        Nearest { table: Some(table.name), key }
+        KnownKey { table: Some(table.name), key }
     }
 
     fn find_key(&self, table: &'static TableSchema, name: &str) -> Result<&'static Key, Problem> {
@@ -126,7 +126,7 @@ impl Settings {
             let nearest = if elsewhere {
                 self.nearest_anywhere(name)
             } else {
-                Nearest { table: None, key: nearest(name, table.keys.iter().map(|k| k.name)) }
+                KnownKey { table: None, key: nearest(name, table.keys.iter().map(|k| k.name)) }
             };
             Problem::UnknownKey { table: table.name, key: name.into(), nearest }
         })
@@ -188,7 +188,7 @@ impl Settings {
                 }
             }
         } else {
-            let value = key.kind.of_text(text).ok_or_else(|| bad_value(table, key, text.to_string()))?;
+            let value = key.kind.of_text(text).ok_or_else(|| bad_value(table, key, text))?;
             let entry = Entry { value, basis: None, source: None, place: place.clone() };
             let table = self.tables.entry(table.name).or_insert(Table { place, entries: BTreeMap::new() });
             // Two names of one thing: the one that was set last counts.
@@ -326,11 +326,11 @@ impl Settings {
     }
 }
 
-fn bad_value(table: &'static TableSchema, key: &'static Key, found: String) -> Problem {
+fn bad_value(table: &'static TableSchema, key: &'static Key, found: &str) -> Problem {
     let (table, name) = (table.name, key.name);
     match key.kind {
         Kind::Choice(known) => {
-            let nearest = nearest(&found, known.iter().copied());
+            let nearest = nearest(found, known.iter().copied());
             Problem::UnknownChoice { table, key: name, found: found.into(), nearest, known }
         }
         _ => Problem::BadValue { table, key: name, found: found.into(), kind: &key.kind },
@@ -346,7 +346,7 @@ fn read_value(table: &'static TableSchema, key: &'static Key, item: &Item) -> Re
             (Some(value), None) => value.clone().decorated("", "").to_string(),
             (None, _) => format!("a {}", item.type_name()),
         };
-        bad_value(table, key, found)
+        bad_value(table, key, &found)
     })
 }
 

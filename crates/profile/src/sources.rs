@@ -2,8 +2,9 @@
 
 use crate::schema::{Key, Kind, Value};
 use crate::settings::{Entry, Settings};
-use crate::text::{COLUMNS, grouped, short, wrap};
+use crate::text::{COLUMNS, short, wrap};
 use crate::{Basis, Place};
+use results::words::grouped;
 use serde_json::{Map, Value as Json, json};
 
 /// A value as a person reads it.

@@ -1,6 +1,7 @@
 //! A card in one line.
 
-use crate::text::{COLUMNS, grouped, short};
+use crate::text::{COLUMNS, short};
+use results::words::grouped;
 use std::fmt;
 
 /// A row of the list of cards.

@@ -1,11 +1,14 @@
-//! Text for people: numbers with separators, wrapped lines, excerpts that keep a message on one line.
+//! Text for people: numbers with their units, wrapped lines, excerpts that keep a message on one line.
+
+use results::words::grouped;
+use std::fmt;
 
 use std::fmt;
 
 /// Width that every printed line keeps to.
 pub(crate) const COLUMNS: usize = 80;
 
-/// Text of a file or of a person in an error: one short line.
+/// Text of a file or of a person in an error: on one line, cut where it is long.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt(Box<str>);
 
@@ -21,11 +24,10 @@ impl fmt::Display for Excerpt {
     }
 }
 
-/// A text on one line, cut where it is long.
-pub(crate) fn excerpt(text: &str) -> String {
-    const LIMIT: usize = 120;
-    let mut out: String = text.trim().chars().take(LIMIT).flat_map(one_line).collect();
-    if text.trim().chars().count() > LIMIT {
+fn excerpt(text: &str) -> String {
+    const MAX_CHARS: usize = 120;
+    let mut out: String = text.trim().chars().take(MAX_CHARS).flat_map(one_line).collect();
+    if text.trim().chars().count() > MAX_CHARS {
         out.push('…');
     }
     out
@@ -40,19 +42,6 @@ fn one_line(c: char) -> impl Iterator<Item = char> {
         vec![c]
     };
     escaped.into_iter()
-}
-
-/// `1234567` as `1,234,567`.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// Names separated by commas.
@@ -160,7 +149,6 @@ mod tests {
 
     #[test]
     fn numbers_read_as_people_write_them() {
-        assert_eq!(grouped(1_234_567), "1,234,567");
         assert_eq!(decimal_bytes(400_000_000_000), "400 GB");
         assert_eq!(decimal_bytes(3_840_000_000_000), "3,840 GB");
         assert_eq!(binary_bytes(512 << 30), "512 GiB");

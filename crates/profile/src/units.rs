@@ -79,7 +79,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, UnitError> {
 /// assert_eq!(profile::parse_share("1/64"), Ok(0.015625));
 /// ```
 pub fn parse_share(text: &str) -> Result<f64, UnitError> {
-    let error = || UnitError::NotAShare { text: text.into() };
+    let error = || UnitError::NotAShare { text: Excerpt::from(text) };
     let number = |t: &str| t.trim().parse::<f64>().map_err(|_| error());
     let trimmed = text.trim();
     let share = if let Some(percent) = trimmed.strip_suffix('%') {

@@ -3,6 +3,7 @@
 //! `page/format.js` does the same for what is shown while somebody points at a chart; a browser test holds both against
 //! each other.
 
+use results::words::grouped_with;
 use serde::Serialize;
 
 /// The unit of a number. The stored value is always in the base unit that the variant names.
@@ -45,7 +46,7 @@ pub fn three_digits(value: f64) -> String {
         let digits: u64 = mantissa.replace('.', "").parse().expect("a mantissa is digits");
         // Above 10^18 nobody reads digits.
         return match exponent {
-            ..=18 => format!("{sign}{}", grouped(digits * 10u64.pow(exponent as u32 - 2))),
+            ..=18 => format!("{sign}{}", grouped_with(digits * 10u64.pow(exponent as u32 - 2), THIN)),
             _ => format!("{sign}{scientific}"),
         };
     }
@@ -59,19 +60,6 @@ pub fn three_digits(value: f64) -> String {
 /// A little larger, so that no number lies between two: there Rust rounds to even, and JavaScript up.
 fn nudged(value: f64) -> f64 {
     value * (1.0 + 4.0 * f64::EPSILON)
-}
-
-/// All digits, in groups of three.
-pub fn grouped(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(THIN);
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Up to `decimals` decimals, without zeros at the end.
@@ -103,7 +91,9 @@ impl Unit {
                 let decimals = if value < 100.0 { (-(100.0 - value).log10()).ceil().clamp(1.0, 6.0) } else { 1.0 };
                 (trimmed(value, decimals as usize), "%")
             }
-            Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => (grouped(value as u64), ""),
+            Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => {
+                (grouped_with(value as u64, THIN), "")
+            }
             Unit::Count | Unit::Ratio => (three_digits(value), ""),
             Unit::BlockBytes => match value {
                 ..1024.0 => (trimmed(value, 0), "B"),

@@ -2,11 +2,16 @@
 
 /// `1234567` as `1,234,567`.
 pub fn grouped(number: u64) -> String {
+    grouped_with(number, ',')
+}
+
+/// All digits of a number, in groups of three with a separator between them.
+pub fn grouped_with(number: u64, separator: char) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {
         if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            out.push(',');
+            out.push(separator);
         }
         out.push(digit);
     }

@@ -3,7 +3,7 @@
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// `flashrig attach`.
+/// The options of `flashrig attach`.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
     /// The directory where a card is mounted, a file, nbd:unix:SOCKET or nbd://HOST[:PORT][/EXPORT]
@@ -20,7 +20,7 @@ pub struct AttachArgs {
     pub json: bool,
 }
 
-/// `flashrig detach`.
+/// The options of `flashrig detach`.
 #[derive(Debug, Args)]
 pub struct DetachArgs {
     /// A device, or the directory where its card is mounted

@@ -1,4 +1,4 @@
-//! The options that belong to each load. An option without an effect is an error, not a surprise.
+//! The loads that each option belongs to. An option without an effect is an error, not a surprise.
 
 use super::LoadName;
 use clap::error::ErrorKind;

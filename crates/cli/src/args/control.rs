@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// `flashrig ctl`.
+/// The options of `flashrig ctl`.
 #[derive(Debug, Args)]
 pub struct CtlArgs {
     /// The directory of a card, the path of its control socket, or its name
     #[arg(value_hint = ValueHint::AnyPath)]
     pub card: PathBuf,
-    /// Request to the card
+    /// The request to the card
     #[command(subcommand)]
     pub what: CtlCommand,
     /// Print JSON in place of text
@@ -22,7 +22,7 @@ pub struct CtlArgs {
     pub json: bool,
 }
 
-/// Requests to a running card.
+/// The requests to a running card.
 #[derive(Debug, Subcommand)]
 pub enum CtlCommand {
     /// Print how it stands
@@ -48,27 +48,28 @@ pub enum CtlCommand {
         /// Number of bytes
         length: Bytes,
     },
-    /// Change how it works from now on: gc=paced, gc=stop-the-world, target_free_bands=N, rebuild_bytes_per_s=SIZE or none
+    /// Change how it works from now on: gc=paced, gc=stop-the-world, target_free_bands=N, rebuild_bytes_per_s=SIZE or
+    /// none
     Set {
-        /// Key and value; all of it is changed or nothing
-        #[arg(value_name = "KEY=VALUE", required = true)]
+        /// Settings that are changed together or not at all
+        #[arg(help = "What, and to what; all of it is changed or nothing", value_name = "KEY=VALUE", required = true)]
         settings: Vec<Setting>,
     },
 }
 
-/// Actions on a module.
+/// The changes to a module.
 #[derive(Debug, Subcommand)]
 pub enum ModuleCommand {
     /// Take it out, with the card at work
     Pull {
-        /// Its slot
-        #[arg(value_name = "N")]
+        /// The slot that loses its module
+        #[arg(help = "Its slot", value_name = "N")]
         slot: u32,
     },
     /// Put it back, or another one in its place
     Insert {
-        /// The slot
-        #[arg(value_name = "N")]
+        /// The slot that gets a module
+        #[arg(help = "The slot", value_name = "N")]
         slot: u32,
         /// The image of a module
         #[arg(value_hint = ValueHint::FilePath, conflicts_with = "new")]
@@ -79,7 +80,7 @@ pub enum ModuleCommand {
     },
 }
 
-/// Actions on its power.
+/// The changes to its power.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Subcommand)]
 pub enum PowerCommand {
     /// Cut it: what was not durable is lost
@@ -88,7 +89,7 @@ pub enum PowerCommand {
     On,
 }
 
-/// `flashrig top`.
+/// The options of `flashrig top`.
 #[derive(Debug, Args)]
 pub struct TopArgs {
     /// The directory of a card, the path of its control socket, or its name [default: the only one there is]

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum, ValueHint};
 use database::Part;
 use std::path::PathBuf;
 
-/// Options of `--database` alone.
+/// Options that only `--database` takes.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
     /// Run this database on TARGET: a directory on a mounted device, or a card, which is served and mounted for it
@@ -62,9 +62,10 @@ pub enum PartName {
 impl DatabaseArgs {
     /// The parts that are asked for, in their order.
     pub fn parts(&self) -> Vec<Part> {
-        let asked = |name: PartName| self.parts.is_empty() || self.parts.contains(&name);
+        let is_wanted = |name: PartName| self.parts.is_empty() || self.parts.contains(&name);
         let named = [(PartName::Mix, Part::Mix), (PartName::Commit, Part::Commit), (PartName::Slob, Part::Slob)];
-        let mut parts: Vec<Part> = named.into_iter().filter(|(name, _)| asked(*name)).map(|(_, part)| part).collect();
+        let mut parts: Vec<Part> =
+            named.into_iter().filter(|(name, _)| is_wanted(*name)).map(|(_, part)| part).collect();
         parts.extend((self.crash || self.parts.contains(&PartName::Crash)).then_some(Part::Crash));
         parts
     }

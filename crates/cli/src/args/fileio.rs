@@ -4,17 +4,17 @@ use super::values::{BlockBytes, Bytes, Nanoseconds, ShiftBytes, rate, ratio};
 use clap::Args;
 use load::{Access, FileioConfig, FileioMode};
 
-/// Parameters of a fileio load.
+/// The options of a fileio load.
 #[derive(Debug, Args)]
 pub struct FileioArgs {
     /// Size of a request
     #[arg(long, value_name = "SIZE", default_value_t = BlockBytes(16 << 10))]
     pub block: BlockBytes,
-    /// Threads
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
+    /// The number of threads that send requests
+    #[arg(help = "Threads", long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
-    /// Requests that each thread keeps outstanding; of a trace, most outstanding at once [default: 1; with --trace 1024,
-    /// at --speed max 32]
+    /// Requests that each thread keeps outstanding; of a trace, most outstanding at once [default: 1; with --trace
+    /// 1024, at --speed max 32]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(load::MAX_REPLAY_DEPTH)))]
     pub depth: Option<u32>,
     /// Size of the file; without it, all the space that --fill puts in use
@@ -35,8 +35,8 @@ pub struct FileioArgs {
     /// Shift of the blocks against their boundaries, to see what misalignment costs
     #[arg(long, value_name = "SIZE", default_value_t = ShiftBytes(0))]
     pub offset_shift: ShiftBytes,
-    /// Blocks that the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    /// The pattern of the random loads
+    #[arg(help = "Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(0))]

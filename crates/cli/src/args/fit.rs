@@ -1,13 +1,14 @@
-//! `flashrig fit`.
+//! The options of `flashrig fit`.
 
 use super::values::Share;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// `flashrig fit`.
+/// The options of `flashrig fit`.
 #[derive(Debug, Args)]
 pub struct FitArgs {
-    /// Reviews, fio's JSON, sysbench's output, tables (CSV; FILE.csv:NAME where there are several devices), published:NAME
+    /// Reviews, fio's JSON, sysbench's output, tables (CSV; FILE.csv:NAME where there are several devices),
+    /// published:NAME
     #[arg(required = true, value_name = "RESULT", value_hint = ValueHint::FilePath)]
     pub results: Vec<String>,
     /// Write the card here [default: no file, only tables]

@@ -1,11 +1,11 @@
-//! Options of `flashrig fsck`.
+//! The options of `flashrig fsck`, and the ranges that it examines.
 
 use super::values::{Nanoseconds, ValueError};
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// `flashrig fsck`.
+/// The options of `flashrig fsck`.
 #[derive(Debug, Args)]
 pub struct FsckArgs {
     /// A folder with a card that flashrig create made, or with the images of a card's modules
@@ -34,9 +34,9 @@ pub struct FsckArgs {
 /// Sectors of the host, both ends among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LbaRange {
-    /// First of the range.
+    /// The first sector of the range.
     pub first: u32,
-    /// Last of the range.
+    /// The last sector, which belongs to the range.
     pub last: u32,
 }
 
@@ -53,7 +53,7 @@ impl FromStr for LbaRange {
 /// A stripe of a band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StripeName {
-    /// Number of the band.
+    /// The number of the band.
     pub band: u32,
     /// The stripe in it.
     pub stripe: u32,

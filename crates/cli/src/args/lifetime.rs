@@ -9,16 +9,16 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// `flashrig lifetime`.
+/// The options of `flashrig lifetime`.
 #[derive(Debug, Args)]
 pub struct LifetimeArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// The writes that wear it out.
+    /// The load that wears the card out.
     #[command(flatten, next_help_heading = "What is written")]
     pub writes: WritesArgs,
-    /// The card.
+    /// The card and its lives.
     #[command(flatten, next_help_heading = "The card")]
     pub device: LifetimeDeviceArgs,
     /// Destination of the answers.
@@ -26,7 +26,7 @@ pub struct LifetimeArgs {
     pub output: LifetimeOutputArgs,
 }
 
-/// The writes that wear a card out.
+/// The load that wears the card out.
 #[derive(Debug, Args)]
 pub struct WritesArgs {
     /// Kind of writes: rndwr, rndrw, seqwr, seqrewr
@@ -41,15 +41,15 @@ pub struct WritesArgs {
     /// Size of a write
     #[arg(long, value_name = "SIZE", default_value_t = BlockBytes(16 << 10))]
     pub block: BlockBytes,
-    /// Blocks that random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    /// The pattern of random loads
+    #[arg(help = "Which blocks random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Threads of the run that says how many requests a second there are
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,
 }
 
-/// The card.
+/// The card and its lives.
 #[derive(Debug, Args)]
 pub struct LifetimeDeviceArgs {
     /// Percent of the capacity sold that is given up at format, one life each: V1,V2,...
@@ -64,7 +64,7 @@ pub struct LifetimeDeviceArgs {
     /// Size of the model in the run for requests a second
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// Parameters of the model.
+    /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,
 }

@@ -1,4 +1,4 @@
-//! The command line: commands and their options.
+//! The commands that a person types, and their options.
 //!
 //! Help, man pages and completions are all made from these definitions.
 
@@ -59,16 +59,16 @@ use values::Scale;
 #[command(disable_help_flag = true)]
 #[command(after_help = examples::TOP)]
 pub struct Cli {
-    /// The command.
+    /// The command that is carried out.
     #[command(subcommand)]
     pub command: Command,
     // Both give the short form: it says all there is, on half the lines.
-    /// Print help
-    #[arg(long, short, global = true, action = ArgAction::HelpShort)]
+    /// Prints the help and ends
+    #[arg(help = "Print help", long, short, global = true, action = ArgAction::HelpShort)]
     pub help: Option<bool>,
 }
 
-/// The commands.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List the built-in cards
@@ -133,7 +133,7 @@ pub enum Command {
     Man(ManArgs),
 }
 
-/// `flashrig cards`.
+/// The options of `flashrig cards`.
 #[derive(Debug, Args)]
 pub struct CardsArgs {
     /// Print JSON in place of the table
@@ -141,7 +141,7 @@ pub struct CardsArgs {
     pub json: bool,
 }
 
-/// `flashrig show`.
+/// The options of `flashrig show`.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
@@ -158,7 +158,7 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// `flashrig validate`.
+/// The options of `flashrig validate`.
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
     /// Only this table
@@ -175,14 +175,15 @@ pub struct ValidateArgs {
     pub json: Option<PathBuf>,
 }
 
-/// `flashrig completions`.
+/// The options of `flashrig completions`.
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// Shell to complete in
+    /// The shell that completes
+    #[arg(help = "Which shell")]
     pub shell: Shell,
 }
 
-/// `flashrig man`.
+/// The options of `flashrig man`.
 #[derive(Debug, Args)]
 pub struct ManArgs {
     /// Write one page for each command into this directory

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueHint};
 
-/// Parameters of the model, but for the card's name and the model's size.
+/// Options of a model, but for the card's name and the model's size.
 #[derive(Debug, Args)]
 pub struct ModelledArgs {
     /// Override a number of the card or the host: table.key=value; may be given again

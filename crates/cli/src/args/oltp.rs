@@ -4,11 +4,11 @@ use super::values::{Bytes, Nanoseconds, percentage};
 use clap::Args;
 use load::{Access, CacheConfig, OltpConfig};
 
-/// Parameters of the OLTP load.
+/// The options of the OLTP load.
 #[derive(Debug, Args)]
 pub struct OltpArgs {
-    /// Sessions
-    #[arg(long, value_name = "N", default_value_t = OltpConfig::default().sessions)]
+    /// The number of sessions that run transactions
+    #[arg(help = "Sessions", long, value_name = "N", default_value_t = OltpConfig::default().sessions)]
     pub oltp_sessions: u32,
     /// Transactions that select, percent
     #[arg(long, value_name = "PCT", default_value_t = OltpConfig::default().select_percent, value_parser = percentage)]
@@ -28,8 +28,8 @@ pub struct OltpArgs {
     /// Pages that an insert or an update touches; it changes up to two of them
     #[arg(long, value_name = "N", default_value_t = OltpConfig::default().pages_per_write)]
     pub oltp_pages_write: u32,
-    /// Pages that are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = OltpConfig::default().access)]
+    /// The pattern of the pages
+    #[arg(help = "Which pages are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = OltpConfig::default().access)]
     pub oltp_access: Access,
     /// Write-ahead log that an insert or an update makes
     #[arg(long, value_name = "SIZE", default_value_t = Bytes(OltpConfig::default().wal_bytes_per_write.into()))]

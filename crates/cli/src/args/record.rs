@@ -4,7 +4,7 @@ use super::values::Budget;
 use clap::{Args, ValueHint};
 use std::path::PathBuf;
 
-/// `flashrig record`.
+/// The options of `flashrig record`.
 #[derive(Debug, Args)]
 pub struct RecordArgs {
     /// A block device

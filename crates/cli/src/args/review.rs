@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use review::Phase;
 use std::path::PathBuf;
 
-/// `flashrig review`.
+/// The options of `flashrig review`.
 #[derive(Debug, Args)]
 pub struct ReviewArgs {
     /// A card, its TOML file, a block device, a file (new ones need --size); with --database a directory
@@ -27,8 +27,8 @@ pub struct ReviewArgs {
     /// Root seed; the same seed asks the same requests
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Price of the device, in dollars
-    #[arg(long, value_name = "USD")]
+    /// The price of the device, in dollars
+    #[arg(help = "What the device costs, in dollars", long, value_name = "USD")]
     pub price: Option<Price>,
     /// Write NAME.json and NAME.html [default: the target's name, here]
     #[arg(long, value_name = "NAME", value_hint = ValueHint::FilePath)]
@@ -42,18 +42,18 @@ pub struct ReviewArgs {
     /// Print the result as JSON in place of tables
     #[arg(long)]
     pub json: bool,
-    /// Real devices.
+    /// Options of real devices.
     #[command(flatten, next_help_heading = "Real devices")]
     pub real: RealArgs,
-    /// Modelled cards.
+    /// Options of modelled cards.
     #[command(flatten, next_help_heading = "Modelled cards")]
     pub model: ModelArgs,
-    /// Databases.
+    /// Options of databases.
     #[command(flatten, next_help_heading = "Databases")]
     pub database: DatabaseArgs,
 }
 
-/// Options of files and block devices alone.
+/// Options that only a file or a block device takes.
 #[derive(Debug, Args)]
 pub struct RealArgs {
     /// Size of a new file, which is removed afterwards
@@ -73,7 +73,7 @@ pub struct RealArgs {
     pub keep: bool,
 }
 
-/// Options of modelled cards alone.
+/// Options that only a modelled card takes.
 #[derive(Debug, Args)]
 pub struct ModelArgs {
     /// Model the card at this part of its size [default: 1/64]
@@ -87,7 +87,7 @@ pub struct ModelArgs {
     pub host: Option<String>,
 }
 
-/// `flashrig compare`.
+/// The options of `flashrig compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
     /// Reviews, fio's JSON, sysbench's output, pgbench's logs (joined by commas), published:NAME; or NAME=FILE

@@ -6,14 +6,20 @@ use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
 use std::path::PathBuf;
 
-/// `flashrig run`.
+/// The options of `flashrig run`.
 #[derive(Debug, Args)]
 pub struct RunArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// Load of the host: a mode of sysbench's fileio, or a database
-    #[arg(long, short = 'l', value_name = "LOAD", required_unless_present = "trace")]
+    /// The load: a mode of sysbench's fileio, or a database
+    #[arg(
+        help = "What the host asks: a mode of sysbench's fileio, or a database",
+        long,
+        short = 'l',
+        value_name = "LOAD",
+        required_unless_present = "trace"
+    )]
     pub load: Option<LoadName>,
     /// The device and its host.
     #[command(flatten, next_help_heading = "Device and host")]
@@ -21,10 +27,10 @@ pub struct RunArgs {
     /// Length of the measurement.
     #[command(flatten, next_help_heading = "How long")]
     pub measure: MeasureArgs,
-    /// Destination of the output.
+    /// The output of the run.
     #[command(flatten, next_help_heading = "Output")]
     pub output: OutputArgs,
-    /// A trace.
+    /// A trace in place of a load.
     #[command(flatten, next_help_heading = "A trace in place of a load")]
     pub trace: TraceArgs,
     /// The loads of sysbench fileio.
@@ -33,26 +39,29 @@ pub struct RunArgs {
     /// A redo log.
     #[command(flatten, next_help_heading = "redo")]
     pub redo: RedoArgs,
-    /// SLOB.
+    /// Options of SLOB.
     #[command(flatten, next_help_heading = "slob")]
     pub slob: SlobArgs,
-    /// OLTP.
+    /// Options of OLTP.
     #[command(flatten, next_help_heading = "oltp")]
     pub oltp: OltpArgs,
 }
 
-/// The loads.
+/// The loads that can be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum LoadName {
     /// Sequential writes to a new file
     Seqwr,
     /// Sequential writes over a file
     Seqrewr,
-    /// Sequential reads
+    /// Reads in sequence, as sysbench does
+    #[value(help = "Sequential reads")]
     Seqrd,
-    /// Random reads
+    /// Reads at random places
+    #[value(help = "Random reads")]
     Rndrd,
-    /// Random writes
+    /// Writes at random places
+    #[value(help = "Random writes")]
     Rndwr,
     /// Random reads and writes
     Rndrw,
@@ -98,7 +107,7 @@ pub struct DeviceArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// Parameters of the model.
+    /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,
     /// Do not precondition to steady state: show the fast beginning
@@ -121,7 +130,7 @@ pub struct MeasureArgs {
     pub writes: Option<u64>,
 }
 
-/// Destination of the output.
+/// The output of a run.
 #[derive(Debug, Args)]
 pub struct OutputArgs {
     /// Say where the time of slow requests went

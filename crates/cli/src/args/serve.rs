@@ -1,4 +1,4 @@
-//! `flashrig serve`.
+//! The options of `flashrig serve`.
 
 use super::values::Bytes;
 use clap::builder::PossibleValuesParser;
@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 use serve::Address;
 use std::path::PathBuf;
 
-/// `flashrig create`.
+/// The options of `flashrig create`.
 #[derive(Debug, Args)]
 pub struct CreateArgs {
     /// The folder of the card; it is made
@@ -15,14 +15,14 @@ pub struct CreateArgs {
     /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
     #[arg(long, value_name = "CARD", default_value = "tachion-400")]
     pub card: String,
-    /// Size that a host sees [default: as much as the card has]
-    #[arg(long, value_name = "BYTES")]
+    /// Bytes that a host sees
+    #[arg(help = "What a host sees of it [default: as much as the card has]", long, value_name = "BYTES")]
     pub size: Option<Bytes>,
     /// Places of the modules: as many block devices or files as the card has modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
-    /// Allow the contents of these devices to be destroyed
-    #[arg(long, requires = "modules")]
+    /// The contents of these devices may be destroyed
+    #[arg(help = "What lies on these devices may be destroyed", long, requires = "modules")]
     pub destroy_data: bool,
     /// Override a number of the card: table.key=value; may be given again
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]
@@ -32,17 +32,23 @@ pub struct CreateArgs {
     pub json: bool,
 }
 
-/// `flashrig serve`.
+/// The options of `flashrig serve`.
 #[derive(Debug, Args)]
 pub struct ServeArgs {
-    /// Folders of cards that flashrig create made; with --memory built-in cards, or paths of TOML files. Each is an export
+    /// Folders of cards that flashrig create made; with --memory built-in cards, or paths of TOML files. Each is an
+    /// export
     #[arg(value_name = "CARD", required = true, value_hint = ValueHint::AnyPath)]
     pub cards: Vec<String>,
     /// Hold the contents in memory: they are gone when the server ends
     #[arg(long)]
     pub memory: bool,
-    /// Size that a host sees of a card in memory [default: as much as the card has]
-    #[arg(long, value_name = "BYTES", requires = "memory")]
+    /// Bytes that a host sees of a card in memory
+    #[arg(
+        help = "What a host sees of a card in memory [default: as much as the card has]",
+        long,
+        value_name = "BYTES",
+        requires = "memory"
+    )]
     pub size: Option<Bytes>,
     /// Time that requests take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
@@ -50,8 +56,8 @@ pub struct ServeArgs {
     /// Mount the card here, as a folder with one file of its size that can be attached; for one card
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub fuse: Option<PathBuf>,
-    /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket of the card's
-    /// name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
+    /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket
+    /// of the card's name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub control: Option<PathBuf>,
     /// A group that may do so as well

@@ -4,7 +4,7 @@ use super::values::{BlockBytes, Bytes, Nanoseconds, Share, percentage};
 use clap::Args;
 use load::{Access, CacheConfig, LogConfig, SlobConfig};
 
-/// Parameters of the SLOB load.
+/// The options of SLOB.
 #[derive(Debug, Args)]
 pub struct SlobArgs {
     /// Sessions that only read
@@ -25,11 +25,11 @@ pub struct SlobArgs {
     /// Blocks that one SQL execution touches
     #[arg(long, value_name = "N", default_value_t = SlobConfig::default().work_unit_blocks)]
     pub slob_work_unit: u32,
-    /// Blocks of its own that a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = SlobConfig::default().access)]
+    /// The pattern of the blocks that a session touches
+    #[arg(help = "Which of its blocks a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = SlobConfig::default().access)]
     pub slob_access: Access,
-    /// Buffer cache
-    #[arg(long, value_name = "SIZE", default_value_t = Bytes(CacheConfig::default().bytes))]
+    /// The size of the buffer cache
+    #[arg(help = "Buffer cache", long, value_name = "SIZE", default_value_t = Bytes(CacheConfig::default().bytes))]
     pub slob_cache: Bytes,
     /// State the share of logical reads that the cache answers, in place of simulating it
     #[arg(long, value_name = "SHARE")]
@@ -55,7 +55,7 @@ pub struct SlobArgs {
 }
 
 impl SlobArgs {
-    /// Returns the load.
+    /// The configuration of the load.
     pub fn config(&self) -> SlobConfig {
         let defaults = SlobConfig::default();
         SlobConfig {

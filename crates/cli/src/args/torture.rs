@@ -1,4 +1,4 @@
-//! `flashrig torture`.
+//! The options of `flashrig torture`.
 
 use super::values::Budget;
 use clap::builder::PossibleValuesParser;
@@ -6,14 +6,14 @@ use clap::{Args, ValueHint};
 use std::path::PathBuf;
 use torture::Kind;
 
-/// `flashrig torture`.
+/// The options of `flashrig torture`.
 #[derive(Debug, Args)]
 pub struct TortureArgs {
     /// Root seed; the same seed gives the same lives
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Number of lives [default: 2000, or as many as --for has time for]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// The number of lives
+    #[arg(help = "So many lives [default: 2000, or as many as --for has time for]", long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lives: Option<u64>,
     /// Begin no life after this time: 10m, 2h, 90s
     #[arg(long = "for", value_name = "TIME")]

@@ -28,12 +28,13 @@ pub struct TraceArgs {
     pub trace_volume: Option<String>,
 }
 
-/// The formats.
+/// The formats of traces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
     /// MSR Cambridge, CSV
     Msr,
-    /// Output of blkparse; requests as they were issued to the drive (D)
+    /// The output of blkparse
+    #[value(help = "What blkparse prints; requests as they were issued to the drive (D)")]
     Blkparse,
     /// fio's iolog, version 2, which has no times but wait lines
     Fio2,
@@ -46,7 +47,7 @@ pub enum FormatName {
 }
 
 impl FormatName {
-    /// Returns the format.
+    /// The format as the reader of traces names it.
     pub fn format(self) -> Format {
         match self {
             FormatName::Msr => Format::Msr,

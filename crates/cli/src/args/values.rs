@@ -1,4 +1,4 @@
-//! Values of options: sizes, shares, times.
+//! The values of options: sizes, shares, times.
 //!
 //! Each type prints in the syntax that it reads, so that a default in a help text can be typed.
 
@@ -17,7 +17,12 @@ pub enum ValueError {
     Unit(#[from] UnitError),
     /// A size outside its range.
     #[error("must be from {min} to {max}")]
-    SizeOutOfRange { min: Bytes, max: Bytes },
+    SizeOutOfRange {
+        /// The smallest size that is possible.
+        min: Bytes,
+        /// The largest size that is possible.
+        max: Bytes,
+    },
     /// A size or a shift that is not whole host sectors.
     #[error("must be a multiple of 512 bytes")]
     NotSectors,
@@ -195,7 +200,7 @@ impl FromStr for Budget {
     }
 }
 
-/// Price of a device, in dollars.
+/// The price of a device, in dollars.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price(pub f64);
 

@@ -2,25 +2,26 @@
 
 use super::values::{BlockBytes, Nanoseconds, Scale, rate, seconds};
 use super::{LoadName, ModelledArgs};
+use crate::quoted::Quoted;
 use clap::{Args, ValueHint};
 use load::Access;
 use std::path::PathBuf;
 use std::str::FromStr;
 use thiserror::Error;
 
-/// `flashrig whatif`.
+/// The options of `flashrig whatif`.
 #[derive(Debug, Args)]
 pub struct WhatifArgs {
     /// A built-in card (see flashrig cards), or the path of a TOML file (it ends in .toml or has a /)
     #[arg(value_hint = ValueHint::FilePath)]
     pub card: String,
-    /// Axes of the grid: lists joined by commas.
+    /// Axes that vary: lists joined by commas.
     #[command(flatten, next_help_heading = "What varies (V1,V2,...; the grid is the product of all)")]
     pub axes: AxisArgs,
-    /// Bound of the search.
+    /// The bound to search for.
     #[command(flatten, next_help_heading = "Search: one of --fill, --reserve, --threads is a range LEAST..MOST")]
     pub bound: BoundArgs,
-    /// Parameters that are the same everywhere.
+    /// Options that are the same for all points.
     #[command(flatten, next_help_heading = "The same for all")]
     pub common: CommonArgs,
     /// Destination of the answers.
@@ -28,7 +29,7 @@ pub struct WhatifArgs {
     pub output: WhatifOutputArgs,
 }
 
-/// The axes.
+/// The axes of the grid.
 #[derive(Debug, Args)]
 pub struct AxisArgs {
     /// Percent of the user capacity in use
@@ -37,11 +38,17 @@ pub struct AxisArgs {
     /// Percent of the capacity sold that is given up at format [default: as the card's file says]
     #[arg(long, value_name = "PERCENT")]
     pub reserve: Option<Values<Reserved>>,
-    /// Threads
-    #[arg(long, value_name = "N", default_value = "8")]
+    /// The numbers of threads
+    #[arg(help = "Threads", long, value_name = "N", default_value = "8")]
     pub threads: Values<Threads>,
-    /// Kinds of load: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw
-    #[arg(long, short = 'l', value_name = "LOAD", default_value = "rndwr")]
+    /// The modes of sysbench's fileio
+    #[arg(
+        help = "What is asked: seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw",
+        long,
+        short = 'l',
+        value_name = "LOAD",
+        default_value = "rndwr"
+    )]
     pub load: Values<Mode>,
     /// Percent of the requests that read, in rndrw [default: 60]
     #[arg(long, value_name = "PERCENT")]
@@ -54,7 +61,7 @@ pub struct AxisArgs {
     pub vary: Vec<Vary>,
 }
 
-/// Bound that is to hold.
+/// The bound that is to hold.
 #[derive(Debug, Args)]
 pub struct BoundArgs {
     /// The value of the range up to which 99 of 100 requests take no longer than this
@@ -65,14 +72,14 @@ pub struct BoundArgs {
     pub min_mb_s: Option<f64>,
 }
 
-/// Parameters that are the same for all points.
+/// Options that are the same for all points.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
     /// Requests that each thread keeps outstanding
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub depth: u32,
-    /// Blocks that the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES
-    #[arg(long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    /// The pattern of the random loads
+    #[arg(help = "Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(0))]
@@ -83,7 +90,7 @@ pub struct CommonArgs {
     /// Model the card at this part of its size; spare factor, dies and latencies are kept
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,
-    /// Parameters of the model.
+    /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,
     /// Measure each point for so many virtual seconds [default: until its figures are stable]
@@ -112,7 +119,9 @@ const MAX_VALUES: usize = 1_000;
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs)]
 pub enum Values<T> {
+    /// Each value for itself: `50,70,90`.
     List(Vec<T>),
+    /// All whole numbers between two: `20..100`.
     Range(T, T),
 }
 
@@ -120,11 +129,11 @@ pub enum Values<T> {
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum ValuesError<E> {
     /// One of them is none.
-    #[error("{text:?} {why}")]
-    Value { text: String, why: E },
+    #[error("{} {why}", .text.in_quotes())]
+    Value { text: Quoted, why: E },
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice { text: String },
+    Twice { text: Quoted },
     /// More than anybody waits for.
     #[error("has {count} values, at most {MAX_VALUES} are possible")]
     TooMany { count: usize },
@@ -138,7 +147,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
 
     fn from_str(text: &str) -> Result<Values<T>, ValuesError<T::Err>> {
         let value = |text: &str| -> Result<T, ValuesError<T::Err>> {
-            text.trim().parse().map_err(|why| ValuesError::Value { text: text.to_owned(), why })
+            text.trim().parse().map_err(|why| ValuesError::Value { text: text.into(), why })
         };
         if let Some((least, most)) = text.split_once("..") {
             let (least, most) = (value(least)?, value(most)?);
@@ -152,7 +161,7 @@ impl<T: FromStr + PartialEq + PartialOrd> FromStr for Values<T> {
         for word in text.split(',') {
             let value = value(word)?;
             if values.contains(&value) {
-                return Err(ValuesError::Twice { text: word.to_owned() });
+                return Err(ValuesError::Twice { text: word.into() });
             }
             values.push(value);
         }
@@ -169,6 +178,7 @@ pub enum AxisValueError {
     /// Something must be left.
     #[error("is no percentage from 0 to below 100")]
     Reserve,
+    /// A share of the requests is from nothing to all.
     #[error("is no percentage from 0 to 100")]
     Percentage,
     /// No number of threads.
@@ -250,7 +260,7 @@ impl FromStr for Mode {
 /// A key, and its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Vary {
-    /// Key of the profile, such as `ftl.victim`.
+    /// The key with its table: `ftl.victim`.
     pub key: String,
     /// As they would follow the `=`.
     pub values: Vec<String>,
@@ -264,7 +274,7 @@ pub enum VaryError {
     NotVaried,
     /// Twice the same.
     #[error("{text} stands there twice")]
-    Twice { text: String },
+    Twice { text: Quoted },
 }
 
 impl FromStr for Vary {
@@ -277,7 +287,7 @@ impl FromStr for Vary {
             return Err(VaryError::NotVaried);
         }
         if let Some(twice) = (1..values.len()).find(|&i| values[..i].contains(&values[i])) {
-            return Err(VaryError::Twice { text: values[twice].clone() });
+            return Err(VaryError::Twice { text: values[twice].as_str().into() });
         }
         Ok(Vary { key: key.trim().to_owned(), values })
     }

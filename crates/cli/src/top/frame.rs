@@ -1,4 +1,4 @@
-//! Layout of the screen.
+//! A frame of `flashrig top`: the lines of each part, and their places.
 
 use super::look::Watched;
 use crate::units::{duration, grouped, mb_per_s, percent, three_digits};
@@ -105,6 +105,7 @@ fn requests(watched: &Watched) -> Vec<Line<'static>> {
     lines
 }
 
+/// A bar of a share: `[####------]`.
 fn bar(share: f64, width: usize) -> String {
     let full = (share.clamp(0.0, 1.0) * width as f64).round() as usize;
     format!("[{}{}]", "#".repeat(full), "-".repeat(width - full))

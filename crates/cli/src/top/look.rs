@@ -1,4 +1,4 @@
-//! State of a running card at one moment, and the changes since others.
+//! The state of a running card at one moment, and the change since earlier ones.
 
 use control::{Client, ClientError, Latencies, StatusReply};
 use live::{Latency, ModuleStatus, Stats};
@@ -10,7 +10,7 @@ const LATENCIES_OF: Duration = Duration::from_secs(5);
 /// Looks that are kept at most.
 const MAX_LOOKS: usize = 64;
 
-/// State of the card at one moment.
+/// The state of a card at one moment.
 #[derive(Clone, Debug)]
 pub struct Look {
     pub at: Instant,
@@ -34,7 +34,7 @@ pub struct Watched {
     looks: VecDeque<Look>,
 }
 
-/// Work of one kind of request a second.
+/// The rates of one kind of request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
     pub requests_per_s: f64,
@@ -187,7 +187,7 @@ pub mod tests {
         assert_eq!(watched.percentiles(|of| &of.reads, [0.5]), None);
         watched.add(look(at(4), 300, 110, &[(1_000, 100), (5_000, 199), (9_000, 1)]));
         assert_eq!(watched.write_amplification(), None);
-        // A latency that is longer ago does not count.
+        // Older moments do not count.
         for seconds in [6, 8, 10] {
             watched.add(look(at(seconds), 300, 110, &[(1_000, 100), (5_000, 199), (9_000, 1)]));
         }

@@ -5,7 +5,7 @@ mod look;
 
 use crate::args::TopArgs;
 use crate::cancel;
-use crate::error::Failure;
+use crate::error::{Failure, StreamFailure};
 use crate::output::print;
 use control::{Client, find_socket};
 use look::{Look, Watched};
@@ -33,14 +33,15 @@ pub fn top(args: &TopArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if !stdin().is_terminal() || !stdout().is_terminal() {
-        return Err(Failure::NoTerminal);
+        return Err(StreamFailure::NoTerminal.into());
     }
     cancel::listen()?;
     // From here on a panic gives the terminal back before it says what it has to say.
-    let mut terminal = ratatui::try_init().map_err(Failure::Terminal)?;
+    let mut terminal = ratatui::try_init().map_err(StreamFailure::Terminal)?;
     let watched = watch(&client, &mut terminal, watched, args.interval);
-    ratatui::try_restore().map_err(Failure::Terminal)?;
-    watched.map(|()| ExitCode::SUCCESS).map_err(Failure::Terminal)
+    ratatui::try_restore().map_err(StreamFailure::Terminal)?;
+    watched.map_err(StreamFailure::Terminal)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 /// Until somebody has seen enough.
@@ -60,7 +61,7 @@ fn watch(
         })?;
         // A new size is drawn at once.
         while Instant::now() < next {
-            if cancel::asked() {
+            if cancel::requested() {
                 return Ok(());
             }
             let wait = next.saturating_duration_since(Instant::now()).min(KEYS);

@@ -5,7 +5,8 @@ use crate::units::mb_per_s;
 use results::words::{amount, pause};
 use results::{Burst, BurstReport};
 
-/// A row for each burst: how long nothing was asked before, how much of it went fast, how fast, and how fast after that.
+/// A row for each burst: how long nothing was asked before, how much of it went fast, how fast, and how fast after
+/// that.
 pub fn block(report: &BurstReport) -> String {
     let mut out = wrap("", 2, &report.title);
     let mut table = Table::new([Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right]);

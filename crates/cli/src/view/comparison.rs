@@ -22,7 +22,7 @@ pub fn comparisons(comparisons: &[Comparison]) -> String {
     out
 }
 
-/// Prints one table.
+/// The comparison with one published table.
 pub fn table(comparison: &Comparison) -> String {
     let mut out = wrap("", 2, &format!("{} ({})", comparison.title, comparison.card));
     use Align::{Left, Right};

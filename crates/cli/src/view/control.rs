@@ -6,7 +6,7 @@ use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
 use control::{Connection, Export, Smart, StatusReply};
 use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
 
-/// Names the card, and says whether it is well.
+/// The name of the card, and its health.
 pub fn title(reply: &StatusReply) -> String {
     let status = &reply.status;
     let timing = match status.timing {
@@ -136,7 +136,7 @@ pub fn module(module: &ModuleStatus) -> String {
     format!("slot {}: {}\n", module.slot, in_words(module))
 }
 
-/// Prints the settings in force.
+/// The settings in force.
 pub fn settings(settings: &Settings) -> String {
     let gc = match settings.gc {
         Gc::Paced => "paced",
@@ -146,7 +146,7 @@ pub fn settings(settings: &Settings) -> String {
     format!("gc={gc}\ntarget_free_bands={}\nrebuild_bytes_per_s={rate}\n", settings.target_free_bands)
 }
 
-/// Prints the card's health.
+/// The wear and the faults of a card.
 pub fn smart(smart: &Smart) -> String {
     let warning = &smart.critical_warning;
     let words = [
@@ -184,7 +184,7 @@ fn data_units(units: u64) -> String {
 /// Most characters of an address.
 const PEER: usize = 21;
 
-/// Prints the connections that read and write it.
+/// The clients that read and write it.
 pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
     let mut out = String::new();
     for export in exports {

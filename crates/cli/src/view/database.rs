@@ -1,4 +1,4 @@
-//! Figures of a database on the device, in tables.
+//! The results of a database on the device, in tables.
 
 use crate::review_output::Files;
 use crate::table::{Align, Table, wrap};
@@ -6,7 +6,7 @@ use crate::units::{duration, three_digits};
 use database::{Part, Plan, Request};
 use results::{CommitPoint, DatabaseCrash, DatabaseMix, DatabaseReport, DatabaseSlob, LatencySummary, SlobReport};
 
-/// Prints the plan.
+/// The plan of the review.
 pub fn plan(plan: &Plan, request: &Request, files: &Files) -> String {
     let mib = |bytes: u64| format!("{} MiB", three_digits((bytes >> 20) as f64));
     let mut out = wrap("", 2, &format!("PostgreSQL {} on {}", plan.binaries.version, plan.title));

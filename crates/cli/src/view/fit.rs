@@ -6,7 +6,7 @@ use crate::units::{counted, duration, mb_per_s};
 use std::path::Path;
 use study::fit::{Fit, FittedFigure, Parameter};
 
-/// Prints the whole fit.
+/// The fitted parameters, the points that they were fitted to, and notes.
 pub fn fit(fitted: &Fit, written: Option<&Path>) -> String {
     let heading = format!("fitted to {}; base {}, host {}", fitted.files.join(", "), fitted.base, fitted.host);
     let mut blocks = vec![wrap("", 2, &heading), parameters(fitted), points(fitted)];

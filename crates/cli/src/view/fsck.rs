@@ -1,4 +1,4 @@
-//! Contents of a card's media.
+//! The state of a card's media, in words.
 
 use crate::table::{Align, Table, wrap};
 use crate::units::{capacity, duration, grouped};

@@ -54,7 +54,7 @@ fn one_sector(sector: &SectorExplained) -> String {
     out + &table.render()
 }
 
-/// Prints a band.
+/// The state of a band, and its stripes.
 pub fn band(band: &BandDetail) -> String {
     let mut out = format!("band {}: {}\n", band.band, band.state);
     let Some(sequence) = band.sequence else { return out };
@@ -108,7 +108,7 @@ fn worst(unit: &str) -> char {
     unit.chars().min_by_key(|letter| ORDER.find(*letter)).unwrap_or(' ')
 }
 
-/// Prints a stripe.
+/// The state of a stripe, and its units.
 pub fn stripe(stripe: &StripeDetail) -> String {
     let mut out = format!("band {} stripe {}: {}\n", stripe.band, stripe.stripe, stripe_word(stripe.state));
     match stripe.sequence {

@@ -27,9 +27,9 @@ pub use fit::fit;
 pub use fsck::card_on_media;
 pub use fsck_detail::{band, sectors, stripe};
 pub use lifetime::{lifetime, lifetime_csv};
-pub use result::{Asked, result};
+pub use result::{RunHeading, result};
 pub use review::{plan, review};
-pub use torture::{replayed, torture};
+pub use torture::{Campaigned, Found, replayed, torture};
 pub use whatif::{whatif, whatif_csv};
 pub use words::{device_words, load_words};
 

@@ -1,4 +1,4 @@
-//! The application's view of an OLTP load.
+//! The transactions of an OLTP application.
 
 use crate::table::Table;
 use crate::units::{counted, duration, mb_per_s, three_digits};

@@ -6,10 +6,9 @@ use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, thr
 use load::format_slob_table;
 use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState};
 
-/// The run in words; the result itself has them as JSON only.
+/// The device and the load in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
-pub struct Asked {
-    /// Name of the device.
+pub struct RunHeading {
     pub device: String,
     /// The load and its host.
     pub load: String,
@@ -18,9 +17,9 @@ pub struct Asked {
 }
 
 /// Everything about a run.
-pub fn result(asked: &Asked, result: &RunResult) -> String {
-    let mut out = format!("{}{}", wrap("", 2, &asked.device), wrap("", 2, &asked.load));
-    if asked.partial {
+pub fn result(heading: &RunHeading, result: &RunResult) -> String {
+    let mut out = format!("{}{}", wrap("", 2, &heading.device), wrap("", 2, &heading.load));
+    if heading.partial {
         let measured = three_digits(sim(result).virtual_seconds);
         out.push_str(&format!("PARTIAL: stopped by Ctrl-C after {measured} virtual seconds of measurement\n"));
     }
@@ -52,7 +51,7 @@ pub fn result(asked: &Asked, result: &RunResult) -> String {
     out
 }
 
-/// Returns the figures of a model's result, which is all that `run` makes.
+/// The figures of a model's result; `run` makes no other.
 fn sim(result: &RunResult) -> Sim {
     result.sim.expect("a model's result says how it was simulated")
 }

@@ -47,7 +47,7 @@ pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     printable(&blocks.join("\n"))
 }
 
-/// Prints the plan.
+/// The plan of the review.
 pub fn plan(title: &str, plan: &Plan, files: &Files) -> String {
     let mut out = wrap("", 2, title);
     let mut table = Table::new([Align::Left, Align::Right, Align::Right, Align::Left]);
@@ -170,7 +170,7 @@ fn sweep(sweep: &Sweep) -> String {
     out
 }
 
-/// Explains the marks in front of points, where there are any.
+/// The meaning of the marks in front of points, where there are any.
 fn marks(result: &ReviewResult) -> Option<String> {
     let any = |marked: fn(&Point) -> bool| result.sweeps.iter().flat_map(|sweep| &sweep.points).any(marked);
     let mut out = String::new();

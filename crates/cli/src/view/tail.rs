@@ -51,7 +51,7 @@ fn bands(bands: &[TailBand]) -> String {
     table.render()
 }
 
-/// Returns `p90` of `p50-p90`: the bands stand side by side, each begins where the last one ends.
+/// The end of a band, `p90` of `p50-p90`: each begins where the last one ends.
 fn upper_end(label: &str) -> &str {
     label.rsplit('-').next().unwrap_or(label)
 }

@@ -1,21 +1,48 @@
-//! Simulated lives on a terminal.
+//! Simulated lives of cards, as a table and as the life that failed.
 
 use crate::table::wrap;
-use crate::torture_cmd::{Found, Report, title};
 use crate::units::{counted, duration, grouped};
-use torture::campaign::{Gaps, Trial};
+use std::path::PathBuf;
+use torture::campaign::{Campaign, Gaps, Tally, Trial, Violation};
 use torture::sim::Life;
 
-/// Faults that are named, at most.
-const FAULTS: usize = 40;
+/// More faults of a life are counted and not named.
+const MAX_FAULTS: usize = 40;
 
-/// Prints a campaign.
-pub fn torture(report: &Report) -> String {
-    let Report { campaign, tally, .. } = report;
+/// The outcome of a campaign.
+pub struct Campaigned {
+    pub campaign: Campaign,
+    pub tally: Tally,
+    /// The first violation, if there was one.
+    pub violation: Option<Found>,
+    /// Faults that `--require-coverage` wants and that did not happen.
+    pub gaps: Gaps,
+    /// It was stopped before its end.
+    pub partial: bool,
+    pub wall_seconds: f64,
+}
+
+/// A violation, and where its small form is kept.
+pub struct Found {
+    /// The violation as the campaign met it.
+    pub violation: Violation,
+    /// Faults of the small form.
+    pub faults: Vec<String>,
+    /// Requests of the host in the small form.
+    pub requests: u32,
+    /// The error that the small form ends with.
+    pub message: String,
+    /// The file of the small form.
+    pub path: PathBuf,
+}
+
+/// The tally of a campaign, and what it found.
+pub fn torture(report: &Campaigned) -> String {
+    let Campaigned { campaign, tally, .. } = report;
     let cards: Vec<&str> = campaign.cards.iter().map(|card| card.name()).collect();
     let beyond = if campaign.beyond { ", beyond the redundancy" } else { "" };
-    let asked = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
-    let mut out = wrap("", 2, &asked);
+    let heading = format!("seed {}, cards {}{beyond}", campaign.seed, cards.join(", "));
+    let mut out = wrap("", 2, &heading);
     if report.partial {
         out.push_str("PARTIAL: stopped by Ctrl-C\n");
     }
@@ -62,6 +89,11 @@ pub fn torture(report: &Report) -> String {
         Some(found) => out.push_str(&violation(found)),
     }
     out
+}
+
+/// The card of a life, and how many requests it has.
+fn title(trial: &Trial) -> String {
+    format!("card {}, {} requests", trial.card.name(), trial.requests())
 }
 
 fn lives(number: u64) -> String {
@@ -115,9 +147,9 @@ fn message(text: &str) -> String {
 }
 
 fn faults(faults: &[String]) -> String {
-    let mut out: String = faults.iter().take(FAULTS).map(|fault| format!("    {fault}\n")).collect();
-    if faults.len() > FAULTS {
-        out.push_str(&format!("    and {} more\n", faults.len() - FAULTS));
+    let mut out: String = faults.iter().take(MAX_FAULTS).map(|fault| format!("    {fault}\n")).collect();
+    if faults.len() > MAX_FAULTS {
+        out.push_str(&format!("    and {} more\n", faults.len() - MAX_FAULTS));
     }
     out
 }

@@ -1,4 +1,4 @@
-//! A replayed trace, and its fit to the device.
+//! The content of a replayed trace, and how it fitted the device.
 
 use crate::table::wrap;
 use crate::units::{capacity, counted, duration, grouped, percent};

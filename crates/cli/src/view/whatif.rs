@@ -170,7 +170,7 @@ fn answer_at<'a>(result: &'a WhatifResult, found: &WhatifFound, axis: &str, figu
     result.points.iter().find(same)?.answer.as_ref()
 }
 
-/// Returns a remark beyond the figures.
+/// Remarks beyond the figures.
 fn remark(axis: &WhatifAxis, found: &WhatifFound) -> Option<String> {
     let list = |holds: bool| -> String {
         let values = found.tried.iter().filter(|tried| tried.holds == holds);

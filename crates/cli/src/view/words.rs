@@ -1,4 +1,4 @@
-//! The load and its parameters, in words.
+//! The device and the load of a run, in words.
 
 use crate::units::{self, capacity, counted, io_size};
 use load::{Access, FileioConfig, LoadConfig, OltpConfig, RedoConfig, SlobConfig};
@@ -11,7 +11,7 @@ pub fn device_words(profile: &Profile, user_bytes: u64, scale: f64) -> String {
     format!("{}{scale}{changed}: {}", profile.title(), capacity(user_bytes))
 }
 
-/// Names the load.
+/// The load in words: its mode, sizes and threads.
 pub fn load_words(load: &LoadConfig) -> String {
     match load {
         LoadConfig::Fileio(config) => fileio_words(config),

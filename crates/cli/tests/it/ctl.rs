@@ -4,7 +4,7 @@ use crate::common::served::{Card, SIZE};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Returns a command's output: at most 80 columns, nothing that moves the cursor.
+/// The output of a command: at most 80 columns, nothing that moves the cursor.
 fn print(dir: &Path, words: &str) -> String {
     let output = crate::common::run_in(dir, &words.split(' ').collect::<Vec<_>>());
     let stderr = String::from_utf8_lossy(&output.stderr);
@@ -78,7 +78,7 @@ fn a_card_does_what_it_is_told() {
     until("rebuilt", || !card.live.status().degraded);
     let set = print(dir, "ctl card set gc=stop-the-world target_free_bands=3 rebuild_bytes_per_s=64m");
     assert_eq!(set, "gc=stop-the-world\ntarget_free_bands=3\nrebuild_bytes_per_s=67108864\n");
-    // The printed settings can be typed.
+    // Printed settings can be typed.
     let again = json(dir, &format!("ctl card set {}", set.trim_end().replace('\n', " ")));
     assert_eq!(again["gc"], "stop-the-world");
     assert!(print(dir, "ctl card set rebuild_bytes_per_s=none").ends_with("rebuild_bytes_per_s=none\n"));

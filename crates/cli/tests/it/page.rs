@@ -1,4 +1,4 @@
-//! Output fits a terminal of 80 columns and carries no escape codes.
+//! The output fits a terminal of 80 columns and carries no escape codes.
 
 use crate::common::{run, succeed};
 

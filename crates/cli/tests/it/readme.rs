@@ -1,7 +1,8 @@
-//! The output in README.md is what the commands print.
+//! README.md shows exactly the output of the commands.
 //!
 //! In a block that is marked as `console`, each line that begins with `$ ` is a command, and the lines after it are its
-//! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may differ.
+//! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may
+//! differ.
 //!
 //! `make readme` writes what the commands print now; what is left out stays left out.
 
@@ -40,7 +41,7 @@ fn examples(lines: &[&str]) -> Vec<Example> {
     found
 }
 
-/// Returns a command's output. Files that it writes are there for the commands that come after it.
+/// The output of a command. Its files are there for later commands.
 fn print_now(command: &str, dir: &Path) -> String {
     let mut words = command.split_whitespace();
     assert_eq!(words.next(), Some("flashrig"), "only this program's output can be checked: {command}");
@@ -89,7 +90,7 @@ fn renewed(shown: &[&str], printed: &[&str]) -> Vec<String> {
             let anchor = printed[at..].iter().position(|line| words(line) == words(first));
             at += anchor.unwrap_or_else(|| panic!("nothing printed begins like {first:?}"));
         }
-        // The part that ends the output goes to its end, whatever its length has become.
+        // The end of the output goes to its end, whatever its length has become.
         let to = if number + 1 == pieces.len() { printed.len() } else { (at + piece.len()).min(printed.len()) };
         out.extend(printed[at..to].iter().map(|line| (*line).to_owned()));
         at = to;

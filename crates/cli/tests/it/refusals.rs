@@ -1,4 +1,4 @@
-//! A mistake is said in one line, with exit code 2, before any work.
+//! A wrong input is refused in one line, with exit code 2, before any work.
 
 use std::fs;
 use std::path::Path;

@@ -48,7 +48,7 @@ fn work_of(pid: u32) -> PathBuf {
     Path::new(database::mounted::WORK_DIR).join(format!("database-{pid}-0"))
 }
 
-/// Lists the remains of a review: mounts, loop devices, processes, its directory, its socket's.
+/// The remains of a review: mounts, loop devices, processes, its directory, its socket's.
 fn left(pid: u32) -> Vec<String> {
     let work = work_of(pid);
     let name = work.display().to_string();

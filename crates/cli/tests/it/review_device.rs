@@ -141,7 +141,7 @@ fn a_device_that_fails_leaves_a_part_that_is_gone_on_with_after_its_repair() {
 
     device.repair();
     let again: Vec<&str> = asked.iter().copied().chain(["--resume"]).collect();
-    // Whoever is asked for a serial number is asked again.
+    // A person who was asked for a serial number is asked again.
     let mut wrong = again.clone();
     wrong[4] = "x";
     refusal(&run_in(folder.path(), &wrong));

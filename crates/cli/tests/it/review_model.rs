@@ -147,7 +147,7 @@ fn results_are_called_as_asked() {
         fs::remove_file(json).unwrap();
         fs::remove_file(html).unwrap();
     }
-    // Characters that move a terminal's cursor reach the files' names and no terminal.
+    // A character that moves a terminal's cursor reaches the files' names and no terminal.
     let tables = success(&run_in(dir.path(), &words(&["--only", "redo", "--out", "a\u{1b}[2Jb\u{202e}c"])));
     assert!(!tables.contains(['\u{1b}', '\u{202e}']), "{tables}");
     for out in ["n/".repeat(3), "x".repeat(300), "results/r\0".replace('\0', "/no/such")] {

@@ -52,7 +52,7 @@ fn serve_with(card: &Path, more: &[&str]) -> (Server, Client) {
 
 const SECTORS: u64 = (48 << 20) / 4096;
 
-/// Returns the contents of a sector in a version; version 0 is zeroes.
+/// The contents of a sector in a version of it; version 0 is zeroes.
 fn sector(number: u64, version: u32) -> Vec<u8> {
     if version == 0 {
         return vec![0; 4096];
@@ -79,7 +79,7 @@ struct Versions {
     durable: u32,
 }
 
-/// Returns the version that a sector holds, if any.
+/// The version that a sector holds, if any.
 fn version_of(number: u64, bytes: &[u8]) -> Option<u32> {
     let version = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as u32;
     [0, version].into_iter().find(|version| sector(number, *version) == bytes)
@@ -136,7 +136,7 @@ fn what_was_flushed_survives_kills_under_load() {
                 (durable..=asked).contains(&found),
                 "kill {kill}: sector {number} is version {found}, {durable} was flushed and {asked} written"
             );
-            // A version that is read now is there for good.
+            // A version that is read now is durable.
             versions[number as usize] = Versions { asked, durable: found };
         }
     }
@@ -235,7 +235,7 @@ impl SmallDisk {
         Some(SmallDisk(folder))
     }
 
-    /// Gives the file's room after its first MiB back, and lets another file take it with all that is left.
+    /// The contents of a file after its first MiB is given back, and taken by another file with all that is left.
     fn take_room_of(&self, file: &Path) {
         let bytes = std::fs::metadata(file).unwrap().len() - (1 << 20);
         let hole = ["--punch-hole", "--offset", "1048576", "--length"];
@@ -394,7 +394,7 @@ fn each_line_of_a_structured_log_is_json_and_tells_what_was_done() {
     drop(client);
     drop(server);
     let said = std::fs::read_to_string(card.join("errors.txt")).unwrap();
-    // Lines for the person who starts it begin otherwise.
+    // A line for the person who starts it begins otherwise.
     let lines = said.lines().filter(|line| !line.starts_with("flashrig: "));
     let told: Vec<serde_json::Value> = lines.map(|line| serde_json::from_str(line).expect(line)).collect();
     let acts: Vec<(&str, Option<u64>)> = told

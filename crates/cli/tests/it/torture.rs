@@ -1,4 +1,4 @@
-//! Lives that `flashrig torture` runs.
+//! The command `flashrig torture`, its output and its exit codes.
 
 use crate::common::{command, run_in};
 use serde_json::Value;

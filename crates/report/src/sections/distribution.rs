@@ -3,7 +3,8 @@
 use super::{Section, sweep};
 use crate::devices::{Devices, Lines};
 use crate::plot::{Plot, Scale, Series, Table, View, XAxis};
-use crate::unit::{Unit, grouped};
+use crate::unit::{THIN, Unit};
+use results::words::grouped_with;
 use results::{Histogram, Point, Sweep};
 use std::borrow::Cow;
 
@@ -139,7 +140,7 @@ fn row(devices: &Devices, device: usize, label: &str, histogram: &Histogram) -> 
     let shown = curve(histogram, &CURVE_TICKS);
     std::iter::once(devices.labelled(device, label))
         .chain(shown.iter().map(|v| v.map_or("–".into(), |v| Unit::Nanoseconds.show(v))))
-        .chain([Unit::Nanoseconds.show(histogram.percentile_ns(100.0) as f64), grouped(total)])
+        .chain([Unit::Nanoseconds.show(histogram.percentile_ns(100.0) as f64), grouped_with(total, THIN)])
         .collect()
 }
 

@@ -1,4 +1,4 @@
-//! Loop devices and file systems on them. Files and devices that were made are unmade, after a panic too.
+//! Loop devices and file systems on them. Each is removed at its end, after a panic too.
 
 use super::reviews::disk_folder;
 use std::fs::{self, File};
@@ -18,8 +18,8 @@ fn succeeds(program: &str, words: &[&str]) -> Option<String> {
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// `losetup --find` opens all devices for a moment, and a device that somebody has open is refused: whoever asks for one
-/// of these devices is the only one that makes any.
+/// `losetup --find` opens all devices for a moment, and a device that somebody has open is refused: whoever asks for
+/// one of these devices is the only one that makes any.
 static MAKERS: RwLock<()> = RwLock::new(());
 
 /// Held while a loop device is made that is no [`Loop`].
@@ -29,7 +29,7 @@ pub fn among_makers() -> RwLockReadGuard<'static, ()> {
 
 /// A loop device over a file of its own. A test may have one.
 pub struct Loop {
-    /// Path of the device, such as `/dev/loop3`.
+    /// The path of the device: `/dev/loop3`.
     pub device: String,
     backing: PathBuf,
     size_bytes: u64,

@@ -15,7 +15,7 @@ pub fn command() -> Command {
     command
 }
 
-/// Runs the command.
+/// Runs the command to its end.
 pub fn run(arguments: &[&str]) -> Output {
     command().args(arguments).output().expect("the command starts")
 }

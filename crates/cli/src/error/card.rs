@@ -1,0 +1,39 @@
+//! Errors of cards that lie in a folder.
+
+use crate::quoted::Quoted;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A card that can't be made or opened.
+#[derive(Debug, Error)]
+pub enum CardFailure {
+    /// The folder holds a card, and a new one was to be made in it.
+    #[error("{} holds a card already: serve it, or name another folder", .dir.display())]
+    CardExists { dir: PathBuf },
+    /// The description in the folder can't be used.
+    #[error("{}: {why}", .path.display())]
+    BadCard { path: PathBuf, why: DescriptionError },
+    /// More or fewer files are named than the card has modules.
+    #[error("the card has {modules} modules, and {found} files or devices are named for them")]
+    ModuleCount { found: usize, modules: u32 },
+    /// The file of a module can't be used.
+    #[error(transparent)]
+    File(#[from] files::FilesError),
+    /// The card does not start.
+    #[error("{card}: {source}")]
+    Live { card: Quoted, source: live::LiveError },
+}
+
+/// A description of a card that can't be used.
+#[derive(Debug, Error)]
+pub enum DescriptionError {
+    /// The file is not TOML, or has other keys.
+    #[error("{}", .0.message())]
+    Toml(Box<toml::de::Error>),
+    /// A later version of Flashrig has written it.
+    #[error("version {version} is newer than this program knows ({known})")]
+    TooNew { version: u32, known: u32 },
+    /// The identity of the card is none.
+    #[error("id is not 32 hexadecimal digits")]
+    NoId,
+}

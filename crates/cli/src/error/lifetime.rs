@@ -1,0 +1,17 @@
+//! Errors of `flashrig lifetime`.
+
+use thiserror::Error;
+
+/// A life that can't be simulated.
+#[derive(Debug, Error)]
+pub enum LifetimeFailure {
+    /// The life ended before its time.
+    #[error(transparent)]
+    Lifetime(#[from] study::lifetime::LifetimeError),
+    /// The load wears nothing out.
+    #[error("{load} writes nothing, so nothing wears out")]
+    NothingIsWritten { load: &'static str },
+    /// A table has fewer columns than reserves are given.
+    #[error("{given} reserves are too many: at most {max}")]
+    TooManyReserves { given: usize, max: usize },
+}

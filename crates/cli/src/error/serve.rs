@@ -1,0 +1,38 @@
+//! Errors of `flashrig serve`.
+
+use crate::quoted::Quoted;
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// A card that can't be served.
+#[derive(Debug, Error)]
+pub enum ServeFailure {
+    /// The contents of the card have no place.
+    #[error("say where the contents of {card} are: --memory keeps them while the server runs")]
+    NoBacking { card: Quoted },
+    /// No card lies in the folder, or there is no such folder.
+    #[error("{}: {}; flashrig create {} --card NAME makes a card there", .dir.display(), match .is_there {
+        true => "no card lies in this folder",
+        false => "there is no such folder",
+    }, .dir.display())]
+    NoCardIn { dir: PathBuf, is_there: bool },
+    /// The disks would be as fast as memory.
+    #[error("{name} is disks: without their times they would be plain memory; add --timing model")]
+    DisksWithoutTiming { name: Quoted },
+    /// The server does not start.
+    #[error(transparent)]
+    Serve(#[from] serve::ServeError),
+    /// The control socket or the address for metrics can't be had.
+    #[error(transparent)]
+    ServeControl(#[from] control::ServeError),
+    /// The group of the control socket does not exist.
+    #[error("--control-group {group}: {source}")]
+    Group { group: Quoted, source: io::Error },
+    /// The card can't be mounted.
+    #[error(transparent)]
+    Fuse(#[from] attach::fuse::FuseError),
+    /// Keys and certificates can't be used.
+    #[error(transparent)]
+    Tls(#[from] serve::TlsError),
+}
