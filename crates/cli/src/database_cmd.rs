@@ -148,7 +148,7 @@ fn logs(files: &Files) -> PathBuf {
 
 fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>) -> Result<Request, Failure> {
     let options = &args.database;
-    let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}"));
+    let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}").into());
     let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
     for setting in &options.mix {
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));

@@ -85,24 +85,6 @@ impl ProfileError {
     }
 }
 
-/// The key most like one that is not known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Nearest {
-    /// Its table, where that is another one.
-    pub table: Option<&'static str>,
-    /// The key in its table.
-    pub key: &'static str,
-}
-
-impl fmt::Display for Nearest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.table {
-            Some(table) => write!(f, "{table}.{}", self.key),
-            None => f.write_str(self.key),
-        }
-    }
-}
-
 /// A problem of a file or a setting.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[allow(missing_docs)]

@@ -3,8 +3,6 @@
 use results::words::grouped;
 use std::fmt;
 
-use std::fmt;
-
 /// Width that every printed line keeps to.
 pub(crate) const COLUMNS: usize = 80;
 
