@@ -120,7 +120,7 @@ define tests
 	@ok=0; cargo test --tests --locked --no-fail-fast $(TIMED) -- $(1) -Z unstable-options --report-time 2>&1 \
 		| tee $(2) || ok=1; \
 	echo 'slowest tests, seconds:'; \
-	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed 10q; \
+	sed -n 's/^test \(.*\) \.\.\. .*<\([0-9.]*\)s>$$/\2 \1/p' $(2) | sort -rn | sed -n 1,10p; \
 	$(MAKE) --no-print-directory summary LOGS=$(2); exit $$ok
 endef
 

@@ -7,7 +7,7 @@
 //! Invariants:
 //! - a device that is mounted or held by anything is never detached;
 //! - nothing is detached that was not attached by this program: it has a record, or lies on a card's mount;
-//! - what a record says is believed only where the kernel says so too; what has no record is found as well.
+//! - a record is believed only where the kernel says the same; a device without a record is found as well.
 
 mod error;
 mod find;

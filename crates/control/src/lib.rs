@@ -8,7 +8,7 @@
 //! - the server has one thread, and what it does to the card it does there, one request after the other: whoever waits for
 //!   a start after a power cut keeps other operators waiting, and nobody who reads or writes;
 //! - connections, bodies and times have limits; what comes over the socket never panics;
-//! - whoever may connect to the socket may do anything to the card: its permissions are the only guard.
+//! - a client of the socket may do anything to the card: the socket's permissions are the only guard.
 
 mod answer;
 mod client;

@@ -108,7 +108,7 @@ fn place(path: &Path) -> io::Result<(u64, u64)> {
 impl Drop for Held {
     fn drop(&mut self) {
         if place(&self.path).is_ok_and(|place| place == self.place) {
-            // Whoever finds it finds nobody behind it, and replaces it.
+            // A server that finds it finds nobody behind it, and replaces it.
             let _ = fs::remove_file(&self.path);
         }
     }

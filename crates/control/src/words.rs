@@ -5,7 +5,7 @@ use live::Status;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Whoever serves a card to those who read and write it: the control plane asks how that stands.
+/// The servers through which hosts read and write a card: the control plane asks them how that stands.
 pub trait Frontends: Send + Sync {
     /// As of now. Must not take long.
     fn status(&self) -> Frontend;

@@ -234,7 +234,7 @@ impl Cluster {
             server.is_none()
         });
         if let Some(mut server) = self.server.take() {
-            // Whatever holds it, it is not to become a zombie's parent.
+            // This process is not to become a zombie's parent, whatever holds the server.
             let _ = server.kill();
             let _ = server.try_wait();
         }

@@ -1,7 +1,7 @@
 //! What does a real database make of the device?
 //!
 //! PostgreSQL, in a cluster of its own on the device that is under review: an 80/20 mix against sessions, the SLOB
-//! method, the commit path, and power cuts under load. Whoever calls hands over a directory that lies on the device
+//! method, the commit path, and power cuts under load. The caller hands over a directory that lies on the device
 //! ([`Request::dir`]) and what else is known of it as a [`Device`]: where the kernel counts its requests, whether its
 //! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known;
 //! [`mounted`] makes such a directory on a modelled card.

@@ -1,4 +1,4 @@
-//! Who asks: the machine in front of the device.
+//! The host: the machine that sends requests to the device.
 
 /// A host. A card's figures do not stand alone: a sweep over sessions may end at the host's CPU, not at the card.
 ///
@@ -7,7 +7,7 @@
 /// sees it, and so does waiting for a core.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HostConfig {
-    /// Cores.
+    /// Cores that sessions and the driver share.
     pub cores: u32,
     /// CPU time of a session between two requests.
     pub session_ns: u64,

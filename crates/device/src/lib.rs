@@ -22,5 +22,5 @@ pub use request::{ByteRange, Completion, Device, Operation, Request, RequestErro
 pub use rng::Rng;
 pub use time::Time;
 
-/// What a host addresses in flash management: 4 KiB. Smaller or misaligned requests cost a read-modify-write.
+/// The unit of addresses in flash management: 4 KiB. Smaller or misaligned requests cost a read-modify-write.
 pub const SECTOR_BYTES: u64 = 4096;

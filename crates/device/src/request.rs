@@ -2,7 +2,7 @@
 
 use crate::{Parts, Time};
 
-/// What a host asks of a device.
+/// The kinds of requests that a host makes of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// Read a range.
@@ -18,9 +18,9 @@ pub enum Operation {
 /// A range of a device's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByteRange {
-    /// First byte.
+    /// The offset of the first byte.
     pub offset_bytes: u64,
-    /// Length.
+    /// The number of bytes.
     pub len_bytes: u32,
 }
 
@@ -35,7 +35,7 @@ impl ByteRange {
 /// owns its data until it completes; a device without contents has requests without data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request<D = ()> {
-    /// What is asked.
+    /// The kind of request.
     pub operation: Operation,
     /// The range that is meant.
     pub range: ByteRange,
@@ -49,19 +49,19 @@ impl Request {
     fn new(operation: Operation, offset_bytes: u64, len_bytes: u32) -> Request {
         Request { operation, range: ByteRange { offset_bytes, len_bytes }, fua: false, data: () }
     }
-    /// A read.
+    /// A read of a range, without data until it completes.
     pub fn read(offset_bytes: u64, len_bytes: u32) -> Request {
         Request::new(Operation::Read, offset_bytes, len_bytes)
     }
-    /// A write.
+    /// A write to a range that need not be durable when it is acknowledged.
     pub fn write(offset_bytes: u64, len_bytes: u32) -> Request {
         Request::new(Operation::Write, offset_bytes, len_bytes)
     }
-    /// A flush.
+    /// A flush, which covers every write that was acknowledged before.
     pub fn flush() -> Request {
         Request::new(Operation::Flush, 0, 0)
     }
-    /// A trim.
+    /// A trim, which declares a range unused.
     pub fn trim(offset_bytes: u64, len_bytes: u32) -> Request {
         Request::new(Operation::Trim, offset_bytes, len_bytes)
     }
@@ -106,7 +106,7 @@ pub struct Completion<D = ()> {
 /// called with `now == next_event()`, handles everything due at `now`, and appends what finished.
 /// `submit` may also finish a request at once by appending to `done`.
 pub trait Device {
-    /// What a request carries: `()` where the device has no contents.
+    /// The data that a request carries: `()` where the device has no contents.
     type Data;
     /// Hands over a request. Ids are small integers below the number of outstanding requests that the device was
     /// built for.

@@ -89,7 +89,7 @@ pub enum DriveError {
     #[error("{}: {doing} failed: {source}: {}", .path.display(), remedy(.source))]
     Doing {
         path: PathBuf,
-        /// `reserving space` …
+        /// The step that failed, as in `reserving space`.
         doing: &'static str,
         source: io::Error,
     },

@@ -4,7 +4,7 @@
 //! I/O, and [`Drive`], which puts it behind the one trait of everything that can be reviewed ([`target::Target`]).
 //!
 //! Invariants:
-//! - whatever is returned, nothing is in flight any more, and rings and buffers are gone;
+//! - nothing is in flight any more when a call returns, with whatever result, and rings and buffers are gone;
 //! - all that is written is payload ([`payload`]): it can't be compressed or deduplicated, and it proves itself;
 //! - a request's latency begins when its session asked for it, or was due to;
 //! - `unsafe` is in `ring` alone.

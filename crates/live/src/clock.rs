@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 
 /// Sleeping costs about as much as this; what is due sooner is waited for awake, if somebody waits for it.
 const AWAKE_NS: u64 = 20_000;
-/// Longest sleep.
+/// A sleep ends after an hour, even if nothing is due.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
 /// Runs until the card is told to stop, and shuts it down then.

@@ -1,4 +1,4 @@
-//! What an operator asks of a live card, and does to it.
+//! Operator actions on a live card: modules are pulled and put in, power is cut, settings change.
 
 use crate::engine::Engine;
 use crate::extents::{cut, joined};
@@ -12,22 +12,19 @@ use media::{CutOutcome, Module, Physics, Shape, UnderWay};
 use session::ReplyError;
 use std::path::{Path, PathBuf};
 
-/// What is done to a card.
+/// An operator's action on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Action {
     /// Take the module out of a slot, with the card at work.
-    Pull {
-        /// Which.
-        slot: u32,
-    },
+    Pull { slot: u32 },
     /// Put the module that was pulled back, or a new one.
     Insert {
-        /// Where.
         slot: u32,
-        /// A blank one.
+        /// Puts in a blank module instead of the pulled one.
         new: bool,
     },
-    /// Power goes. What was not durable is lost, as on a real card.
+    /// Power goes. Data that was not durable is lost, as on a real card.
     PowerCut,
     /// Power is back.
     PowerOn,
@@ -39,6 +36,7 @@ pub enum Action {
 
 /// Why something was not done.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum ControlError {
     /// There is no power.
     #[error("the card has no power; power on first")]
@@ -51,24 +49,13 @@ pub enum ControlError {
     Stopped,
     /// There is nothing to be pulled.
     #[error("slot {slot} is empty")]
-    Empty {
-        /// Which.
-        slot: u32,
-    },
+    Empty { slot: u32 },
     /// There is no module to be put back.
     #[error("no module was pulled from slot {slot}; insert a new one")]
-    NothingPulled {
-        /// Which.
-        slot: u32,
-    },
+    NothingPulled { slot: u32 },
     /// There is no such slot.
     #[error("no slot {slot}: the card has {slots}")]
-    NoSlot {
-        /// Asked.
-        slot: u32,
-        /// Of the card.
-        slots: u32,
-    },
+    NoSlot { slot: u32, slots: u32 },
     /// The module is not taken.
     #[error(transparent)]
     Insert(#[from] InsertError),
@@ -77,12 +64,7 @@ pub enum ControlError {
     Open(#[from] OpenError),
     /// A file holds no module.
     #[error("{}: {why}", .path.display())]
-    Image {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        why: String,
-    },
+    Image { path: PathBuf, why: String },
     /// Flash management can't work so.
     #[error(transparent)]
     Setting(FtlError),
@@ -91,19 +73,13 @@ pub enum ControlError {
     RebuildRate,
     /// A new module needs a file.
     #[error("slot {slot}: a new module of this card lies in a file; name it")]
-    NewWithoutFile {
-        /// Where.
-        slot: u32,
-    },
+    NewWithoutFile { slot: u32 },
     /// A file can't be used as a module.
     #[error(transparent)]
     File(#[from] files::FilesError),
     /// The medium can't do this.
     #[error("{what} is not possible on this medium")]
-    Medium {
-        /// What was asked.
-        what: &'static str,
-    },
+    Medium { what: &'static str },
 }
 
 impl Live {
@@ -132,7 +108,7 @@ impl Live {
         let mut engine = self.shared.lock();
         let done = act(&mut engine);
         self.shared.release(engine);
-        // What it begins may be due at once.
+        // Events that `act` has brought about may be due at once.
         self.shared.wake();
         done
     }
@@ -230,7 +206,7 @@ impl Engine {
         if is_taken { Err(InsertError::SlotTaken { slot }.into()) } else { Ok(()) }
     }
 
-    /// What is emulated, if the medium is.
+    /// The physics and the shape of the flash, if the medium is emulated.
     fn flash(&self) -> Option<(Physics, Shape)> {
         let flash = match &self.device.state {
             State::On(card) => card.media_contents(),
@@ -281,7 +257,7 @@ impl Engine {
         let State::On(card) = &mut self.device.state else { return Err(ControlError::NoPower) };
         let mut now = self.session.time().max(Time(wall_ns).min(card.next_event()));
         let mut answered = Vec::new();
-        // What the capacitors do takes no part in the clock's time.
+        // The capacitors' work takes no part in the clock's time.
         card.power_fails(now);
         while !card.is_drained() && card.next_event() != Time::NEVER {
             now = card.next_event();
@@ -342,7 +318,7 @@ impl Engine {
             self.session.passed(ended);
         }
         if let State::Disks(_) = &self.device.state {
-            // What was answered is in a cache with a battery, and the disks are gone with the server.
+            // Answered writes are in a cache with a battery, and the disks are gone with the server.
             return;
         }
         if let State::On(card) = std::mem::replace(&mut self.device.state, State::Gone) {
@@ -350,7 +326,7 @@ impl Engine {
         }
     }
 
-    /// See [`crate::Port::extents`].
+    /// Finds the parts of a range that hold something, for [`crate::Port::extents`].
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         let end_bytes = offset_bytes + len_bytes;
         let card = match &self.device.state {

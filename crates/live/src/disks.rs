@@ -1,7 +1,7 @@
 //! Disks that hold bytes: the array of the simulator, driven by the wall clock, with what was written kept in memory.
 //!
-//! What is written can be read from then on, in whatever order the disks answer: a host that reads what it is still
-//! writing may get either. The controllers of arrays have a battery; what was answered is durable.
+//! Written data can be read from its submission on, in whatever order the disks answer: a host that reads what it is
+//! still writing may get either. The controllers of arrays have a battery; what was answered is durable.
 
 use crate::extents::{cut, joined};
 use device::{ByteRange, Completion, Device, Operation, Request, RequestId, SECTOR_BYTES, Time};
@@ -9,15 +9,15 @@ use disk::{Array, ArrayConfig, DiskError};
 use media::{RequestData, SectorData};
 use std::collections::HashMap;
 
-/// What memory is taken for at once.
+/// Memory is taken in pieces of this size.
 const CHUNK_BYTES: u64 = 64 << 10;
-/// What disks address.
+/// Disks address blocks of this size.
 const BLOCK_BYTES: u64 = 512;
 
 /// An array and what lies on it.
 pub(crate) struct Disks {
     array: Array,
-    /// What the array has completed, on its way to the host.
+    /// Completions of the array, on their way to the host.
     completed: Vec<Completion>,
     /// Ranges that are being read, by request.
     reads: Vec<Option<ByteRange>>,
@@ -121,7 +121,7 @@ impl Disks {
         }
     }
 
-    /// What lies in the sectors that hold a range.
+    /// Reads the sectors that hold a range.
     fn read(&self, offset_bytes: u64, len_bytes: u64) -> Vec<SectorData> {
         let sectors = offset_bytes / SECTOR_BYTES..(offset_bytes + len_bytes).div_ceil(SECTOR_BYTES);
         sectors
@@ -136,7 +136,7 @@ impl Disks {
             .collect()
     }
 
-    /// Which parts of a range hold something.
+    /// Finds the parts of a range that hold something, by whole chunks.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         let pieces = cut(offset_bytes, offset_bytes + len_bytes, CHUNK_BYTES);
         joined(pieces.map(|(at, len)| (len, self.chunks.contains_key(&(at / CHUNK_BYTES)))), most)

@@ -1,4 +1,4 @@
-//! The engine: a session and its device, by the clock. Whoever holds it drives it; it knows no thread.
+//! The engine: a session and its device, by the clock. It knows no thread: whoever holds it drives it.
 
 use crate::disks::Disks;
 use crate::reply::{ReadData, Reply};
@@ -25,9 +25,9 @@ pub struct Start {
     pub config: CardConfig,
     /// How long things take.
     pub timing: Timing,
-    /// Which card; `None`: whichever lies on the medium.
+    /// The card to start; `None`: the one that lies on the medium, whichever it is.
     pub id: Option<CardId>,
-    /// What its random decisions are drawn from.
+    /// The seed that its random decisions are drawn from.
     pub seed: u64,
 }
 
@@ -42,7 +42,7 @@ struct Mailbox {
 /// How a card was started.
 pub(crate) struct OfCard {
     pub start: Start,
-    /// What it runs with.
+    /// The configuration that it runs with: see [`running`].
     pub running: CardConfig,
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Engine {
     ended: Vec<Ended>,
 }
 
-/// What a card runs with.
+/// The configuration that a card runs with: without its own timing where time is as the medium takes it.
 pub(crate) fn running(start: &Start) -> CardConfig {
     match start.timing {
         Timing::None => without_timing(&start.config),
@@ -181,7 +181,7 @@ impl Engine {
             self.advance(wall_ns, Some(client), replies);
         }
         self.session.submit(&mut self.device, client, request, Time(wall_ns), &mut self.replies);
-        // What was begun on a slow medium waits for more.
+        // Operations begun on a slow medium wait for more, and are handed over together.
         self.step_until(wall_ns, MAX_EVENTS);
         self.deliver(Some(client), replies);
     }

@@ -1,4 +1,4 @@
-//! Which parts of a range hold something.
+//! Parts of a range that hold something, and parts that do not.
 
 /// Joins neighbours that are alike, as (bytes, is written), until there would be more than `most`.
 pub(crate) fn joined(pieces: impl Iterator<Item = (u64, bool)>, most: usize) -> Vec<(u64, bool)> {

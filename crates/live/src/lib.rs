@@ -4,10 +4,10 @@
 //! client has a [`Port`]: it submits [`Request`]s and gets [`Reply`]s, in any order.
 //!
 //! The `session` decides what happens to requests; this crate has the lock, the clock, the threads and the bells. There is
-//! one engine, and one thread at a time has it: whoever has something for it to do. What the medium answers at once is
-//! done by the thread that submitted it, without handing anything over to another and back; that is what makes a card in
-//! memory as fast as a copy. What takes time (files, modelled flash) is brought to its end by a thread of the card's own,
-//! which sleeps until the next event is due.
+//! one engine, and one thread at a time has it: whoever has something for it to do. A request that the medium
+//! answers at once is done by the thread that submitted it, without handing anything over to another and back; that is
+//! what makes a card in memory as fast as a copy. A request that takes time (files, modelled flash) is brought to its
+//! end by a thread of the card's own, which sleeps until the next event is due.
 //!
 //! Disks are run the same way, to be compared with: they hold bytes as well, and take as long as disks do.
 //!

@@ -20,7 +20,7 @@ pub trait Bell: Send + Sync {
     fn ring(&self);
 }
 
-/// What all share.
+/// The state that all ports share with the card's own thread.
 pub(crate) struct Shared {
     engine: Mutex<Engine>,
     /// Wakes the card's own thread.
@@ -174,8 +174,8 @@ impl Port {
         self.shared.lock().take_replies(self.client, replies);
     }
 
-    /// Which parts of a range hold something: pairs of length in bytes and whether it is written, at most `most` of them.
-    /// The first begins at `offset_bytes`; they may end before the range does.
+    /// Finds the parts of a range that hold something: pairs of length in bytes and whether it is written, at most
+    /// `most` of them. The first begins at `offset_bytes`; they may end before the range does.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         self.shared.lock().extents(offset_bytes, len_bytes, most)
     }

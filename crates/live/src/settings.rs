@@ -1,4 +1,4 @@
-//! What can be changed about a live card while it works.
+//! Settings of a live card that can be changed while it works.
 
 use crate::control::ControlError;
 use crate::engine::Engine;
@@ -16,7 +16,7 @@ pub enum Gc {
     StopTheWorld,
 }
 
-/// What is in force.
+/// The settings that are in force.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Settings {
     /// Bytes that a rebuild may program in a second; `None`: as fast as it can.
@@ -27,7 +27,7 @@ pub struct Settings {
     pub target_free_bands: u32,
 }
 
-/// What is to be in force. `None`: as before.
+/// Settings that are to be in force from now on. `None`: as before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
@@ -106,7 +106,7 @@ impl Engine {
         Ok(())
     }
 
-    /// What a card that was just started does not know from its configuration.
+    /// Sets anew what a card that was just started does not know from its configuration.
     pub fn restore_settings(&mut self) {
         let rate = self.rebuild_rate;
         if let State::On(card) = &mut self.device.state {

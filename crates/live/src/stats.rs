@@ -1,4 +1,4 @@
-//! What a live card has done, and how fast.
+//! Requests to a live card: how many there were, and how long they took.
 
 use device::Operation;
 use hdrhistogram::Histogram;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Latency {
     /// Requests that worked.
     pub count: u64,
-    /// Their bytes.
+    /// Bytes of these requests, in all.
     pub bytes: u64,
     /// Half were faster.
     pub p50_ns: u64,
@@ -19,18 +19,18 @@ pub struct Latency {
     pub p99_ns: u64,
     /// 99.9 % were faster.
     pub p999_ns: u64,
-    /// The slowest.
+    /// Latency of the slowest of them.
     pub max_ns: u64,
 }
 
 /// Requests since the card was started, and how long they took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stats {
-    /// Reads.
+    /// Reads that worked; the others are among the errors.
     pub reads: Latency,
-    /// Writes.
+    /// Writes of data; zeroes count as trims.
     pub writes: Latency,
-    /// Flushes.
+    /// Flushes of all writes answered before.
     pub flushes: Latency,
     /// Trims, and zeroes that were written.
     pub trims: Latency,
@@ -41,11 +41,11 @@ pub struct Stats {
 /// A kind of request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Reads.
+    /// Reads of any length.
     Read,
-    /// Writes.
+    /// Writes of data; zeroes count as trims.
     Write,
-    /// Flushes.
+    /// Flushes of all writes answered before.
     Flush,
     /// Trims, and zeroes that were written.
     Trim,
@@ -93,11 +93,11 @@ pub struct Buckets {
     pub counts: [u64; BOUNDS_NS.len() + 1],
     /// All of them together.
     pub sum_ns: u64,
-    /// Their bytes.
+    /// Bytes of these requests, in all.
     pub bytes: u64,
 }
 
-/// One kind.
+/// Latencies of one kind of request.
 #[derive(Debug)]
 struct Recorder {
     latencies: Histogram<u64>,
@@ -119,7 +119,7 @@ impl Recorder {
     }
 }
 
-/// All kinds.
+/// Latencies of all kinds of requests, and the number of those that failed.
 #[derive(Debug)]
 pub(crate) struct Recorders {
     kinds: [Recorder; Kind::ALL.len()],

@@ -29,7 +29,7 @@ pub struct Status {
     pub timing: Timing,
     /// Whether the machine keeps up with that.
     pub pace: Pace,
-    /// What was asked since the start.
+    /// Requests since the start, and how long they took.
     pub stats: Stats,
     /// Sectors that the host wrote since the start.
     pub host_sectors: u64,
@@ -45,9 +45,9 @@ pub struct Status {
     pub write_amplification: f64,
     /// Bands that are erased.
     pub free_bands: u32,
-    /// Of these, bands that only garbage collection may open.
+    /// Free bands that only garbage collection may open.
     pub reserve_bands: u32,
-    /// All bands.
+    /// All bands of the card, erased or not.
     pub bands: u32,
     /// Share of the user capacity that holds something.
     pub fill: f64,
@@ -61,14 +61,14 @@ pub struct Status {
     pub recovery_ns: Option<u64>,
     /// Times the power was cut since the server started.
     pub power_cuts: u64,
-    /// What is in force.
+    /// The settings that are in force.
     pub settings: Settings,
 }
 
 /// A place for a module.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModuleStatus {
-    /// The slot.
+    /// The number of the slot, from 0 on.
     pub slot: u32,
     /// There is a module in it.
     pub present: bool,
@@ -80,7 +80,7 @@ pub struct ModuleStatus {
     pub bad_blocks: u64,
     /// Mean P/E cycles of its blocks.
     pub mean_cycles: u64,
-    /// Of the most worn block.
+    /// P/E cycles of its most worn block.
     pub max_cycles: u32,
 }
 

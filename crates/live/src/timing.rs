@@ -14,7 +14,7 @@ pub enum Timing {
     Model,
 }
 
-/// The card, with flash and link that take no time. What a medium takes comes on top.
+/// The card, with flash and link that take no time. The time that a medium takes comes on top.
 pub fn without_timing(config: &CardConfig) -> CardConfig {
     let mut config = *config;
     let at_once = OpTiming { read_ns: 0, program_ns: 0, erase_ns: 0 };

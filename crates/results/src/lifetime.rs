@@ -6,7 +6,7 @@ use serde_json::Value;
 /// A card worn out, with several reserves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LifetimeResult {
-    /// Always [`LifetimeResult::KIND`].
+    /// Kind of the file: always [`LifetimeResult::KIND`].
     pub kind: String,
     /// Version of the format, [`LifetimeResult::SCHEMA`].
     pub schema: u32,

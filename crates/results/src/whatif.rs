@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 /// Questions and answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WhatifResult {
-    /// Always [`WhatifResult::KIND`].
+    /// Kind of the file: always [`WhatifResult::KIND`].
     pub kind: String,
     /// Version of the format, [`WhatifResult::SCHEMA`].
     pub schema: u32,

@@ -17,7 +17,6 @@ pub(crate) fn axis_value(axis: Axis, x: f64) -> String {
     }
 }
 
-/// Formats throughput.
 pub(crate) fn mb_s(bytes_s: f64) -> String {
     format!("{} MB/s", three_digits(bytes_s / 1e6))
 }

@@ -1,13 +1,13 @@
-//! What a session drives.
+//! The device as a session sees it.
 
 use device::{Completion, Operation, RequestId, Time};
 
 /// Whether a device takes requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Condition {
-    /// It does.
+    /// It takes requests.
     Serving,
-    /// It has stopped for good. What is in flight will never complete.
+    /// It has stopped for good. Requests in flight will never complete.
     Halted,
     /// It has no power.
     NoPower,
@@ -33,7 +33,7 @@ pub trait Backend {
 
     /// Whether it takes requests.
     fn condition(&self) -> Condition;
-    /// What its last start has found is whole again. No request is submitted before.
+    /// Everything that its last start found is whole again. No request is submitted before.
     fn is_ready(&self) -> bool;
     /// Bytes that a client can address.
     fn size_bytes(&self) -> u64;

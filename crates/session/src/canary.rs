@@ -2,7 +2,7 @@
 //!
 //! Without the feature `canaries` none can be, and the compiler removes every question.
 
-/// A bug.
+/// A bug that can be planted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Canary {
     /// A flush of a client that has nothing to make durable is acknowledged at once, whatever others have written.
@@ -15,7 +15,7 @@ pub enum Canary {
     WrongTag,
     /// A trim ends with its first piece.
     TrimCutShort,
-    /// Of zeroes, the part of the last sector is not written.
+    /// Zeroes are not written to the part of the last sector.
     EdgeLost,
     /// A trim that covers parts of sectors takes all of them.
     TrimTooWide,
@@ -45,7 +45,7 @@ impl Canary {
         Canary::DisconnectTakesAll,
     ];
 
-    /// Its name.
+    /// The bug's name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Canary::FlushOfOneClient => "flush of one client",

@@ -11,7 +11,7 @@ pub const MAX_TRIM_BYTES: u64 = 64 << 20;
 /// A piece of zeroes that are written.
 pub const MAX_ZEROES_BYTES: u64 = 1 << 20;
 
-/// What a session may use up, and how it divides requests.
+/// The resources that a session may use up, and the sizes at which it divides requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Pieces in flight; the device was built for as many ids.

@@ -14,10 +14,10 @@ pub(crate) struct Outstanding<D> {
     pub fua: bool,
     pub range: ByteRange,
     pub submitted: Time,
-    /// What of it was not submitted to the device.
+    /// The pieces of it that were not submitted to the device yet.
     pub pieces: Pieces,
     pub in_flight: u32,
     pub result: Result<(), ReplyError>,
-    /// Of a write until it is submitted, of a read from its completion on.
+    /// Data of a write until it is submitted, or of a read from its completion on.
     pub data: D,
 }

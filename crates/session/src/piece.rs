@@ -74,7 +74,7 @@ pub(crate) struct Pieces {
 impl Pieces {
     pub const NONE: Pieces = Pieces { whole: None, edges: [None, None], zeroes: (0, 0), trim: (0, 0) };
 
-    /// Of a request that ends within what a device can have.
+    /// The pieces of a request; its range ends within the bytes that a device can have.
     pub fn of(request: &Request) -> Pieces {
         let Request { operation, range, .. } = *request;
         let (offset_bytes, end) = (range.offset_bytes, range.end_bytes());

@@ -29,7 +29,7 @@ impl<'a> Request<'a> {
         Request { tag, operation, range, fua, bytes, reads_zero, keeps_room }
     }
 
-    /// A read.
+    /// A read; the device brings its bytes.
     pub fn read(tag: u64, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
         Request::new(tag, Operation::Read, offset_bytes, len_bytes)
     }

@@ -20,7 +20,7 @@ pub struct Session<D> {
     pub(crate) requests: Slab<Outstanding<D>>,
     pub(crate) slots: Slots,
     pub(crate) waiting: Waiting,
-    /// What the device has completed, and nobody was told of yet.
+    /// Requests that the device has completed, and nobody was told of yet.
     pub(crate) completions: Vec<Completion<D>>,
     /// The device was ready once since its start.
     is_ready: bool,
@@ -81,7 +81,7 @@ impl<D: Default> Session<D> {
         self.requests.iter().any(|(_, request)| !self.clients.is_connected(request.client))
     }
 
-    /// What the session may use up, and how it divides requests.
+    /// The resources that the session may use up, and the sizes at which it divides requests.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
@@ -127,7 +127,8 @@ impl<D: Default> Session<D> {
         self.is_ready = false;
     }
 
-    /// What the device completes while its owner has it do something; to be followed by [`Session::step`].
+    /// The list to which the device appends completions while its owner has it do something. [`Session::step`] must
+    /// follow.
     pub fn completions(&mut self) -> &mut Vec<Completion<D>> {
         &mut self.completions
     }

@@ -118,7 +118,7 @@ impl From<RunError> for TargetError {
 
 /// A modelled card, a file, a block device. The method of a review knows nothing else of it.
 ///
-/// Whoever calls keeps the order: identify, purge, bring to a state, measure. Measuring leaves a real device in the
+/// The caller keeps the order: identify, purge, bring to a state, measure. Measuring leaves a real device in the
 /// state in which the load left it; a model is measured on a copy.
 pub trait Target: Send {
     /// Describes the target.

@@ -86,7 +86,7 @@ fn quick(job: &Job) -> Limits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Found {
     by: String,
-    /// What was wrong.
+    /// The kind of failure.
     what: &'static str,
     /// Cuts and lives that it took.
     cuts: u64,
@@ -171,7 +171,6 @@ fn without_sequences() -> Vec<Job> {
     jobs().into_iter().filter(|job| job.first.is_none()).collect()
 }
 
-/// In words.
 fn told(found: &Option<Found>) -> String {
     match found {
         Some(Found { by, what, cuts, lives }) => format!("{what}, by {by} after {cuts} cuts and {lives} lives"),
@@ -186,7 +185,7 @@ fn every_planted_bug_is_found() {
         .into_iter()
         .filter(|canary| only.as_ref().is_none_or(|only| only.split(',').any(|only| only == canary.name())))
         .collect();
-    // What planted bugs make of a card is no news.
+    // Panics of a card with a planted bug are no news.
     std::panic::set_hook(Box::new(|_| {}));
     let jobs = without_sequences();
     let one = |i: u64| {
@@ -260,7 +259,7 @@ fn every_bug_planted_in_the_session_is_found_and_made_small() {
         let (small, failure) = shrunk.expect("it fails again");
         let (requests, of) = (small.requests(), trial.requests());
         eprintln!("{}: {what}, after {lives} lives; {requests} of {of} requests fail: {failure}", canary.name());
-        // What is left fails because of the bug.
+        // The requests that are left fail because of the bug.
         small.run().failure.is_none() && requests < of
     };
     let parallel = Parallel { threads: 0, cancel: &|| false };

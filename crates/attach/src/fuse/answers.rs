@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{JoinHandle, Thread};
 
-/// Which lanes have answers, and whom to wake for them.
+/// The lanes that have answers, and the thread to wake for them.
 #[derive(Default)]
 struct Rung {
     lanes: Vec<AtomicBool>,

@@ -31,7 +31,7 @@ const AT_ONCE: u16 = 1024;
 const LOOKED_AT_BYTES: u64 = 64 << 20;
 
 thread_local! {
-    /// Which lane this thread of the session has: it serves one file system only.
+    /// The lane of this thread of the session, which serves one file system only.
     static LANE: Cell<Option<usize>> = const { Cell::new(None) };
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong, and what the kernel is told of it.
+//! Errors of a mount, and the error numbers that the kernel gets for failed requests.
 
 use fuser::Errno;
 use live::ReplyError;
@@ -11,18 +11,18 @@ pub enum FuseError {
     /// The kernel has no FUSE.
     #[error("/dev/fuse: {0}; load it with: modprobe fuse")]
     NoFuse(io::Error),
-    /// The directory.
+    /// The directory can't be used as a mountpoint.
     #[error("{}: {source}", .mountpoint.display())]
     Mountpoint {
-        /// Which.
+        /// The directory that was named.
         mountpoint: PathBuf,
-        /// Why.
+        /// The system's answer when it was looked at.
         source: io::Error,
     },
     /// There is a file system already.
     #[error("{}: a file system is mounted there already; unmount it or name another directory", .mountpoint.display())]
     Taken {
-        /// Which.
+        /// The directory that is a mountpoint already.
         mountpoint: PathBuf,
     },
     /// A server died and left its mount.
@@ -31,34 +31,34 @@ pub enum FuseError {
         .mountpoint.display(), .mountpoint.display()
     )]
     Dead {
-        /// Which.
+        /// The directory that the dead server's mount still covers.
         mountpoint: PathBuf,
     },
     /// The kernel or fusermount refuses.
     #[error("can't mount {}: {source}", .mountpoint.display())]
     Mount {
-        /// Where.
+        /// The directory that the card was to be mounted on.
         mountpoint: PathBuf,
-        /// Why.
+        /// The reason that was given for the refusal.
         source: io::Error,
     },
     /// Something is open there.
     #[error("{}: is in use; detach what uses it with: flashrig detach {}", .mountpoint.display(), .mountpoint.display())]
     Busy {
-        /// Where.
+        /// The directory of the mount that is in use.
         mountpoint: PathBuf,
     },
     /// The kernel refuses.
     #[error("can't unmount {}: {source}", .mountpoint.display())]
     Unmount {
-        /// Where.
+        /// The directory of the mount that stays.
         mountpoint: PathBuf,
-        /// Why.
+        /// The reason that was given for the refusal.
         source: io::Error,
     },
 }
 
-/// What the kernel is told.
+/// The error number that the kernel gets for a request that failed.
 pub(in crate::fuse) fn errno(error: ReplyError) -> Errno {
     match error {
         ReplyError::OutOfRange => Errno::EINVAL,

@@ -57,7 +57,7 @@ impl Lane {
         self.reply(answered);
     }
 
-    /// See [`Port::extents`].
+    /// Finds the written and unwritten parts of a range as [`Port::extents`] does, at most `most` of them.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         self.0.lock().port.extents(offset_bytes, len_bytes, most)
     }

@@ -3,9 +3,9 @@
 //! A live card as a FUSE file system with one file, [`FILE`], of the card's size. A loop device on that file is a disk, on
 //! any machine, without a block driver of our own.
 //!
-//! A request is handed to the card by the thread that read it from the kernel. What the card answers at once, which is
-//! nearly everything of a card in memory, is replied by the same thread; what takes time is replied when the card's bell
-//! rings, and the kernel sends further requests meanwhile.
+//! A request is handed to the card by the thread that read it from the kernel. The same thread replies
+//! to a request that the card answers at once, as a card in memory nearly always does; a reply that takes time is sent
+//! when the card's bell rings, and the kernel sends further requests meanwhile.
 //!
 //! Invariants:
 //! - no page cache lies in between: a file is always opened for direct I/O;
@@ -25,5 +25,5 @@ pub use mount::{Mounted, Options, mount};
 
 /// The name of the file.
 pub const FILE: &str = "disk";
-/// What `/proc/mounts` calls the kind of file system.
+/// The type of the file system in `/proc/mounts`.
 pub const KIND: &str = "fuse.flashrig";

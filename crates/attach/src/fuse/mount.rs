@@ -20,7 +20,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// How a card is mounted.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What `/proc/mounts` says is mounted.
+    /// The source of the mount in `/proc/mounts`.
     pub name: String,
     /// Threads that take requests from the kernel; `None`: as many as was found best.
     pub threads: Option<usize>,
@@ -136,12 +136,12 @@ fn cut_off(mountpoint: &Path) -> Result<(), Errno> {
 }
 
 impl Mounted {
-    /// The directory.
+    /// The directory that the card is mounted on.
     pub fn mountpoint(&self) -> &Path {
         &self.mountpoint
     }
 
-    /// The file.
+    /// The file of the card's size, [`FILE`] in the mounted directory.
     pub fn file(&self) -> PathBuf {
         self.mountpoint.join(FILE)
     }
@@ -167,7 +167,7 @@ impl Mounted {
     }
 
     fn by_fusermount(&self) {
-        // What it says goes to standard error; whether it worked shows in the session's end.
+        // Its messages go to standard error; the session's end shows whether it worked.
         let _ = Command::new("fusermount3").args(["-u", "-z", "--"]).arg(&self.mountpoint).status();
     }
 

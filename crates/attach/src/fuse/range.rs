@@ -8,7 +8,7 @@ const TRIM_BYTES: u64 = 1 << 30;
 /// Zeroes that are written at once: the card holds them in memory until it has room.
 const WRITE_BYTES: u64 = 4 << 20;
 
-/// What is left to be done of a range.
+/// The part of a range that is left to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::fuse) struct Range {
     offset_bytes: u64,

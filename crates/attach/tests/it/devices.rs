@@ -64,7 +64,7 @@ impl Served {
         let mountpoint = folder.path().canonicalize().unwrap().join("card");
         fs::create_dir(&mountpoint).unwrap();
         let server = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "serve", "--ignored"])
+            .args(["--exact", "devices::serve", "--ignored"])
             .env(SERVES_AT, &mountpoint)
             .stdout(Stdio::null())
             .spawn()

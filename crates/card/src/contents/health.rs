@@ -19,7 +19,7 @@ pub const MINUTE_NS: u64 = 60_000_000_000;
 /// Bytes of a data unit: a thousand times 512.
 pub const DATA_UNIT_BYTES: u64 = 512_000;
 
-/// What needs attention: the bits of `critical_warning` of an NVMe drive that a card can have.
+/// The states that need attention: the bits of `critical_warning` of an NVMe drive that a card can have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CriticalWarning {
     /// Bit 0: the available spare is below its threshold.
@@ -42,7 +42,7 @@ impl CriticalWarning {
 /// log entries).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Health {
-    /// What needs attention.
+    /// The states of the card that need attention.
     pub critical_warning: CriticalWarning,
     /// Share of the spare space of a new card that is left, in percent: 0 when the card is read-only.
     pub available_spare: u8,
@@ -50,9 +50,9 @@ pub struct Health {
     pub available_spare_threshold: u8,
     /// Mean P/E cycles of the blocks over the rated ones, in percent. It may exceed 100, and stops at 255.
     pub percentage_used: u8,
-    /// What the host read, in thousands of 512 bytes, rounded up.
+    /// Data that the host read, in thousands of 512 bytes, rounded up.
     pub data_units_read: u64,
-    /// What the host wrote, in thousands of 512 bytes, rounded up.
+    /// Data that the host wrote, in thousands of 512 bytes, rounded up.
     pub data_units_written: u64,
     /// Reads that were answered.
     pub host_read_commands: u64,

@@ -31,9 +31,10 @@ pub struct Holes {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TrimsBeforeErase {
     pub stage: Stage,
-    /// So many of the bands that wait were stale before.
+    /// The number of bands that waited to be erased when stage [`Stage::Before`] began, less those erased since: they
+    /// may be erased once the trims are durable.
     pub bands: usize,
-    /// So many may be erased.
+    /// The number of waiting bands that may be erased already, as far as trims are concerned.
     pub cleared: usize,
     /// The holes that were written last are durable when this barrier is.
     pub written: u64,
@@ -43,14 +44,14 @@ pub struct TrimsBeforeErase {
 pub enum Stage {
     #[default]
     None,
-    /// What was written before has to be durable.
+    /// Data written before has to be durable first: it is when this barrier is.
     Before { barrier: u64, as_of: u64 },
-    /// What tells of the trims has to be.
+    /// The lists of holes that tell of the trims have to be durable: they are when this barrier is.
     Holes { barrier: u64 },
 }
 
 impl TrimsBeforeErase {
-    /// So many bands wait at the start. They hold nothing that counts: no trim made them stale.
+    /// A card starts with `bands` bands that wait to be erased. They hold nothing that counts: no trim made them stale.
     pub fn at_start(bands: usize) -> TrimsBeforeErase {
         TrimsBeforeErase { cleared: bands, ..TrimsBeforeErase::default() }
     }
@@ -60,7 +61,7 @@ impl TrimsBeforeErase {
 /// written at the start.
 #[derive(Clone, Debug)]
 pub enum OwedSinceStart {
-    /// Of these segments, as of the start.
+    /// The lists of these segments are still to be written, as of the start.
     ToWrite { segments: Vec<u32>, as_of: u64 },
     /// They are durable when this barrier is.
     Written { barrier: u64 },

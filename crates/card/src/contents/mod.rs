@@ -1,4 +1,4 @@
-//! What a card holds: bytes on media, and all that keeps them safe.
+//! The contents of a card: bytes on media, and all that keeps them safe.
 
 pub mod checkpoint;
 pub mod failed_stripes;
@@ -44,7 +44,7 @@ pub struct Storage {
     pub(crate) rescue: Option<Box<Rescue>>,
     pub(crate) scrub: Option<Scrub>,
     pub(crate) patrol: Patrol,
-    /// What has begun on dies and is not begun on a slow medium yet: how the operation before it ended is asked first.
+    /// Operations that have begun on dies and not on a slow medium yet: it is asked first how the one before ended.
     pub(crate) to_begin: Vec<Started>,
     pub(crate) life: Life,
 }

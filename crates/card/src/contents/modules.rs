@@ -2,7 +2,7 @@
 //!
 //! Invariants:
 //! - the headers of the others say that a module is missing before anything counts as durable without it;
-//! - what was to be programmed on a module that went has failed, even if the module is back before its time has come;
+//! - programs still due on a module that went have failed, even if the module is back before their time has come;
 //! - nothing on a module that came counts before it is rebuilt, except what it is known to hold: blocks of bands that were
 //!   opened before it went. Nothing is written to one that does not belong to the card.
 
@@ -20,38 +20,23 @@ pub struct Gone {
 
 /// Why a module is not taken. Nothing was written to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum InsertError {
     /// There is a module in the slot.
     #[error("slot {slot} holds a module; pull it first")]
-    SlotTaken {
-        /// Which.
-        slot: u32,
-    },
+    SlotTaken { slot: u32 },
     /// The card has no such slot.
     #[error("no slot {slot}: the card has {slots}")]
-    NoSlot {
-        /// Asked.
-        slot: u32,
-        /// Of the card.
-        slots: u32,
-    },
+    NoSlot { slot: u32, slots: u32 },
     /// It is divided otherwise than those of the card.
     #[error("slot {slot}: the module has another shape than those of the card")]
-    Shape {
-        /// Where.
-        slot: u32,
-    },
+    Shape { slot: u32 },
     /// It does not belong to the card.
     #[error(transparent)]
     Join(#[from] JoinError),
     /// It can't be claimed.
     #[error("slot {slot}: {error}")]
-    Claim {
-        /// Where.
-        slot: u32,
-        /// Why.
-        error: MediaError,
-    },
+    Claim { slot: u32, error: MediaError },
     /// The card has stopped.
     #[error("the card has stopped")]
     Halted,

@@ -1,10 +1,10 @@
-//! What the headers say of what is durable.
+//! The durable watermarks of the streams in the headers, and the bands that the headers say hold something durable.
 //!
-//! Of a stripe that has lost more than parity stands for, nothing on the media tells whether it ever was durable. The headers
-//! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
-//! over. Invariants:
-//! - what they say is durable is, and stays so until its band is erased;
-//! - of what made a band stale they say so before it is erased;
+//! When a stripe has lost more than parity stands for, only the headers tell whether it ever was durable, as of when
+//! they were written: when a module goes, when the card is shut down, with its totals, and when a start is over.
+//! Invariants:
+//! - data that the headers say is durable is durable, and stays so until its band is erased;
+//! - the headers say that the data that made a band stale is durable before that band is erased;
 //! - a band that they say holds something does, until they say that it does not: before it is erased;
 //! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
 //!   left on blocks that could not be.
@@ -24,15 +24,15 @@ pub struct Noted {
     pub in_flight: [VecDeque<(u64, Durable)>; 2],
     /// Behind the last one.
     pub end: [Durable; 2],
-    /// Bands that were erased but for blocks that would not be. What lies on those looks like a band of which the rest is
-    /// lost, until the band is opened again.
+    /// Bands that were erased but for blocks that would not be. The sectors left on those look like a band of which the
+    /// rest is lost, until the band is opened again.
     pub left_behind: BTreeSet<u32>,
     /// The highest opening of a band that was found.
     pub last_found: u64,
 }
 
 impl Noted {
-    /// Of a card that was found. Nobody erases bands that are retired, whatever lies there.
+    /// The state of a card that was found on its media. Nobody erases bands that are retired, whatever lies there.
     pub fn at_start(ftl: &Ftl, bands: u32) -> Noted {
         let is_retired = |band: &u32| ftl.band_state(BandId(*band)) == BandState::Retired;
         let last_found = (0..bands).map(|band| ftl.opening(BandId(band)).sequence).max().unwrap_or(0);

@@ -1,8 +1,8 @@
 //! Finding what fades before it is lost: a pass over everything once in a while, and a look at bands that are read often.
 //!
 //! Data fade with time and with reads of their block, those that nobody asks for too. So a card with a patrol reads all
-//! that is on flash at each start and then once in an interval, and a band when one of its blocks was read so often. What
-//! a read says to be near to its end is written elsewhere (`scrub.rs`).
+//! that is on flash at each start and then once in an interval, and a band when one of its blocks was read so often.
+//! Data that a read reports to be near its end is written elsewhere (`scrub.rs`).
 //!
 //! Time for data is not only the time that requests take: [`Card::rest`] lets days pass in which nothing happens.
 
@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 pub const DAY_NS: f64 = 86_400e9;
 
-/// What the patrol knows.
+/// The time of the last pass, and whether one is due.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Patrol {
     /// Time in which nothing happened.

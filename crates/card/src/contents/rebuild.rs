@@ -2,8 +2,8 @@
 //!
 //! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
 //! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
-//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
-//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//! do without the module its block is erased, so that they can use it from their next opening on. Rebuilt units
+//! count at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
 //!
 //! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
 
@@ -58,8 +58,8 @@ pub struct RebuildProgress {
     pub blocks: u64,
     /// Bytes that were programmed.
     pub bytes_done: u64,
-    /// Bytes that are left, at most: units of stripes that somebody needs, as of now. Of bands that were not filled
-    /// when the power went some were never written.
+    /// Bytes that are left, at most: units of stripes that somebody needs, as of now. Bands that were not filled when
+    /// the power went have units that were never written.
     pub bytes_left: u64,
     /// How long that takes at the pace so far; `None` before there is one.
     pub left_ns: Option<u64>,

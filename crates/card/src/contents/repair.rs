@@ -57,7 +57,7 @@ impl Others {
         })
     }
 
-    /// What the sectors of all members but one make together; `None` when one of them is not as it should be.
+    /// Folds the sectors of all members but one into the missing one; `None` when one of them is not as it should be.
     pub fn fold(&self, store: &Store, ftl: &Ftl, stripe: StripeId, missing: u32, sector: u32) -> Option<Rebuild> {
         let layout = ftl.layout();
         let units = ftl.stripe_units(stripe);

@@ -5,7 +5,6 @@
 
 use ftl::{BandId, StripeId};
 
-/// A pass.
 #[derive(Clone, Debug, Default)]
 pub struct Scrub {
     pub at: Option<StripeId>,

@@ -6,7 +6,7 @@ use crate::core::stripes::StripeInFlight;
 #[derive(Clone, Debug, Default)]
 pub struct Syncs {
     unsynced: Vec<StripeInFlight>,
-    /// What the sync under way covers.
+    /// Stripes that the sync under way covers.
     syncing: Vec<StripeInFlight>,
 }
 

@@ -129,7 +129,7 @@ fn an_idle_card_frees_its_target_and_then_rests() {
     rig.closed_loop(16, 5_000, || write(rng.below(sectors), 1));
     rig.settle();
     let GcMode::Paced { target_free_bands } = config.ftl.gc else { unreachable!() };
-    // What the control counts as free includes the room in the two open bands.
+    // The control counts the room in the two open bands as free, too.
     let free = rig.ftl().free_bands() - config.ftl.reserve_bands;
     assert!((target_free_bands - 2..=target_free_bands + 2).contains(&free), "{free}");
     let rested = rig.ftl().counters();

@@ -66,7 +66,7 @@ fn any_card(rng: &mut Rng) -> CardConfig {
     if chance(rng) {
         c.relocation_path = RelocationPath::Host { sector_ns: 12_000 };
     }
-    // What a profile asks for: all bands that may be kept free at once, and two open ones, come on top of the data.
+    // All bands that may be kept free at once, and two open ones, come on top of the data, as a profile asks.
     let kept = match c.ftl.gc {
         GcMode::Paced { target_free_bands } => target_free_bands,
         GcMode::StopTheWorld { stop_free_bands, .. } => stop_free_bands,
@@ -102,7 +102,7 @@ fn any_request(rng: &mut Rng, capacity_bytes: u64) -> Request {
     }
 }
 
-/// What the host may rely on for a sector.
+/// Kinds of requests that a sector was part of.
 #[derive(Clone, Copy, Default)]
 struct Sector {
     written: bool,

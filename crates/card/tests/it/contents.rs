@@ -417,7 +417,7 @@ fn what_was_trimmed_stays_so_when_the_list_that_tells_of_it_can_not_be_read() {
     host.trim(40);
     host.flush();
     let list = host.on_flash(Role::Holes, 0)[0];
-    // What is still being filled is not looked over.
+    // A band that is still being filled is not looked over.
     (41..60).chain(41..60).for_each(|lba| host.write(lba, 2));
     host.flush();
     host.lose(list);
@@ -457,8 +457,8 @@ fn a_card_is_not_opened_as_another_than_it_was_made_as() {
     assert!(StorageCard::open(&config, media, None, 8, 1).is_ok());
 }
 
-/// Of a stripe that was written and not flushed, on media with a volatile cache: sectors that survive a cut, at once and when
-/// the card has nothing left to do, which is how long after the write.
+/// Sectors that survive a cut, of a stripe that was written and not flushed on media with a volatile cache: at once,
+/// and when the card has nothing left to do; the last number is the nanoseconds from the write until then.
 fn sectors_that_survive(seed: u64) -> (usize, usize, u64) {
     let config = CardConfig { acknowledge_flush_early: false, ..lying() };
     let sectors = stripe_data_sectors(&config);

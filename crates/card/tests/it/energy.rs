@@ -1,4 +1,4 @@
-//! What a card acknowledges, its capacitors can put on flash.
+//! A card acknowledges only as much as its capacitors can put on flash.
 
 use crate::common::{SECTOR, small};
 use card::{Capacitors, CardConfig, StorageCard, shape};

@@ -143,7 +143,7 @@ fn read_behind_three_programs(config: &CardConfig, die: u32) -> Finished {
 
 #[test]
 fn a_read_waits_for_one_program_where_reads_go_first_and_for_all_where_they_do_not() {
-    // Of rows 4, 5 and 6 die 3 holds no parity.
+    // Die 3 holds no parity of rows 4, 5 and 6.
     let first = read_behind_three_programs(&small(), 3);
     assert_eq!(first.parts.get(Cause::DieHostProgram), BUS_NS + PROGRAM_NS - DOWN_NS);
     assert_eq!(first.latency_ns(), IDLE_NS + BUS_NS + PROGRAM_NS - DOWN_NS);
@@ -263,8 +263,8 @@ fn reads_at_random_moments_meet_what_the_dies_do_in_its_proportion() {
     rig.drain();
     let waits = sum(&rig.finished, Operation::Read);
     let done = rig.ftl().counters().since(&before);
-    // Whoever comes at a random moment meets an operation with a chance in proportion to its length, and half of it is
-    // left on average.
+    // A read that comes at a random moment meets an operation with a chance in proportion to its length, and half of
+    // it is left on average.
     let met = |count: u64, ns: u64| (count * ns) as f64 * ns as f64;
     let host = met(done.host_sectors, BUS_NS + PROGRAM_NS);
     for (cause, count, ns) in [

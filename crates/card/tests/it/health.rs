@@ -1,4 +1,4 @@
-//! What a card says of its life, and what of it survives the power.
+//! Health as a card reports it, and the totals of it that survive the loss of power.
 
 use crate::common::{PAYLOAD, SECTOR, with_contents};
 use card::{CardConfig, Health, PatrolConfig, StorageCard, shape};

@@ -1,4 +1,4 @@
-//! What reads gain when they go ahead of programs and suspend them.
+//! Reads gain when they go ahead of programs and suspend them.
 
 use crate::common::{Rig, quantile_ns, read, small, write};
 use card::CardConfig;
@@ -80,8 +80,8 @@ fn reads_alone_cannot_starve_writes() {
             }
             rig.step();
         }
-        // A die that always has reads programs once after eight of them: 8 * 150 µs + 500 µs for a page. Of these,
-        // parity and relocation take their part.
+        // A die that always has reads programs once after eight of them: 8 * 150 µs + 500 µs for a page. Parity
+        // and relocation take their part of these.
         let writes = rig.finished.iter().filter(|f| f.request.operation == Operation::Write).count() as f64;
         let programs = 4.0 * 2e9 / (8.0 * 150_000.0 + 500_000.0);
         println!("suspend {suspend}: {writes} writes, {} of the programs", writes / programs);

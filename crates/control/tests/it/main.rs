@@ -1,4 +1,4 @@
-//! What an operator asks over the socket.
+//! An operator's requests over the socket.
 
 mod common;
 mod control;

@@ -22,23 +22,23 @@ const READY_WITHIN: Duration = Duration::from_secs(120);
 const REBUILT_WITHIN: Duration = Duration::from_secs(900);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// What a guard of a work directory is told to undo: see [`undo`].
+/// The word that tells a guard to undo a work directory: see [`undo`].
 pub const GUARDED: &str = "card";
 
-/// What is mounted, and by what programs.
+/// The card that is mounted, and the program that serves it.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The server and the guard: this program.
     pub program: PathBuf,
-    /// What it is told to serve; where it is mounted and controlled comes on top.
+    /// The server's arguments that describe the card; the places where it is mounted and controlled come on top.
     pub serve: Vec<OsString>,
     /// It has a control socket: its power can be cut.
     pub is_controlled: bool,
-    /// For people.
+    /// The card's description, for people.
     pub title: String,
     /// Acknowledged writes survive a power cut without a flush.
     pub power_loss_protection: bool,
-    /// It turns.
+    /// The modelled device has platters that turn.
     pub rotational: bool,
     /// Modules that can be pulled with all data still there.
     pub modules: u32,
@@ -96,7 +96,7 @@ impl Mounted {
         &self.names.data
     }
 
-    /// What the server has said so far.
+    /// Everything that the server has said so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.names.log).unwrap_or_default()
     }
@@ -108,7 +108,7 @@ impl Mounted {
         Some(MountedError::Ended { status, said: last_words(&said).into() })
     }
 
-    /// Undoes everything. What did not work is told.
+    /// Undoes everything, and returns the errors of steps that did not work.
     pub fn end(mut self) -> Vec<MountedError> {
         self.undo()
     }
@@ -166,7 +166,7 @@ fn last_words(said: &str) -> String {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // Whoever wants to know calls `end`.
+        // A caller that wants to know the errors calls `end`.
         let _ = self.undo();
         // Without a guard there was nothing but the directory.
         let _ = undo(&self.work);

@@ -1,4 +1,4 @@
-//! What can go wrong.
+//! Errors of a database's mounted card.
 
 use load::Given;
 use std::io;
@@ -21,7 +21,7 @@ pub enum MountedError {
         "the card's server ended ({status}), so every request failed; a kill may be for want of memory; it said: {said}"
     )]
     Ended {
-        /// How.
+        /// The exit code or signal that it ended with.
         status: std::process::ExitStatus,
         /// Its last words.
         said: Given,
@@ -46,9 +46,9 @@ pub enum MountedError {
     /// The system says no.
     #[error("{}: {source}", .path.display())]
     Io {
-        /// Where.
+        /// The file or directory that was worked on.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }

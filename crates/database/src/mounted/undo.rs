@@ -18,7 +18,7 @@ const FREE_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Ends, unmounts, detaches and removes everything that lies in a work directory, whoever made it and in whatever state.
-/// What did not work is told; what can be done is done all the same.
+/// A step that does not work adds to the errors that are returned; the steps after it are done all the same.
 pub fn undo(work: &Path) -> Vec<MountedError> {
     let names = Names::of(work);
     let mut errors = Vec::new();

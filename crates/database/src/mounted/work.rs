@@ -24,7 +24,7 @@ pub(crate) struct Names {
     pub control: PathBuf,
     /// The server's process, as `/proc` calls it.
     pub server: PathBuf,
-    /// What the server says.
+    /// The file of the server's messages.
     pub log: PathBuf,
     /// Locked by whoever made the directory, as long as that lives.
     pub lock: PathBuf,
@@ -48,7 +48,7 @@ impl Names {
     }
 }
 
-/// Makes a work directory. Whoever has the file has it.
+/// Makes a work directory. It belongs to the process that holds the file, which is its lock.
 pub(crate) fn make() -> Result<(PathBuf, File), MountedError> {
     let parent = Path::new(WORK_DIR);
     DirBuilder::new().recursive(true).mode(0o755).create(parent).map_err(MountedError::io(parent))?;
@@ -70,7 +70,7 @@ pub(crate) fn make() -> Result<(PathBuf, File), MountedError> {
     Ok((work, lock))
 }
 
-/// Undoes what processes have left that are gone, and their guards too. What could not be undone is told.
+/// Undoes what processes have left that are gone, and their guards too. Steps that did not work are returned as errors.
 pub fn undo_stale() -> Vec<MountedError> {
     let entries = fs::read_dir(WORK_DIR).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PREFIX));

@@ -14,13 +14,13 @@ pub enum RecordError {
     /// Nothing that has requests.
     #[error("{} is no block device", .path.display())]
     NotADevice {
-        /// Which.
+        /// The file that was named as the device.
         path: PathBuf,
     },
     /// A program that is not there.
     #[error("{program} is missing: install the package blktrace (apt install blktrace)")]
     Missing {
-        /// Which.
+        /// The program that no folder has.
         program: &'static str,
     },
     /// The kernel's place for traces.
@@ -29,31 +29,31 @@ pub enum RecordError {
     /// A kernel that hides its inside.
     #[error("the kernel is locked down ({mode}), which forbids tracing: boot it without lockdown")]
     LockedDown {
-        /// How.
+        /// The kernel's lockdown mode.
         mode: Given,
     },
     /// One of the programs failed.
     #[error("{program} ended by itself: {said}")]
     Ended {
-        /// Which.
+        /// The program that ended.
         program: &'static str,
-        /// What it said last.
+        /// Its last words.
         said: Given,
     },
     /// A program that can't be run.
     #[error("can't run {program}: {source}")]
     Program {
-        /// Which.
+        /// The program that was to be run.
         program: &'static str,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
     /// The trace's file.
     #[error("can't write {}: {source}", .path.display())]
     Unwritable {
-        /// Which.
+        /// The file that the trace was to become.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }

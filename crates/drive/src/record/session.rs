@@ -11,7 +11,8 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// What blktrace ends in order for. As SIGINT does; but that is ignored by what a shell starts in the background.
+/// The signal on which blktrace ends in order. SIGINT would do, but programs that a shell starts in the background
+/// ignore it.
 const ENDS: Signal = Signal::TERM;
 /// Time between two looks at the clock, the programs and the person.
 const LOOK: Duration = Duration::from_millis(50);
@@ -91,7 +92,7 @@ impl Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.done {
-            // What made this necessary is what is told.
+            // The failure that made this necessary is the one to report.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -152,7 +153,6 @@ impl Program {
     }
 }
 
-/// Both programs.
 struct Session {
     tracer: Program,
     parser: Program,

@@ -1,4 +1,4 @@
-//! What this machine has of what a recording needs.
+//! A recording's needs, and whether this machine has them.
 
 use crate::record::RecordError;
 use std::ffi::OsString;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Where to look. Tests look elsewhere.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Whose process this is.
+    /// The process runs as root.
     pub is_root: bool,
     /// Folders of programs, as in `PATH`.
     pub programs: OsString,
@@ -22,7 +22,7 @@ pub struct System {
 }
 
 impl System {
-    /// This machine.
+    /// The machine that this process runs on.
     pub fn this() -> System {
         System {
             is_root: rustix::process::geteuid().is_root(),
@@ -77,7 +77,7 @@ impl System {
     }
 }
 
-/// What a recording uses.
+/// The programs and places that a recording uses, once they were found.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub blktrace: PathBuf,

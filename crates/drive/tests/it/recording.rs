@@ -146,7 +146,7 @@ fn a_tracer_that_does_not_listen_is_killed_and_its_tracing_ended() {
     place.assert_clean();
 }
 
-/// What a change of the place makes of a recording.
+/// The message of a recording that a change of the place makes fail.
 fn refusal(change: impl FnOnce(&mut Place)) -> String {
     let mut place = Place::new(TRACER, PARSER);
     change(&mut place);

@@ -50,7 +50,7 @@ impl System {
                 return refuse(reasons);
             }
         };
-        // Nobody can mount it now. Whatever happened since the device was identified shows here.
+        // Nobody can mount it now. A change since the device was identified shows here.
         if self.is_still(&file, device) {
             reasons.extend(claims::against(self, device));
             reasons.extend(marks(&file, &path, device));

@@ -1,4 +1,4 @@
-//! What hosts see of power cuts.
+//! Power cuts, as hosts see them.
 
 use super::*;
 use crate::engine::Start;

@@ -1,4 +1,4 @@
-//! What a live card reads as, against a plain copy.
+//! Reads of a live card are compared with a plain copy.
 
 use device::Rng;
 use live::{Bell, Live, Port, Reply, Request, Start, Timing};
@@ -140,7 +140,7 @@ fn modelled_time_passes_by_the_clock() {
     let mut plain = vec![0; SIZE as usize];
     a_while(&mut client, &mut plain, 1, 300);
     is_as(&mut client, &plain);
-    // What was written first is on flash, and no more in the buffer.
+    // The data written first is on flash, and no more in the buffer.
     for mib in 0..SIZE >> 20 {
         client.write(mib << 20, &[7; 1 << 20], false);
     }

@@ -201,7 +201,7 @@ impl BufferCache {
         if queue {
             self.enqueue(block, wake);
         }
-        // Whoever was woken may not have used the room that there was: the next one gets it.
+        // A session that was woken may not have used the room that there was: the next one gets it.
         self.wake_waiting(1, wake);
         update
     }

@@ -36,7 +36,7 @@ impl Compression {
     }
 }
 
-/// Whatever is in a stream, unpacked.
+/// The contents of a stream, unpacked.
 pub(crate) fn unpacked<'a>(
     mut source: impl BufRead + Send + 'a,
 ) -> io::Result<(Compression, Box<dyn Read + Send + 'a>)> {

@@ -9,7 +9,7 @@
 //! - memory does not grow with the trace: a line has at most [`LINE_BYTES_LIMIT`] bytes, a batch at most
 //!   [`BATCH_RECORDS`] records, and of volumes at most [`VOLUMES_LIMIT`] are told apart;
 //! - records come in the order of the file, their times never fall, and the first is at 0;
-//! - what a format's writer writes is read back as the same records.
+//! - the records that a format's writer writes are read back as the same records.
 
 mod alibaba;
 mod blkparse;

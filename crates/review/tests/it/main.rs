@@ -1,3 +1,3 @@
-//! The method.
+//! The method of a review, on models and on files.
 
 mod method;

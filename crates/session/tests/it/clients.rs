@@ -37,7 +37,7 @@ proptest! {
         rig.settle();
         let replied: BTreeSet<(ClientId, u64)> = rig.replies.iter().map(|reply| (reply.client, reply.tag)).collect();
         prop_assert_eq!(replied, due);
-        // What a client has submitted before it went is carried out.
+        // Requests that a client has submitted before it went are carried out.
         prop_assert_eq!(rig.model.finished as usize, acts.len());
         prop_assert_eq!(rig.session.clients(), 3);
     }

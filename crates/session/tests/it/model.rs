@@ -27,7 +27,7 @@ struct InFlight {
     due: Time,
     id: RequestId,
     request: device::Request,
-    /// Of a write whole sectors, merged with what they held when it was submitted; of a flush what it makes durable.
+    /// A write has whole sectors, merged with their contents when it was submitted; a flush the bytes it makes durable.
     bytes: Vec<u8>,
 }
 
@@ -41,7 +41,7 @@ pub struct Model {
     pub durable: Vec<u8>,
     in_flight: Vec<InFlight>,
     pub max_in_flight: usize,
-    /// What was submitted, in order.
+    /// Requests in the order in which they were submitted.
     pub submitted: Vec<device::Request>,
     pub finished: u32,
 }
@@ -172,7 +172,7 @@ impl Rig {
         assert!(self.session.waiting() <= LIMITS.max_waiting);
     }
 
-    /// Whatever comes next happens; false: nothing ever will.
+    /// Takes the next step, whatever it is; false: nothing will ever happen.
     pub fn step(&mut self) -> bool {
         if self.session.step(&mut self.model, self.now, &mut self.replies) {
             return true;
@@ -196,7 +196,7 @@ impl Rig {
     }
 }
 
-/// What a client may ask for.
+/// The kinds of requests that a client may make.
 #[derive(Clone, Debug)]
 pub enum Kind {
     Read,
@@ -233,7 +233,7 @@ impl Act {
         }
     }
 
-    /// What the request does to a plain copy.
+    /// Does to a plain copy the same as the request does to the device.
     pub fn apply(&self, tag: u64, plain: &mut [u8]) {
         let (from, to) = (self.offset_bytes, self.offset_bytes + u64::from(self.len_bytes));
         match self.kind {

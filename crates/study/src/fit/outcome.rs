@@ -52,7 +52,7 @@ pub struct Parameter {
 /// A figure at a point.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FittedFigure {
-    /// `bytes_per_s`, `read_p99_ns` …
+    /// Name of the figure: `bytes_per_s`, `read_p99_ns` …
     pub figure: &'static str,
     /// Value of the figure as it was measured.
     pub measured: f64,

@@ -4,7 +4,7 @@
 //! is written where, and the bands that always stay free. Smaller are: the number of dies (one for each unit of a stripe:
 //! groups of dies take turns, so each wears as any other), the pages of a block (write amplification depends on them by
 //! less than 1 % from 32 a band on: `ftl`'s tests hold it against theory), the number of bands, and the cycles that a
-//! block bears. Whoever wears cards out a thousand cycles in place of 100,000 must keep
+//! block bears. A simulation that wears cards out in a thousand cycles in place of 100,000 must keep
 //!
 //! - the hazard of a whole life: the chance that a cycle retires a block grows as the cycles get fewer, so that as many
 //!   blocks are gone at the same share of the rated cycles;

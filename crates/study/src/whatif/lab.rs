@@ -1,6 +1,6 @@
 //! Points on all cores: each state is prepared once, and each point of it is measured on a copy.
 //!
-//! Whoever is free measures what is prepared before preparing more, so only about as many prepared cards are in memory
+//! A thread that is free measures a prepared state before it prepares another, so only about as many prepared cards are in memory
 //! as there are threads.
 
 use crate::whatif::answer::answer;

@@ -6,7 +6,7 @@
 //! Invariants:
 //! - each answer is what a single run of that card, state and load with that seed gives;
 //! - so nothing depends on how many threads worked, nor on what else was asked;
-//! - what can't exist is refused before anything runs, and named by the axis that asked for it.
+//! - a point that can't exist is refused before anything runs, and named by the axis that asked for it.
 
 mod answer;
 mod axis;

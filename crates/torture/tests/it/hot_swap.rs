@@ -240,7 +240,7 @@ fn a_rebuild_says_how_long_it_will_take() {
     }
 }
 
-/// What the host can read, and what not.
+/// The sectors that the host can't read.
 fn unreadable(bench: &mut Tested) -> BTreeSet<Lba> {
     let mut lost = BTreeSet::new();
     for lba in 0..bench.subject.sectors() {

@@ -1,5 +1,5 @@
-//! What restores redundancy: modules that are replaced are rebuilt, and a scrub finds what can't be read. Afterwards a
-//! module may die.
+//! Redundancy is restored when a module is replaced and rebuilt, and when a scrub finds what can't be read. Afterwards
+//! a module may die.
 
 use device::{Rng, Time};
 use media::Physics;

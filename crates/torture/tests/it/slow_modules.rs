@@ -1,4 +1,4 @@
-//! What slow modules and modules that don't answer cost in time.
+//! The time that slow modules and modules that don't answer cost.
 
 use card::CardConfig;
 use device::Time;

@@ -174,7 +174,7 @@ fn what_is_in_use_stays_mounted_until_it_is_dropped() {
     let again = attach::fuse::mount(Arc::clone(&card.live), card.folder.path(), &Options::default());
     assert!(matches!(again, Err(FuseError::Taken { .. })));
 
-    // Who still uses it gets errors, and nothing hangs.
+    // A program that still uses the device gets errors, and nothing hangs.
     drop(mounted);
     assert!(!is_mounted(card.folder.path()));
     let (ok, said) = run("dd", &["if=/dev/zero", &format!("of={}", device.0), "bs=4096", "count=1", "oflag=direct"]);

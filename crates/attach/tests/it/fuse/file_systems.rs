@@ -28,7 +28,7 @@ fn holds_files((make, options, check, how): (&str, &[&str], &str, &[&str])) {
     let before = card.live.status().fill;
     fs::remove_dir_all(mount.path().join("seed-2")).unwrap();
     sync();
-    // What was freed is no longer the card's to keep. xfs frees it some time later.
+    // The card no longer keeps space that was freed. xfs frees it some time later.
     let began = Instant::now();
     while card.live.status().fill >= before {
         assert!(began.elapsed() < Duration::from_secs(20), "{} of {before}", card.live.status().fill);

@@ -14,22 +14,21 @@ pub struct Content {
     pub version: u64,
     /// The map's address of it.
     pub lba: Lba,
-    /// Its bytes.
     pub payload: Payload,
-    /// Their checksum, from where they came.
+    /// The checksum of the payload, from where the payload came.
     pub payload_crc: u32,
     /// Failed stripes that are not durable before this is.
     pub awaited_by: Vec<u32>,
 }
 
 impl Content {
-    /// Of a payload that has just come.
+    /// Makes the content of a payload that has just come, and computes its checksum.
     pub fn new(role: Role, version: u64, lba: Lba, payload: Payload) -> Content {
         let payload_crc = payload_crc(&payload);
         Content { role, version, lba, payload, payload_crc, awaited_by: Vec::new() }
     }
 
-    /// What the sector reads as.
+    /// The sector as the host reads it: its data, or that it is unreadable.
     pub fn readable(&self) -> SectorData {
         match self.role {
             Role::Data => SectorData::Data(self.payload.clone()),
@@ -37,7 +36,7 @@ impl Content {
         }
     }
 
-    /// What the sector reads as.
+    /// As [`Content::readable`], for a content that is not needed any more.
     pub fn into_readable(self) -> SectorData {
         match self.role {
             Role::Data => SectorData::Data(self.payload),
@@ -45,7 +44,7 @@ impl Content {
         }
     }
 
-    /// Of a payload whose checksum was compared when it was read.
+    /// Makes the content of a payload whose checksum was compared when it was read.
     pub fn checked(role: Role, version: u64, lba: Lba, payload: Payload, payload_crc: u32) -> Content {
         Content { role, version, lba, payload, payload_crc, awaited_by: Vec::new() }
     }

@@ -4,7 +4,7 @@ use format::{ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::canary::{Canary, planted};
 use media::{HEADER_COPIES, Media, MediaError, persist};
 
-/// What the headers of a card's modules say in common, and of each.
+/// The headers of a card's modules: the part that they have in common, and which copy of each is the newer one.
 #[derive(Clone, Debug)]
 pub struct Headers {
     /// The header of the module of slot 0 of the card; others differ in `module` and `slot`.
@@ -172,7 +172,6 @@ impl Headers {
 pub struct HeaderFailed {
     /// Number of the module within the card.
     pub logical: u32,
-    /// Why.
     pub error: MediaError,
 }
 

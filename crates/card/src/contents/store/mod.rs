@@ -1,8 +1,8 @@
-//! What a card holds: the media, the payloads on their way to them, and what reads brought.
+//! The bytes of a card: its media, the payloads on their way to them, and the data that reads brought.
 //!
 //! A card without a store has the same places, times and amounts of everything, and no bytes. Invariants:
 //! - a payload stays in the buffer until the whole stripe that it was written with is on flash;
-//! - what a read hands out was checked against the place it was read from, the sector that was asked for, and its
+//! - data that a read hands out was checked against the place it was read from, the sector that was asked for, and its
 //!   checksum.
 
 mod buffer;
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use stripes::Programs;
 
-/// What was done with contents since the start.
+/// Counts of reads, failures and rebuilt sectors since the start, on a card that holds bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreCounters {
     /// Sectors that could not be read where they lie and were rebuilt from their stripe.
@@ -54,13 +54,13 @@ const MAX_SPARE_LISTS: usize = 64;
 pub struct Blocks {
     /// Blocks that do not hold what belongs there: their module is being rebuilt.
     pub absent: BTreeSet<(u32, u32)>,
-    /// Of the absent block that is being rebuilt, the units before this one are there.
+    /// The units before this one are there, on the absent block that is being rebuilt.
     pub filled: Option<UnitAddress>,
     /// Blocks to be retired when their band is erased: a program of them failed.
     failing: BTreeSet<(u32, u32)>,
 }
 
-/// What became of modules since the start, by number within the card.
+/// Modules that went, were filled anew or refused programs since the start, by number within the card.
 #[derive(Clone, Debug)]
 pub struct ModuleHistory {
     /// Modules that went.
@@ -92,7 +92,6 @@ struct Memory {
 #[derive(Clone, Debug)]
 pub struct Store {
     pub media: Medium,
-    /// What the modules say about themselves.
     pub headers: Headers,
     /// Slot of each module of the card; `None` where it is missing.
     pub slots: Vec<Option<u32>>,
@@ -105,7 +104,7 @@ pub struct Store {
     programs: FxHashMap<u32, Programs>,
     /// Contents of relocations under way, by the first address of their unit.
     relocating: FxHashMap<u32, Vec<(Ppa, Content)>>,
-    /// What the open band of each stream holds so far, and the number of its opening.
+    /// Summary entries of the open band of each stream so far, with the number of its opening.
     entries: [(u64, Vec<SummaryEntry>); 3],
     memory: Memory,
     /// Reads of blocks, for the patrol.
@@ -291,7 +290,7 @@ impl Store {
         }
     }
 
-    /// What waits in the buffer for an address.
+    /// The content that waits in the buffer for an address.
     pub fn buffered(&self, ppa: Ppa) -> Option<&Content> {
         self.buffer.get(ppa)
     }
@@ -311,7 +310,7 @@ impl Store {
         self.relocating.insert(first.0, contents);
     }
 
-    /// What a relocation under way has read of an address.
+    /// The content of an address, as a relocation under way has read it.
     pub fn being_relocated(&self, ppa: Ppa) -> Option<&Content> {
         let first = ppa.0 - ppa.0 % self.media.shape().unit_sectors;
         self.relocating.get(&first)?.iter().find(|(of, _)| *of == ppa).map(|(_, content)| content)
@@ -343,7 +342,7 @@ impl Store {
     }
 }
 
-/// What a spare area says (`role` and `found`) is what the map's entry `lba` stands for.
+/// A spare area that says `role` and `found` belongs to the sector that the map's entry `lba` stands for.
 pub fn is_for(ftl: &Ftl, role: Role, found: u32, lba: Lba) -> bool {
     match ftl.segment_of(lba) {
         None => matches!(role, Role::Data | Role::Lost) && found == lba.0,

@@ -12,7 +12,7 @@ pub struct ReadPart {
     pub sectors: u32,
 }
 
-/// What a request owns while it is in flight.
+/// The data and the reads of a request in flight.
 #[derive(Clone, Debug, Default)]
 pub struct InFlight {
     pub data: RequestData,

@@ -26,7 +26,7 @@ pub struct Programs {
 const MAX_REFUSED: u32 = 3;
 
 impl Store {
-    /// What the spare areas of a stripe's sectors have in common.
+    /// The common part of the spare areas of a stripe's sectors.
     pub fn spare_of(&self, ftl: &Ftl, stripe: StripeId) -> Spare {
         let Opening { sequence, slc, stream } = ftl.opening(stripe.band);
         Spare {
@@ -191,7 +191,7 @@ impl Store {
         done
     }
 
-    /// Whatever holds a die's module refuses what is programmed, not a block or two of it.
+    /// The file or drive that holds a die's module refuses all that is programmed, and not only a block or two.
     pub fn refuses(&self, die: u32) -> bool {
         self.history.refused[die as usize % self.slots.len()] >= MAX_REFUSED
     }
@@ -327,7 +327,7 @@ mod tests {
             }
             assert_eq!(store.counters.program_failures, 1);
             assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
-            // What comes after it on the block is not even tried; it has failed already.
+            // Later units of the block are not even tried: they have failed already.
             let after = ftl.layout().unit_address(stripes[2], failed);
             assert_eq!(after.die, at.die);
             assert_eq!(store.program(2, after, 3), Err(MediaError::Failed));

@@ -257,8 +257,8 @@ impl Rig {
         *self.finished.iter().rfind(|f| f.id == id).unwrap()
     }
 
-    /// Keeps `depth` requests outstanding until `count` have been asked for, and waits for the last. What finished in
-    /// the loop is returned.
+    /// Keeps `depth` requests outstanding until `count` have been asked for, and waits for the last. Returns those that
+    /// finished in the loop.
     pub fn closed_loop(&mut self, depth: u32, count: u64, mut next: impl FnMut() -> Request) -> Vec<Finished> {
         let first = self.finished.len();
         for _ in 0..count {

@@ -32,7 +32,7 @@ const USED: Situation = Situation {
 pub struct Job {
     situation: Situation,
     kind: Kind,
-    /// Of sequences: how all of them begin.
+    /// The beginning that all of its sequences share; a job without sequences has none.
     pub first: Option<(Vec<Ask>, usize)>,
 }
 
@@ -43,7 +43,7 @@ impl Job {
         self.first.is_none() && self.situation.name == name && self.kind == kind
     }
 
-    /// What it is, for people.
+    /// The job in words, for people.
     pub fn label(&self) -> String {
         let first = self.first.as_ref().map(|(first, _)| format!(", {first:?} …")).unwrap_or_default();
         format!("{} ({:?}{first})", self.situation.name, self.kind)
@@ -69,14 +69,14 @@ pub fn jobs() -> Vec<Job> {
     }
     jobs.retain(|job| match only.as_deref() {
         None => true,
-        // Of all situations, without sequences.
+        // An empty name stands for all situations, without sequences.
         Some("") => job.first.is_none(),
         Some(name) => name == job.situation.name,
     });
     jobs
 }
 
-/// What came out.
+/// The sum of all jobs' results.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Cuts of all jobs.

@@ -1,4 +1,4 @@
-//! What is on the modules whenever power goes.
+//! The headers that are on the modules whenever power goes.
 
 use super::*;
 use crate::tiny;

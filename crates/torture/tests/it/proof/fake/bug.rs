@@ -1,6 +1,6 @@
 //! Ways to be wrong.
 
-/// What the fake card does wrong.
+/// A mistake that the fake card makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
     /// A flush is acknowledged at once.

@@ -49,7 +49,7 @@ struct Home {
     segment: u64,
 }
 
-/// What a cut leaves nothing of.
+/// State that a cut leaves nothing of.
 #[derive(Clone, Debug)]
 struct Memory {
     requests: BTreeMap<OpId, (HostOp, Time)>,

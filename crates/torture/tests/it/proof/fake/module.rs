@@ -1,4 +1,4 @@
-//! What lies on a module.
+//! The contents of a module.
 
 use torture::sim::{Lba, Stamp};
 
