@@ -58,7 +58,7 @@ commands() {
 
 # The inputs of other commands come first: the media that lives leave behind, and a card in files.
 for card in protected unprotected shared-cells volatile-cache fading; do
-    echo "life-$card torture --card $card --seed 5 --lives 3 --operations 1500 --image media-$card --json"
+    echo "life-$card torture --card $card --seed 8 --lives 3 --operations 1500 --image media-$card --json"
 done | commands
 one create create files --card tachion-400 --size 64MiB --json
 
