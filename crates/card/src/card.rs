@@ -37,7 +37,7 @@ pub struct ReadRun {
     pub sectors: u32,
 }
 
-/// What a request that waits for durability does once its barrier is durable.
+/// The next step of a request that waits for durability, once its barrier is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtBarrier {
     /// It is answered.
@@ -48,11 +48,11 @@ pub enum AtBarrier {
     NoRoom,
 }
 
-/// What a card holds, as the flows of its core see it: each hook says when it is called.
+/// The contents of a card, as the flows of its core see them: each hook says when it is called.
 pub trait Contents: Clone + Debug + Sized {
-    /// What a request brings and takes back.
+    /// The data that a request brings and takes back.
     type Data;
-    /// What the card keeps for a request in flight.
+    /// The state that the card keeps for a request in flight.
     type InFlight: Clone + Debug + Default;
     /// Offsets and lengths may be any bytes, not only multiples of 512.
     const ANY_BYTES: bool;
@@ -101,7 +101,7 @@ pub trait Contents: Clone + Debug + Sized {
     /// A request was answered; `worked` says how.
     fn answered(card: &mut Card<Self>, now: Time, operation: Operation, bytes: u32, worked: bool);
 
-    // What dies and stripes do.
+    // Hooks on the work of dies and stripes.
 
     /// A die is about to be given work.
     fn enqueuing(card: &mut Card<Self>, die: u32);
@@ -154,7 +154,7 @@ pub trait Contents: Clone + Debug + Sized {
 
     /// Time has come to `now`.
     fn tick(card: &mut Card<Self>, now: Time);
-    /// What has begun on dies may begin on the medium.
+    /// Operations that have begun on dies may begin on the medium.
     fn begin_on_medium(card: &mut Card<Self>);
     /// A timer of the contents.
     fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>);

@@ -1,4 +1,4 @@
-//! What is counted of a card's work.
+//! Counters of a card's work.
 
 /// Operations of the flash since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

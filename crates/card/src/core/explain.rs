@@ -5,7 +5,7 @@ use super::counters::MediaCounters;
 use super::dies::{Started, Work};
 use device::{Cause, Parts, RequestId, Time};
 
-/// What a card has done so far.
+/// The work that a card has done so far.
 #[derive(Clone, Debug)]
 pub struct Account {
     media: MediaCounters,
@@ -17,7 +17,7 @@ pub struct Account {
 }
 
 impl Account {
-    /// Of a card that has done nothing yet.
+    /// The account of a card that has done nothing yet.
     pub fn new(max_requests: usize, explain: bool) -> Account {
         let records = if explain { vec![Record::default(); max_requests] } else { Vec::new() };
         Account { media: MediaCounters::default(), activity: Activity::default(), stopped_since: None, records }
@@ -38,7 +38,7 @@ impl Account {
         !self.records.is_empty()
     }
 
-    /// What is known of a request, when that is kept.
+    /// The record of a request, when records are kept.
     #[inline]
     pub fn record(&mut self, id: RequestId) -> Option<&mut Record> {
         self.records.get_mut(id.0 as usize)
