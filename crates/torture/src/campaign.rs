@@ -4,14 +4,17 @@
 //! summed up in the order of numbers, so that they don't depend on the number of threads.
 
 use crate::sim::plan::PlanConfig;
-use crate::sim::{Bounds, Case, Failure, FaultKind, HostConfig, Life, Plan};
+use crate::sim::{Bounds, Case, FaultKind, HostConfig, Plan};
 use crate::{Kind, tiny};
 use device::Rng;
+use lived::Lived;
 use std::time::Instant;
 
+mod lived;
 mod tally;
 mod trial;
 
+pub use lived::Wrong;
 pub use tally::{Gaps, Tally};
 pub use trial::{NotAReproducer, Reproducer, Trial};
 
@@ -39,33 +42,6 @@ pub struct Campaign {
     pub operations: u32,
     /// Faults pile up: what is promised is only that nothing reads as what it must not be.
     pub beyond: bool,
-}
-
-/// What was wrong with a life.
-#[derive(Clone, Debug)]
-pub enum Wrong {
-    /// The contract was broken.
-    Failed(Failure),
-    /// Lived twice, it went two ways.
-    TwoWays,
-}
-
-impl std::fmt::Display for Wrong {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Wrong::Failed(failure) => failure.fmt(f),
-            Wrong::TwoWays => f.write_str("the same life went two ways"),
-        }
-    }
-}
-
-/// A life of a campaign.
-#[derive(Clone, Debug)]
-struct Lived {
-    life: Life,
-    /// It was lived twice.
-    twice: bool,
-    wrong: Option<Wrong>,
 }
 
 /// When to stop, and who is told.

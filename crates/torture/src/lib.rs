@@ -10,6 +10,8 @@ pub mod campaign;
 mod controllers;
 mod cut;
 mod derived;
+mod ends;
+mod fading;
 mod faults;
 mod host_errors;
 mod latent;
@@ -23,6 +25,7 @@ mod versions;
 mod wear;
 
 pub use derived::config_of;
+pub use fading::{FADING, RATED_CYCLES, short_lived};
 pub use subject::CardUnderTest;
 pub use tiny::{Kind, physics, tiny};
-pub use wear::{FADING, RATED_CYCLES, short_lived, wearing};
+pub use wear::wearing;

@@ -395,7 +395,7 @@ impl Subject for CardUnderTest {
         media.power_on();
         let (ops, begun) = (media.ops(), self.now);
         if let Some(after) = cut_after {
-            let outcome = crate::cut::header_end(chooser);
+            let outcome = crate::ends::header_end(chooser);
             media.cut_at(ops + after, outcome);
         }
         let opened = StorageCard::open(&self.config, media, Some(CARD), MAX_IN_FLIGHT, self.seed);

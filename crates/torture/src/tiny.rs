@@ -1,6 +1,6 @@
 //! A card of a few hundred sectors.
 
-use crate::wear::{FADING, PATROL, RATED_CYCLES};
+use crate::fading::{FADING, PATROL, RATED_CYCLES};
 use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::Physics;

@@ -1,22 +1,12 @@
-//! Flash that wears, fades and is disturbed: cards and physics for it, and the faults that are nothing but time and reads.
+//! Cards on flash that wears, fades and is disturbed, and the faults that are nothing but time and reads.
 
+use crate::fading::{PATROL, PATROL_DAYS, PATROL_READS, RATED_CYCLES};
 use crate::sim::{FaultKind, Impact};
 use crate::{CardUnderTest, Kind, tiny};
-use card::{CardConfig, PatrolConfig};
+use card::CardConfig;
 use device::{Device, Rng, Time};
 use ftl::UnitAddress;
-use media::{ErrorRates, Physics};
 
-/// Rated cycles of the cards here: so few that a life of some thousand requests wears a card out.
-pub const RATED_CYCLES: u32 = 60;
-/// Days between two passes of the patrol.
-const PATROL_DAYS: f64 = 30.0;
-const DAY_NS: u64 = 86_400_000_000_000;
-/// Reads of a block after which the patrol looks at it.
-const PATROL_READS: u32 = 5_000;
-/// The patrol of cards whose flash fades.
-pub(crate) const PATROL: PatrolConfig =
-    PatrolConfig { interval_ns: PATROL_DAYS as u64 * DAY_NS, block_reads: PATROL_READS };
 /// Steps that a card may take until it rests.
 const SETTLE_STEPS: u32 = 1_000_000;
 
@@ -27,20 +17,6 @@ pub fn wearing(kind: Kind) -> CardConfig {
     config.patrol = Some(PATROL);
     config
 }
-
-/// Flash like `physics`, for few cycles: blocks fail from the rated cycles on, programs a tenth as often as erases.
-pub fn short_lived(physics: Physics) -> Physics {
-    Physics { rated_cycles: RATED_CYCLES, erase_fail_ppm_at_rated: 20_000, program_fail_ppm_at_rated: 300, ..physics }
-}
-
-/// Two bits a cell that fade fast: what the patrol does not look at for years is lost, what it looks at is not. A block
-/// read as often as the patrol allows needs correction, one read ten times as often is lost.
-pub const FADING: Physics = Physics {
-    rated_cycles: RATED_CYCLES,
-    factory_bad_ppm: 0,
-    errors: ErrorRates { fresh: 1e-5, cycles: 2e-4, retention_year: 1e-2, disturb_read: 1e-6 },
-    ..Physics::MLC
-};
 
 impl CardUnderTest {
     /// Lets days pass; the patrol does what is due meanwhile. Without power nobody looks.

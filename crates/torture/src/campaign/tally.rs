@@ -1,6 +1,6 @@
 //! What became of many lives.
 
-use super::Lived;
+use super::lived::Lived;
 use crate::sim::{Activity, Coverage, FaultKind, Met, Refusal};
 use std::collections::BTreeMap;
 

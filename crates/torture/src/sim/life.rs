@@ -7,79 +7,17 @@
 //! and then mended (`mend`), as an operator would. Where more strike nevertheless, which are those that a plan has
 //! for a rebuild, and all of a life *beyond the redundancy*, nothing is promised but honesty.
 
+mod case;
 mod mend;
 mod power;
+mod record;
 mod runner;
 
-use crate::sim::{Activity, Bounds, Coverage, Failure, HostStep, Met, Plan, Refusal, Subject};
+pub use case::Case;
+pub use record::{Fired, Life};
+
+use crate::sim::{Coverage, Failure, Met, Subject};
 use runner::Runner;
-use serde::{Deserialize, Serialize};
-
-/// Everything that a life depends on, besides the card's code.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Case {
-    /// The card is built from it.
-    pub seed: u64,
-    /// What the host does.
-    pub steps: Vec<HostStep>,
-    /// Which faults happen.
-    pub plan: Plan,
-    /// What the card may take.
-    pub bounds: Bounds,
-    /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub clients: u32,
-    /// Faults pile up, whatever the redundancy.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub beyond: bool,
-}
-
-fn is_zero(clients: &u32) -> bool {
-    *clients == 0
-}
-
-/// A fault that happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fired {
-    /// Its place in the plan.
-    pub event: usize,
-    /// Requests submitted before.
-    pub asks: u32,
-    /// Operations that changed the media, begun before.
-    pub media_ops: u64,
-    /// What the card did.
-    pub activity: Activity,
-}
-
-/// What became of a life.
-#[derive(Clone, Debug)]
-pub struct Life {
-    /// A hash of everything that happened: the same case has the same.
-    pub trace: u64,
-    /// `None`: the contract held.
-    pub failure: Option<Failure>,
-    /// The card refused to start, and the plan says that it may.
-    pub halted: Option<Refusal>,
-    /// Faults that happened, in their order.
-    pub fired: Vec<Fired>,
-    /// The same, counted by what the card did.
-    pub coverage: Coverage,
-    /// Requests submitted.
-    pub asks: u32,
-    /// Power cuts, those in recoveries too.
-    pub power_cuts: u32,
-    /// Those in recoveries.
-    pub nested_cuts: u32,
-    /// Times that the redundancy was restored, so that the next fault could use it.
-    pub mends: u32,
-    /// Longest virtual time from the last answer to rest.
-    pub rest_ns: u64,
-    /// Sectors whose contents were checked.
-    pub sectors_read: u64,
-    /// What clients that share the card met.
-    pub met: Met,
-}
 
 /// Runs a life.
 pub fn run<S: Subject>(subject: S, case: &Case) -> Life {

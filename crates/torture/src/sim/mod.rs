@@ -15,6 +15,7 @@
 //! - what the oracle knows is private to [`oracle`], and no method of [`Subject`] is given any of it: a card can't make its
 //!   judge agree with it.
 
+pub mod activity;
 pub mod bench;
 pub mod chooser;
 pub mod coverage;
@@ -30,6 +31,7 @@ pub mod shrink;
 pub mod stamp;
 pub mod subject;
 
+pub use activity::Activity;
 pub use bench::{Bench, Bounds, Failure};
 pub use chooser::{Chooser, Paths};
 pub use coverage::Coverage;
@@ -37,9 +39,9 @@ pub use host::{Ask, HostConfig, HostStep};
 pub use life::{Case, Life};
 pub use met::Met;
 pub use oracle::{Oracle, Violation};
-pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, When};
+pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, What, When};
 pub use stamp::{Lba, Stamp};
 pub use subject::{
-    Activity, Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, PARTS, RecoveryReport,
-    Refusal, Sector, Subject, What,
+    Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, PARTS, RecoveryReport, Refusal,
+    Sector, Subject,
 };

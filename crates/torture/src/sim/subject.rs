@@ -1,6 +1,6 @@
 //! What is put to the test.
 
-use crate::sim::{Chooser, CutOutcome, FaultSpec, Lba, Stamp};
+use crate::sim::{Activity, Chooser, CutOutcome, FaultSpec, Lba, Stamp, What};
 use device::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -175,53 +175,6 @@ pub enum Durability {
     OnFlush,
 }
 
-/// What a card is doing. Of several, the last in this order that applies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Activity {
-    /// Nothing that changes the media.
-    Idle,
-    /// Writes the host's data.
-    HostWrite,
-    /// Relocates or erases.
-    Gc,
-    /// Reads its media to find what goes bad. The host may write meanwhile, and collection goes on.
-    Scrub,
-    /// Writes a checkpoint.
-    Checkpoint,
-    /// Restores redundancy. So may they then.
-    Rebuild,
-    /// Starts, or is without power.
-    Recovery,
-}
-
-impl Activity {
-    /// All of them, in the order of columns of a table.
-    pub const ALL: [Activity; 7] = [
-        Activity::Idle,
-        Activity::HostWrite,
-        Activity::Gc,
-        Activity::Checkpoint,
-        Activity::Recovery,
-        Activity::Rebuild,
-        Activity::Scrub,
-    ];
-}
-
-impl fmt::Display for Activity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Activity::Idle => "idle",
-            Activity::HostWrite => "write",
-            Activity::Gc => "GC",
-            Activity::Checkpoint => "ckpt",
-            Activity::Recovery => "recover",
-            Activity::Rebuild => "rebuild",
-            Activity::Scrub => "scrub",
-        })
-    }
-}
-
 /// What a recovery did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
@@ -287,22 +240,6 @@ pub struct Impact {
     pub may_refuse: bool,
     /// From now on requests may fail as a whole.
     pub may_fail: bool,
-}
-
-/// Which module is put into a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum What {
-    /// The one that was there.
-    Same,
-    /// The one that was there, as it was some time ago.
-    Stale,
-    /// A new one.
-    Blank,
-    /// One of another card.
-    Foreign,
-    /// A copy of one in another slot.
-    Cloned,
 }
 
 /// A storage card in virtual time, which can be cut, damaged and recovered.

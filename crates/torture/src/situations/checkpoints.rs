@@ -1,8 +1,8 @@
 //! Situations of checkpoints: being written, relied on, damaged, given up; and those in which modules and stripes that a
 //! checkpoint may tell of are gone.
 
+use super::situation::{Past, Situation};
 use super::words::{FLUSH, fua, of, read, trim, write};
-use super::{Past, Situation};
 use crate::sim::plan::Metadata;
 use crate::sim::{FaultKind, HostStep, What};
 use HostStep::Depth;

@@ -1,7 +1,7 @@
 //! Situations in which something is gone or damaged: modules, stripes, programs, headers.
 
+use super::situation::{Past, Situation};
 use super::words::{FLUSH, fua, of, read, trim, write, zero};
-use super::{Past, Situation};
 use crate::sim::plan::{Area, Flips, HostError, Metadata, Stray};
 use crate::sim::{FaultKind, HostStep, What};
 use HostStep::Depth;

@@ -1,6 +1,6 @@
 //! The words that situations are written in.
 
-use super::{Past, Situation};
+use super::situation::{Past, Situation};
 use crate::Kind;
 use crate::sim::{Ask, HostStep, Lba};
 

@@ -1,7 +1,7 @@
 //! Situations of a card that is whole: what the host asks of it, collection, being full, starts.
 
+use super::situation::{Past, Situation};
 use super::words::{FLUSH, fua, of, read, trim, write, zero, zero_fua};
-use super::{Past, Situation};
 use crate::Kind;
 use crate::sim::HostStep;
 use HostStep::Depth;

@@ -1,6 +1,6 @@
 //! The ways in which one cut can end.
 
-use super::{Explorer, Wrong};
+use super::explorer::{Explorer, Wrong};
 use crate::sim::{Bench, Chooser, CutOutcome, Paths, Subject};
 use device::Rng;
 

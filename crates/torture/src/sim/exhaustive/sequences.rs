@@ -3,7 +3,8 @@
 //! Sequences that begin with the same requests have the same points up to where they part: they are a tree, and each of
 //! its points is cut once.
 
-use super::{CutFailure, Cuts, Explorer, Limits, Wrong};
+use super::explorer::{Explorer, Wrong};
+use super::limits::{CutFailure, Cuts, Limits};
 use crate::sim::{Ask, Bench, HostStep, Lba, Subject};
 
 /// The requests of sequences: write, FUA write, trim and write-zeroes on each of the sectors, and flush.

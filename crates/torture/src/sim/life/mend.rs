@@ -7,9 +7,6 @@ use super::runner::{End, Redundancy, Runner};
 use crate::sim::{Activity, CutOutcome, FaultKind, Subject, What, When};
 use device::{Rng, Time};
 
-/// Requests that a card serves at least without redundancy, and how many more at most.
-pub(super) const PATIENCE: (u32, u32) = (20, 400);
-
 impl<S: Subject> Runner<'_, S> {
     /// Whether a fault may strike now. One that uses the redundancy may when there is some, when it concerns only the
     /// module that is harmed already, when the plan means it for a rebuild, or says what it may cost.

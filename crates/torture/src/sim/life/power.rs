@@ -1,6 +1,6 @@
 //! Starting again after a cut.
 
-use super::Fired;
+use super::record::Fired;
 use super::runner::{End, Runner};
 use crate::sim::bench::Recovered;
 use crate::sim::{Activity, CutOutcome, FaultKind, Subject, What, When};

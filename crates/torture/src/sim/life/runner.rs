@@ -1,11 +1,15 @@
 //! What happens in a life, and when.
 
-use super::{Case, Fired, Life};
+use super::case::Case;
+use super::record::{Fired, Life};
 use crate::sim::player::{Played, Player};
 use crate::sim::{
     Activity, Bench, Contract, Coverage, CutOutcome, Event, Failure, FaultKind, Impact, Refusal, Subject, When,
 };
 use device::{Rng, Time};
+
+/// Requests that a card serves at least without redundancy, and how many more at most.
+const PATIENCE: (u32, u32) = (20, 400);
 
 /// Why a life ends before its time.
 pub(super) enum End {
@@ -257,7 +261,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             self.bench.oracle.allow(&accepted);
         }
         if kind.uses_redundancy() && self.redundancy == Redundancy::Whole {
-            let patience = super::mend::PATIENCE.0 + rng.below(u64::from(super::mend::PATIENCE.1)) as u32;
+            let patience = PATIENCE.0 + rng.below(u64::from(PATIENCE.1)) as u32;
             self.redundancy = Redundancy::Used { mend_from: self.player.asks() + patience };
         }
         self.note(fired);

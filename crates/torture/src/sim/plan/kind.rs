@@ -1,6 +1,5 @@
 //! Every fault, and what a card must make of it.
 
-use crate::sim::What;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -94,6 +93,22 @@ pub enum HostError {
     Short,
     /// A failed sync; what it should have covered may be gone.
     FailedSync,
+}
+
+/// The module that is put into a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum What {
+    /// The one that was there.
+    Same,
+    /// The one that was there, as it was some time ago.
+    Stale,
+    /// A new one.
+    Blank,
+    /// One of another card.
+    Foreign,
+    /// A copy of one in another slot.
+    Cloned,
 }
 
 /// Damage of one kind.

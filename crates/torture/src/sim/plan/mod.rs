@@ -5,9 +5,9 @@
 
 mod kind;
 
-pub use kind::{Area, Contract, CutOutcome, FaultKind, Flips, HostError, Metadata, Stray};
+pub use kind::{Area, Contract, CutOutcome, FaultKind, Flips, HostError, Metadata, Stray, What};
 
-use crate::sim::{Activity, What};
+use crate::sim::Activity;
 use device::Rng;
 use serde::{Deserialize, Serialize};
 

@@ -1,0 +1,28 @@
+//! Everything that decides a life, as data.
+
+use crate::sim::{Bounds, HostStep, Plan};
+use serde::{Deserialize, Serialize};
+
+/// Everything that a life depends on, besides the card's code.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// The card is built from it.
+    pub seed: u64,
+    /// What the host does.
+    pub steps: Vec<HostStep>,
+    /// Which faults happen.
+    pub plan: Plan,
+    /// What the card may take.
+    pub bounds: Bounds,
+    /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub clients: u32,
+    /// Faults pile up, whatever the redundancy.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beyond: bool,
+}
+
+fn is_zero(clients: &u32) -> bool {
+    *clients == 0
+}
