@@ -11,10 +11,12 @@ use lived::Lived;
 use std::time::Instant;
 
 mod lived;
+mod strike;
 mod tally;
 mod trial;
 
 pub use lived::Wrong;
+pub use strike::Strike;
 pub use tally::{Gaps, Tally};
 pub use trial::{NotAReproducer, Reproducer, Trial};
 
@@ -63,8 +65,8 @@ pub struct Limits<'a> {
 pub struct Violation {
     /// Its number.
     pub life: u64,
-    /// Which faults struck, and when.
-    pub faults: Vec<String>,
+    /// The faults that struck, in their order.
+    pub faults: Vec<Strike>,
     /// What happened.
     pub trial: Trial,
     /// What was wrong.

@@ -3,7 +3,7 @@
 use crate::table::wrap;
 use crate::units::{counted, duration, grouped};
 use std::path::PathBuf;
-use torture::campaign::{Campaign, Gaps, Tally, Trial, Violation};
+use torture::campaign::{Campaign, Gaps, Strike, Tally, Trial, Violation};
 use torture::sim::Life;
 
 /// More faults of a life are counted and not named.
@@ -27,7 +27,7 @@ pub struct Found {
     /// The violation as the campaign met it.
     pub violation: Violation,
     /// Faults of the small form.
-    pub faults: Vec<String>,
+    pub faults: Vec<Strike>,
     /// Requests of the host in the small form.
     pub requests: u32,
     /// The error that the small form ends with.
@@ -146,7 +146,7 @@ fn message(text: &str) -> String {
     text.lines().map(|line| wrap("  ", 4, &super::printable(line))).collect()
 }
 
-fn faults(faults: &[String]) -> String {
+fn faults(faults: &[Strike]) -> String {
     let mut out: String = faults.iter().take(MAX_FAULTS).map(|fault| format!("    {fault}\n")).collect();
     if faults.len() > MAX_FAULTS {
         out.push_str(&format!("    and {} more\n", faults.len() - MAX_FAULTS));

@@ -1,5 +1,6 @@
 //! One life, as data: to be lived again, made smaller, and kept.
 
+use super::strike::Strike;
 use crate::sim::{Ask, Case, Failure, HostStep, Lba, Life, PARTS, life, shrink};
 use crate::{CardUnderTest, Kind, physics, tiny};
 use serde::{Deserialize, Serialize};
@@ -16,13 +17,15 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Which faults struck in a life of it, and when.
-    pub fn faults(&self, life: &Life) -> Vec<String> {
-        let word = |fired: &life::Fired| {
-            let kind = self.case.plan.events[fired.event].fault.kind;
-            format!("request {}: {kind} ({})", fired.asks, fired.activity)
+    /// The faults that struck in a life of it, in their order.
+    pub fn faults(&self, life: &Life) -> Vec<Strike> {
+        let events = &self.case.plan.events;
+        let strike = |fired: &life::Fired| Strike {
+            asks: fired.asks,
+            kind: events[fired.event].fault.kind,
+            activity: fired.activity,
         };
-        life.fired.iter().map(word).collect()
+        life.fired.iter().map(strike).collect()
     }
 
     /// Requests of the host.

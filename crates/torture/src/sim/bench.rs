@@ -2,6 +2,7 @@
 
 use crate::sim::met::Met;
 use crate::sim::oracle::Wrong;
+use crate::sim::panic_message::PanicMessage;
 use crate::sim::{
     Activity, Ask, Chooser, CutOutcome, Done, Lba, NotRecovered, Oracle, Outcome, RecoveryReport, Refusal, Sector,
     Subject, Violation,
@@ -67,8 +68,8 @@ pub enum Failure {
     /// The card found that it is wrong.
     #[error("panic: {message}")]
     Panicked {
-        /// What it said.
-        message: String,
+        /// The message of its panic.
+        message: PanicMessage,
     },
 }
 
@@ -97,11 +98,8 @@ impl Failure {
 /// Does something that may panic, which is a failure then. The process's panic hook still prints it. Nothing of what a panic
 /// leaves half done may be used again.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).map_err(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        Failure::Panicked { message: text.into() }
-    })
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    caught.map_err(|payload| Failure::Panicked { message: payload.into() })
 }
 
 /// A card under test, with its oracle.

@@ -16,7 +16,8 @@ mod runner;
 pub use case::Case;
 pub use record::{Fired, Life};
 
-use crate::sim::{Coverage, Failure, Met, Subject};
+use crate::sim::bench::guarded;
+use crate::sim::{Coverage, Met, Subject};
 use runner::Runner;
 
 /// Runs a life.
@@ -36,24 +37,18 @@ pub fn run_and_keep<S: Subject + Clone>(subject: S, case: &Case) -> (Life, S) {
 
 /// Builds a card and runs a life; a panic is a failure of the life. The process's panic hook still prints it.
 pub fn run_guarded<S: Subject>(build: impl FnOnce() -> S, case: &Case) -> Life {
-    // Nothing of what a panic leaves half done is used again.
-    let run = std::panic::AssertUnwindSafe(|| run(build(), case));
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<&str>().copied();
-        let text = text.or(panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message");
-        Life {
-            trace: 0,
-            failure: Some(Failure::Panicked { message: text.into() }),
-            halted: None,
-            fired: Vec::new(),
-            coverage: Coverage::default(),
-            asks: crate::sim::host::asks(&case.steps),
-            power_cuts: 0,
-            nested_cuts: 0,
-            mends: 0,
-            rest_ns: 0,
-            sectors_read: 0,
-            met: Met::default(),
-        }
+    guarded(|| run(build(), case)).unwrap_or_else(|failure| Life {
+        trace: 0,
+        failure: Some(failure),
+        halted: None,
+        fired: Vec::new(),
+        coverage: Coverage::default(),
+        asks: crate::sim::host::asks(&case.steps),
+        power_cuts: 0,
+        nested_cuts: 0,
+        mends: 0,
+        rest_ns: 0,
+        sectors_read: 0,
+        met: Met::default(),
     })
 }

@@ -24,6 +24,7 @@ pub mod host;
 pub mod life;
 pub mod met;
 pub mod oracle;
+mod panic_message;
 pub mod parallel;
 pub mod plan;
 pub mod player;
@@ -39,6 +40,7 @@ pub use host::{Ask, HostConfig, HostStep};
 pub use life::{Case, Life};
 pub use met::Met;
 pub use oracle::{Oracle, Violation};
+pub use panic_message::PanicMessage;
 pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, What, When};
 pub use stamp::{Lba, Stamp};
 pub use subject::{

@@ -13,7 +13,8 @@ fn live(campaign: &Campaign, lives: u64, threads: usize) -> Tally {
     let limits = Limits { lives, until: None, threads, cancelled: &|| false, progress: &|_| {} };
     let (tally, violation) = campaign.run(&limits);
     if let Some(violation) = violation {
-        let faults = violation.faults.join("\n");
+        let faults: Vec<String> = violation.faults.iter().map(ToString::to_string).collect();
+        let faults = faults.join("\n");
         panic!("life {} of {:?}: {}\n{faults}", violation.life, violation.trial.card, violation.wrong);
     }
     tally
