@@ -2,8 +2,8 @@
 
 use crate::powered::Powered;
 use crate::sim::{
-    Activity, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId, Outcome,
-    PARTS, RecoveryReport, Refusal, Sector, Stamp, Subject, What,
+    Activity, Ask, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId,
+    Outcome, PARTS, RecoveryReport, Refusal, Sector, Stamp, Subject, What,
 };
 use crate::tiny::PAYLOAD_BYTES;
 use card::{CardConfig, OpenError, StorageCard, shape};
@@ -228,16 +228,16 @@ fn value(data: SectorData) -> Sector {
 
 /// The payload of a write, as the card holds it.
 fn payload_of(op: &HostOp) -> Vec<u8> {
-    let all = |stamps: &[Stamp], bytes| stamps.iter().flat_map(|stamp| payload(*stamp, bytes)).collect();
-    match op {
-        HostOp::Write { stamps, .. } => all(stamps, PAYLOAD_BYTES as usize),
-        HostOp::WriteParts { stamps, .. } => all(stamps, PART_BYTES),
+    let stamped = |bytes| op.stamps.iter().flat_map(|stamp| payload(*stamp, bytes)).collect();
+    match op.ask {
+        Ask::Write { .. } => stamped(PAYLOAD_BYTES as usize),
+        Ask::WriteParts { .. } => stamped(PART_BYTES),
         _ => Vec::new(),
     }
 }
 
 /// The request of a client.
-fn request_of<'a>(tag: u64, op: &HostOp, bytes: &'a [u8]) -> session::Request<'a> {
+fn request_of<'a>(tag: u64, ask: &Ask, bytes: &'a [u8]) -> session::Request<'a> {
     let at = |lba: crate::sim::Lba, first: u32| u64::from(lba.0) * SECTOR_BYTES + u64::from(first) * SECTOR_BYTES / 8;
     let sectors = |count: u32| count * SECTOR_BYTES as u32;
     let parts = |count: u32| count * (SECTOR_BYTES as u32 / PARTS);
@@ -246,21 +246,19 @@ fn request_of<'a>(tag: u64, op: &HostOp, bytes: &'a [u8]) -> session::Request<'a
         let range = device::ByteRange { offset_bytes, len_bytes };
         session::Request { range, ..session::Request::write(tag, 0, bytes) }
     };
-    match *op {
-        HostOp::Write { lba, ref stamps, fua } => write(at(lba, 0), sectors(stamps.len() as u32)).with_fua(fua),
-        HostOp::WriteParts { lba, first, ref stamps, fua } => {
-            write(at(lba, first), parts(stamps.len() as u32)).with_fua(fua)
-        }
-        HostOp::Trim { lba, count } => session::Request::trim(tag, at(lba, 0), sectors(count)),
-        HostOp::TrimParts { lba, first, parts: count } => session::Request::trim(tag, at(lba, first), parts(count)),
-        HostOp::WriteZeroes { lba, count, fua } => {
+    match *ask {
+        Ask::Write { lba, count, fua } => write(at(lba, 0), sectors(count)).with_fua(fua),
+        Ask::WriteParts { lba, first, parts: count, fua } => write(at(lba, first), parts(count)).with_fua(fua),
+        Ask::Trim { lba, count } => session::Request::trim(tag, at(lba, 0), sectors(count)),
+        Ask::TrimParts { lba, first, parts: count } => session::Request::trim(tag, at(lba, first), parts(count)),
+        Ask::WriteZeroes { lba, count, fua } => {
             session::Request::write_zeroes(tag, at(lba, 0), sectors(count), false).with_fua(fua)
         }
-        HostOp::ZeroParts { lba, first, parts: count, keeps_room, fua } => {
+        Ask::ZeroParts { lba, first, parts: count, keeps_room, fua } => {
             session::Request::write_zeroes(tag, at(lba, first), parts(count), keeps_room).with_fua(fua)
         }
-        HostOp::Flush => session::Request::flush(tag),
-        HostOp::Read { lba, count } => session::Request::read(tag, at(lba, 0), sectors(count)),
+        Ask::Flush => session::Request::flush(tag),
+        Ask::Read { lba, count } => session::Request::read(tag, at(lba, 0), sectors(count)),
     }
 }
 
@@ -290,7 +288,7 @@ impl Subject for CardUnderTest {
         self.next_op += 1;
         let client = self.clients[client as usize];
         let bytes = payload_of(&op);
-        let request = request_of(id.0, &op, &bytes);
+        let request = request_of(id.0, &op.ask, &bytes);
         let now = self.now;
         let mut replies = std::mem::take(&mut self.replies);
         let (session, mut backend) = self.parts();

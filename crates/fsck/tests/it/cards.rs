@@ -32,7 +32,8 @@ fn a_fresh_card_is_clean_and_all_its_sectors_are_zeros() {
 }
 
 fn read(subject: &mut CardUnderTest, lba: u32) -> ReadsAs {
-    subject.submit(torture::sim::HostOp::Read { lba: torture::sim::Lba(lba), count: 1 });
+    let ask = torture::sim::Ask::Read { lba: torture::sim::Lba(lba), count: 1 };
+    subject.submit(torture::sim::HostOp { ask, stamps: Vec::new() });
     let mut done = Vec::new();
     while done.is_empty() {
         assert!(subject.step(device::Time::NEVER, &mut done));

@@ -3,82 +3,9 @@
 //! A script is data: requests, and when to hold back. Stamps are given when a request is submitted, so that a script
 //! keeps its meaning when steps are taken out of it.
 
-use crate::sim::{Lba, PARTS};
+use crate::sim::{Ask, Lba, PARTS};
 use device::Rng;
 use serde::{Deserialize, Serialize};
-
-/// What a request asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Ask {
-    /// Write new versions.
-    Write {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Write new versions of parts of sectors.
-    WriteParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Parts, in this sector and the following ones.
-        parts: u32,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Write zeroes to parts of sectors.
-    ZeroParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Parts.
-        parts: u32,
-        /// They keep their room.
-        keeps_room: bool,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Declare parts of sectors unused.
-    TrimParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Parts.
-        parts: u32,
-    },
-    /// Declare unused.
-    Trim {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-    },
-    /// Write zeroes.
-    WriteZeroes {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Make durable.
-    Flush,
-    /// Read.
-    Read {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-    },
-}
 
 /// One step of a host's script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -16,6 +16,7 @@
 //!   judge agree with it.
 
 pub mod activity;
+pub mod ask;
 pub mod bench;
 pub mod chooser;
 pub mod coverage;
@@ -33,17 +34,18 @@ pub mod stamp;
 pub mod subject;
 
 pub use activity::Activity;
+pub use ask::Ask;
 pub use bench::{Bench, Bounds, Failure};
 pub use chooser::{Chooser, Paths};
 pub use coverage::Coverage;
-pub use host::{Ask, HostConfig, HostStep};
+pub use host::{HostConfig, HostStep};
 pub use life::{Case, Life};
 pub use met::Met;
 pub use oracle::{Oracle, Violation};
 pub use panic_message::PanicMessage;
 pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, What, When};
-pub use stamp::{Lba, Stamp};
+pub use stamp::{Lba, PARTS, Stamp};
 pub use subject::{
-    Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, PARTS, RecoveryReport, Refusal,
-    Sector, Subject,
+    Done, Durability, HostOp, Impact, Lost, NotRecovered, OpError, OpId, Outcome, RecoveryReport, Refusal, Sector,
+    Subject,
 };

@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
+/// Parts of a sector that a host can write for themselves: 512 bytes each.
+pub const PARTS: u32 = 8;
+
 /// Address of a 4 KiB sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -1,6 +1,6 @@
 //! What is put to the test.
 
-use crate::sim::{Activity, Chooser, CutOutcome, FaultSpec, Lba, Stamp, What};
+use crate::sim::{Activity, Ask, Chooser, CutOutcome, FaultSpec, Lba, PARTS, Stamp, What};
 use device::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -10,80 +10,15 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct OpId(pub u64);
 
-/// A request, with what is to be written.
+/// A request, with the contents that it writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HostOp {
-    /// Writes consecutive sectors.
-    Write {
-        /// First sector.
-        lba: Lba,
-        /// Contents of each.
-        stamps: Vec<Stamp>,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Writes consecutive parts of sectors.
-    WriteParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Contents of each part.
-        stamps: Vec<Stamp>,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Writes zeroes to consecutive parts of sectors.
-    ZeroParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Parts.
-        parts: u32,
-        /// They keep their room.
-        keeps_room: bool,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Declares parts of sectors unused: whole sectors of them read as zeroes, and the rest stays.
-    TrimParts {
-        /// First sector.
-        lba: Lba,
-        /// First part of it.
-        first: u32,
-        /// Parts.
-        parts: u32,
-    },
-    /// Declares sectors unused; from then on they read as zeroes.
-    Trim {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-    },
-    /// Writes zeroes.
-    WriteZeroes {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-        /// Durable before it is acknowledged.
-        fua: bool,
-    },
-    /// Makes durable what was acknowledged before it was submitted.
-    Flush,
-    /// Reads consecutive sectors.
-    Read {
-        /// First sector.
-        lba: Lba,
-        /// Sectors.
-        count: u32,
-    },
+pub struct HostOp {
+    /// The request that the script holds.
+    pub ask: Ask,
+    /// The stamp of each sector that [`Ask::Write`] writes, or of each part that [`Ask::WriteParts`] writes; other
+    /// requests have none.
+    pub stamps: Vec<Stamp>,
 }
-
-/// Parts of a sector that a host can write for themselves: 512 bytes each.
-pub const PARTS: u32 = 8;
 
 /// What a sector read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -150,27 +150,16 @@ impl Oracle {
 
     /// The request to submit for `ask`: writes get the next stamps of their sectors.
     pub fn stamped(&self, ask: &Ask) -> HostOp {
-        match *ask {
-            Ask::Write { lba, count, fua } => {
-                let stamp = |lba: Lba| Stamp::new(lba, self.sectors[lba.0 as usize].next());
-                HostOp::Write { lba, stamps: lba.run(count).map(stamp).collect(), fua }
+        let stamp = |lba: Lba| Stamp::new(lba, self.sectors[lba.0 as usize].next());
+        let stamps = match *ask {
+            Ask::Write { lba, count, .. } => lba.run(count).map(stamp).collect(),
+            Ask::WriteParts { lba, first, parts, .. } => {
+                let of_sector = |(lba, _, count)| std::iter::repeat_n(stamp(lba), count as usize);
+                by_sector(lba, first, parts).flat_map(of_sector).collect()
             }
-            Ask::WriteParts { lba, first, parts, fua } => {
-                let stamp = |(lba, _, count): (Lba, u8, u32)| {
-                    let stamp = Stamp::new(lba, self.sectors[lba.0 as usize].next());
-                    (0..count).map(move |_| stamp)
-                };
-                HostOp::WriteParts { lba, first, stamps: by_sector(lba, first, parts).flat_map(stamp).collect(), fua }
-            }
-            Ask::ZeroParts { lba, first, parts, keeps_room, fua } => {
-                HostOp::ZeroParts { lba, first, parts, keeps_room, fua }
-            }
-            Ask::TrimParts { lba, first, parts } => HostOp::TrimParts { lba, first, parts },
-            Ask::Trim { lba, count } => HostOp::Trim { lba, count },
-            Ask::WriteZeroes { lba, count, fua } => HostOp::WriteZeroes { lba, count, fua },
-            Ask::Flush => HostOp::Flush,
-            Ask::Read { lba, count } => HostOp::Read { lba, count },
-        }
+            _ => Vec::new(),
+        };
+        HostOp { ask: *ask, stamps }
     }
 
     /// A request of the first client was submitted. Writes must carry the stamps of [`Oracle::stamped`].
@@ -187,41 +176,41 @@ impl Oracle {
                 lba.run(count).map(|lba| (lba, self.history(lba).issue(ALL, Sector::Zero, cuts, at))).collect();
             PendingKind::Versions { versions, fua }
         };
-        let kind = match op {
-            HostOp::Write { lba, stamps, fua } => {
-                let mut versions = Vec::with_capacity(stamps.len());
-                for (lba, &stamp) in lba.run(stamps.len() as u32).zip(stamps) {
+        let kind = match op.ask {
+            Ask::Write { lba, count, fua } => {
+                let mut versions = Vec::with_capacity(op.stamps.len());
+                for (lba, &stamp) in lba.run(count).zip(&op.stamps) {
                     let version = self.history(lba).issue(ALL, Sector::Value(stamp), cuts, at);
                     assert_eq!(stamp, Stamp::new(lba, version), "a write carries the next stamp of its sector");
                     versions.push((lba, version));
                 }
-                PendingKind::Versions { versions, fua: *fua }
+                PendingKind::Versions { versions, fua }
             }
-            HostOp::WriteParts { lba, first, stamps, fua } => {
+            Ask::WriteParts { lba, first, parts, fua } => {
                 let mut versions = Vec::new();
                 let mut at_part = 0;
-                for (lba, mask, count) in by_sector(*lba, *first, stamps.len() as u32) {
-                    let stamp = stamps[at_part];
+                for (lba, mask, count) in by_sector(lba, first, parts) {
+                    let stamp = op.stamps[at_part];
                     at_part += count as usize;
                     let version = self.history(lba).issue(mask, Sector::Value(stamp), cuts, at);
                     assert_eq!(stamp, Stamp::new(lba, version), "a write carries the next stamp of its sector");
                     versions.push((lba, version));
                 }
-                PendingKind::Versions { versions, fua: *fua }
+                PendingKind::Versions { versions, fua }
             }
-            HostOp::ZeroParts { lba, first, parts, fua, .. } => {
+            Ask::ZeroParts { lba, first, parts, fua, .. } => {
                 let zero = |(lba, mask, _)| (lba, self.history(lba).issue(mask, Sector::Zero, cuts, at));
-                PendingKind::Versions { versions: by_sector(*lba, *first, *parts).map(zero).collect(), fua: *fua }
+                PendingKind::Versions { versions: by_sector(lba, first, parts).map(zero).collect(), fua }
             }
-            HostOp::TrimParts { lba, first, parts } => {
-                let whole = by_sector(*lba, *first, *parts).filter(|(_, mask, _)| *mask == ALL);
+            Ask::TrimParts { lba, first, parts } => {
+                let whole = by_sector(lba, first, parts).filter(|(_, mask, _)| *mask == ALL);
                 let zero = |(lba, mask, _)| (lba, self.history(lba).issue(mask, Sector::Zero, cuts, at));
                 PendingKind::Versions { versions: whole.map(zero).collect(), fua: false }
             }
-            HostOp::Trim { lba, count } => zeroes(*lba, *count, false),
-            HostOp::WriteZeroes { lba, count, fua } => zeroes(*lba, *count, *fua),
-            HostOp::Flush => PendingKind::Flush,
-            HostOp::Read { lba, count } => PendingKind::Read { lba: *lba, count: *count },
+            Ask::Trim { lba, count } => zeroes(lba, count, false),
+            Ask::WriteZeroes { lba, count, fua } => zeroes(lba, count, fua),
+            Ask::Flush => PendingKind::Flush,
+            Ask::Read { lba, count } => PendingKind::Read { lba, count },
         };
         match self.pending.insert(id, Pending { client, submitted: at, kind }) {
             None => Ok(()),

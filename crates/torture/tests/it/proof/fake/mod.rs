@@ -11,8 +11,8 @@ use module::{Content, Entry, Module, SEGMENT_ENTRIES, State};
 use std::collections::BTreeMap;
 use torture::sim::plan::{Flips, HostError, Metadata};
 use torture::sim::{
-    Activity, Chooser, CutOutcome, Done, Durability, FaultKind, FaultSpec, HostOp, Impact, Lba, Lost, NotRecovered,
-    OpError, OpId, Outcome, RecoveryReport, Sector, Subject, What,
+    Activity, Ask, Chooser, CutOutcome, Done, Durability, FaultKind, FaultSpec, HostOp, Impact, Lba, Lost,
+    NotRecovered, OpError, OpId, Outcome, RecoveryReport, Sector, Subject, What,
 };
 
 const CARD: u32 = 1;
@@ -165,14 +165,14 @@ impl Fake {
     }
 
     fn arrive(&mut self, id: OpId, op: HostOp, done: &mut Vec<Done>) {
-        let outcome = match op {
-            HostOp::WriteParts { .. } | HostOp::ZeroParts { .. } | HostOp::TrimParts { .. } => {
+        let outcome = match op.ask {
+            Ask::WriteParts { .. } | Ask::ZeroParts { .. } | Ask::TrimParts { .. } => {
                 unreachable!("the host writes whole sectors")
             }
-            HostOp::Read { lba, count } => Some(Outcome::Values(lba.run(count).map(|lba| self.read(lba)).collect())),
-            HostOp::Flush if std::mem::take(&mut self.fail_flush) => Some(Outcome::Failed(OpError::Io)),
-            HostOp::Flush if self.durability == Durability::OnAck || self.has(Bug::FlushIgnored) => Some(Outcome::Ok),
-            HostOp::Flush => {
+            Ask::Read { lba, count } => Some(Outcome::Values(lba.run(count).map(|lba| self.read(lba)).collect())),
+            Ask::Flush if std::mem::take(&mut self.fail_flush) => Some(Outcome::Failed(OpError::Io)),
+            Ask::Flush if self.durability == Durability::OnAck || self.has(Bug::FlushIgnored) => Some(Outcome::Ok),
+            Ask::Flush => {
                 let mut seqs: Vec<u64> = self.memory.buffer.iter().map(|b| b.seq).collect();
                 if self.has(Bug::FlushCoversOne) {
                     seqs.truncate(1);
@@ -180,19 +180,19 @@ impl Fake {
                 self.memory.waiting.push((id, seqs));
                 None
             }
-            HostOp::Write { lba, stamps, .. } if std::mem::take(&mut self.fail_write) => {
-                self.memory.ghosts.extend(lba.run(1).map(|lba| (lba, Content::Value(stamps[0]))));
+            Ask::Write { lba, .. } if std::mem::take(&mut self.fail_write) => {
+                self.memory.ghosts.extend(lba.run(1).map(|lba| (lba, Content::Value(op.stamps[0]))));
                 Some(Outcome::Failed(OpError::Io))
             }
-            HostOp::Write { lba, stamps, fua } => {
-                let stored = stamps.len() - usize::from(self.has(Bug::ShortWrite) && stamps.len() > 5);
-                let contents = lba.run(stored as u32).zip(stamps.iter().map(|&s| Content::Value(s)));
+            Ask::Write { lba, count, fua } => {
+                let stored = count - u32::from(self.has(Bug::ShortWrite) && count > 5);
+                let contents = lba.run(stored).zip(op.stamps.iter().map(|&s| Content::Value(s)));
                 let contents: Vec<(Lba, Content)> = contents.collect();
                 self.write(id, contents, fua)
             }
-            HostOp::Trim { count, .. } if self.has(Bug::Panics) && count > 20 => panic!("too long"),
-            HostOp::Trim { lba, count } => self.zero(id, lba, count, false, Bug::TrimForgotten),
-            HostOp::WriteZeroes { lba, count, fua } => self.zero(id, lba, count, fua, Bug::ZeroesForgotten),
+            Ask::Trim { count, .. } if self.has(Bug::Panics) && count > 20 => panic!("too long"),
+            Ask::Trim { lba, count } => self.zero(id, lba, count, false, Bug::TrimForgotten),
+            Ask::WriteZeroes { lba, count, fua } => self.zero(id, lba, count, fua, Bug::ZeroesForgotten),
         };
         if let Some(outcome) = outcome {
             self.answer(id, outcome, done);
