@@ -1,7 +1,7 @@
 //! Many lives of tiny cards, with all faults that they can be given.
 //!
-//! What a life is follows from the campaign and its number: which card, what the host does, which faults. Results are
-//! summed up in the order of numbers, so that they don't depend on the number of threads.
+//! The campaign and a life's number decide the life: its card, the requests of its host, its faults. Results are summed
+//! up in the order of numbers, so that they don't depend on the number of threads.
 
 use crate::sim::plan::PlanConfig;
 use crate::sim::{Bounds, Case, FaultKind, HostConfig, Plan};
@@ -33,10 +33,10 @@ const BATCH: u64 = 1024;
 const BOUNDS: Bounds =
     Bounds { answer_steps: 100_000, answer_ns: 10_000_000_000, rest_steps: 200_000, rest_ns: 60_000_000_000 };
 
-/// Which lives.
+/// Everything that the lives of a campaign follow from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Campaign {
-    /// What all is drawn from.
+    /// The seed that all lives are drawn from.
     pub seed: u64,
     /// The cards, in turn.
     pub cards: Vec<Kind>,
@@ -48,7 +48,7 @@ pub struct Campaign {
 
 /// When to stop, and who is told.
 pub struct Limits<'a> {
-    /// So many lives.
+    /// Lives of the campaign, at most.
     pub lives: u64,
     /// No life is begun after this.
     pub until: Option<Instant>,
@@ -63,13 +63,13 @@ pub struct Limits<'a> {
 /// A life that ended badly.
 #[derive(Clone, Debug)]
 pub struct Violation {
-    /// Its number.
+    /// The life's number in its campaign.
     pub life: u64,
     /// The faults that struck, in their order.
     pub faults: Vec<Strike>,
-    /// What happened.
+    /// The card and the case of the life.
     pub trial: Trial,
-    /// What was wrong.
+    /// The way in which the life was wrong.
     pub wrong: Wrong,
 }
 
@@ -79,7 +79,7 @@ impl Campaign {
         FaultKind::all()
     }
 
-    /// What happens in a life.
+    /// The card and the case of a life.
     pub fn trial(&self, life: u64) -> Trial {
         let card = self.cards[(life % self.cards.len() as u64) as usize];
         let seed = Rng::stream(self.seed ^ life.wrapping_mul(0x9e37_79b9_7f4a_7c15), "life").bits();

@@ -23,9 +23,9 @@ impl CardUnderTest {
         let (mut other, _) = StorageCard::open(&config, media, Some(CARD), MAX_IN_FLIGHT, seed).ok()?;
         let (mut now, mut done) = (self.now, Vec::new());
         other.start_up(now, &mut done);
-        // Any start is waited for. What this one had under way lies in stripes that are not whole, and stands for versions
-        // whose bands are being erased: until the other has moved it, the redundancy is in use, and a module that is
-        // pulled next would be one too many.
+        // Any start is waited for. The data that this one had under way lie in stripes that are not whole, and stand
+        // for versions whose bands are being erased: until the other has moved them, the redundancy is in use, and a
+        // module that is pulled next would be one too many.
         while !other.is_ready() && other.next_event() != Time::NEVER {
             now = other.next_event();
             other.advance(now, &mut done);

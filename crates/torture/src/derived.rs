@@ -6,8 +6,8 @@ use format::ModuleHeader;
 use ftl::{GcMode, Persistence, SlcCache};
 use media::nand::Geometry;
 
-/// A configuration that opens the card of this header. What headers don't say (times, the link, which victims are
-/// taken) is that of a tiny card.
+/// A configuration that opens the card of this header. Values that headers don't hold (times, the link, which victims
+/// are taken) are those of a tiny card.
 pub fn config_of(header: &ModuleHeader) -> CardConfig {
     let mut config = tiny(if header.power_loss_protection { Kind::Protected } else { Kind::Unprotected });
     let shape = &header.shape;

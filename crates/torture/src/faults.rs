@@ -126,7 +126,7 @@ impl CardUnderTest {
         self.flash_mut().inject(injected).then_some(impact)
     }
 
-    /// What a fault costs that takes a die or a module, when others are absent already.
+    /// The impact of a fault that takes a die or a module, when others are absent already.
     fn impact_of(&self, fault: &Fault) -> Impact {
         let modules = self.flash().shape().modules;
         let slot_of = |die: u32| self.card.as_ref().and_then(|card| card.slot_of(die));

@@ -1,4 +1,4 @@
-//! What the file or the drive that holds a module answers, and what becomes of its volatile cache.
+//! The errors of the file or the drive that holds a module, and the fate of its volatile cache.
 
 use crate::CardUnderTest;
 use crate::sim::plan::HostError;

@@ -37,7 +37,7 @@ impl CardUnderTest {
             let Some(spares) = self.spares(&here, sector) else { continue };
             let hit = rng.below(here.len() as u64) as usize;
             let mut lost = BTreeSet::new();
-            // What the absent member holds is the sum of all others.
+            // The absent member holds the sum of all others.
             let role =
                 spares.iter().fold(0, |sum, s| sum ^ if s.role == Role::Parity { s.member_role } else { s.role as u8 });
             let lba = spares.iter().fold(0, |sum, s| sum ^ s.lba);

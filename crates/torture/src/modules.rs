@@ -9,7 +9,7 @@ use media::{CutOutcome as End, Flash, Media, Module, UnderWay};
 const ANOTHER_CARD: CardId = CardId(*b"another card    ");
 
 impl CardUnderTest {
-    /// Pulls a module. What is under way on it stays partly done.
+    /// Pulls a module. Operations under way on it stay partly done.
     pub(crate) fn pull_module(&mut self, slot: u32) -> Option<Impact> {
         let under_way = self.card.as_ref().map(|card| card.under_way()).unwrap_or_default();
         let media = self.flash_mut();
@@ -99,7 +99,7 @@ impl CardUnderTest {
     }
 }
 
-/// What is in place `i` goes to place `order[i]`.
+/// Moves the item in place `i` to place `order[i]`.
 fn permute<T: Clone>(places: &mut [T], order: &[u32]) {
     let before = places.to_vec();
     for (what, &to) in before.into_iter().zip(order) {

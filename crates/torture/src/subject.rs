@@ -33,7 +33,7 @@ pub struct CardUnderTest {
     session: Session<RequestData>,
     /// By their numbers in the script.
     clients: Vec<ClientId>,
-    /// What it has completed, and the session has not heard of.
+    /// Completions that the session has not heard of.
     pub(crate) completions: Vec<Completion<RequestData>>,
     replies: Vec<Reply<RequestData>>,
     next_op: u64,
@@ -81,7 +81,7 @@ impl CardUnderTest {
         self
     }
 
-    /// What the card was made from.
+    /// The configuration that the card was made from.
     pub fn config(&self) -> &CardConfig {
         &self.config
     }
@@ -158,7 +158,7 @@ impl CardUnderTest {
         (&mut self.session, backend)
     }
 
-    /// What happens in the session by `now`: at most one event of the card.
+    /// Brings the session to `now`, with at most one event of the card.
     fn step_session(&mut self, now: Time) -> bool {
         let mut replies = std::mem::take(&mut self.replies);
         self.session.completions().append(&mut self.completions);
@@ -411,7 +411,7 @@ impl Subject for CardUnderTest {
             }
         };
         if let Some(media) = card.media_contents_mut() {
-            // What comes now can be cut as any work of the card.
+            // Operations from here on can be cut as any work of the card.
             media.never_cut();
         }
         let mut done = Vec::new();

@@ -7,7 +7,7 @@ use media::Physics;
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 use serde::{Deserialize, Serialize};
 
-/// Which promise the card gives.
+/// The promise that a card gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -122,5 +122,5 @@ pub fn tiny(kind: Kind) -> CardConfig {
 }
 
 const BANDS: u32 = 20;
-/// What the buffer needs, and nothing more: nine milliseconds at a watt.
+/// Energy for the buffer, and nothing more: nine milliseconds at a watt.
 const CAPACITORS: Capacitors = Capacitors { energy_uj: 9_000, drain_uw: 1_000_000 };

@@ -2,7 +2,7 @@
 
 use crate::sim::{Failure, Life};
 
-/// What was wrong with a life.
+/// The way in which a life was wrong.
 #[derive(Clone, Debug)]
 pub enum Wrong {
     /// The contract was broken.

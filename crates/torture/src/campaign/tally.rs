@@ -1,13 +1,13 @@
-//! What became of many lives.
+//! The results of many lives, summed up.
 
 use super::lived::Lived;
 use crate::sim::{Activity, Coverage, FaultKind, Met, Refusal};
 use std::collections::BTreeMap;
 
-/// What became of the lives.
+/// The sum of the results of lives.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Lives.
+    /// Lives that are counted here.
     pub lives: u64,
     /// Those that were lived twice, and went the same way.
     pub twice: u64,
@@ -23,7 +23,7 @@ pub struct Tally {
     pub sectors_read: u64,
     /// Faults, by what the card did.
     pub coverage: Coverage,
-    /// What clients that share a card met.
+    /// Counts of the events among clients that share a card.
     pub met: Met,
     /// Lives at whose end the card came to rest.
     pub rested: u64,
@@ -35,12 +35,12 @@ pub struct Tally {
     pub trace: u64,
 }
 
-/// What a campaign did not try.
+/// Everything that a campaign did not try.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
     /// Faults that struck too rarely, and how often.
     pub rare: Vec<(FaultKind, u64)>,
-    /// What clients met too rarely, and how often.
+    /// Events among clients that were met too rarely, and how often.
     pub unmet: Vec<(&'static str, u64)>,
     /// Faults that never struck during an activity in which they mean something.
     pub empty: Vec<(FaultKind, Activity)>,
@@ -54,7 +54,7 @@ impl Gaps {
 }
 
 impl Tally {
-    /// What these faults did not meet, when each of them should have struck so often.
+    /// The gaps of these faults, when each of them should have struck so often.
     pub fn gaps(&self, kinds: &[FaultKind], at_least: u64) -> Gaps {
         let struck = |kind: FaultKind| Activity::ALL.iter().map(|&activity| self.coverage.of(kind, activity)).sum();
         let counted = kinds.iter().map(|&kind| (kind, struck(kind)));

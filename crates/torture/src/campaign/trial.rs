@@ -10,9 +10,9 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Trial {
-    /// The card.
+    /// The kind of card that is tried.
     pub card: Kind,
-    /// What happens to it.
+    /// Everything else that the life depends on.
     pub case: Case,
 }
 
@@ -54,7 +54,7 @@ impl Trial {
         let mut last = None;
         let shrunk = shrink::shrink(&self.case, max_runs, |case| {
             match &last {
-                // Whoever is in a hurry gets what there is: nothing smaller fails any more.
+                // A caller in a hurry gets what there is: nothing smaller fails any more.
                 Some(life) if cancelled() => Life { failure: None, ..Life::clone(life) },
                 _ => {
                     let life = Trial { card: self.card, case: case.clone() }.run();
@@ -73,9 +73,9 @@ impl Trial {
 pub struct Reproducer {
     /// [`Failure::kind`] of what is wrong.
     pub failure: String,
-    /// The card.
+    /// The kind of card that is tried.
     pub card: Kind,
-    /// What happens to it.
+    /// Everything else that the life depends on.
     pub case: Case,
 }
 
@@ -88,7 +88,7 @@ pub enum NotAReproducer {
     /// A request of sectors that the card does not have.
     #[error("step {step}: the card has {sectors} sectors, and a request has from 1 to all of them")]
     Sectors {
-        /// Which, from 0.
+        /// The step's number in the script, from 0.
         step: usize,
         /// Sectors of the card.
         sectors: u32,
@@ -96,7 +96,7 @@ pub enum NotAReproducer {
     /// A client that the life does not have.
     #[error("step {step}: the life has no such client")]
     Client {
-        /// Which, from 0.
+        /// The step's number in the script, from 0.
         step: usize,
     },
     /// More clients than a life can have.
@@ -105,7 +105,7 @@ pub enum NotAReproducer {
     /// A pause that is too long.
     #[error("step {step}: a pause is at most an hour")]
     Pause {
-        /// Which, from 0.
+        /// The step's number in the script, from 0.
         step: usize,
     },
 }
@@ -120,7 +120,7 @@ impl Reproducer {
         Reproducer { failure: failure.into(), card: trial.card, case: trial.case }
     }
 
-    /// As JSON.
+    /// The JSON that [`Reproducer::from_json`] reads.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and words can be written as JSON") + "\n"
     }
@@ -163,7 +163,7 @@ impl Reproducer {
         Ok(reproducer)
     }
 
-    /// What failed.
+    /// The trial that failed.
     pub fn trial(&self) -> Trial {
         Trial { card: self.card, case: self.case.clone() }
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Sectors that one request of a read-back asks for, at most.
 const READ_BACK_SECTORS: u32 = 32;
 
-/// What a card may take, at most.
+/// Limits on the steps and the time of a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bounds {
@@ -42,13 +42,13 @@ pub enum Failure {
     /// Requests are in flight, and nothing will ever happen.
     #[error("{in_flight} requests are in flight, and nothing will ever happen")]
     Lost {
-        /// How many.
+        /// Requests that are in flight.
         in_flight: usize,
     },
     /// Requests are in flight for too long.
     #[error("no answer in {steps} steps and {ns} ns, with {in_flight} requests in flight")]
     Stalled {
-        /// How many.
+        /// Requests that are in flight.
         in_flight: usize,
         /// Steps since the last answer.
         steps: u64,
@@ -58,7 +58,7 @@ pub enum Failure {
     /// Nothing is in flight, and the card goes on.
     #[error("does not come to rest: {activity} after {steps} steps and {ns} ns")]
     NoRest {
-        /// What it does.
+        /// The activity that does not end.
         activity: Activity,
         /// Steps since the last answer.
         steps: u64,
@@ -105,9 +105,9 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
 /// A card under test, with its oracle.
 #[derive(Clone, Debug)]
 pub struct Bench<S> {
-    /// The card.
+    /// The card under test.
     pub subject: S,
-    /// What it may say.
+    /// The judge of its answers.
     pub oracle: Oracle,
     bounds: Bounds,
     done: Vec<Done>,
@@ -181,7 +181,7 @@ impl<S: Subject> Bench<S> {
         }
     }
 
-    /// What clients did to each other.
+    /// Counts of the events among clients.
     pub fn met(&self) -> Met {
         Met { cross_flushes: self.oracle.cross_flushes(), ..self.met }
     }
@@ -251,7 +251,7 @@ impl<S: Subject> Bench<S> {
         cut
     }
 
-    /// As [`Subject::cut_within`].
+    /// Cuts the power within the next event, as [`Subject::cut_within`] does.
     pub fn cut_within(&mut self, after: u64, chooser: &mut dyn Chooser) -> bool {
         let cut = self.subject.cut_within(after, chooser);
         if cut {

@@ -1,4 +1,4 @@
-//! Who decides what a fault does.
+//! Choosers decide the details of a fault.
 
 use device::Rng;
 
@@ -32,7 +32,7 @@ impl Chooser for Rng {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Paths {
-    /// What was chosen, of how many.
+    /// Each choice that was taken, and the number of possibilities that it had.
     taken: Vec<(u64, u64)>,
     at: usize,
 }
@@ -56,7 +56,7 @@ impl Paths {
         false
     }
 
-    /// What was chosen on this way, up to here.
+    /// The choices taken on this way, up to here.
     pub fn taken(&self) -> Vec<u64> {
         self.taken[..self.at].iter().map(|t| t.0).collect()
     }

@@ -84,9 +84,9 @@ pub fn meaningless(kind: FaultKind, activity: Activity) -> Option<&'static str> 
 /// One cell of the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The fault.
+    /// The fault that struck.
     pub fault: FaultKind,
-    /// What the card did.
+    /// The activity of the card that it met.
     pub activity: Activity,
     /// Times that they met.
     pub count: u64,
@@ -118,16 +118,16 @@ impl From<Coverage> for Vec<Cell> {
 /// The whole matrix, for other programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
-    /// All faults.
+    /// One row for each fault.
     pub rows: Vec<Row>,
 }
 
-/// One fault.
+/// One fault with all activities.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
-    /// Which.
+    /// The fault of this row.
     pub fault: FaultKind,
-    /// Its name.
+    /// The fault's name, as people read it.
     pub name: String,
     /// One for each activity.
     pub cells: Vec<ReportedCell>,
@@ -136,7 +136,7 @@ pub struct Row {
 /// One fault during one activity.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReportedCell {
-    /// What the card did.
+    /// The activity of this column.
     pub activity: Activity,
     /// Times that they met.
     pub count: u64,

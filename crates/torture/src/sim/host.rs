@@ -19,7 +19,7 @@ pub enum HostStep {
     Settle,
     /// Lets time pass.
     Pause {
-        /// How much.
+        /// The virtual time that passes.
         ns: u64,
     },
     /// Has the card look at everything that is on its media.
@@ -40,10 +40,10 @@ pub fn asks(steps: &[HostStep]) -> u32 {
     steps.iter().filter(|s| matches!(s, HostStep::Ask(_))).count() as u32
 }
 
-/// What a host is like. Shares are out of 1,000 requests.
+/// The habits of a host. Shares are out of 1,000 requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostConfig {
-    /// Requests.
+    /// Requests of a script.
     pub asks: u32,
     /// Sectors that it uses.
     pub sectors: u32,
@@ -55,13 +55,13 @@ pub struct HostConfig {
     pub hot_sectors: u32,
     /// Requests that go to hot sectors.
     pub hot: u32,
-    /// Reads.
+    /// Share of requests that read.
     pub reads: u32,
-    /// Trims.
+    /// Share of requests that trim.
     pub trims: u32,
-    /// Write-zeroes.
+    /// Share of requests that write zeroes.
     pub zeroes: u32,
-    /// Flushes.
+    /// Share of requests that flush.
     pub flushes: u32,
     /// Writes with FUA, out of 1,000 writes.
     pub fua: u32,
@@ -69,7 +69,7 @@ pub struct HostConfig {
     pub deepest: u32,
     /// Mean requests of a burst; between bursts the host waits, pauses or changes its depth.
     pub burst: u32,
-    /// Longest pause.
+    /// Longest pause between bursts.
     pub longest_pause_ns: u64,
     /// Mean requests between scrubs; 0 for none.
     pub scrub: u32,

@@ -1,4 +1,4 @@
-//! What clients of a card met that share it.
+//! Events among clients that share a card, counted.
 
 use crate::sim::{Ask, PARTS};
 use serde::Serialize;

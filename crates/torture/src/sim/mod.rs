@@ -1,8 +1,8 @@
 //! Lives of a card, and what they prove.
 //!
 //! A *life* is one seeded run of a storage card in virtual time: a host's script ([`host`]), a plan of faults
-//! ([`plan`]), the card ([`Subject`]), and an [`Oracle`] that knows what every sector may read as. What differs
-//! between cards stands behind the trait; nothing here knows how a card works.
+//! ([`plan`]), the card ([`Subject`]), and an [`Oracle`] that knows what every sector may read as. The
+//! differences between cards stand behind the trait; nothing here knows how a card works.
 //!
 //! - [`life`] runs a script and a plan to the end, to rest, and through a full read-back. The same case has the same
 //!   trace.
@@ -12,8 +12,8 @@
 //!
 //! Invariants:
 //! - nothing here imports anything of the crate around it;
-//! - what the oracle knows is private to [`oracle`], and no method of [`Subject`] is given any of it: a card can't make its
-//!   judge agree with it.
+//! - the oracle's knowledge is private to [`oracle`], and no method of [`Subject`] is given any of it: a card can't make
+//!   its judge agree with it.
 
 pub mod activity;
 pub mod ask;

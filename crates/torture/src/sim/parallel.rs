@@ -18,14 +18,14 @@ pub struct Parallel<'a> {
 pub struct Progress {
     /// Lives that are over.
     pub done: u64,
-    /// Of so many.
+    /// All lives of this run.
     pub of: u64,
 }
 
 /// Runs `work` for each of the seeds `first..first + count` and returns the results in the order of seeds.
 ///
 /// `stop` looks at each result; after one for which it is true no new seed is begun, and the results end with the first
-/// such. What is returned does not depend on the number of threads, unless it is cancelled: then it is what was done
+/// such. The results don't depend on the number of threads, unless the run is cancelled: then they are what was done
 /// without a gap.
 ///
 /// `progress` is called after each life, by the thread that ran it.

@@ -3,7 +3,7 @@
 use crate::sim::{Bench, Failure, HostStep, Subject};
 use device::Time;
 
-/// What was done.
+/// The one thing that was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Played {
     /// A request was submitted.
@@ -37,7 +37,7 @@ impl<'a> Player<'a> {
         self.asks
     }
 
-    /// One thing.
+    /// Does one thing of the script, or lets the card do one.
     pub fn play<S: Subject>(&mut self, bench: &mut Bench<S>) -> Result<Played, Failure> {
         if let Some(until) = self.pause_until {
             let stepped = bench.step(until)?;

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// Below so many steps, what does not fail any more is tried again with other details of its faults: without a step the
 /// rest comes at other times, and a cut must often be drawn anew to hit the same place.
 const STEPS_TO_DRAW_ANEW: usize = 64;
-/// So many times.
+/// Draws of other details, at most.
 const DRAWS: u64 = 4;
 
 /// A failing case that can be run again.
@@ -18,7 +18,7 @@ const DRAWS: u64 = 4;
 pub struct Reproducer {
     /// [`Failure::kind`] of what is wrong.
     pub failure: String,
-    /// What to run.
+    /// The case to run.
     pub case: Case,
 }
 
@@ -28,23 +28,23 @@ pub struct Reproducer {
 pub struct NotAReproducer(#[from] serde_json::Error);
 
 impl Reproducer {
-    /// As JSON.
+    /// The JSON that [`Reproducer::from_json`] reads.
     pub fn to_json(&self) -> String {
         serde_json::to_string_pretty(self).expect("numbers and words can be written as JSON")
     }
 
-    /// From JSON.
+    /// Reads what [`Reproducer::to_json`] wrote.
     pub fn from_json(json: &str) -> Result<Reproducer, NotAReproducer> {
         Ok(serde_json::from_str(json)?)
     }
 }
 
-/// What shrinking came to.
+/// The result of shrinking.
 #[derive(Clone, Debug)]
 pub struct Shrunk {
     /// The smallest case.
     pub case: Case,
-    /// Its failure.
+    /// The failure of that case.
     pub failure: Failure,
     /// Lives that it took.
     pub runs: u32,
@@ -63,7 +63,7 @@ pub fn shrink(case: &Case, max_runs: u32, run: impl FnMut(&Case) -> Life) -> Opt
     let life = shrinker.life_of(case);
     life.failure.as_ref()?;
     shrinker.life = Some(life);
-    // What comes after the failure goes first, in one run.
+    // Steps and events after the failure go first, in one run.
     shrinker.drop_the_end();
     loop {
         let before = shrinker.best.clone();
@@ -82,7 +82,7 @@ pub fn shrink(case: &Case, max_runs: u32, run: impl FnMut(&Case) -> Life) -> Opt
 struct Shrinker<R> {
     run: R,
     best: Case,
-    /// What became of the best case.
+    /// The life of the best case.
     life: Option<Life>,
     runs: u32,
     max_runs: u32,

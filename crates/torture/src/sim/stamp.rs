@@ -1,4 +1,4 @@
-//! What stands for a sector's contents.
+//! Stamps, which stand for the contents of sectors.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;

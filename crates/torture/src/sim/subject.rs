@@ -1,4 +1,4 @@
-//! What is put to the test.
+//! The interface of a card that is put to the test.
 
 use crate::sim::{Activity, Ask, Chooser, CutOutcome, FaultSpec, Lba, PARTS, Stamp, What};
 use device::Time;
@@ -20,13 +20,13 @@ pub struct HostOp {
     pub stamps: Vec<Stamp>,
 }
 
-/// What a sector read as.
+/// The value that a sector read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Sector {
     /// A stamp, or eight bytes that were taken for one.
     Value(Stamp),
-    /// Zeroes.
+    /// Nothing but zeroes.
     Zero,
     /// Lost, and the card says so.
     Error,
@@ -83,9 +83,9 @@ pub enum OpError {
 /// How a request ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Acknowledged.
+    /// The request was acknowledged.
     Ok,
-    /// What a read found, one for each sector.
+    /// The values that a read found, one for each sector.
     Values(Vec<Sector>),
     /// Did not work.
     Failed(OpError),
@@ -94,9 +94,9 @@ pub enum Outcome {
 /// A request that ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Done {
-    /// Which.
+    /// The request that ended.
     pub id: OpId,
-    /// How.
+    /// The way in which it ended.
     pub outcome: Outcome,
 }
 
@@ -110,7 +110,7 @@ pub enum Durability {
     OnFlush,
 }
 
-/// What a recovery did.
+/// The work of a recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryReport {
     /// Operations that changed the media: the places where it could have been cut.
@@ -137,7 +137,7 @@ pub enum Refusal {
     /// Another controller has claimed the modules.
     #[error("another controller has the card")]
     Fenced,
-    /// What is needed to start is damaged in all its copies.
+    /// Data that are needed to start are damaged in all their copies.
     #[error("damaged beyond what copies and parity make up for")]
     Damaged,
 }
@@ -153,20 +153,20 @@ pub enum NotRecovered {
     Refused(#[from] Refusal),
 }
 
-/// Sectors.
+/// Sectors that a fault may cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Lost {
-    /// None.
+    /// No sector at all.
     #[default]
     None,
-    /// Exactly these.
+    /// Exactly these sectors.
     These(BTreeSet<Lba>),
     /// Each of them.
     All,
 }
 
-/// What a fault may cost, beyond what redundancy makes up for. The plan decides whether that is accepted: of a fault
-/// that is to be repaired it never is.
+/// The cost of a fault, beyond what redundancy makes up for. The plan decides whether that is accepted: of a fault that
+/// is to be repaired it never is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Impact {
     /// Sectors that may now read as errors: what was written to them up to now may be lost.
@@ -192,7 +192,7 @@ pub trait Subject {
     fn durability(&self) -> Durability;
     /// Slots for modules.
     fn slots(&self) -> u32;
-    /// Virtual time.
+    /// The virtual time now.
     fn now(&self) -> Time;
 
     /// Hands over a request. It is never answered within the call.
@@ -205,8 +205,8 @@ pub trait Subject {
     fn admits(&mut self, _client: u32) -> bool {
         true
     }
-    /// A client goes, and another one comes in its place. What it has in flight is never answered. `false`: there are no
-    /// clients that could go.
+    /// A client goes, and another one comes in its place. Its requests in flight are never answered. `false`: there are
+    /// no clients that could go.
     fn disconnect(&mut self, _client: u32) -> bool {
         false
     }
@@ -223,7 +223,7 @@ pub trait Subject {
     fn step(&mut self, until: Time, done: &mut Vec<Done>) -> bool;
     /// At rest: no request in flight, nothing of its own to do, and nothing will begin while the host is silent.
     fn idle(&self) -> bool;
-    /// What it is doing right now.
+    /// The activity at this moment.
     fn activity(&self) -> Activity;
     /// Operations that changed the media, begun since it was built.
     fn media_ops(&self) -> u64;

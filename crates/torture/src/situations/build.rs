@@ -14,7 +14,7 @@ const MOST_STEPS: u32 = 1_000_000;
 const SEEDS: u64 = 60;
 
 impl Situation {
-    /// A card in this situation. What happens on the way is checked as always.
+    /// A card in this situation. Its answers on the way are checked as always.
     ///
     /// # Panics
     /// When the past is not what it says: something was not applicable.

@@ -11,7 +11,7 @@ use Past::{
     UntilCheckpointed, UntilItCollects, Use,
 };
 
-/// What else there is.
+/// Situations of checkpoints, and of modules and stripes that are gone.
 pub(super) static SITUATIONS: &[Situation] = &[
     of(
         "a checkpoint is begun",

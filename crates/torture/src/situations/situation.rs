@@ -3,31 +3,31 @@
 use crate::Kind;
 use crate::sim::{FaultKind, HostStep, What};
 
-/// A situation.
+/// One situation in which the power may go.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation {
-    /// Its name.
+    /// The name of the situation.
     pub name: &'static str,
-    /// What it has that others don't.
+    /// The point that no other situation has.
     pub because: &'static str,
     /// The cards that it is for.
     pub kinds: &'static [Kind],
     /// How the card came there.
     pub past: &'static [Past],
-    /// What the host asks then, while power is cut.
+    /// Requests of the host while power is cut.
     pub script: &'static [HostStep],
     /// Steps after the last answer at which power is cut too.
     pub steps_after: u32,
 }
 
-/// What happened to a card before.
+/// One event of a card's past.
 #[derive(Clone, Copy, Debug)]
 pub enum Past {
     /// Requests of a usual host, drawn from a seed.
     Use {
-        /// How many.
+        /// Requests that are submitted.
         asks: u32,
-        /// From what.
+        /// The seed of the script.
         seed: u64,
     },
     /// Every sector was written, and flushed.
@@ -38,7 +38,7 @@ pub enum Past {
     Asked(&'static [HostStep]),
     /// The host has asked so: what was in flight then, is so still.
     Asks(&'static [HostStep]),
-    /// So many steps of the card.
+    /// The card took this many steps.
     Steps(u32),
     /// The host writes until the card collects.
     UntilItCollects,

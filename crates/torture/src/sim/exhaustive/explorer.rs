@@ -8,7 +8,7 @@ use crate::sim::{Bench, CutOutcome, Failure, HostStep, RecoveryReport, Subject};
 use device::{Rng, Time};
 use std::collections::HashSet;
 
-/// Cuts a script at every point. What the card does without a cut is checked too.
+/// Cuts a script at every point. The card's answers without a cut are checked too.
 pub fn cut_everywhere<S: Subject + Clone>(
     start: &Bench<S>,
     steps: &[HostStep],
@@ -22,7 +22,7 @@ pub fn cut_everywhere<S: Subject + Clone>(
     }
 }
 
-/// What went wrong, and on which way.
+/// A failure, and the way that led to it.
 pub(super) struct Wrong {
     pub failure: Failure,
     pub choices: Vec<u64>,
@@ -38,7 +38,7 @@ impl From<Failure> for Wrong {
 pub(super) struct Explorer<'a> {
     pub limits: &'a Limits,
     pub cuts: Cuts,
-    /// What cuts left to a host that has seen what it had at this moment.
+    /// States without power that cuts left to a host that has seen what it had at this moment.
     seen: HashSet<u64>,
     seen_at: Option<Moment>,
 }

@@ -5,11 +5,12 @@ use crate::sim::{Failure, HostStep};
 /// How far to go.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Outcomes of one cut that are all taken. Of more this many are drawn.
+    /// Outcomes of one cut that are all taken. If a cut has more, this many are drawn.
     pub outcomes: u64,
-    /// Of more, each end of each operation is taken as well, while all others are done and while none has begun.
+    /// If a cut has more, each end of each operation is taken as well, while all others are done and while none has
+    /// begun.
     pub each_end: bool,
-    /// Of so many outcomes one is looked at further: with cuts in its recovery, and with a cut later.
+    /// One outcome in this many is looked at further: with cuts in its recovery, and with a cut later.
     pub nested_every: u64,
     /// Cuts in the recovery after such an outcome. All are taken when a recovery has no more operations than this.
     pub nested: u64,
@@ -22,7 +23,7 @@ pub struct Limits {
     /// When the card has recovered from a nested cut, a module is pulled, and every sector is read once more: what a cut
     /// left torn must not use the redundancy up. Not where something else does.
     pub loses: bool,
-    /// What is drawn, is drawn from this seed.
+    /// The seed of everything that is drawn.
     pub seed: u64,
 }
 
@@ -42,8 +43,8 @@ impl Default for Limits {
     }
 }
 
-/// What was tried. Each of the cuts was followed by a recovery; that of outcomes, and the last of nested ones, by a look at
-/// every sector.
+/// Counts of what was tried. Each of the cuts was followed by a recovery; that of outcomes, and the last of nested
+/// ones, by a look at every sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cuts {
     /// Places where power was cut.
@@ -61,7 +62,7 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// Both.
+    /// Adds the counts of another run.
     pub fn add(&mut self, other: Cuts) {
         self.points += other.points;
         self.outcomes += other.outcomes;
@@ -81,16 +82,16 @@ impl Cuts {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cut at point {point} with choices {choices:?}, nested {nested:?}, of {script:?}: {failure}")]
 pub struct CutFailure {
-    /// The script.
+    /// The script that was cut.
     pub script: Vec<HostStep>,
-    /// Which of the points.
+    /// The number of the point, from 0.
     pub point: u64,
-    /// What was chosen there.
+    /// The choices taken at that point.
     pub choices: Vec<u64>,
     /// Operations of each recovery before it was cut too.
     pub nested: Vec<u64>,
     /// Cuts before this one.
     pub cuts: u64,
-    /// What was wrong.
+    /// The failure that the cut led to.
     pub failure: Failure,
 }

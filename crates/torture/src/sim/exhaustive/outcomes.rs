@@ -4,7 +4,7 @@ use super::explorer::{Explorer, Wrong};
 use crate::sim::{Bench, Chooser, CutOutcome, Paths, Subject};
 use device::Rng;
 
-/// Of a cut with more ways than are taken in any case, as many as this times the limit end the enumeration.
+/// The enumeration of a cut's ways is given up after this many times the limit.
 const RUNAWAY: u64 = 4;
 
 /// Takes what was chosen before, and writes down of how many.

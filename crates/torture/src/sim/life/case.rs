@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize};
 pub struct Case {
     /// The card is built from it.
     pub seed: u64,
-    /// What the host does.
+    /// The script of the host.
     pub steps: Vec<HostStep>,
-    /// Which faults happen.
+    /// The faults, and when they happen.
     pub plan: Plan,
-    /// What the card may take.
+    /// Limits on the steps and the time of the card.
     pub bounds: Bounds,
     /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -62,7 +62,7 @@ impl<S: Subject> Runner<'_, S> {
         if let [slot] = harmed[..] {
             self.bench.subject.insert(slot, What::Blank);
         }
-        // What was there before is nobody's spare any more.
+        // The module that was there before is nobody's spare any more.
         self.swapped.clear();
         self.restart(0, &mut chooser)?;
         self.rest()?;

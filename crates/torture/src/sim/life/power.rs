@@ -37,7 +37,7 @@ impl<S: Subject> Runner<'_, S> {
             }
         }
         let mut recovered = self.bench.recover(None, chooser)?;
-        // What is beyond the redundancy may be undone: the data must then be there. A slot that had nothing good in it
+        // Damage beyond the redundancy may be undone: the data must then be there. A slot that had nothing good in it
         // gets a new module.
         let mut swapped = self.swapped.clone();
         swapped.dedup();

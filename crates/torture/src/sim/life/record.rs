@@ -11,11 +11,11 @@ pub struct Fired {
     pub asks: u32,
     /// Operations that changed the media, begun before.
     pub media_ops: u64,
-    /// What the card did.
+    /// The activity of the card that it met.
     pub activity: Activity,
 }
 
-/// What became of a life.
+/// The result of a life.
 #[derive(Clone, Debug)]
 pub struct Life {
     /// A hash of everything that happened: the same case has the same.
@@ -28,7 +28,7 @@ pub struct Life {
     pub fired: Vec<Fired>,
     /// The same, counted by what the card did.
     pub coverage: Coverage,
-    /// Requests submitted.
+    /// Requests that were submitted.
     pub asks: u32,
     /// Power cuts, those in recoveries too.
     pub power_cuts: u32,
@@ -40,6 +40,6 @@ pub struct Life {
     pub rest_ns: u64,
     /// Sectors whose contents were checked.
     pub sectors_read: u64,
-    /// What clients that share the card met.
+    /// Counts of the events among clients that share the card.
     pub met: Met,
 }

@@ -1,4 +1,4 @@
-//! What happens in a life, and when.
+//! The course of a life: its host's script, its faults, and when they strike.
 
 use super::case::Case;
 use super::record::{Fired, Life};
@@ -23,7 +23,7 @@ impl From<Failure> for End {
     }
 }
 
-/// What parity can still make up for.
+/// Faults that parity can still make up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Redundancy {
     /// One more fault.
@@ -152,7 +152,7 @@ impl<'a, S: Subject> Runner<'a, S> {
                 *left -= 1;
                 continue;
             }
-            // What came before it may have changed what the card does.
+            // A fault before it may have changed what the card does.
             if self.is_due(i) && self.may_strike(i) {
                 self.waiting[i] = None;
                 if !self.happen(i)? {

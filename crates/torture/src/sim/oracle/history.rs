@@ -7,12 +7,12 @@ use std::collections::VecDeque;
 /// Versions that no read can return any more are kept for messages, this many.
 const KEPT_PAST: usize = 12;
 
-/// What a read that returns a version says about its durability.
+/// Facts by which a read may make the version that it returns durable.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seeing {
     /// Power cuts up to now: what is older has survived one.
     pub power_cuts: u32,
-    /// Whatever could be read is in the care of the capacitors.
+    /// Capacitors care for every version that could be read.
     pub on_ack: bool,
 }
 
@@ -91,7 +91,7 @@ impl History {
         self.forget_before(i);
     }
 
-    /// Whatever was not durable may or may not be there after the recovery; nothing in flight takes effect later.
+    /// A version that was not durable may or may not be there after the recovery; nothing in flight takes effect later.
     pub fn cut(&mut self, at: Moment) {
         for v in &mut self.live {
             v.ended = v.ended.or(Some(at));
@@ -199,7 +199,7 @@ impl History {
         }
     }
 
-    /// What a read that began at `started` may return.
+    /// The values that a read that began at `started` may return.
     pub fn allowed(&self, started: Moment) -> Vec<Sector> {
         let mut allowed = Vec::new();
         for v in self.live.iter().filter(|v| v.readable(started)) {

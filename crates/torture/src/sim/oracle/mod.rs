@@ -24,7 +24,7 @@
 //! - **Recovery decides.** A version that was issued before a cut and is read after the recovery is durable from then
 //!   on, in all modes, and the others from before the cut are gone for ever, older or newer: a recovered card never
 //!   goes back, and what was seen to be missing does not return.
-//! - **Losses.** A fault may issue a loss to a sector, which reads as an error, if ever it takes effect. What is missing
+//! - **Losses.** A fault may issue a loss to a sector, which reads as an error, if ever it takes effect. Missing data
 //!   may come back: the sector then reads as it could have without the loss, and as nothing older. A loss that was seen
 //!   is over when something else has been read after it, or something that was submitted after the fault supersedes it.
 //!
@@ -143,7 +143,7 @@ impl Oracle {
         self.sectors[lba.0 as usize].versions(0)
     }
 
-    /// What a read that is submitted now may return, if nothing else is.
+    /// The values that a read that is submitted now may return, if nothing else is.
     pub fn allowed(&self, lba: Lba) -> Vec<Sector> {
         self.sectors[lba.0 as usize].allowed(0, Moment(self.now + 1))
     }
@@ -400,7 +400,7 @@ impl Oracle {
         if self.may_refuse || self.beyond { Ok(()) } else { Err(Violation::Refused(refusal)) }
     }
 
-    /// What made a refusal acceptable was undone.
+    /// The damage that made a refusal acceptable was undone.
     pub fn must_start(&mut self) {
         self.may_refuse = false;
     }

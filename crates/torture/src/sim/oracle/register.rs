@@ -1,4 +1,5 @@
-//! What a sector may read as: its versions, and, once a part of it was written by itself, the versions of each part.
+//! The values that a sector may read as: its versions, and, once a part of it was written by itself, the versions of
+//! each part.
 //!
 //! A version of some parts has a number of the sector, as every other version. Each part is judged as a sector is. And all
 //! parts together must be what the sector held at one time: writes that share a sector, one of which covers only a part of
@@ -20,7 +21,7 @@ pub(super) struct Register {
     partial: Vec<(u32, u8, bool)>,
 }
 
-/// What is wrong with a sector that was read.
+/// The error in a sector that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Misread {
     /// A part of it; of an undivided sector part 0.
@@ -114,7 +115,7 @@ impl Register {
             })
     }
 
-    /// What a read that began at `started` may return, in a part.
+    /// The values that a read that began at `started` may return, in a part.
     pub fn allowed(&self, part: usize, started: Moment) -> Vec<Sector> {
         self.histories[part].allowed(started)
     }
@@ -130,7 +131,7 @@ impl Register {
     }
 }
 
-/// What a part of a sector reads as.
+/// The value of one part of a sector.
 pub(super) fn part_of(what: Sector, part: usize) -> Sector {
     match what {
         Sector::Parts(parts) if parts[part] == 0 => Sector::Zero,

@@ -12,13 +12,13 @@ pub struct Moment(pub u64);
 pub struct Version {
     /// Counts from 1; 0 is the sector as it came from formatting. Losses count too.
     pub number: u32,
-    /// What a read of it returns; [`Sector::Error`] for a loss that a fault may have caused.
+    /// The value that a read of it returns; [`Sector::Error`] for a loss that a fault may have caused.
     pub reads_as: Sector,
     /// Power cuts before it was issued.
     pub power_cuts: u32,
     /// When it was submitted, or the fault happened.
     pub submitted: Moment,
-    /// Whatever is submitted after this moment comes after it: it was acknowledged, failed, cut, or seen.
+    /// Requests that are submitted after this moment come after it: it was acknowledged, failed, cut, or seen.
     pub ended: Option<Moment>,
     /// It took effect before this moment or never will: like `ended`, but a failure settles nothing before the next
     /// cut, and a loss is settled only by being seen.

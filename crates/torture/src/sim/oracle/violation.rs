@@ -4,14 +4,14 @@ use super::version::{Moment, Version};
 use crate::sim::{Lba, OpError, OpId, Refusal, Sector};
 use std::fmt;
 
-/// What is wrong with what was read.
+/// The way in which a sector read wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wrong {
     /// A version that a later one has superseded.
     Older,
     /// A version that a read after a recovery had shown to be gone.
     Returned,
-    /// What was written to another sector.
+    /// A version of another sector.
     AnotherSector(Lba),
     /// Nothing that was ever written: parts of several versions, or garbage.
     NeverWritten,
@@ -34,11 +34,11 @@ impl fmt::Display for Wrong {
 /// A sector that read wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrongSector {
-    /// Which.
+    /// The sector that read wrong.
     pub lba: Lba,
-    /// What it read as.
+    /// The value that was read.
     pub read: Sector,
-    /// What is wrong with that.
+    /// The way in which that is wrong.
     pub wrong: Wrong,
     /// When the read was submitted.
     pub started: Moment,
@@ -46,7 +46,7 @@ pub struct WrongSector {
     pub at: Moment,
     /// Power cuts before that.
     pub power_cuts: u32,
-    /// What it might have read as.
+    /// The values that it might have read as.
     pub allowed: Vec<Sector>,
     /// The last versions of the sector, oldest first.
     pub history: Vec<Version>,
@@ -78,9 +78,9 @@ pub enum Violation {
     /// A request failed, and no fault accounts for that.
     #[error("request {} failed ({error}), and no fault accounts for that", id.0)]
     Failed {
-        /// The request.
+        /// The request that failed.
         id: OpId,
-        /// How.
+        /// The error that it ended with.
         error: OpError,
     },
     /// The card does not start, and no fault accounts for that.
@@ -95,13 +95,13 @@ pub enum Violation {
     /// A new request has the name of one in flight.
     #[error("the name of request {}, which is in flight, was given to another", id.0)]
     NameInUse {
-        /// The name.
+        /// The name of both requests.
         id: OpId,
     },
     /// An answer that does not fit its request.
     #[error("the answer to request {} does not fit it: {expected} sectors were to be read, {got} were", id.0)]
     Misfit {
-        /// The request.
+        /// The request that was answered.
         id: OpId,
         /// Sectors that it was to read.
         expected: u32,

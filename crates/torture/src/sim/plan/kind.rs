@@ -29,11 +29,11 @@ pub enum CutOutcome {
     SharedCells,
     /// An interrupted erase: the block reads clean, and does not hold what is programmed to it.
     WeakErase,
-    /// What the medium had not synced is lost, in any part.
+    /// Writes that the medium had not synced are lost, in any part.
     CacheLost,
 }
 
-/// What holds metadata.
+/// A place that holds metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Metadata {
@@ -43,7 +43,7 @@ pub enum Metadata {
     Spare,
     /// A band's summary.
     Summary,
-    /// A checkpoint.
+    /// A part of a checkpoint.
     Checkpoint,
 }
 
@@ -55,15 +55,15 @@ pub enum Flips {
     Below,
     /// As many as can be corrected.
     At,
-    /// One more.
+    /// More than can be corrected.
     Above,
 }
 
-/// What a page holds.
+/// The contents of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Area {
-    /// Sectors.
+    /// Sectors of the host.
     Data,
     /// Headers, summaries, checkpoints.
     Metadata,
@@ -81,7 +81,7 @@ pub enum Stray {
     Duplicated,
 }
 
-/// What the file or the drive that holds a module answers.
+/// An answer of the file or the drive that holds a module.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostError {
@@ -134,9 +134,9 @@ pub enum FaultKind {
     EraseFailure,
     /// Wrong bits of a page.
     BitFlips {
-        /// How many.
+        /// The number of them, against the limit.
         flips: Flips,
-        /// Where.
+        /// The contents that are hit.
         area: Area,
     },
     /// Error correction makes something else of a page and says that it is right.
@@ -153,9 +153,9 @@ pub enum FaultKind {
     SlowModule,
     /// A module takes an operation and never ends it.
     StuckModule,
-    /// What the file or the drive of a module answers.
+    /// An error of the file or the drive of a module.
     Host {
-        /// What.
+        /// The error that it answers.
         error: HostError,
         /// From now on, and not only once.
         lasting: bool,
@@ -176,7 +176,7 @@ pub enum FaultKind {
     NewerFormat,
 }
 
-/// What a card must make of a fault.
+/// The most that a fault may cost the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Contract {
@@ -227,7 +227,7 @@ impl FaultKind {
         all
     }
 
-    /// What an intact card must make of it.
+    /// The contract of an intact card.
     pub fn contract(self) -> Contract {
         use FaultKind::*;
         match self {
@@ -237,7 +237,7 @@ impl FaultKind {
         }
     }
 
-    /// What a card must make of it whose redundancy is already used up.
+    /// The contract of a card whose redundancy is already used up.
     pub fn contract_degraded(self) -> Contract {
         use FaultKind::*;
         match self {

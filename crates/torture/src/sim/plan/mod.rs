@@ -14,14 +14,14 @@ use serde::{Deserialize, Serialize};
 /// A fault, with what decides its details.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FaultSpec {
-    /// Which.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// Which die, which page, which byte.
+    /// The seed of its details: die, page, byte.
     pub seed: u64,
 }
 
 impl FaultSpec {
-    /// What decides the fault's details; each use has its own name.
+    /// The source of the fault's details; each use has its own name.
     pub fn chooser(&self, name: &str) -> Rng {
         Rng::stream(self.seed, name)
     }
@@ -37,7 +37,7 @@ pub enum When {
     MediaOp(u64),
     /// While the card does this, after so many steps of it.
     During {
-        /// What it does.
+        /// The activity that it waits for.
         activity: Activity,
         /// Steps of it before.
         after: u32,
@@ -47,12 +47,12 @@ pub enum When {
 /// A fault and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Event {
-    /// Its time.
+    /// The time at which it happens.
     pub when: When,
-    /// The fault.
+    /// The fault that happens.
     pub fault: FaultSpec,
-    /// What the card must make of it; `None`: what [`FaultKind::contract`] says, or [`FaultKind::contract_degraded`]
-    /// when a fault before it has used the redundancy.
+    /// The contract that the card must keep; `None`: that of [`FaultKind::contract`], or of
+    /// [`FaultKind::contract_degraded`] when a fault before it has used the redundancy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contract: Option<Contract>,
 }
@@ -65,7 +65,7 @@ pub struct Plan {
     pub events: Vec<Event>,
 }
 
-/// What plans are drawn from.
+/// Bounds within which plans are drawn.
 #[derive(Clone, Debug)]
 pub struct PlanConfig {
     /// Faults that a plan may have; empty for none.
@@ -81,12 +81,12 @@ pub struct PlanConfig {
 }
 
 impl Plan {
-    /// No faults.
+    /// A plan without faults.
     pub fn none() -> Plan {
         Plan::default()
     }
 
-    /// One fault.
+    /// A plan of one fault.
     pub fn one(when: When, kind: FaultKind, seed: u64) -> Plan {
         Plan { events: vec![Event { when, fault: FaultSpec { kind, seed }, contract: None }] }
     }
