@@ -45,7 +45,8 @@ impl CardUnderTest {
         if !possible {
             return false;
         }
-        // With a die or a module gone, stuck (which the card need not know yet) or slow, there is not always room or time: the redundancy is used up for that.
+        // With a die or a module gone, stuck (which the card need not know yet) or slow, there is not always room or
+        // time: the redundancy is used up for that.
         let is_slow = (0..shape.modules).any(|slot| self.flash().slow_percent(slot) > 100);
         let is_harmed = !self.harmed().is_empty();
         let mut card = self.card.take().expect("looked at");
@@ -81,8 +82,8 @@ impl CardUnderTest {
     }
 
     /// The next event, with the power cut while a header is written or a block marked within it, after `after` others.
-    /// Other operations that were under way before and are so still end as the chooser decides. Capacitors bring such an
-    /// operation to its end: there it is no place for a cut.
+    /// Other operations that were under way before and are so still end as the chooser decides. Capacitors bring such
+    /// an operation to its end: there it is no place for a cut.
     pub(crate) fn cut_power_within(&mut self, after: u64, chooser: &mut dyn Chooser) -> bool {
         let Some(card) = self.card.as_mut().filter(|card| !card.config().power_loss_protection) else { return false };
         let next = card.next_event();

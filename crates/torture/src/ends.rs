@@ -3,8 +3,8 @@
 use crate::sim::Chooser;
 use media::{CutOutcome as End, Shape, UnderWay};
 
-/// Ways in which a program can end: done, not begun, and every sector of it good, unreadable or as if never touched; each
-/// of the latter with and without harm to what shares its cells.
+/// Ways in which a program can end: done, not begun, and every sector of it good, unreadable or as if never touched;
+/// each of the latter with and without harm to what shares its cells.
 fn program_end(shape: &Shape, chooser: &mut dyn Chooser) -> End {
     // All sectors good is done.
     let torn = 3u64.saturating_pow(shape.unit_sectors) - 1;

@@ -191,8 +191,8 @@ impl CardUnderTest {
         }
     }
 
-    /// Flips more bits than can be corrected in all of the stripe that holds the newest version of an LBA. `false`: no stripe
-    /// on flash holds it. On a tiny card a stripe is a row of a band.
+    /// Flips more bits than can be corrected in all of the stripe that holds the newest version of an LBA. `false`: no
+    /// stripe on flash holds it. On a tiny card a stripe is a row of a band.
     pub(crate) fn lose_stripe(&mut self, lba: u32) -> bool {
         let mut media = self.readable();
         let shape = *media.shape();

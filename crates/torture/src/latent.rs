@@ -9,8 +9,8 @@ use media::{Fault, Media, SectorState, Unit};
 use std::collections::BTreeSet;
 
 impl CardUnderTest {
-    /// While a module is being rebuilt, a sector of a stripe that is not rebuilt yet goes bad on a survivor: that sector
-    /// is lost, and the same-numbered one of the absent member.
+    /// While a module is being rebuilt, a sector of a stripe that is not rebuilt yet goes bad on a survivor: that
+    /// sector is lost, and the same-numbered one of the absent member.
     pub(crate) fn latent_error(&mut self, rng: &mut Rng, bits: u16) -> Option<Impact> {
         let card = self.card.as_ref()?;
         card.rebuild_progress()?;

@@ -1,10 +1,10 @@
 //! Can any fault make it lie?
 //!
 //! [`sim`] plays the lives of any card and judges them; the rest of the crate is the card that is put to the test.
-//! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for payloads,
-//! power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows.
-//! A [`campaign`] is many lives of such cards, with all faults.
-//! [`tiny`] is a card small enough for millions of lives, with everything that a large one has.
+//! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for
+//! payloads, power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows. A
+//! [`campaign`] is many lives of such cards, with all faults. [`tiny`] is a card small enough for millions of lives,
+//! with everything that a large one has.
 
 pub mod campaign;
 mod controllers;

@@ -43,8 +43,8 @@ impl Kind {
     }
 }
 
-/// The media of such a card: flash that never errs by itself (but for the kind that fades), and refuses whoever has not claimed it last (except where
-/// cells are shared: some media can't refuse).
+/// The media of such a card: flash that never errs by itself (but for the kind that fades), and refuses whoever has not
+/// claimed it last (except where cells are shared: some media can't refuse).
 pub fn physics(kind: Kind) -> Physics {
     if kind == Kind::Fading {
         // Cycles enough for a life, so that it is time and reads that count.

@@ -34,8 +34,8 @@ impl CardUnderTest {
         }
     }
 
-    /// Goes on until nothing is left to do: the pass is over, what it found is written elsewhere, and what the host asked
-    /// for is answered.
+    /// Goes on until nothing is left to do: the pass is over, what it found is written elsewhere, and what the host
+    /// asked for is answered.
     fn settle(&mut self) {
         let Some(card) = &mut self.card else { return };
         for _ in 0..SETTLE_STEPS {

@@ -42,8 +42,8 @@ impl Trial {
         life::run_guarded(|| self.subject(), &self.case)
     }
 
-    /// Lives the life, and saves what lies on the card's media then as a folder of images. A life that ends in a panic leaves
-    /// nothing, and panics here.
+    /// Lives the life, and saves what lies on the card's media then as a folder of images. A life that ends in a panic
+    /// leaves nothing, and panics here.
     pub fn save_image(&self, dir: &Path) -> std::io::Result<()> {
         let (_, subject) = life::run_and_keep(self.subject(), &self.case);
         subject.save_image(dir)

@@ -95,8 +95,8 @@ impl Failure {
     }
 }
 
-/// Does something that may panic, which is a failure then. The process's panic hook still prints it. Nothing of what a panic
-/// leaves half done may be used again.
+/// Does something that may panic, which is a failure then. The process's panic hook still prints it. Nothing of what a
+/// panic leaves half done may be used again.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {
     let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
     caught.map_err(|payload| Failure::Panicked { message: payload.into() })

@@ -12,8 +12,8 @@
 //!
 //! Invariants:
 //! - nothing here imports anything of the crate around it;
-//! - the oracle's knowledge is private to [`oracle`], and no method of [`Subject`] is given any of it: a card can't make
-//!   its judge agree with it.
+//! - the oracle's knowledge is private to [`oracle`], and no method of [`Subject`] is given any of it: a card can't
+//!   make its judge agree with it.
 
 pub mod activity;
 pub mod ask;

@@ -236,8 +236,8 @@ pub trait Subject {
     /// and one more is under way, whose outcome the chooser decides; a recovery with fewer operations runs to its end.
     fn recover(&mut self, cut_after: Option<u64>, chooser: &mut dyn Chooser) -> Result<RecoveryReport, NotRecovered>;
 
-    /// Handles the next event, with the power cut during an operation that begins and ends within it, as a header that is
-    /// written at once does: the one after so many others. `false`: there are no more; the card is spoilt then.
+    /// Handles the next event, with the power cut during an operation that begins and ends within it, as a header that
+    /// is written at once does: the one after so many others. `false`: there are no more; the card is spoilt then.
     fn cut_within(&mut self, _after: u64, _chooser: &mut dyn Chooser) -> bool {
         false
     }

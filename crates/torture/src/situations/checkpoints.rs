@@ -1,5 +1,5 @@
-//! Situations of checkpoints: being written, relied on, damaged, given up; and those in which modules and stripes that a
-//! checkpoint may tell of are gone.
+//! Situations of checkpoints: being written, relied on, damaged, given up; and those in which modules and stripes that
+//! a checkpoint may tell of are gone.
 
 use super::situation::{Past, Situation};
 use super::words::{FLUSH, fua, of, read, trim, write};

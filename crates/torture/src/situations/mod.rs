@@ -1,6 +1,7 @@
 //! Situations in which the power may go: how a card came to be as it is, and what it is asked then.
 //!
-//! Each is there for a reason that no other has. They are data: [`all`] has them, [`Situation::build`] brings a card there.
+//! Each is there for a reason that no other has. They are data: [`all`] has them, [`Situation::build`] brings a card
+//! there.
 
 mod build;
 mod checkpoints;

@@ -1,5 +1,5 @@
-//! Lives that ended badly once, as small as they could be made: `tests/regressions/*.json`, as `flashrig torture` writes
-//! them.
+//! Lives that ended badly once, as small as they could be made: `tests/regressions/*.json`, as `flashrig torture`
+//! writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! Cards that wear out, fade, and are read often. `LIVES=30 cargo test -p torture --test it wear -- --nocapture` tries more of
-//! them, and shows how long they lived; `FROM=41 LIVES=42` tries the one of a seed again.
+//! Cards that wear out, fade, and are read often. `LIVES=30 cargo test -p torture --test it wear -- --nocapture` tries
+//! more of them, and shows how long they lived; `FROM=41 LIVES=42` tries the one of a seed again.
 
 use card::Health;
 use device::{Rng, Time};

@@ -35,7 +35,6 @@ const WHOLE: &str = ".";
 const NOT_YET: &[(&str, &[Rule])] = &[
     ("card", &[Rule::Circle, Rule::Headless, Rule::ShortDoc]),
     ("live", &[Rule::Circle, Rule::TextInError]),
-    ("torture", &[Rule::Circle, Rule::TextInError, Rule::Headless, Rule::ShortDoc]),
 ];
 
 fn root() -> PathBuf {

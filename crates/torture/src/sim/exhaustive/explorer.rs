@@ -70,7 +70,8 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// The script is over. The card goes on by itself, and what it does then can be cut as well. The present point was cut.
+    /// The script is over. The card goes on by itself, and what it does then can be cut as well. The present point was
+    /// cut.
     pub fn run_out<S: Subject + Clone>(&mut self, mut bench: Bench<S>) -> Result<(), Wrong> {
         let mut after = 0;
         while bench.in_flight() > 0 || after < self.limits.steps_after && !bench.at_rest()? {

@@ -20,8 +20,8 @@ pub struct Limits {
     pub linger: u64,
     /// Steps of the card after the last answer at which power is cut.
     pub steps_after: u32,
-    /// When the card has recovered from a nested cut, a module is pulled, and every sector is read once more: what a cut
-    /// left torn must not use the redundancy up. Not where something else does.
+    /// When the card has recovered from a nested cut, a module is pulled, and every sector is read once more: what a
+    /// cut left torn must not use the redundancy up. Not where something else does.
     pub loses: bool,
     /// The seed of everything that is drawn.
     pub seed: u64,

@@ -1,10 +1,11 @@
 //! Every cut of a short script.
 //!
 //! From a snapshot, a script is played one thing at a time. Before each, power is cut in every way that the card's
-//! operations under way allow, and during what a step writes at once; the card recovers, with cuts in the recovery and in
-//! what follows it, and every sector is read.
+//! operations under way allow, and during what a step writes at once; the card recovers, with cuts in the recovery and
+//! in what follows it, and every sector is read.
 //!
-//! A cut that leaves the same media to a host that has seen the same as one before it is not made again, and not counted.
+//! A cut that leaves the same media to a host that has seen the same as one before it is not made again, and not
+//! counted.
 
 mod explorer;
 mod limits;

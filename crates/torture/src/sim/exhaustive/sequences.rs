@@ -41,8 +41,8 @@ pub fn script(asks: &[Ask], depth: u32) -> Vec<HostStep> {
     [HostStep::Depth(depth)].into_iter().chain(asks.iter().map(|&ask| HostStep::Ask(ask))).collect()
 }
 
-/// Cuts all sequences of [`sequences`] that begin with `first`, with at most `depth` requests in flight, at all points that
-/// come when all of `first` was submitted. How many sequences there were, and how they were cut.
+/// Cuts all sequences of [`sequences`] that begin with `first`, with at most `depth` requests in flight, at all points
+/// that come when all of `first` was submitted. How many sequences there were, and how they were cut.
 pub fn cut_sequences<S: Subject + Clone>(
     start: &Bench<S>,
     first: &[Ask],

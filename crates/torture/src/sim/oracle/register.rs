@@ -1,9 +1,10 @@
 //! The values that a sector may read as: its versions, and, once a part of it was written by itself, the versions of
 //! each part.
 //!
-//! A version of some parts has a number of the sector, as every other version. Each part is judged as a sector is. And all
-//! parts together must be what the sector held at one time: writes that share a sector, one of which covers only a part of
-//! it, take effect in the order of their submission, so next to a version of the whole sector there are only later ones.
+//! A version of some parts has a number of the sector, as every other version. Each part is judged as a sector is. And
+//! all parts together must be what the sector held at one time: writes that share a sector, one of which covers only a
+//! part of it, take effect in the order of their submission, so next to a version of the whole sector there are only
+//! later ones.
 
 use super::history::{History, Seeing};
 use super::version::{Moment, Version};
