@@ -17,7 +17,7 @@ impl Chooser for Rng {
 /// Takes every possible way through a sequence of choices, one after the other:
 ///
 /// ```
-/// # use sim::{Chooser, Paths};
+/// # use torture::sim::{Chooser, Paths};
 /// let mut paths = Paths::new();
 /// let mut seen = Vec::new();
 /// loop {
