@@ -1,6 +1,6 @@
 //! What makes a card of flash and flash management: link, buffer, scheduler.
 
-use super::energy::Capacitors;
+use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
 use ftl::FtlConfig;
 use media::nand::NandConfig;

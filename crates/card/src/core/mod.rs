@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod bus;
+pub mod capacitors;
 pub mod config;
 pub mod counters;
 pub mod dies;
