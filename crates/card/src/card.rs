@@ -164,7 +164,7 @@ pub trait Contents: Clone + Debug + Sized {
     fn rests(card: &mut Card<Self>, now: Time);
     /// Space or buffer came free, before the core goes on with what waits.
     fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);
-    /// What the core waits with is not all: something of the contents waits as well.
+    /// Something of the contents waits, beside the requests that the core has waiting.
     fn waits(card: &Card<Self>) -> bool;
     /// Writes, or the contents, wait for stripes: those that are written may have to be synced first.
     fn sync_what_is_left(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);

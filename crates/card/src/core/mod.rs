@@ -1,4 +1,5 @@
-//! What every card is: the host's requests, the link, the buffer, the dies, collection, and the account of its work.
+//! The core that every card has: the host's requests, the link, the buffer, the dies, collection, and the account of its
+//! work.
 
 pub mod buffer;
 pub mod bus;

@@ -19,7 +19,7 @@ impl Card<Storage> {
     /// Begins a checkpoint, unless one is being written or the medium can do without.
     pub fn begin_checkpoint(&mut self, now: Time) {
         let store = &mut self.contents.store;
-        // What a volatile medium lost need not have been written last: recovery reads everything anyway.
+        // A volatile medium may have lost sectors that were not written last: recovery reads everything anyway.
         let can = !store.media.is_volatile() && store.payload_bytes() >= CHECKPOINT_HEAD_BYTES;
         if self.core.ftl.writes_checkpoint() || !can {
             return;

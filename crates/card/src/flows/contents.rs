@@ -1,4 +1,4 @@
-//! What programs, erases and reads of a card with contents bring about.
+//! Programs, erases and reads of a card with contents, when their time on the die is over.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -51,7 +51,7 @@ impl Card<Storage> {
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
                 match self.contents.store.retire_later(band.0, die) {
                     Ok(()) => {}
-                    // What holds the module does not even take the mark.
+                    // The file or drive that holds the module does not even take the mark.
                     Err(MediaError::Host | MediaError::NoSpace) => return self.lose_module_of(now, die),
                     Err(MediaError::NoAnswer | MediaError::NoModule) => return self.die_is_dead(now, die),
                     Err(_) => {
@@ -266,7 +266,7 @@ impl Card<Storage> {
         });
     }
 
-    /// What is under way on the media: begun, and not reported.
+    /// The operations under way on the media: begun, and not reported.
     pub fn under_way(&self) -> Vec<UnderWay> {
         let store = &self.contents.store;
         let mut all = Vec::new();

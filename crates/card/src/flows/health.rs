@@ -1,8 +1,5 @@
-//! How much of a card's life is spent, and what happened in it: in the words of the NVMe log of health information.
-//!
-//! Totals lie in the modules' headers, so they survive the power. They are written at each start, when the card is shut down
-//! in order, when its spare is used up, and in between once a minute or once as many sectors were transferred as
-//! the card has ([`MIN_LAG_SECTORS`] at least). So after a power cut they lag by that much, and by what was in flight.
+//! A card counts what it has done in its life, and tells its health. `contents/health.rs` says when the totals are
+//! written.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -55,7 +52,7 @@ impl Card<Storage> {
         dead || !active(&self.contents.store)
     }
 
-    /// What is left of the spare space that a new card has, in percent.
+    /// The share of a new card's spare space that is left, in percent.
     fn available_spare(&self) -> u8 {
         if self.core.phase.is_read_only() {
             return 0;
@@ -177,7 +174,7 @@ impl Card<Storage> {
         self.contents.life.now
     }
 
-    /// What the host wrote has to be durable before a list says that something is a hole no more.
+    /// Data of the host have to be durable before a list says that their LBAs are holes no more.
     fn flush_for_holes(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.contents.holes.dirty.is_empty() {
             return;
@@ -205,7 +202,7 @@ impl Card<Storage> {
         let crate::contents::store::Store { media, headers, slots, .. } = &mut self.contents.store;
         headers.common.clean = true;
         headers.common.lost_writes = false;
-        // What can't be written is what an unsafe shutdown leaves: the next start says so.
+        // A header that can't be written leaves an unsafe shutdown: the next start says so.
         let _unsafe = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 

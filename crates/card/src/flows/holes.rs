@@ -1,10 +1,4 @@
-//! Trimmed sectors, so that they stay trimmed when the power goes.
-//!
-//! The media tell of holes by segments: one sector with a bit for each LBA, as of a version. Data of a later version
-//! stand, whatever the bit says. A card with capacitors owes such a sector for each segment with trims that it has
-//! acknowledged, and writes it when power fails at the latest; one without writes them when it is flushed. It may say
-//! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
-//! stays, because losing the new data must not bring back what the trim took away.
+//! A card makes its trims durable. `contents/holes.rs` says how the media tell of holes, and when they are owed a list.
 
 use crate::card::Card;
 use crate::contents::Storage;
@@ -62,7 +56,7 @@ impl Card<Storage> {
         self.core.config.power_loss_protection || planted(Canary::EraseBeforeTrims)
     }
 
-    /// So many of the bands that wait may be erased, as far as trims are concerned.
+    /// The number of waiting bands that may be erased, as far as trims are concerned.
     fn erasable_beside_trims(&self) -> usize {
         if self.erases_despite_trims() { usize::MAX } else { self.contents.holes.trims.cleared }
     }
@@ -179,7 +173,7 @@ impl Card<Storage> {
     /// Writes the holes of a segment. There is room for them.
     pub(crate) fn write_holes(&mut self, segment: u32, as_of: u64) {
         let holes = &mut self.contents.holes;
-        // Of a segment the list that is written last counts. Whoever asks may have waited since, and another list been
+        // The list of a segment that is written last counts. The caller may have waited since, and another list been
         // written as of a later version: up to that all was durable, and it still is.
         let as_of = as_of.max(holes.as_of);
         holes.as_of = as_of;
@@ -193,8 +187,8 @@ impl Card<Storage> {
         self.contents.store.put(ppa, list);
     }
 
-    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. What
-    /// came later has a higher one: it stands, or is owed.
+    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. Data
+    /// and trims that came later have a higher one: the data stand, and the trims are owed.
     pub(crate) fn list_of_holes(&mut self, segment: u32) -> Content {
         let lbas = self.core.ftl.hole_segment_lbas();
         let first = segment * lbas;

@@ -1,4 +1,4 @@
-//! What the flows of the core bring about on a card that holds bytes.
+//! The hooks of the core's flows, for a card that holds bytes.
 
 use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
 use crate::contents::Storage;
@@ -60,7 +60,7 @@ impl Contents for Storage {
     }
 
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
-        // What could not be read was rebuilt from its stripe meanwhile.
+        // Sectors that could not be read were rebuilt from their stripe meanwhile.
         let submitted = card.core.host[id].submitted;
         let record = card.core.account.record(id).expect("it explains");
         let known = record.settled.total_ns() + record.flash.total_ns();
@@ -247,7 +247,7 @@ impl Contents for Storage {
     }
 
     fn holds_relocation(card: &Card<Self>) -> bool {
-        // What failed goes first: free bands are for it, and collection would take them.
+        // Stripes that failed go first: free bands are for their sectors, and collection would take them.
         card.core.phase.is_halted() || !card.contents.failed.is_empty()
     }
 
@@ -298,7 +298,7 @@ impl Contents for Storage {
     }
 
     fn events_done(card: &mut Card<Self>, now: Time, idle: bool) {
-        // Whatever waits for room then waits for ever.
+        // Sectors and requests that wait for room then wait for ever.
         if idle && card.is_beyond_writing() {
             card.core.phase.halt();
         }

@@ -60,8 +60,8 @@ impl Card<Storage> {
         }
         let Store { media, headers, slots, .. } = &mut *store;
         headers.common.lost_writes = true;
-        // Who does not answer now and is back later has an older generation, and is told from this by its fellows; if
-        // nobody answers, there is nobody to be told.
+        // A module that does not answer now and is back later has an older generation, and is told from this by its
+        // fellows; if no module answers, there is none to be told.
         let _ = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 }

@@ -1,4 +1,4 @@
-//! What a card does.
+//! The flows of a card: each takes what has happened from the core and the contents, and says what goes on.
 
 mod checkpoint;
 mod contents;

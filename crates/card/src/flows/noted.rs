@@ -1,13 +1,5 @@
-//! What the headers say of what is durable.
-//!
-//! Of a stripe that has lost more than parity stands for, nothing on the media tells whether it ever was durable. The headers
-//! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
-//! over. Invariants:
-//! - what they say is durable is, and stays so until its band is erased;
-//! - of what made a band stale they say so before it is erased;
-//! - a band that they say holds something does, until they say that it does not: before it is erased;
-//! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
-//!   left on blocks that could not be.
+//! The durable watermarks in the headers: when they are moved, and when they are written. `contents/noted.rs` has the
+//! invariants.
 
 use crate::card::Card;
 use crate::contents::Storage;
@@ -27,7 +19,7 @@ impl Card<Storage> {
         self.forget_durable(stream);
         let (ftl, noted) = (&self.core.ftl, &mut self.contents.noted);
         let band_sequence = ftl.opening(sealed.stripe.band).sequence;
-        // What shares its cells can be spoiled until all of them are programmed.
+        // Stripes that share its cells can be spoiled until all of them are programmed.
         let StripeId { band, index } = sealed.stripe;
         let at = Durable { band_sequence, stripe: ftl.cells_begin(StripeId { band, index }) };
         noted.left_behind.remove(&band.0);
@@ -54,7 +46,7 @@ impl Card<Storage> {
         let is_over = self.core.phase.start_is_over();
         let common = &mut self.contents.store.headers.common;
         if !is_over {
-            // What was found they tell of already.
+            // They tell already of the bands that were found.
             common.holds.insert_all(&holds);
             return;
         }
@@ -70,7 +62,7 @@ impl Card<Storage> {
         self.contents.store.headers.common.no_erases = no_erases;
     }
 
-    /// Something that is durable lies in the band. Of what was found that counts only when the start is over.
+    /// Something that is durable lies in the band. A band that was found holds something only once the start is over.
     fn holds_durable(&self, band: BandId, durable: &[Durable; 2]) -> bool {
         let is_in_use = !matches!(self.core.ftl.band_state(band), BandState::Free | BandState::Retired);
         if !is_in_use || self.core.erasing.iter().any(|erasing| erasing.band == band) {
@@ -89,8 +81,8 @@ impl Card<Storage> {
         is_durable && (0..self.core.ftl.layout().dies).any(is_written)
     }
 
-    /// A band is about to be erased. What made its sectors stale is durable; should it ever be lost, that must be known,
-    /// for nothing older is left then.
+    /// A band is about to be erased. The data that made its sectors stale are durable; should they ever be lost, that
+    /// must be known, for nothing older is left then.
     pub(crate) fn note_erase(&mut self, band: BandId) {
         self.note_erase_beside_rescue();
         let store = &self.contents.store;

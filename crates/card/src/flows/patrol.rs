@@ -1,10 +1,5 @@
-//! Finding what fades before it is lost: a pass over everything once in a while, and a look at bands that are read often.
-//!
-//! Data fade with time and with reads of their block, those that nobody asks for too. So a card with a patrol reads all
-//! that is on flash at each start and then once in an interval, and a band when one of its blocks was read so often. What
-//! a read says to be near to its end is written elsewhere (`scrub.rs`).
-//!
-//! Time for data is not only the time that requests take: [`Card::rest`] lets days pass in which nothing happens.
+//! A card with a patrol looks at everything once in a while, and at bands that are read often. `contents/patrol.rs` says
+//! why; data that a read reports to be near its end are written elsewhere (`scrub.rs`).
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;

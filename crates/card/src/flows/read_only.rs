@@ -1,8 +1,8 @@
 //! A card whose spare is used up: it takes no more writes, and all that it holds can be read.
 //!
 //! Bad blocks narrow bands until collection has no room left to free any. When writes wait and nothing of the card's own is
-//! under way, nothing will ever come free: the card is read-only from then on. What waits gets an explicit error, and so
-//! does what comes later. The headers remember it.
+//! under way, nothing will ever come free: the card is read-only from then on. Requests that wait get an explicit
+//! error, and so do those that come later. The headers remember it.
 
 use crate::card::{Card, Contents, Done};
 use crate::core::host_request::Stage;

@@ -1,11 +1,5 @@
-//! A module that is new, or was away, gets what belongs on it.
-//!
-//! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
-//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
-//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
-//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
-//!
-//! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
+//! A module that is new, or was away, gets what belongs on it. `contents/rebuild.rs` says in which order, and when it
+//! counts.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -157,8 +151,8 @@ impl Card<Storage> {
                 if !store.blocks.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
                     continue;
                 }
-                // What has to be restored may not be known yet; but what is erased until then makes room for what that
-                // waits for.
+                // The stripes that have to be restored may not be known yet; but blocks that are erased until then make room
+                // for those writes on which that knowledge waits.
                 let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 if must_wait {
@@ -178,7 +172,8 @@ impl Card<Storage> {
                 if self.lets_another_make_room() {
                     continue;
                 }
-                // What it waits for may be in a cache that is written by itself only when it is full, and the host at rest.
+                // The stripe it waits for may be in a cache that is written by itself only when it is full, and the host may
+                // be at rest.
                 return self.sync_soon(now);
             }
             let logical = rebuild.logical;
@@ -201,8 +196,8 @@ impl Card<Storage> {
         self.core.erasing.iter().any(|erasing| erasing.band == band) || self.may_be_needed_yet(band, die)
     }
 
-    /// What is left waits for something to be written, for which there may be no room on the modules that there are: a module
-    /// that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
+    /// The blocks left wait for something to be written, for which there may be no room on the modules that there are: a
+    /// module that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
     fn lets_another_make_room(&mut self) -> bool {
         let makes_room = |logical: &u32| {
             let Store { blocks, slots, .. } = &self.contents.store;
@@ -262,7 +257,7 @@ impl Card<Storage> {
         ended
     }
 
-    /// What was under way was the last of a rebuild that was given up.
+    /// The operation that has ended was the last of a rebuild that was given up.
     fn rebuild_was_given_up(&mut self, now: Time, done: &mut Done<Storage>) -> bool {
         if !self.contents.rebuilds.current.as_ref().is_some_and(|rebuild| rebuild.given_up) {
             return false;
@@ -339,7 +334,7 @@ impl Card<Storage> {
             rebuild.unit = None;
         }
         self.contents.store.blocks.filled = None;
-        // What waited for the block.
+        // Erases and relocations may have waited for the block.
         self.erase_stale(now);
         self.go_on(now, done);
     }
@@ -425,7 +420,7 @@ impl Card<Storage> {
         }
     }
 
-    /// What the rebuild has under way.
+    /// The operation that the rebuild has under way.
     pub(crate) fn rebuild_under_way(&self, work: Work, at: UnitAddress) -> Option<UnderWay> {
         let store = &self.contents.store;
         if self.contents.rebuilds.current.as_ref().is_none_or(|rebuild| rebuild.given_up) {

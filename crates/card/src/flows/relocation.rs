@@ -114,7 +114,7 @@ impl<C: Contents> Card<C> {
         let before = self.core.ftl.counters().relocated_sectors;
         C::relocate(self, relocation);
         let moved = (self.core.ftl.counters().relocated_sectors - before) as u32;
-        // What the host overwrote meanwhile needs no program.
+        // Sectors that the host overwrote meanwhile need no program.
         self.core.relocations.remove_sectors(relocation.sectors() - moved);
         self.program_sealed(now);
         if self.core.ftl.stale_bands_wait() {

@@ -1,10 +1,5 @@
-//! What a start has found in stripes that are not whole.
-//!
-//! Power went while they were programmed, or something of them is lost. What they hold was read by the start, and is
-//! written elsewhere first of all; invariants:
-//! - until all of it is durable elsewhere, no band is erased that held sectors: it may be the last to hold what was durable
-//!   before the power went;
-//! - what was read counts even if the stripe loses more before it is moved.
+//! A start has found sectors in stripes that are not whole: the card rescues them. `contents/rescue.rs` has the
+//! invariants.
 
 use crate::card::Card;
 use crate::contents::Storage;
@@ -28,7 +23,7 @@ impl Card<Storage> {
         }
     }
 
-    /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
+    /// The number of waiting bands that may be erased, as far as the rescue is concerned.
     pub(crate) fn erasable_beside_rescue(&self) -> usize {
         self.contents.rescue.as_ref().filter(|of| !of.lacks_room).map_or(usize::MAX, |of| of.erasable)
     }
@@ -47,7 +42,7 @@ impl Card<Storage> {
         }
     }
 
-    /// What an address held when the card was started, while it is the newest version of its sector.
+    /// The sector that an address held when the card was started, while it is the newest version.
     pub(crate) fn rescued(&self, ppa: Ppa) -> Option<&Content> {
         let content = self.contents.rescue.as_ref()?.by_address.get(&ppa.0);
         content.filter(|_| self.core.ftl.is_current(ppa))

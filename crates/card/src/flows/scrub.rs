@@ -88,7 +88,7 @@ impl Card<Storage> {
         let mut found = 0;
         for unit in (0..layout.width).filter(|unit| in_use >> unit & 1 == 1) {
             let at = layout.unit_address(stripe, unit);
-            // What is known to be away is no news.
+            // A unit that is known to be away is no news.
             if self.core.ftl.blocks().is_dead(at.die) || store.blocks.absent.contains(&(stripe.band.0, at.die)) {
                 continue;
             }

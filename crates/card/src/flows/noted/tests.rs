@@ -1,4 +1,4 @@
-//! What the headers say on the media, at each moment.
+//! The headers on the media say at each moment how far the streams are durable.
 
 use super::*;
 use crate::contents::rescue::Rescue;
@@ -140,7 +140,7 @@ fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_the
     let second = said(&mut card);
     assert!(!second.no_erases && second.sequence > first.sequence);
     assert_ne!(second.durable, first.durable);
-    // What the band itself held counts no more.
+    // Sectors that the band itself held count no more.
     let band = card.core.ftl.layout().band_of(card.core.ftl.lookup(Lba(0)).unwrap());
     assert!(second.holds.contains(band.0));
     card.note_erase(band);
@@ -209,7 +209,7 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     card.save_totals();
     let held = holding(&card);
     assert!(held.len() > 2 && said(&mut card).holds.iter().eq(held));
-    // What is found is said again when the start is over, and not before: nor is it taken back.
+    // Bands that are found are told of again when the start is over, and not before: nor is it taken back.
     let mut card = reopened(card.into_media().unwrap());
     let found = said(&mut card).holds;
     card.contents.store.headers.common.holds = BandSet::default();
