@@ -25,7 +25,7 @@ impl Card<Storage> {
             return;
         }
         let version = store.take_version();
-        let owed: Vec<u32> = self.contents.holes.dirty.keys().copied().collect();
+        let owed = self.contents.holes.owed_segments();
         let payload_bytes = store.payload_bytes();
         self.core.ftl.begin_checkpoint(version, &owed, payload_bytes);
         self.contents.checkpoint.begin(version);
@@ -44,7 +44,7 @@ impl Card<Storage> {
         let is_due = self.core.ftl.bands_since_checkpoint() >= u64::from(every) || self.core.ftl.checkpoint_is_flawed();
         let is_free = !self.contents.failed.has_displaced()
             && !self.core.ftl.must_empty()
-            && self.contents.holes.owed_since_start.is_none();
+            && self.contents.holes.owed_since_start().is_none();
         if is_due && is_free && self.core.ftl.has_room_for_part() {
             self.begin_checkpoint(now);
         }

@@ -130,7 +130,7 @@ impl Card<Storage> {
             // With capacitors, as when power fails: room is made for what is owed, where any can be.
             self.drain(now);
             self.finish_own_work(done);
-            if self.contents.holes.dirty.is_empty() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
+            if !self.contents.holes.are_owed() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
                 self.write_last_headers();
             }
         }
@@ -140,7 +140,7 @@ impl Card<Storage> {
 
     /// Data of the host have to be durable before a list says that their LBAs are holes no more.
     fn flush_for_holes(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.holes.dirty.is_empty() {
+        if !self.contents.holes.are_owed() {
             return;
         }
         let as_of = self.contents.store.next_version - 1;

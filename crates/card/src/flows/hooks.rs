@@ -112,7 +112,7 @@ impl Contents for Storage {
     }
 
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
-        (!card.contents.holes.dirty.is_empty()).then_some(card.contents.store.next_version - 1)
+        card.contents.holes.are_owed().then_some(card.contents.store.next_version - 1)
     }
 
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {

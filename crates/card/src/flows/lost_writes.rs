@@ -55,7 +55,7 @@ impl Card<Storage> {
         if !self.core.config.power_loss_protection {
             return;
         }
-        if is_empty && self.contents.holes.dirty.is_empty() {
+        if is_empty && !self.contents.holes.are_owed() {
             return self.nothing_was_lost();
         }
         let Store { media, headers, slots, .. } = &mut *store;

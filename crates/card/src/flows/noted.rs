@@ -119,7 +119,7 @@ impl Card<Storage> {
         self.forget_rescued();
         let is_whole = !self.is_rescuing() && !self.core.ftl.must_empty();
         let erases = self.core.ftl.stale_bands_wait() || !self.core.erasing.is_empty();
-        if is_whole && !erases && self.contents.holes.owed_since_start.is_none() {
+        if is_whole && !erases && self.contents.holes.owed_since_start().is_none() {
             self.core.phase.end_start();
             self.save_totals();
         }

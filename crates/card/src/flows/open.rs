@@ -3,7 +3,7 @@
 use crate::CardConfig;
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::holes::TrimsBeforeErase;
+use crate::contents::holes::Holes;
 use crate::contents::noted::Noted;
 use crate::contents::rescue::Rescue;
 use crate::contents::store::{HeaderFailed, Headers, Store};
@@ -202,8 +202,7 @@ impl Card<Storage> {
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
         // All that was found is on flash.
-        card.contents.holes.as_of = found.next_version - 1;
-        card.contents.holes.trims = TrimsBeforeErase::at_start(stale_bands);
+        card.contents.holes = Holes::found(found.next_version - 1, stale_bands);
         card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
         card.restore_totals();

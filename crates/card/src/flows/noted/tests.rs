@@ -71,7 +71,7 @@ fn a_start_is_over_when_all_that_was_found_is_whole_and_nothing_is_left_to_erase
         assert_eq!(said(&mut card).durable, found);
         assert_ne!(tiny::step(&mut card), Time::NEVER);
     }
-    assert!(card.contents.rescue.is_none() && card.contents.holes.owed_since_start.is_none());
+    assert!(card.contents.rescue.is_none() && card.contents.holes.owed_since_start().is_none());
     assert!(!card.core.ftl.must_empty() && !card.core.ftl.stale_bands_wait() && card.core.erasing.is_empty());
     let over = said(&mut card);
     assert!(over.no_erases && over.durable[1].band_sequence > 0, "{over:?}");
