@@ -21,7 +21,7 @@ pub struct ModuleRebuild {
     pub todo: VecDeque<(BandId, u32)>,
     pub blocks: usize,
     /// Flash management knows what has to be rebuilt.
-    pub is_noted: bool,
+    pub requirement_recorded: bool,
     pub at: Option<UnitAddress>,
     /// The unit at `at` waits for its time.
     pub waits: bool,

@@ -4,9 +4,9 @@ use crate::CardConfig;
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::holes::Holes;
-use crate::contents::noted::Noted;
 use crate::contents::rescue::Rescue;
 use crate::contents::store::{HeaderFailed, Headers, Store};
+use crate::contents::watermark::Watermarks;
 use crate::core::Core;
 use crate::core::phase::Lifecycle;
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
@@ -203,7 +203,7 @@ impl Card<Storage> {
         let stale_bands = card.core.ftl.stale_bands();
         // All that was found is on flash.
         card.contents.holes = Holes::found(found.next_version - 1, stale_bands);
-        card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
+        card.contents.watermarks = Watermarks::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
         card.restore_totals();
         card.begin_patrol(true);

@@ -116,7 +116,7 @@ impl Card<Storage> {
             logical,
             todo,
             blocks,
-            is_noted: false,
+            requirement_recorded: false,
             at: None,
             waits: false,
             unit: None,
@@ -138,7 +138,7 @@ impl Card<Storage> {
                 return;
             }
             rebuild.begun.get_or_insert(now);
-            if !std::mem::replace(&mut rebuild.is_noted, true) {
+            if !std::mem::replace(&mut rebuild.requirement_recorded, true) {
                 self.core.ftl.note_needed();
                 self.program_sealed(now);
             }

@@ -192,10 +192,10 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
         // Until something of it is durable nothing of a band that was opened for it counts.
         while tiny::step(&mut card) != Time::NEVER {
             card.note_durable();
-            let (ftl, noted) = (&card.core.ftl, &card.contents.noted);
+            let ftl = &card.core.ftl;
             let opened = |band: &u32| ftl.opening(BandId(*band)).sequence;
             let held = |band: &u32| card.contents.store.headers.common.holds.contains(*band);
-            let durable = noted.in_flight[0].front().map_or(noted.end[0], |(_, at)| *at);
+            let durable = card.contents.watermarks.of_stream(0);
             for band in (0..16).filter(|band| opened(band) != 0 && ftl.opening(BandId(*band)).stream == 0) {
                 let begun = (opened(&band), 0) < (durable.band_sequence, durable.stripe);
                 assert_eq!(held(&band), begun, "band {band}");
