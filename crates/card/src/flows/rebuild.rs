@@ -116,7 +116,7 @@ impl Card<Storage> {
             logical,
             todo,
             blocks,
-            requirement_recorded: false,
+            snapshot_taken: false,
             at: None,
             waits: false,
             unit: None,
@@ -138,11 +138,11 @@ impl Card<Storage> {
                 return;
             }
             rebuild.begun.get_or_insert(now);
-            if !std::mem::replace(&mut rebuild.requirement_recorded, true) {
-                self.core.ftl.note_needed();
+            if !std::mem::replace(&mut rebuild.snapshot_taken, true) {
+                self.core.ftl.take_rebuild_snapshot();
                 self.program_sealed(now);
             }
-            let may_fill = self.core.ftl.needed_is_known();
+            let may_fill = self.core.ftl.rebuild_snapshot_is_durable();
             // Each that is left is looked at once.
             for _ in 0..self.contents.rebuilds.current.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
@@ -212,13 +212,13 @@ impl Card<Storage> {
         let Some(next) = self.contents.rebuilds.waiting.remove(next) else { return false };
         let waits = self.contents.rebuilds.current.take().expect("it goes on");
         self.contents.rebuilds.waiting.push_back(waits.logical);
-        self.core.ftl.forget_needed();
+        self.core.ftl.drop_rebuild_snapshot();
         self.begin_rebuild(next);
         true
     }
 
     fn next_rebuild(&mut self) {
-        self.core.ftl.forget_needed();
+        self.core.ftl.drop_rebuild_snapshot();
         if let Some(logical) = self.contents.rebuilds.waiting.pop_front() {
             self.begin_rebuild(logical);
         }

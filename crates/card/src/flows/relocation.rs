@@ -49,10 +49,10 @@ impl<C: Contents> Card<C> {
 
     #[inline]
     fn relocation_due(&mut self, now: Time, idle: bool) -> Option<Due> {
-        if self.core.ftl.gc_demand(idle) {
+        if self.core.ftl.prepare_relocation(idle) {
             return Some(Due::Collection);
         }
-        (idle && self.core.relocations.may_fold(now) && self.core.ftl.fold_demand()).then_some(Due::Fold)
+        (idle && self.core.relocations.may_fold(now) && self.core.ftl.prepare_fold()).then_some(Due::Fold)
     }
 
     /// The next one out of the SLC cache waits until the rate allows it.
