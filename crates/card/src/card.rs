@@ -172,8 +172,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn syncs(card: &Card<Self>) -> bool;
     /// Nothing goes on any more unless bands are erased.
     fn lacks_room(card: &mut Card<Self>);
-    /// Work of the contents' own is under way, or to come while other events are (`goes_on`), that may make room.
-    fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool;
+    /// Work of the contents' own is under way, or to come while other events are (`events_to_come`), that may make room.
+    fn has_own_work(card: &Card<Self>, events_to_come: bool) -> bool;
     /// The spare is used up, for good.
     fn turned_read_only(card: &mut Card<Self>);
 }

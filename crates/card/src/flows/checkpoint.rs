@@ -33,7 +33,7 @@ impl Card<Storage> {
     }
 
     /// Goes on with the checkpoint, or begins one that is due.
-    pub(crate) fn checkpoint_on(&mut self, now: Time) {
+    pub(crate) fn advance_checkpoint(&mut self, now: Time) {
         let every = self.core.config.ftl.persistence.map_or(0, |persistence| persistence.checkpoint_every_bands);
         if every == 0 || self.core.phase.is_halted() {
             return;

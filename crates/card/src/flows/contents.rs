@@ -93,7 +93,7 @@ impl Card<Storage> {
                     self.contents.failed.rewritten_in(sealed.stripe, failed);
                 }
             }
-            self.note_elsewhere(now, done);
+            self.settle_rewritten(now, done);
             return true;
         }
         if contents.is_empty() || self.core.phase.is_halted() {
@@ -140,7 +140,7 @@ impl Card<Storage> {
 
     /// Sectors of failed stripes are on flash elsewhere. They count when no program that shares their cells can be cut any
     /// more: what shares them is filled with padding now.
-    pub(crate) fn note_elsewhere(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn settle_rewritten(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.contents.failed.rewritten().is_empty() {
             return;
         }

@@ -76,7 +76,7 @@ impl Card<Storage> {
 
     /// Puts the totals into the headers, to be written.
     fn note_totals(&mut self) {
-        self.note_durable();
+        self.advance_watermarks();
         let store = &mut self.contents.store;
         self.contents.life.save(&mut store.headers.common, store.counters.lost_sectors);
     }

@@ -62,11 +62,11 @@ impl Card<Storage> {
         if self.erases_despite_trims() {
             return;
         }
-        while self.trims_go_on(now) {}
+        while self.advance_trims(now) {}
     }
 
     /// One step; false when there is nothing to do for now.
-    fn trims_go_on(&mut self, now: Time) -> bool {
+    fn advance_trims(&mut self, now: Time) -> bool {
         let owes = self.contents.holes.are_owed();
         match self.contents.holes.stage() {
             Stage::None if !owes && self.core.ftl.host_is_durable(self.contents.holes.written_barrier()) => {

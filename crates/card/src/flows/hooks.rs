@@ -286,12 +286,12 @@ impl Contents for Storage {
     }
 
     fn begin_on_medium(card: &mut Card<Self>) {
-        card.begin_what_began();
+        card.begin_on_slow_medium();
     }
 
     fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>) {
         if timer == Timer::Rebuild {
-            card.rebuild_may_go_on(now, done);
+            card.resume_rebuild(now, done);
         } else {
             card.sync_is_due(now, done);
         }
@@ -321,15 +321,15 @@ impl Contents for Storage {
             // A module that was waited for may be gone.
             card.synced(now, done);
         }
-        card.note_elsewhere(now, done);
+        card.settle_rewritten(now, done);
         card.rehome(now);
         if card.core.phase.is_draining() {
             return card.drain(now);
         }
-        card.rebuild_on(now);
+        card.advance_rebuild(now);
         card.write_owed_since_start(now);
-        card.checkpoint_on(now);
-        card.scrub_on(now, done);
+        card.advance_checkpoint(now);
+        card.advance_scrub(now, done);
     }
 
     fn waits(card: &Card<Self>) -> bool {
@@ -348,9 +348,9 @@ impl Contents for Storage {
         card.rescue_lacks_room();
     }
 
-    fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool {
+    fn has_own_work(card: &Card<Self>, events_to_come: bool) -> bool {
         let looks = card.contents.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
-        goes_on && (card.contents.rebuilds.current.is_some() || looks)
+        events_to_come && (card.contents.rebuilds.current.is_some() || looks)
     }
 
     fn turned_read_only(card: &mut Card<Self>) {

@@ -127,7 +127,7 @@ impl Card<Storage> {
         let mut gone = vec![logical];
         if !planted(Canary::GenerationNotRaised) {
             store.headers.set_state(logical as usize, SlotState::Missing);
-            self.note_durable();
+            self.advance_watermarks();
             gone.extend(self.tell_headers());
         }
         // The open stripes lose a unit, and what they hold goes elsewhere.

@@ -17,7 +17,7 @@ impl Card<Storage> {
     }
 
     /// Begins what the patrol has to look at, while no pass is under way.
-    pub(crate) fn patrol_on(&mut self, now: Time) {
+    pub(crate) fn begin_due_scrub(&mut self, now: Time) {
         let Some(config) = self.core.config.patrol else { return };
         let store = &mut self.contents.store;
         if self.contents.patrol.is_due(now, config.interval_ns) {

@@ -66,11 +66,11 @@ impl<C: Contents> Card<C> {
     /// Something is under way that may make room. A rebuild may wait for room itself: it is only while anything else is to
     /// come.
     fn has_own_work(&self) -> bool {
-        let goes_on = self.core.dies.in_flight() > 0 || !self.core.timers.are_over();
+        let events_to_come = self.core.dies.in_flight() > 0 || !self.core.timers.are_over();
         !self.core.stripes.is_empty()
             || C::syncs(self)
             || !self.core.erasing.is_empty()
             || self.core.relocations.on_their_way() > 0
-            || C::has_own_work(self, goes_on)
+            || C::has_own_work(self, events_to_come)
     }
 }

@@ -129,7 +129,7 @@ impl Card<Storage> {
     }
 
     /// Goes on with the rebuild, if nothing of it is under way.
-    pub(crate) fn rebuild_on(&mut self, now: Time) {
+    pub(crate) fn advance_rebuild(&mut self, now: Time) {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
@@ -270,7 +270,7 @@ impl Card<Storage> {
     }
 
     /// The time of the next unit has come.
-    pub(crate) fn rebuild_may_go_on(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn resume_rebuild(&mut self, now: Time, done: &mut Done<Storage>) {
         if let Some(rebuild) = &mut self.contents.rebuilds.current
             && std::mem::take(&mut rebuild.waits)
             && let Some(at) = rebuild.at

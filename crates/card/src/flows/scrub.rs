@@ -31,19 +31,19 @@ impl Card<Storage> {
     }
 
     /// Reads the next stripe, if none is being read.
-    pub(crate) fn scrub_on(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn advance_scrub(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
         if self.contents.scrub.is_none() {
-            self.patrol_on(now);
+            self.begin_due_scrub(now);
         }
         while let Some(scrub) = &self.contents.scrub
             && let Some(stripe) = scrub.next()
         {
             if scrub.is_over() {
                 self.contents.scrub = None;
-                self.patrol_on(now);
+                self.begin_due_scrub(now);
                 continue;
             }
             let state = self.core.ftl.band_state(stripe.band);

@@ -15,7 +15,7 @@ impl Card<Storage> {
     }
 
     /// Puts how far the streams are durable, and where it lies, into the headers, to be written.
-    pub(crate) fn note_durable(&mut self) {
+    pub(crate) fn advance_watermarks(&mut self) {
         let durable = self.contents.watermarks.advance_all(&self.core.ftl);
         let bands = (0..self.core.config.bands.min(HEADER_BANDS)).map(BandId);
         let holds: BandSet = bands.filter(|band| self.holds_durable(*band, &durable)).map(|band| band.0).collect();
@@ -63,7 +63,7 @@ impl Card<Storage> {
         self.note_erase_beside_rescue();
         let store = &self.contents.store;
         let before = store.headers.common.clone();
-        self.note_durable();
+        self.advance_watermarks();
         let Store { media, headers, slots, .. } = &mut self.contents.store;
         headers.common.no_erases = false;
         headers.common.holds.remove(band.0);

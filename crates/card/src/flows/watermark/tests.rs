@@ -84,10 +84,10 @@ fn before_a_start_is_over_the_headers_tell_of_what_there_was_before() {
     tiny::submit(&mut card, now, 12, 12);
     tiny::rest(&mut card, now);
     card.core.phase = Lifecycle::starting();
-    card.note_durable();
+    card.advance_watermarks();
     assert_eq!(card.contents.store.headers.common.durable, before);
     card.core.phase.end_start();
-    card.note_durable();
+    card.advance_watermarks();
     assert_ne!(card.contents.store.headers.common.durable, before);
 }
 
@@ -160,7 +160,7 @@ fn a_card_whose_power_is_gone_stops_before_it_erases() {
 }
 
 #[test]
-fn nothing_that_tells_of_an_erase_makes_a_card_go_on() {
+fn nothing_that_tells_of_an_erase_resumes_a_card() {
     let (mut card, _) = at_rest();
     card.core.phase.halt();
     card.note_erase(EMPTY);
@@ -191,7 +191,7 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
         tiny::submit(&mut card, now, first, 12);
         // Until something of it is durable nothing of a band that was opened for it counts.
         while tiny::step(&mut card) != Time::NEVER {
-            card.note_durable();
+            card.advance_watermarks();
             let ftl = &card.core.ftl;
             let opened = |band: &u32| ftl.opening(BandId(*band)).sequence;
             let held = |band: &u32| card.contents.store.headers.common.holds.contains(*band);
@@ -213,7 +213,7 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     let mut card = reopened(card.into_media().unwrap());
     let found = said(&mut card).holds;
     card.contents.store.headers.common.holds = BandSet::default();
-    card.note_durable();
+    card.advance_watermarks();
     assert_eq!(card.contents.store.headers.common.holds, BandSet::default());
     card.contents.store.headers.common.holds = found;
     card.start_up(Time::ZERO, &mut Vec::new());
@@ -232,10 +232,10 @@ fn a_band_that_lies_only_on_dies_that_are_gone_is_not_said_to_hold_anything() {
     let on: Vec<u32> = (0..6).filter(|die| !card.core.ftl.blocks().is_erased(band.0, *die)).collect();
     assert_eq!(on.len(), 3);
     for die in on {
-        card.note_durable();
+        card.advance_watermarks();
         assert!(card.contents.store.headers.common.holds.contains(band.0));
         card.core.ftl.set_die_dead(die, true);
     }
-    card.note_durable();
+    card.advance_watermarks();
     assert!(!card.contents.store.headers.common.holds.contains(band.0));
 }
