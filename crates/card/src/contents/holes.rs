@@ -188,7 +188,7 @@ impl Holes {
         self.trims.cleared = bands;
     }
 
-    /// So many bands wait, and data up to a version have to be durable before lists of holes are written for them.
+    /// Data up to a version have to be durable before lists of holes are written, for which so many bands wait.
     pub fn wait_for_data(&mut self, bands: usize, barrier: u64, as_of: u64) {
         self.trims.bands = bands;
         self.trims.stage = Stage::Before { barrier, as_of };
