@@ -164,7 +164,7 @@ pub trait Contents: Clone + Debug + Sized {
     fn rests(card: &mut Card<Self>, now: Time);
     /// Space or buffer came free, before the core goes on with what waits.
     fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);
-    /// What the core waits with is not all: something of the contents waits as well.
+    /// Something of the contents waits, beside the requests that the core has waiting.
     fn waits(card: &Card<Self>) -> bool;
     /// Writes, or the contents, wait for stripes: those that are written may have to be synced first.
     fn sync_what_is_left(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);
@@ -172,8 +172,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn syncs(card: &Card<Self>) -> bool;
     /// Nothing goes on any more unless bands are erased.
     fn lacks_room(card: &mut Card<Self>);
-    /// Work of the contents' own is under way, or to come while other events are (`goes_on`), that may make room.
-    fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool;
+    /// Work of the contents' own is under way, or to come while other events are (`events_to_come`), that may make room.
+    fn has_own_work(card: &Card<Self>, events_to_come: bool) -> bool;
     /// The spare is used up, for good.
     fn turned_read_only(card: &mut Card<Self>);
 }

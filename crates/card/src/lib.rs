@@ -29,9 +29,9 @@ pub use contents::modules::{InsertError, Inserted};
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
+pub use core::capacitors::Capacitors;
 pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
 pub use core::counters::MediaCounters;
-pub use core::energy::Capacitors;
 pub use core::patrol_config::PatrolConfig;
 pub use flows::open::{OpenError, Unopened, shape};
 

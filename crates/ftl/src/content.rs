@@ -118,21 +118,22 @@ impl Ftl {
         self.is_current(ppa) || self.rebuild_snapshot.as_ref().is_some_and(|needed| needed.valid.is_valid(ppa.0))
     }
 
-    /// Begins a rebuild: closes the open stripes and remembers the sectors that are valid now.
-    pub fn note_needed(&mut self) {
+    /// Takes the snapshot of a rebuild that begins: closes the open stripes and remembers the sectors that are valid now.
+    pub fn take_rebuild_snapshot(&mut self) {
         self.seal_for_durability(StreamId::Relocation);
         self.seal_for_durability(StreamId::Host);
         self.rebuild_snapshot =
             Some(Box::new(RebuildSnapshot { valid: self.valid.clone(), barriers: self.barriers() }));
     }
 
-    /// Whether [`Ftl::stripe_is_needed`] may be asked: everything that made the other sectors stale is on flash.
-    pub fn needed_is_known(&self) -> bool {
+    /// Whether everything that was written before the snapshot is on flash, or there is no snapshot. Only then may
+    /// [`Ftl::stripe_is_needed`] be asked: those writes made the other sectors stale.
+    pub fn rebuild_snapshot_is_durable(&self) -> bool {
         self.rebuild_snapshot.as_deref().is_none_or(|needed| self.is_durable(needed.barriers))
     }
 
-    /// Ends the rebuild.
-    pub fn forget_needed(&mut self) {
+    /// Drops the snapshot: the rebuild has ended.
+    pub fn drop_rebuild_snapshot(&mut self) {
         self.rebuild_snapshot = None;
     }
 

@@ -25,9 +25,10 @@ impl Ftl {
         free
     }
 
-    /// Whether relocation is due. `idle` means that the host asks for nothing right now, so collection may run ahead.
+    /// Chooses a victim if relocation is due and none is being scanned; `true` if there is something to relocate. `idle`
+    /// means that the host asks for nothing right now, so collection may run ahead.
     #[inline]
-    pub fn gc_demand(&mut self, idle: bool) -> bool {
+    pub fn prepare_relocation(&mut self, idle: bool) -> bool {
         // The usual case: a victim is being scanned, and the pace decides whether its relocation continues.
         if let Some(victim) = self.gc.scanning()
             && !victim.urgent
@@ -36,7 +37,7 @@ impl Ftl {
         {
             return self.gc.pacing.is_due() || self.is_starved() || self.is_behind(idle);
         }
-        self.gc_demand_of_others(idle)
+        self.prepare_unusual(idle)
     }
 
     fn is_starved(&self) -> bool {
@@ -49,16 +50,16 @@ impl Ftl {
         idle && self.free_space_bands() < self.gc.pacing.target_bands()
     }
 
-    fn gc_demand_of_others(&mut self, idle: bool) -> bool {
+    fn prepare_unusual(&mut self, idle: bool) -> bool {
         if !self.gc.urgent.is_empty() || self.gc.scanning().is_some_and(|v| v.urgent) {
-            return self.urgent_demand() || self.ordinary_demand(idle);
+            return self.prepare_urgent() || self.prepare_ordinary(idle);
         }
-        self.ordinary_demand(idle)
+        self.prepare_ordinary(idle)
     }
 
     /// Whether there is a victim to scan while bands have to be emptied; takes such a band as the victim if there is
     /// none.
-    fn urgent_demand(&mut self) -> bool {
+    fn prepare_urgent(&mut self) -> bool {
         if self.gc.scanning().is_some() {
             // A victim that is being scanned is finished first.
             return true;
@@ -97,7 +98,7 @@ impl Ftl {
         }
     }
 
-    fn ordinary_demand(&mut self, idle: bool) -> bool {
+    fn prepare_ordinary(&mut self, idle: bool) -> bool {
         match self.config.gc {
             GcMode::Paced { .. } => {
                 let starved = self.is_starved();
@@ -129,18 +130,44 @@ impl Ftl {
         }
     }
 
+    /// Whether there is enough free space to begin no further victim.
+    #[inline]
+    fn has_enough(&self, starved: bool) -> bool {
+        match self.config.gc {
+            GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
+            GcMode::StopTheWorld { stop_free_bands, .. } => {
+                self.bands.free_worth() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
+            }
+        }
+    }
+
+    /// Whether [`Ftl::prepare_relocation`] would find a victim for a busy host, now that there is none.
+    pub(crate) fn can_begin_victim(&self) -> bool {
+        let is_candidate = |band: BandId| self.victims.contains(band) && self.has_room_for(band);
+        let is_closed = |band: &BandId| self.bands.get(*band).state == BandState::Closed;
+        if self.gc.urgent.iter().any(|band| is_closed(band) && is_candidate(*band)) {
+            return true;
+        }
+        let starved = self.is_starved();
+        let is_due = match self.config.gc {
+            GcMode::Paced { .. } => starved || self.gc.pacing.is_due(),
+            GcMode::StopTheWorld { .. } => self.gc.collecting,
+        };
+        let gains = |band: &BandId| self.bands.valid[band.0 as usize] < self.bands.get(*band).data_sectors;
+        let is_worn = self.gc.wear_candidate.is_some_and(|band| self.victims.contains(band));
+        // The band that the policy chooses may not fit; then the emptiest is taken, which fits if any does.
+        is_due
+            && !self.has_enough(starved)
+            && (is_worn || self.victims.closed().iter().any(gains))
+            && self.victims.emptiest(&self.bands.valid).is_some_and(|band| self.has_room_for(band))
+    }
+
     /// Whether there is a victim with something left to scan; chooses one if there is none.
     fn ensure_victim(&mut self, starved: bool) -> bool {
         if self.gc.scanning().is_some() {
             return true;
         }
-        let enough = match self.config.gc {
-            GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
-            GcMode::StopTheWorld { stop_free_bands, .. } => {
-                self.bands.free_worth() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
-            }
-        };
-        if enough || self.gc.victims.len() >= MAX_VICTIMS {
+        if self.has_enough(starved) || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
         }
         // While other victims are being moved, there is often room for none. Then the search can be skipped.
@@ -185,9 +212,9 @@ impl Ftl {
         self.adjust_pace();
     }
 
-    /// Whether relocation is due that makes room in the SLC cache for the next burst. The host has been idle for a
-    /// while, so the sectors in the cache go to native bands.
-    pub fn fold_demand(&mut self) -> bool {
+    /// Chooses a victim in the SLC cache if none is being scanned, to make room there for the next burst; `true` if there
+    /// is something to relocate. The host has been idle for a while, so the sectors in the cache go to native bands.
+    pub fn prepare_fold(&mut self) -> bool {
         if self.gc.scanning().is_some() {
             return true;
         }
@@ -272,7 +299,7 @@ impl Ftl {
         }
     }
 
-    /// The next sectors to move, after [`Ftl::gc_demand`] said that some are due; their read is in flight from now on.
+    /// The next sectors to move, after [`Ftl::prepare_relocation`] said that some are due; their read is in flight from now on.
     /// `None` if the victim has nothing left.
     pub fn next_relocation(&mut self) -> Option<Relocation> {
         let victim = self.gc.victims.back_mut()?;

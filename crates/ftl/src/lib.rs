@@ -6,8 +6,8 @@
 //!
 //! - [`Ftl::write`] gives a sector its place in the open stripe. [`Ftl::pop_sealed`] hands out a full stripe, whose
 //!   units the driver programs; [`Ftl::unit_programmed`] and [`Ftl::stripe_durable`] report that this is done.
-//! - [`Ftl::gc_demand`] says whether relocation is due, [`Ftl::next_relocation`] names the sectors to read, and
-//!   [`Ftl::relocate`] moves the sectors that were read. [`Ftl::next_erase`] names a band whose contents are safe
+//! - [`Ftl::prepare_relocation`] says whether relocation is due, and chooses a victim for it. [`Ftl::next_relocation`]
+//!   names the sectors to read, and [`Ftl::relocate`] moves the sectors that were read. [`Ftl::next_erase`] names a band whose contents are safe
 //!   elsewhere, and [`Ftl::erased`] returns that band to the free pool.
 //! - [`Ftl::write_now`] does all of it at once, for preconditioning and for studies without time.
 //!

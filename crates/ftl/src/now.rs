@@ -19,13 +19,13 @@ impl Ftl {
         }
         self.write(lba);
         self.program_sealed_now();
-        while self.gc_demand(false) && self.gc_step_now() {}
+        while self.prepare_relocation(false) && self.gc_step_now() {}
         Ok(())
     }
 
     /// Does one relocation, with the programs and erases that it makes due. `false` if there was nothing to do.
     fn gc_step_now(&mut self) -> bool {
-        if self.gc_demand(false) {
+        if self.prepare_relocation(false) {
             if let Some(relocation) = self.next_relocation() {
                 self.relocate(relocation, |_, _| {});
             }

@@ -5,7 +5,6 @@ pub mod failed_stripes;
 pub mod health;
 pub mod holes;
 pub mod modules;
-pub mod noted;
 pub mod patrol;
 pub mod rebuild;
 pub mod repair;
@@ -13,13 +12,13 @@ pub mod rescue;
 pub mod scrub;
 pub mod store;
 pub mod sync;
+pub mod watermark;
 
 use crate::core::dies::Started;
 use checkpoint::CheckpointInFlight;
 use failed_stripes::FailedStripes;
 use health::Life;
 use holes::Holes;
-use noted::Noted;
 use patrol::Patrol;
 use rebuild::Rebuilds;
 use repair::Repair;
@@ -28,6 +27,7 @@ use scrub::Scrub;
 use slab::Slab;
 use store::Store;
 use sync::Syncs;
+use watermark::Watermarks;
 
 /// The contents of a card that holds bytes.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub struct Storage {
     pub(crate) store: Store,
     pub(crate) failed: FailedStripes,
     pub(crate) syncs: Syncs,
-    pub(crate) noted: Noted,
+    pub(crate) watermarks: Watermarks,
     pub(crate) holes: Holes,
     pub(crate) checkpoint: CheckpointInFlight,
     /// Units being rebuilt from their stripes.
@@ -56,7 +56,7 @@ impl Storage {
             store,
             failed: FailedStripes::default(),
             syncs: Syncs::default(),
-            noted: Noted::default(),
+            watermarks: Watermarks::default(),
             holes: Holes::default(),
             checkpoint: CheckpointInFlight::default(),
             repairs: Slab::new(),

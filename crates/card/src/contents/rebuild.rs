@@ -20,8 +20,8 @@ pub struct ModuleRebuild {
     /// Blocks to be rebuilt. At most all blocks of the module.
     pub todo: VecDeque<(BandId, u32)>,
     pub blocks: usize,
-    /// Flash management knows what has to be rebuilt.
-    pub is_noted: bool,
+    /// Flash management has taken the snapshot that says which sectors have to be rebuilt.
+    pub snapshot_taken: bool,
     pub at: Option<UnitAddress>,
     /// The unit at `at` waits for its time.
     pub waits: bool,

@@ -7,21 +7,21 @@
 //! - a sector that was read counts even if the stripe loses more before it is moved.
 
 use crate::contents::store::Content;
-use ftl::Lba;
 use ftl::recover::Rescued;
+use ftl::{Ftl, Lba, Ppa};
 use std::collections::BTreeMap;
 
 /// The data found there, until it is durable elsewhere. At most what recovery reads of it.
 #[derive(Clone, Debug)]
 pub struct Rescue {
-    pub by_address: BTreeMap<u32, Content>,
+    by_address: BTreeMap<u32, Content>,
     /// Nothing of it lies where it was found any more: it is durable elsewhere when this is.
-    pub barriers: Option<[u64; 2]>,
+    barriers: Option<[u64; 2]>,
     /// The number of bands waiting to be erased that held nothing that counts when the card was started, less those
     /// that were erased since.
-    pub erasable: usize,
+    erasable: usize,
     /// There is no room for it before something is erased.
-    pub lacks_room: bool,
+    lacks_room: bool,
 }
 
 impl Rescue {
@@ -35,5 +35,32 @@ impl Rescue {
         };
         let by_address = found.into_iter().map(content).collect();
         Some(Box::new(Rescue { by_address, barriers: None, erasable, lacks_room: false }))
+    }
+
+    /// Forgets the sectors that lie elsewhere by now; true when all of them are durable there: the rescue is over.
+    pub fn forget_moved(&mut self, ftl: &Ftl) -> bool {
+        // Once a sector lies elsewhere its band may be erased, and the address be given to something else.
+        self.by_address.retain(|ppa, _| ftl.is_current(Ppa(*ppa)));
+        self.by_address.is_empty() && ftl.is_durable(*self.barriers.get_or_insert_with(|| ftl.barriers()))
+    }
+
+    /// The number of waiting bands that may be erased, as far as the rescue is concerned.
+    pub fn erasable(&self) -> usize {
+        if self.lacks_room { usize::MAX } else { self.erasable }
+    }
+
+    /// A band is about to be erased.
+    pub fn erase_begins(&mut self) {
+        self.erasable = self.erasable.saturating_sub(1);
+    }
+
+    /// Nothing goes on any more unless bands are erased: from now on any may be.
+    pub fn release_erases(&mut self) {
+        self.lacks_room = true;
+    }
+
+    /// The sector that was found at an address.
+    pub fn found_at(&self, ppa: Ppa) -> Option<&Content> {
+        self.by_address.get(&ppa.0)
     }
 }

@@ -10,7 +10,7 @@ pub struct WriteBuffer {
 }
 
 impl WriteBuffer {
-    /// An empty buffer. What counts as durable there is what the energy can put on flash.
+    /// An empty buffer. It has room for so many sectors as the energy can put on flash: those in it count as durable.
     pub fn new(sectors: u32) -> WriteBuffer {
         WriteBuffer { free_sectors: sectors, sectors }
     }

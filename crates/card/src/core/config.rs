@@ -1,6 +1,6 @@
-//! What makes a card of flash and flash management: link, buffer, scheduler.
+//! The configuration of a card: its flash, flash management, link, buffer and scheduler.
 
-use super::energy::Capacitors;
+use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
 use ftl::FtlConfig;
 use media::nand::NandConfig;
@@ -35,12 +35,12 @@ pub enum RelocationPath {
     },
 }
 
-/// A card.
+/// The configuration that a card is made from.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CardConfig {
-    /// The flash.
+    /// The geometry, times and endurance of the flash.
     pub nand: NandConfig,
-    /// Its management.
+    /// The settings of flash management.
     pub ftl: FtlConfig,
     /// Bands of the card: blocks per plane, after `--scale`.
     pub bands: u32,
@@ -54,7 +54,7 @@ pub struct CardConfig {
     /// volatile cache what was programmed stays in it for as long as half of the buffer allows. To show what becomes of a
     /// database on one.
     pub acknowledge_flush_early: bool,
-    /// What the capacitors hold; `None`: more than is ever needed.
+    /// The capacitors' energy; `None`: more than is ever needed.
     pub capacitors: Option<Capacitors>,
     /// Reads of the host go ahead of queued programs, relocations and erases on a die.
     pub reads_first: bool,
@@ -62,7 +62,8 @@ pub struct CardConfig {
     pub relocation_sectors: u32,
     /// The way of relocated sectors.
     pub relocation_path: RelocationPath,
-    /// What is folded out of the SLC cache in a second, while the card is idle; `None`: as much as goes.
+    /// The rate at which the SLC cache is folded while the card is idle, in bytes a second; `None`: as fast as the dies
+    /// are.
     pub fold_bytes_per_s: Option<u64>,
     /// Share of a new card's spare space, in percent, below which health warns.
     pub spare_threshold_percent: u8,
@@ -72,8 +73,8 @@ pub struct CardConfig {
     pub module_timeout_ns: u64,
 }
 
-/// What cards wait for a module that does not answer: longer than any operation of flash with its suspensions, shorter
-/// than hosts wait for a request (assumed; drives answer within seconds).
+/// Cards wait for so long for a module that does not answer: longer than any operation of flash with its suspensions,
+/// shorter than hosts wait for a request (assumed; drives answer within seconds).
 pub const MODULE_TIMEOUT_NS: u64 = 1_000_000_000;
 
 impl CardConfig {

@@ -37,7 +37,7 @@ pub enum Work {
 }
 
 impl Work {
-    /// What others say when they wait for this.
+    /// The cause that a request names when it waits for this work.
     pub fn cause(self) -> Cause {
         match self {
             Work::HostRead(_) => Cause::DieHostRead,
@@ -92,7 +92,7 @@ struct Die {
     /// Relocation's programs, with their parity, and erases.
     collection: Queue,
     host_programs: Queue,
-    /// What comes after all programs when power fails.
+    /// Operations that are not programs and were queued while power fails: they come after all programs.
     late: Queue,
     /// Programs queued or under way.
     programs: u32,
@@ -135,7 +135,7 @@ pub struct Dies {
     occupancy: Option<Occupancy>,
 }
 
-/// What finished on a die, and what it does next.
+/// An operation that a die has finished.
 pub struct Finished {
     pub op: DieOp,
     pub at: Time,
@@ -143,7 +143,7 @@ pub struct Finished {
     pub id: u32,
 }
 
-/// What began on a die.
+/// An operation that a die has begun.
 #[derive(Clone, Copy, Debug)]
 pub struct Started {
     pub work: Work,
@@ -232,12 +232,12 @@ impl Dies {
         self.dies.iter().map(|die| die.programs).max().unwrap_or(0)
     }
 
-    /// What is begun on a die from now on takes so many percent of its time.
+    /// Operations that a die begins from now on take so many percent of their time.
     pub fn set_pace(&mut self, die: u32, percent: u32) {
         self.dies[die as usize].pace_percent = percent;
     }
 
-    /// What a die is doing, suspended operations apart.
+    /// The operation that a die is doing, suspended ones apart.
     pub fn current(&self, d: usize) -> Option<&DieOp> {
         self.ops.get(self.dies[d].current as usize)
     }
@@ -335,8 +335,8 @@ impl Dies {
         Finished { op, at: now, id }
     }
 
-    /// What a read of the host waited for before it started, when the card explains it. To be asked before another
-    /// operation is queued: that may have the same id.
+    /// The time that a read of the host waited before it started, by cause, when the card explains it. To be asked
+    /// before another operation is queued: that may have the same id.
     pub fn waited(&self, id: u32) -> Parts {
         self.occupancy.as_ref().map(|occupancy| occupancy.waited(id)).unwrap_or_default()
     }

@@ -1,8 +1,8 @@
-//! What capacitors can do: how long the card lives without power, and how much it may acknowledge because of that.
+//! The energy of a card: how long it lives without power, and how much it may acknowledge because of that.
 //!
-//! When power fails, programs go first on every die, and what has begun is ended. So the last program ends, at the latest,
-//! after what is under way (an erase that a read has suspended), and then as many programs as the fullest die has, each
-//! with the transfers of all dies of its channel:
+//! When power fails, programs go first on every die, and operations that have begun are ended. So the last program ends,
+//! at the latest, after the operation under way (an erase that a read has suspended), and then as many programs as the
+//! fullest die has, each with the transfers of all dies of its channel:
 //!
 //! ```text
 //! drain = erase + 2 suspend + read and its retries + rows (program + dies of a channel * transfer)
@@ -10,30 +10,14 @@
 //! ```
 //!
 //! A row is a program on each die. The eight are the open stripes of both streams, the holes that are owed, two bands'
-//! summaries, and three for a program that fails on the way: what it held is written again, and its band closed. What the energy can't put on flash in that
-//! time is never acknowledged: the buffer that counts is smaller, if need be.
+//! summaries, and three for a program that fails on the way: its sectors are written again, and its band is closed.
+//! Sectors that the energy can't put on flash in that time are never acknowledged: the buffer that counts is smaller, if
+//! need be.
 //!
 //! Bad blocks make stripes narrow, and so rows more. A card with contents therefore looks at its fullest die before it
 //! acknowledges anything.
 
 use super::config::CardConfig;
-
-/// What keeps a card alive when power fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Capacitors {
-    /// Energy that can be used, in microjoules.
-    pub energy_uj: u64,
-    /// Power of the card while it puts its buffer on flash, in microwatts.
-    pub drain_uw: u64,
-}
-
-impl Capacitors {
-    /// Time that the energy lasts.
-    pub fn hold_up_ns(&self) -> u64 {
-        let ns = u128::from(self.energy_uj) * 1_000_000_000 / u128::from(self.drain_uw.max(1));
-        u64::try_from(ns).unwrap_or(u64::MAX)
-    }
-}
 
 /// Rows of open stripes, holes, summaries, and of a program that fails.
 pub const MARGIN_ROWS: u64 = 8;

@@ -109,12 +109,12 @@ pub struct Activity {
     pub stopped_ns: u64,
 }
 
-/// What is known of one request so far.
+/// The times of one request, as far as they are known.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Record {
     /// Up to the request's present stage.
     pub settled: Parts,
-    /// Of the operation on flash that finished last: the critical path, so far, of the present stage.
+    /// Times of the operation on flash that finished last: the critical path, so far, of the present stage.
     pub flash: Parts,
     /// When it began to wait for buffer space.
     pub wait_since: Time,
@@ -150,7 +150,7 @@ impl Record {
                 left -= share;
             }
         }
-        // What rounding left, or a wait in which no die began anything.
+        // Rounding left it, or no die began anything during the wait.
         self.settled.add(Cause::BufferHostProgram, left);
     }
 }

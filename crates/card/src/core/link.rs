@@ -27,7 +27,7 @@ fn transfer_ns(bytes: u64, bytes_per_s: u64) -> u64 {
 }
 
 impl Link {
-    /// Idle.
+    /// An idle link with an idle command processor.
     pub fn new(config: LinkConfig) -> Link {
         Link { config, command_free_at: Time::ZERO, down_free_at: Time::ZERO, up_free_at: Time::ZERO }
     }

@@ -1,7 +1,9 @@
-//! What every card is: the host's requests, the link, the buffer, the dies, collection, and the account of its work.
+//! The core that every card has: the host's requests, the link, the buffer, the dies, collection, and the account of its
+//! work.
 
 pub mod buffer;
 pub mod bus;
+pub mod capacitors;
 pub mod config;
 pub mod counters;
 pub mod dies;

@@ -1,4 +1,4 @@
-//! What each die was busy with, so that a read that waited can say for what. Kept only when asked for.
+//! The time of each die by cause, so that a read that waited can say for what. It is kept only when asked for.
 
 use device::{Cause, Parts, Time};
 
@@ -13,7 +13,7 @@ pub struct Occupancy {
 #[derive(Clone, Copy, Debug, Default)]
 struct DieTime {
     spent: Parts,
-    /// What is under way, and since when.
+    /// The cause of the operation under way, and since when it is.
     current: Option<(Cause, Time)>,
 }
 
@@ -28,7 +28,7 @@ impl DieTime {
 }
 
 impl Occupancy {
-    /// Of idle dies.
+    /// The occupancy of dies that are all idle.
     pub fn new(dies: usize) -> Occupancy {
         Occupancy { dies: vec![DieTime::default(); dies], reads: Vec::new() }
     }
@@ -63,7 +63,7 @@ impl Occupancy {
         *before = waited;
     }
 
-    /// What a read that has begun waited for.
+    /// The time that a read that has begun waited, by cause.
     pub fn waited(&self, op: u32) -> Parts {
         self.reads[op as usize]
     }

@@ -1,4 +1,4 @@
-//! What a card may do, and how it gets from one phase to the next.
+//! The phases of a card: they say what it may do, and a table says which follow each.
 //!
 //! Invariants:
 //! - a phase is left only along [`LEGAL`];
@@ -7,12 +7,12 @@
 //! Two facts outlive a phase. A card that has run once has brought all that its start found to safety, and its headers say
 //! so. A card whose spare is used up takes no more writes, whatever else it does; the headers keep that over the power.
 
-/// What a card does.
+/// The phase that a card is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// It serves, and moves what the start found in stripes that are not whole.
+    /// It serves, and moves the sectors that the start found in stripes that are not whole.
     Starting,
-    /// It serves.
+    /// It serves, and nothing is left to do of its start.
     Running,
     /// Power fails: it puts on flash what it has acknowledged, and takes nothing more.
     Draining,
@@ -74,12 +74,12 @@ impl Lifecycle {
         self.has_run |= next == Phase::Running;
     }
 
-    /// What the start found is whole again, and the headers will say so.
+    /// All that the start found is whole again, and the headers will say so.
     pub fn end_start(&mut self) {
         self.go_to(Phase::Running);
     }
 
-    /// Power fails.
+    /// Power fails: from now on the card only puts on flash what it has acknowledged.
     pub fn drain(&mut self) {
         self.end_with(Phase::Draining);
     }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// Relocations of a card. Their number is bounded by `relocation_sectors` of the card.
 #[derive(Clone, Debug, Default)]
 pub struct Relocations {
-    /// Being read.
+    /// Relocations whose sectors a die is reading.
     reading: Slab<Relocation>,
     /// Read, while what could not be read of them is rebuilt.
     filling: usize,
@@ -59,7 +59,7 @@ impl Relocations {
         self.reading.remove(index as usize)
     }
 
-    /// What was read of a relocation is looked at, and rebuilt where need be.
+    /// The sectors that were read of a relocation are looked at, and rebuilt where need be.
     pub fn begin_filling(&mut self) {
         self.filling += 1;
     }

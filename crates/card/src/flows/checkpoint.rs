@@ -19,13 +19,13 @@ impl Card<Storage> {
     /// Begins a checkpoint, unless one is being written or the medium can do without.
     pub fn begin_checkpoint(&mut self, now: Time) {
         let store = &mut self.contents.store;
-        // What a volatile medium lost need not have been written last: recovery reads everything anyway.
+        // A volatile medium may have lost sectors that were not written last: recovery reads everything anyway.
         let can = !store.media.is_volatile() && store.payload_bytes() >= CHECKPOINT_HEAD_BYTES;
         if self.core.ftl.writes_checkpoint() || !can {
             return;
         }
         let version = store.take_version();
-        let owed: Vec<u32> = self.contents.holes.dirty.keys().copied().collect();
+        let owed = self.contents.holes.owed_segments();
         let payload_bytes = store.payload_bytes();
         self.core.ftl.begin_checkpoint(version, &owed, payload_bytes);
         self.contents.checkpoint.begin(version);
@@ -33,7 +33,7 @@ impl Card<Storage> {
     }
 
     /// Goes on with the checkpoint, or begins one that is due.
-    pub(crate) fn checkpoint_on(&mut self, now: Time) {
+    pub(crate) fn advance_checkpoint(&mut self, now: Time) {
         let every = self.core.config.ftl.persistence.map_or(0, |persistence| persistence.checkpoint_every_bands);
         if every == 0 || self.core.phase.is_halted() {
             return;
@@ -44,7 +44,7 @@ impl Card<Storage> {
         let is_due = self.core.ftl.bands_since_checkpoint() >= u64::from(every) || self.core.ftl.checkpoint_is_flawed();
         let is_free = !self.contents.failed.has_displaced()
             && !self.core.ftl.must_empty()
-            && self.contents.holes.owed_since_start.is_none();
+            && self.contents.holes.owed_since_start().is_none();
         if is_due && is_free && self.core.ftl.has_room_for_part() {
             self.begin_checkpoint(now);
         }

@@ -1,4 +1,4 @@
-//! What programs, erases and reads of a card with contents bring about.
+//! Programs, erases and reads of a card with contents, when their time on the die is over.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -51,7 +51,7 @@ impl Card<Storage> {
             MediaError::Failed | MediaError::Host | MediaError::NoSpace => {
                 match self.contents.store.retire_later(band.0, die) {
                     Ok(()) => {}
-                    // What holds the module does not even take the mark.
+                    // The file or drive that holds the module does not even take the mark.
                     Err(MediaError::Host | MediaError::NoSpace) => return self.lose_module_of(now, die),
                     Err(MediaError::NoAnswer | MediaError::NoModule) => return self.die_is_dead(now, die),
                     Err(_) => {
@@ -93,7 +93,7 @@ impl Card<Storage> {
                     self.contents.failed.rewritten_in(sealed.stripe, failed);
                 }
             }
-            self.note_elsewhere(now, done);
+            self.settle_rewritten(now, done);
             return true;
         }
         if contents.is_empty() || self.core.phase.is_halted() {
@@ -140,7 +140,7 @@ impl Card<Storage> {
 
     /// Sectors of failed stripes are on flash elsewhere. They count when no program that shares their cells can be cut any
     /// more: what shares them is filled with padding now.
-    pub(crate) fn note_elsewhere(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn settle_rewritten(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.contents.failed.rewritten().is_empty() {
             return;
         }
@@ -266,7 +266,7 @@ impl Card<Storage> {
         });
     }
 
-    /// What is under way on the media: begun, and not reported.
+    /// The operations under way on the media: begun, and not reported.
     pub fn under_way(&self) -> Vec<UnderWay> {
         let store = &self.contents.store;
         let mut all = Vec::new();

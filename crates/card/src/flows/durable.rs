@@ -47,15 +47,15 @@ impl Card<Storage> {
         }
     }
 
-    /// What is written and not durable will be, without anybody's doing.
+    /// Stripes that are written and not durable will be, without anybody's doing.
     pub(crate) fn sync_soon(&mut self, now: Time) {
         if self.contents.syncs.has_unsynced() && !self.core.timers.is_set(Timer::Sync) {
             self.core.timers.set(Timer::Sync, now + SYNCED_WITHIN_NS);
         }
     }
 
-    /// Nobody waits for what is not synced. Who waits for room in the buffer waits for the end of a stripe: if one is
-    /// under way, there will be another occasion.
+    /// Nobody waits for what is not synced. A write that waits for room in the buffer waits for the end of a stripe: if
+    /// one is under way, there will be another occasion.
     fn may_wait_for_more(&self) -> bool {
         let lies = self.core.config.acknowledge_flush_early;
         let part = if lies { 2 } else { SYNCED_PART };
@@ -66,7 +66,7 @@ impl Card<Storage> {
         !is_waited_for && self.contents.syncs.unsynced() < together as usize
     }
 
-    /// What was written a while ago has waited long enough.
+    /// Stripes that were written a while ago have waited long enough.
     pub(crate) fn sync_is_due(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.contents.syncs.has_unsynced() && !self.core.phase.is_halted() {
             self.sync_unsynced(now, done);
@@ -110,7 +110,7 @@ impl Card<Storage> {
         for s in self.contents.syncs.end() {
             self.stripe_safe(now, s, done);
         }
-        // What was written meanwhile.
+        // Stripes that were written during the sync wait for another one.
         if self.contents.syncs.has_unsynced() {
             self.sync_or_wait(now, done);
         }

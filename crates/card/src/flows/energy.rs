@@ -1,20 +1,5 @@
-//! What capacitors can do: how long the card lives without power, and how much it may acknowledge because of that.
-//!
-//! When power fails, programs go first on every die, and what has begun is ended. So the last program ends, at the latest,
-//! after what is under way (an erase that a read has suspended), and then as many programs as the fullest die has, each
-//! with the transfers of all dies of its channel:
-//!
-//! ```text
-//! drain = erase + 2 suspend + read and its retries + rows (program + dies of a channel * transfer)
-//! rows  = rows of the buffer + rows of relocations under way + 8
-//! ```
-//!
-//! A row is a program on each die. The eight are the open stripes of both streams, the holes that are owed, two bands'
-//! summaries, and three for a program that fails on the way: what it held is written again, and its band closed. What the energy can't put on flash in that
-//! time is never acknowledged: the buffer that counts is smaller, if need be.
-//!
-//! Bad blocks make stripes narrow, and so rows more. A card with contents therefore looks at its fullest die before it
-//! acknowledges anything.
+//! A card with contents asks whether its energy suffices before it acknowledges another sector. `core/energy.rs` has the
+//! formula, and says why the fullest die decides.
 
 use crate::card::Card;
 use crate::contents::Storage;

@@ -32,7 +32,7 @@ impl<C: Contents> Card<C> {
         self.core.account.explain(self.core.host.max_requests());
     }
 
-    /// Flash management.
+    /// The flash management of the card, to look at.
     pub fn ftl(&self) -> &Ftl {
         &self.core.ftl
     }
@@ -51,7 +51,7 @@ impl<C: Contents> Card<C> {
         self.core.account.media()
     }
 
-    /// What the card was built from.
+    /// The configuration that the card was built from.
     pub fn config(&self) -> &CardConfig {
         &self.core.config
     }
@@ -293,7 +293,7 @@ impl<C: Contents> Device for Card<C> {
             let (_, timer) = self.core.timers.earliest();
             debug_assert_eq!(time, now, "an event was missed");
             match timer {
-                // What the die does next sets its event.
+                // The die's next operation sets its event.
                 Timer::Die(die) => self.die_event(now, die, done),
                 Timer::Request(id) => {
                     self.core.timers.clear(timer);

@@ -1,15 +1,10 @@
-//! How much of a card's life is spent, and what happened in it: in the words of the NVMe log of health information.
-//!
-//! Totals lie in the modules' headers, so they survive the power. They are written at each start, when the card is shut down
-//! in order, when its spare is used up, and in between once a minute or once as many sectors were transferred as
-//! the card has ([`MIN_LAG_SECTORS`] at least). So after a power cut they lag by that much, and by what was in flight.
+//! A card counts what it has done in its life, and tells its health. `contents/health.rs` says when the totals are
+//! written.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::health::{
-    CriticalWarning, DATA_UNIT_BYTES, HOUR_NS, Health, Life, MAX_LAG_NS, MIN_LAG_SECTORS, MINUTE_NS,
-};
-use device::{SECTOR_BYTES, Time};
+use crate::contents::health::{CriticalWarning, Health, Life};
+use device::Time;
 use format::SlotState;
 use ftl::StreamId;
 use media::MediaError;
@@ -17,7 +12,6 @@ use media::MediaError;
 impl Card<Storage> {
     /// The card's health, as of the last event.
     pub fn health(&self) -> Health {
-        let life = &self.contents.life;
         let common = &self.contents.store.headers.common;
         let available_spare = self.available_spare();
         let threshold = self.core.config.spare_threshold_percent;
@@ -30,20 +24,10 @@ impl Card<Storage> {
             available_spare,
             available_spare_threshold: threshold,
             percentage_used: self.percentage_used(),
-            data_units_read: life.read_bytes.div_ceil(DATA_UNIT_BYTES),
-            data_units_written: life.written_bytes.div_ceil(DATA_UNIT_BYTES),
-            host_read_commands: life.reads,
-            host_write_commands: life.writes,
-            controller_busy_time: life.busy_ns() / MINUTE_NS,
             power_cycles: common.power_cycles,
-            power_on_hours: life.power_on_ns() / HOUR_NS,
             unsafe_shutdowns: common.unsafe_shutdowns,
-            media_errors: self.media_errors(),
+            ..self.contents.life.health(self.contents.store.counters.lost_sectors)
         }
-    }
-
-    fn media_errors(&self) -> u64 {
-        self.contents.life.media_errors_before + self.contents.store.counters.lost_sectors
     }
 
     /// A die or a module is missing, or not filled yet.
@@ -55,7 +39,7 @@ impl Card<Storage> {
         dead || !active(&self.contents.store)
     }
 
-    /// What is left of the spare space that a new card has, in percent.
+    /// The share of a new card's spare space that is left, in percent.
     fn available_spare(&self) -> u8 {
         if self.core.phase.is_read_only() {
             return 0;
@@ -83,19 +67,8 @@ impl Card<Storage> {
 
     /// Goes on from what the headers say.
     pub(crate) fn restore_totals(&mut self) {
-        let store = &self.contents.store;
-        let common = &store.headers.common;
-        self.contents.life = Life {
-            read_bytes: common.host_sectors_read.saturating_mul(SECTOR_BYTES),
-            written_bytes: common.host_sectors_written.saturating_mul(SECTOR_BYTES),
-            reads: common.host_read_commands,
-            writes: common.host_write_commands,
-            media_errors_before: common.media_errors,
-            busy_ns: common.busy_ns,
-            power_on_before_ns: common.power_on_ns,
-            ..Life::default()
-        };
-        self.contents.life.saved.1 = self.contents.life.read_bytes.saturating_add(self.contents.life.written_bytes);
+        let common = &self.contents.store.headers.common;
+        self.contents.life = Life::found(common);
         if common.read_only {
             self.core.phase.turn_read_only();
         }
@@ -103,26 +76,14 @@ impl Card<Storage> {
 
     /// Puts the totals into the headers, to be written.
     fn note_totals(&mut self) {
-        self.note_durable();
-        let (life, media_errors) = (self.contents.life, self.media_errors());
-        let common = &mut self.contents.store.headers.common;
-        // Rounded up, so that no figure falls when the power comes back.
-        common.host_sectors_read = life.read_bytes.div_ceil(SECTOR_BYTES);
-        common.host_sectors_written = life.written_bytes.div_ceil(SECTOR_BYTES);
-        common.host_read_commands = life.reads;
-        common.host_write_commands = life.writes;
-        common.media_errors = media_errors;
-        common.busy_ns = life.busy_ns();
-        common.power_on_ns = life.power_on_ns();
-        self.contents.life.saved = (life.now, life.read_bytes + life.written_bytes);
+        self.advance_watermarks();
+        let store = &mut self.contents.store;
+        self.contents.life.save(&mut store.headers.common, store.counters.lost_sectors);
     }
 
     /// Writes the totals when they lag too much.
     pub(crate) fn save_totals_if_due(&mut self) {
-        let life = &self.contents.life;
-        let lag_bytes = self.core.ftl.user_sectors().max(MIN_LAG_SECTORS) * SECTOR_BYTES;
-        let (time, bytes) = life.saved;
-        if life.now - time >= MAX_LAG_NS || life.read_bytes + life.written_bytes - bytes >= lag_bytes {
+        if self.contents.life.is_save_due(self.core.ftl.user_sectors()) {
             self.save_totals();
         }
     }
@@ -154,7 +115,7 @@ impl Card<Storage> {
         self.finish_own_work(done);
         self.sync_rest(now, done);
         if !self.core.phase.is_halted() {
-            let now = self.contents.life.now;
+            let now = self.contents.life.now();
             let host_has_room = self.core.ftl.open_band_of(StreamId::Host).is_some() || self.core.ftl.free_bands() > 0;
             if host_has_room {
                 let as_of = self.contents.store.next_version;
@@ -169,17 +130,17 @@ impl Card<Storage> {
             // With capacitors, as when power fails: room is made for what is owed, where any can be.
             self.drain(now);
             self.finish_own_work(done);
-            if self.contents.holes.dirty.is_empty() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
+            if !self.contents.holes.are_owed() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
                 self.write_last_headers();
             }
         }
         self.core.phase.halt();
-        self.contents.life.now
+        self.contents.life.now()
     }
 
-    /// What the host wrote has to be durable before a list says that something is a hole no more.
+    /// Data of the host have to be durable before a list says that their LBAs are holes no more.
     fn flush_for_holes(&mut self, now: Time, done: &mut Done<Storage>) {
-        if self.contents.holes.dirty.is_empty() {
+        if !self.contents.holes.are_owed() {
             return;
         }
         let as_of = self.contents.store.next_version - 1;
@@ -205,7 +166,7 @@ impl Card<Storage> {
         let crate::contents::store::Store { media, headers, slots, .. } = &mut self.contents.store;
         headers.common.clean = true;
         headers.common.lost_writes = false;
-        // What can't be written is what an unsafe shutdown leaves: the next start says so.
+        // A header that can't be written leaves an unsafe shutdown: the next start says so.
         let _unsafe = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 

@@ -1,14 +1,8 @@
-//! Trimmed sectors, so that they stay trimmed when the power goes.
-//!
-//! The media tell of holes by segments: one sector with a bit for each LBA, as of a version. Data of a later version
-//! stand, whatever the bit says. A card with capacitors owes such a sector for each segment with trims that it has
-//! acknowledged, and writes it when power fails at the latest; one without writes them when it is flushed. It may say
-//! of an LBA that is written again that it is a hole no more only when what was written is durable: until then the bit
-//! stays, because losing the new data must not bring back what the trim took away.
+//! A card makes its trims durable. `contents/holes.rs` says how the media tell of holes, and when they are owed a list.
 
 use crate::card::Card;
 use crate::contents::Storage;
-use crate::contents::holes::{MAX_OWED_SEGMENTS, OwedSinceStart, Stage};
+use crate::contents::holes::{OwedSinceStart, Stage};
 use crate::contents::store::Content;
 use device::Time;
 use format::{Role, set_hole, set_holes_as_of};
@@ -21,29 +15,26 @@ impl Card<Storage> {
         if segments.is_empty() || planted(Canary::HolesOfCheckpointForgotten) {
             return;
         }
-        let store = &mut self.contents.store;
-        let as_of = store.next_version - 1;
-        for segment in &segments {
-            self.contents.holes.dirty.insert(*segment, as_of);
-        }
-        self.contents.holes.owed_since_start = Some(OwedSinceStart::ToWrite { segments, as_of });
+        self.contents.holes.owe_since_start(segments, self.contents.store.next_version - 1);
     }
 
     /// Writes them as soon as there is room.
     pub(crate) fn write_owed_since_start(&mut self, now: Time) {
-        match self.contents.holes.owed_since_start.take() {
-            None => {}
+        match self.contents.holes.owed_since_start() {
             Some(OwedSinceStart::ToWrite { segments, as_of }) if self.core.ftl.has_room_for_holes(segments.len()) => {
+                let (segments, as_of) = (segments.clone(), *as_of);
                 segments.into_iter().for_each(|segment| self.write_holes(segment, as_of));
                 self.core.ftl.seal_for_durability(StreamId::Host);
                 self.program_sealed(now);
-                self.contents.holes.owed_since_start =
-                    Some(OwedSinceStart::Written { barrier: self.core.ftl.host_barrier() });
+                self.contents.holes.start_lists_written(self.core.ftl.host_barrier());
             }
-            Some(OwedSinceStart::Written { barrier }) if self.core.ftl.host_is_durable(barrier) => {}
-            waiting => self.contents.holes.owed_since_start = waiting,
+            Some(OwedSinceStart::Written { barrier }) if self.core.ftl.host_is_durable(*barrier) => {
+                self.contents.holes.start_lists_durable();
+            }
+            _ => {}
         }
     }
+
     /// A band that may be erased.
     pub(crate) fn next_band_to_erase(&mut self, now: Time) -> Option<BandId> {
         self.make_trims_durable(now);
@@ -52,8 +43,7 @@ impl Card<Storage> {
         let rebuilt = self.contents.rebuilds.current.as_ref().and_then(|rebuild| rebuild.band());
         let scrubbed = self.contents.scrub.as_ref().and_then(|scrub| scrub.band());
         let band = self.core.ftl.next_erase_but(among, [rebuilt, scrubbed])?;
-        self.contents.holes.trims.cleared = self.contents.holes.trims.cleared.saturating_sub(1);
-        self.contents.holes.trims.bands = self.contents.holes.trims.bands.saturating_sub(1);
+        self.contents.holes.erase_begins();
         Some(band)
     }
 
@@ -62,9 +52,9 @@ impl Card<Storage> {
         self.core.config.power_loss_protection || planted(Canary::EraseBeforeTrims)
     }
 
-    /// So many of the bands that wait may be erased, as far as trims are concerned.
+    /// The number of waiting bands that may be erased, as far as trims are concerned.
     fn erasable_beside_trims(&self) -> usize {
-        if self.erases_despite_trims() { usize::MAX } else { self.contents.holes.trims.cleared }
+        if self.erases_despite_trims() { usize::MAX } else { self.contents.holes.erasable() }
     }
 
     /// Goes on with making the trims durable that bands wait for, as far as that goes now.
@@ -72,31 +62,31 @@ impl Card<Storage> {
         if self.erases_despite_trims() {
             return;
         }
-        while self.trims_go_on(now) {}
+        while self.advance_trims(now) {}
     }
 
     /// One step; false when there is nothing to do for now.
-    fn trims_go_on(&mut self, now: Time) -> bool {
-        let owes = !self.contents.holes.dirty.is_empty();
-        match self.contents.holes.trims.stage {
-            Stage::None if !owes && self.core.ftl.host_is_durable(self.contents.holes.trims.written) => {
-                self.contents.holes.trims.cleared = self.core.ftl.stale_bands();
+    fn advance_trims(&mut self, now: Time) -> bool {
+        let owes = self.contents.holes.are_owed();
+        match self.contents.holes.stage() {
+            Stage::None if !owes && self.core.ftl.host_is_durable(self.contents.holes.written_barrier()) => {
+                self.contents.holes.clear_bands(self.core.ftl.stale_bands());
                 false
             }
             Stage::None => {
-                if self.contents.holes.trims.cleared > 0 || !owes || !self.core.ftl.stale_bands_wait() {
+                if self.contents.holes.erasable() > 0 || !owes || !self.core.ftl.stale_bands_wait() {
                     return false;
                 }
-                self.contents.holes.trims.bands = self.core.ftl.stale_bands();
+                let bands = self.core.ftl.stale_bands();
                 self.core.ftl.seal_for_durability(StreamId::Host);
                 self.program_sealed(now);
                 let as_of = self.contents.store.next_version - 1;
-                self.contents.holes.trims.stage = Stage::Before { barrier: self.core.ftl.host_barrier(), as_of };
+                self.contents.holes.wait_for_data(bands, self.core.ftl.host_barrier(), as_of);
                 true
             }
             // A checkpoint was begun since: what is written now must not look older than it.
             Stage::Before { as_of, .. } if as_of < self.contents.checkpoint.version() => {
-                self.contents.holes.trims.stage = Stage::None;
+                self.contents.holes.restart();
                 true
             }
             Stage::Before { barrier, as_of } => {
@@ -107,13 +97,12 @@ impl Card<Storage> {
                 self.write_owed_holes(now, as_of);
                 self.core.ftl.seal_for_durability(StreamId::Host);
                 self.program_sealed(now);
-                self.contents.holes.trims.stage = Stage::Holes { barrier: self.core.ftl.host_barrier() };
+                self.contents.holes.wait_for_lists(self.core.ftl.host_barrier());
                 true
             }
             Stage::Holes { barrier } => {
                 if self.core.ftl.host_is_durable(barrier) {
-                    self.contents.holes.trims.cleared = self.contents.holes.trims.bands;
-                    self.contents.holes.trims.stage = Stage::None;
+                    self.contents.holes.finish_lists();
                 }
                 false
             }
@@ -126,8 +115,7 @@ impl Card<Storage> {
         let store = &mut self.contents.store;
         // A trim takes its place among the versions.
         let version = store.take_version();
-        self.contents.holes.dirty.insert(lba.0 / segment_lbas, version);
-        self.contents.holes.written_over.remove(&lba.0);
+        self.contents.holes.trimmed(lba.0 / segment_lbas, lba, version);
     }
 
     /// A sector that held nothing was written.
@@ -136,22 +124,22 @@ impl Card<Storage> {
             return;
         }
         let version = self.contents.store.next_version - 1;
-        self.contents.holes.written_over.insert(lba.0, version);
+        self.contents.holes.written_over(lba, version);
     }
 
     /// Everything up to a version is durable.
     pub(crate) fn durable_up_to(&mut self, version: u64) {
-        self.contents.holes.written_over.retain(|_, written| *written > version);
+        self.contents.holes.durable_up_to(version);
     }
 
     /// Writes what the media are owed when it is too much.
     pub(crate) fn limit_owed_holes(&mut self, now: Time) {
         let store = &self.contents.store;
         if self.core.config.power_loss_protection
-            && self.contents.holes.dirty.len() > MAX_OWED_SEGMENTS
+            && self.contents.holes.are_too_many_owed()
             && self.core.ftl.can_write()
+            && let Some(segment) = self.contents.holes.first_owed()
         {
-            let segment = *self.contents.holes.dirty.keys().next().expect("there are some");
             let as_of = store.next_version;
             self.write_holes(segment, as_of);
             self.program_sealed(now);
@@ -159,53 +147,44 @@ impl Card<Storage> {
     }
 
     pub(crate) fn has_room_for_owed_holes(&self) -> bool {
-        self.core.ftl.has_room_for_holes(self.contents.holes.dirty.len())
+        self.core.ftl.has_room_for_holes(self.contents.holes.owed())
     }
 
     /// Writes the holes of all segments that the media know less of. There is room for them.
     pub(crate) fn write_owed_holes(&mut self, now: Time, as_of: u64) {
-        let owed: Vec<u32> = self.contents.holes.dirty.keys().copied().collect();
-        for segment in owed {
+        for segment in self.contents.holes.owed_segments() {
             if planted(Canary::TrimForgotten) {
-                self.contents.holes.dirty.clear();
+                self.contents.holes.forget_owed();
                 break;
             }
             self.write_holes(segment, as_of);
         }
-        self.contents.holes.trims.written = self.core.ftl.host_barrier();
+        self.contents.holes.owed_lists_written(self.core.ftl.host_barrier());
         self.program_sealed(now);
     }
 
     /// Writes the holes of a segment. There is room for them.
     pub(crate) fn write_holes(&mut self, segment: u32, as_of: u64) {
-        let holes = &mut self.contents.holes;
-        // Of a segment the list that is written last counts. Whoever asks may have waited since, and another list been
-        // written as of a later version: up to that all was durable, and it still is.
-        let as_of = as_of.max(holes.as_of);
-        holes.as_of = as_of;
-        // Trims that came later are still owed: the data that they took away may have a version after `as_of`.
-        if holes.dirty.get(&segment).is_some_and(|trimmed| *trimmed <= as_of) {
-            holes.dirty.remove(&segment);
-        }
+        self.contents.holes.begin_list(segment, as_of);
         let list = self.list_of_holes(segment);
         let ppa = self.core.ftl.write_holes(segment);
         self.core.relocations.add_sectors(1);
         self.contents.store.put(ppa, list);
     }
 
-    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. What
-    /// came later has a higher one: it stands, or is owed.
+    /// The holes of a segment as the map has them, as of the last version up to which all is known to be durable. Data
+    /// and trims that came later have a higher one: the data stand, and the trims are owed.
     pub(crate) fn list_of_holes(&mut self, segment: u32) -> Content {
         let lbas = self.core.ftl.hole_segment_lbas();
         let first = segment * lbas;
         let count = lbas.min(self.core.ftl.user_sectors() as u32 - first);
         let store = &mut self.contents.store;
         let mut payload = vec![0; store.payload_bytes()];
-        set_holes_as_of(&mut payload, self.contents.holes.as_of);
+        set_holes_as_of(&mut payload, self.contents.holes.as_of());
         for index in 0..count {
             let lba = Lba(first + index);
             if self.core.ftl.lookup(lba).is_none()
-                || (self.contents.holes.written_over.contains_key(&lba.0) && !planted(Canary::HolesTooSoon))
+                || (self.contents.holes.is_written_over(lba) && !planted(Canary::HolesTooSoon))
             {
                 set_hole(&mut payload, index);
             }

@@ -1,4 +1,4 @@
-//! What the flows of the core bring about on a card that holds bytes.
+//! The hooks of the core's flows, for a card that holds bytes.
 
 use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
 use crate::contents::Storage;
@@ -60,7 +60,7 @@ impl Contents for Storage {
     }
 
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
-        // What could not be read was rebuilt from its stripe meanwhile.
+        // Sectors that could not be read were rebuilt from their stripe meanwhile.
         let submitted = card.core.host[id].submitted;
         let record = card.core.account.record(id).expect("it explains");
         let known = record.settled.total_ns() + record.flash.total_ns();
@@ -112,7 +112,7 @@ impl Contents for Storage {
     }
 
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
-        (!card.contents.holes.dirty.is_empty()).then_some(card.contents.store.next_version - 1)
+        card.contents.holes.are_owed().then_some(card.contents.store.next_version - 1)
     }
 
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {
@@ -247,7 +247,7 @@ impl Contents for Storage {
     }
 
     fn holds_relocation(card: &Card<Self>) -> bool {
-        // What failed goes first: free bands are for it, and collection would take them.
+        // Stripes that failed go first: free bands are for their sectors, and collection would take them.
         card.core.phase.is_halted() || !card.contents.failed.is_empty()
     }
 
@@ -286,19 +286,19 @@ impl Contents for Storage {
     }
 
     fn begin_on_medium(card: &mut Card<Self>) {
-        card.begin_what_began();
+        card.begin_on_slow_medium();
     }
 
     fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>) {
         if timer == Timer::Rebuild {
-            card.rebuild_may_go_on(now, done);
+            card.resume_rebuild(now, done);
         } else {
             card.sync_is_due(now, done);
         }
     }
 
     fn events_done(card: &mut Card<Self>, now: Time, idle: bool) {
-        // Whatever waits for room then waits for ever.
+        // Sectors and requests that wait for room then wait for ever.
         if idle && card.is_beyond_writing() {
             card.core.phase.halt();
         }
@@ -321,15 +321,15 @@ impl Contents for Storage {
             // A module that was waited for may be gone.
             card.synced(now, done);
         }
-        card.note_elsewhere(now, done);
+        card.settle_rewritten(now, done);
         card.rehome(now);
         if card.core.phase.is_draining() {
             return card.drain(now);
         }
-        card.rebuild_on(now);
+        card.advance_rebuild(now);
         card.write_owed_since_start(now);
-        card.checkpoint_on(now);
-        card.scrub_on(now, done);
+        card.advance_checkpoint(now);
+        card.advance_scrub(now, done);
     }
 
     fn waits(card: &Card<Self>) -> bool {
@@ -348,9 +348,9 @@ impl Contents for Storage {
         card.rescue_lacks_room();
     }
 
-    fn has_own_work(card: &Card<Self>, goes_on: bool) -> bool {
+    fn has_own_work(card: &Card<Self>, events_to_come: bool) -> bool {
         let looks = card.contents.scrub.as_ref().is_some_and(|scrub| scrub.band().is_some());
-        goes_on && (card.contents.rebuilds.current.is_some() || looks)
+        events_to_come && (card.contents.rebuilds.current.is_some() || looks)
     }
 
     fn turned_read_only(card: &mut Card<Self>) {

@@ -206,11 +206,11 @@ impl<C: Contents> Card<C> {
                 record.activity = activity;
             }
         }
-        self.go_on_after_write(now, done);
+        self.resume_after_write(now, done);
     }
 
     /// Relocations that the write earned; cheaper than the full round when nothing waits.
-    fn go_on_after_write(&mut self, now: Time, done: &mut Done<C>) {
+    fn resume_after_write(&mut self, now: Time, done: &mut Done<C>) {
         if self.core.host.waiting_writes.is_empty() {
             self.relocate_due(now);
         } else {

@@ -55,13 +55,13 @@ impl Card<Storage> {
         if !self.core.config.power_loss_protection {
             return;
         }
-        if is_empty && self.contents.holes.dirty.is_empty() {
+        if is_empty && !self.contents.holes.are_owed() {
             return self.nothing_was_lost();
         }
         let Store { media, headers, slots, .. } = &mut *store;
         headers.common.lost_writes = true;
-        // Who does not answer now and is back later has an older generation, and is told from this by its fellows; if
-        // nobody answers, there is nobody to be told.
+        // A module that does not answer now and is back later has an older generation, and is told from this by its
+        // fellows; if no module answers, there is none to be told.
         let _ = headers.claim(&mut **media, slots).and_then(|()| headers.write(&mut **media, slots));
     }
 }

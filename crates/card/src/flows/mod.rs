@@ -1,4 +1,4 @@
-//! What a card does.
+//! The flows of a card: each takes what has happened from the core and the contents, and says what goes on.
 
 mod checkpoint;
 mod contents;
@@ -11,7 +11,6 @@ mod hooks;
 mod host;
 mod lost_writes;
 mod modules;
-mod noted;
 pub mod open;
 mod patrol;
 mod power;
@@ -23,3 +22,4 @@ mod rescue;
 mod scrub;
 mod settings;
 mod waiting;
+mod watermark;

@@ -1,10 +1,4 @@
-//! Modules and dies that go, and modules that come, while the card is at work.
-//!
-//! Invariants:
-//! - the headers of the others say that a module is missing before anything counts as durable without it;
-//! - what was to be programmed on a module that went has failed, even if the module is back before its time has come;
-//! - nothing on a module that came counts before it is rebuilt, except what it is known to hold: blocks of bands that were
-//!   opened before it went. Nothing is written to one that does not belong to the card.
+//! Modules and dies go, and modules come, while the card is at work. `contents/modules.rs` has the invariants.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -63,7 +57,7 @@ impl Card<Storage> {
         is_later
     }
 
-    /// A die answers no more. What is written from now on goes without it.
+    /// A die answers no more. Stripes that are written from now on do without it.
     pub(crate) fn die_is_dead(&mut self, now: Time, die: u32) {
         if self.core.ftl.blocks().is_dead(die) {
             return;
@@ -82,7 +76,7 @@ impl Card<Storage> {
         }
     }
 
-    /// So many dies are gone that no stripe can hold data any more. The card stops, and what is on its modules stays as it
+    /// Too many dies are gone for any stripe to hold data. The card stops, and what is on its modules stays as it
     /// is.
     pub(crate) fn is_beyond_writing(&self) -> bool {
         let layout = self.core.ftl.layout();
@@ -133,7 +127,7 @@ impl Card<Storage> {
         let mut gone = vec![logical];
         if !planted(Canary::GenerationNotRaised) {
             store.headers.set_state(logical as usize, SlotState::Missing);
-            self.note_durable();
+            self.advance_watermarks();
             gone.extend(self.tell_headers());
         }
         // The open stripes lose a unit, and what they hold goes elsewhere.
@@ -178,7 +172,7 @@ impl Card<Storage> {
             store.blocks.filled = None;
         }
         store.fail_programs_on(logical);
-        // What was not rebuilt yet is not there, and what a cache held may not be.
+        // Units that were not rebuilt yet are not there, and those that a cache held may not be.
         let is_known = !is_rebuilt && !store.media.is_volatile();
         store.history.gone.remove(&logical);
         if is_known {
@@ -194,7 +188,7 @@ impl Card<Storage> {
         }
     }
 
-    /// What the headers say of one of its modules.
+    /// The state of one of its modules, as the headers have it.
     pub fn module_state(&self, module: u32) -> Option<SlotState> {
         Some(self.contents.store.headers.common.slots.get(module as usize)?.state)
     }
@@ -310,7 +304,7 @@ impl Card<Storage> {
                     .filter(|gone| Some(gone.generation) == generation || planted(Canary::ReturnedAsItWent)),
             ),
         };
-        // Whoever else has the module is told first, and refuses us if it has claimed it since.
+        // Another controller that has the module is told first, and refuses us if it has claimed it since.
         media::persist(|| media.claim(slot, headers.common.generation + 1))
             .map_err(|error| InsertError::Claim { slot, error })?;
         let before = headers.common.slots[place as usize];
@@ -346,7 +340,7 @@ impl Card<Storage> {
         Ok(Inserted { module: place, kept: kept.is_some() })
     }
 
-    /// The module's dies answer. What does not count of it is absent.
+    /// The module's dies answer. Blocks of it that do not count are absent.
     fn take_in(&mut self, slot: u32, place: u32, kept: Option<Gone>) {
         let modules = self.contents.store.slots.len() as u32;
         let media = &&self.contents.store.media;
@@ -364,7 +358,7 @@ impl Card<Storage> {
                         && self.core.ftl.opening(band).sequence <= gone.last_band_sequence
                 });
                 let absent = &mut self.contents.store.blocks.absent;
-                // What was absent when the module went is so still.
+                // Blocks that were absent when the module went are so still.
                 if !holds && !planted(Canary::ModuleBelieved) {
                     absent.insert((band.0, die));
                 }

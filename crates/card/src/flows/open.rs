@@ -3,10 +3,10 @@
 use crate::CardConfig;
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::holes::TrimsBeforeErase;
-use crate::contents::noted::Noted;
+use crate::contents::holes::Holes;
 use crate::contents::rescue::Rescue;
 use crate::contents::store::{HeaderFailed, Headers, Store};
+use crate::contents::watermark::Watermarks;
 use crate::core::Core;
 use crate::core::phase::Lifecycle;
 use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
@@ -17,32 +17,21 @@ use media::{Flash, Media, MediaError, Medium, Shape, persist};
 
 /// Why a card can't be made or started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
 pub enum OpenError {
     /// Its flash management can't work so.
     #[error(transparent)]
     Ftl(#[from] FtlError),
     /// Its modules can't be written.
     #[error("module {module}: its header can't be written: {error}")]
-    Header {
-        /// Its number within the card.
-        module: u32,
-        /// Why.
-        error: MediaError,
-    },
-    /// What lies on the modules is no card, or not all of one.
+    Header { module: u32, error: MediaError },
+    /// The modules hold no card, or not all of one.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
     /// The card was made from another configuration.
     #[error("the card was made with {field} {card}, not {asked}")]
-    MadeOtherwise {
-        /// What differs.
-        field: &'static str,
-        /// What its headers say.
-        card: u64,
-        /// What the configuration says.
-        asked: u64,
-    },
-    /// What lies on the modules is beyond what parity makes up for.
+    MadeOtherwise { field: &'static str, card: u64, asked: u64 },
+    /// The modules have lost more than parity makes up for.
     #[error(transparent)]
     Scan(#[from] ScanError),
 }
@@ -144,7 +133,7 @@ impl Card<Storage> {
                 Slot { module: ModuleId(module), state: SlotState::Active }
             })
             .collect();
-        // Which blocks are bad from the factory is the medium's to say.
+        // The medium says which blocks are bad from the factory.
         let mut nand = config.nand;
         nand.endurance.factory_bad_ppm = 0;
         let mut ftl = Ftl::new(&nand, config.bands, &config.ftl, seed)?;
@@ -212,10 +201,9 @@ impl Card<Storage> {
         store.next_version = found.next_version;
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
-        // What was found is on flash.
-        card.contents.holes.as_of = found.next_version - 1;
-        card.contents.holes.trims = TrimsBeforeErase::at_start(stale_bands);
-        card.contents.noted = Noted::at_start(&card.core.ftl, config.bands);
+        // All that was found is on flash.
+        card.contents.holes = Holes::found(found.next_version - 1, stale_bands);
+        card.contents.watermarks = Watermarks::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
         card.restore_totals();
         card.begin_patrol(true);
@@ -245,13 +233,13 @@ impl Card<Storage> {
     }
 
     /// Nothing that was found lies in a stripe that is not whole any more, and the headers say so; or there is no room to
-    /// move it. What a host reads before that could be lost with one module more.
+    /// move it. Data that a host reads before that could be lost with one module more.
     pub fn is_ready(&self) -> bool {
         let at_work = self.core.dies.in_flight() > 0 || self.syncs_soon();
         self.core.phase.is_halted() || self.core.phase.start_is_over() || !at_work
     }
 
-    /// What was done with contents since the start.
+    /// Counts of the card's reads, failures and rebuilt sectors since the start.
     pub fn store_counters(&self) -> crate::StoreCounters {
         self.contents.store.counters
     }
@@ -288,17 +276,17 @@ impl Card<Storage> {
         self.contents.store.media.flash_mut()
     }
 
-    /// What it lies on.
+    /// The medium that the card lies on.
     pub fn medium(&self) -> &Medium {
         &self.contents.store.media
     }
 
-    /// What it lies on.
+    /// The medium that the card lies on, to be told of what happens to it.
     pub fn medium_mut(&mut self) -> &mut Medium {
         &mut self.contents.store.media
     }
 
-    /// What it lies on, as it is.
+    /// The medium that the card lies on, as it is.
     pub fn into_medium(self) -> Medium {
         self.contents.store.media
     }
@@ -310,7 +298,7 @@ impl Card<Storage> {
     }
 }
 
-/// What lies on the modules of a card.
+/// A card as it was found on its modules.
 struct Found {
     ftl: Ftl,
     headers: Headers,
@@ -328,8 +316,8 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
     let assembly = assemble(media, id)?;
     is_made_so(&assembly.header, config)?;
     let mut trusted = assembly.trusted_slots();
-    // What is read from now on is still there after the next cut. Of a module that can't promise that, nothing is
-    // believed.
+    // Data read from now on are still there after the next cut. Nothing is believed that a module holds which can't
+    // promise that.
     if media.is_volatile() {
         trusted.iter_mut().for_each(|slot| *slot = slot.filter(|slot| media.sync(*slot).is_ok()));
     }
@@ -362,8 +350,8 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
             (_, None) => headers.set_state(logical, SlotState::Missing),
         }
     }
-    // Whoever else has the card learns now that it is ours; and a module that is away is marked so before anything
-    // is written without it.
+    // Another controller that has the card learns now that it is ours; and a module that is away is marked so before
+    // anything is written without it.
     let gone = headers.tell(media, &mut slots)?;
     let lost: Vec<usize> = lost.into_iter().chain(gone.iter().map(|i| *i as usize)).collect();
     assembly.enough_without(&lost)?;

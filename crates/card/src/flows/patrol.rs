@@ -1,40 +1,27 @@
-//! Finding what fades before it is lost: a pass over everything once in a while, and a look at bands that are read often.
-//!
-//! Data fade with time and with reads of their block, those that nobody asks for too. So a card with a patrol reads all
-//! that is on flash at each start and then once in an interval, and a band when one of its blocks was read so often. What
-//! a read says to be near to its end is written elsewhere (`scrub.rs`).
-//!
-//! Time for data is not only the time that requests take: [`Card::rest`] lets days pass in which nothing happens.
+//! A card with a patrol looks at everything once in a while, and at bands that are read often. `contents/patrol.rs` says
+//! why; data that a read reports to be near its end are written elsewhere (`scrub.rs`).
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::patrol::{BlockReads, DAY_NS};
+use crate::contents::patrol::BlockReads;
 use device::Time;
 use ftl::{BandId, UnitAddress};
-use std::collections::BTreeSet;
 
 impl Card<Storage> {
     /// Counts from now on. After a start nobody knows how long the power was away, nor how often what was read before.
     pub(crate) fn begin_patrol(&mut self, is_due: bool) {
         let Some(config) = self.core.config.patrol else { return };
         let (dies, bands) = (self.core.ftl.layout().dies, self.core.ftl.bands());
-        self.contents.patrol.is_due = is_due;
-        self.contents.store.reads = BlockReads {
-            dies,
-            most: config.block_reads,
-            counts: vec![0; (dies * bands) as usize],
-            due: BTreeSet::new(),
-        };
+        self.contents.patrol.demand(is_due);
+        self.contents.store.reads = BlockReads::of_card(bands, dies, config.block_reads);
     }
 
     /// Begins what the patrol has to look at, while no pass is under way.
-    pub(crate) fn patrol_on(&mut self, now: Time) {
+    pub(crate) fn begin_due_scrub(&mut self, now: Time) {
         let Some(config) = self.core.config.patrol else { return };
         let store = &mut self.contents.store;
-        let time_ns = now.0.saturating_add(self.contents.patrol.rested_ns);
-        if self.contents.patrol.is_due || time_ns - self.contents.patrol.last_ns >= config.interval_ns {
-            self.contents.patrol.is_due = false;
-            self.contents.patrol.last_ns = time_ns;
+        if self.contents.patrol.is_due(now, config.interval_ns) {
+            self.contents.patrol.begin(now);
             store.reads.looks_at_all();
             self.scrub_bands(BandId(0), self.core.ftl.bands());
         } else if let Some(band) = store.reads.take_due() {
@@ -45,7 +32,7 @@ impl Card<Storage> {
     /// Lets days pass in which nothing happens: what is on flash fades. The patrol is due when its interval is over; so
     /// whoever lets more than that pass at once simulates a card that was without power.
     pub fn rest(&mut self, now: Time, days: f64, done: &mut Done<Storage>) {
-        self.contents.patrol.rested_ns = self.contents.patrol.rested_ns.saturating_add((days * DAY_NS) as u64);
+        self.contents.patrol.rest(days);
         self.contents.store.media.flash_mut().expect("only emulated flash knows another time").advance_time(days);
         self.go_on(now, done);
     }

@@ -46,7 +46,7 @@ impl Card<Storage> {
     }
 
     fn first_owed(&self) -> Option<u32> {
-        self.contents.holes.dirty.keys().next().copied()
+        self.contents.holes.first_owed()
     }
 
     /// Something has to be written, and there is no erased band for it.

@@ -1,8 +1,8 @@
 //! A card whose spare is used up: it takes no more writes, and all that it holds can be read.
 //!
 //! Bad blocks narrow bands until collection has no room left to free any. When writes wait and nothing of the card's own is
-//! under way, nothing will ever come free: the card is read-only from then on. What waits gets an explicit error, and so
-//! does what comes later. The headers remember it.
+//! under way, nothing will ever come free: the card is read-only from then on. Requests that wait get an explicit
+//! error, and so do those that come later. The headers remember it.
 
 use crate::card::{Card, Contents, Done};
 use crate::core::host_request::Stage;
@@ -66,11 +66,11 @@ impl<C: Contents> Card<C> {
     /// Something is under way that may make room. A rebuild may wait for room itself: it is only while anything else is to
     /// come.
     fn has_own_work(&self) -> bool {
-        let goes_on = self.core.dies.in_flight() > 0 || !self.core.timers.are_over();
+        let events_to_come = self.core.dies.in_flight() > 0 || !self.core.timers.are_over();
         !self.core.stripes.is_empty()
             || C::syncs(self)
             || !self.core.erasing.is_empty()
             || self.core.relocations.on_their_way() > 0
-            || C::has_own_work(self, goes_on)
+            || C::has_own_work(self, events_to_come)
     }
 }

@@ -1,11 +1,5 @@
-//! A module that is new, or was away, gets what belongs on it.
-//!
-//! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
-//! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
-//! do without the module its block is erased, so that they can use it from their next opening on. What was rebuilt
-//! counts at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
-//!
-//! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
+//! A module that is new, or was away, gets what belongs on it. `contents/rebuild.rs` says in which order, and when it
+//! counts.
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
@@ -122,7 +116,7 @@ impl Card<Storage> {
             logical,
             todo,
             blocks,
-            is_noted: false,
+            snapshot_taken: false,
             at: None,
             waits: false,
             unit: None,
@@ -135,7 +129,7 @@ impl Card<Storage> {
     }
 
     /// Goes on with the rebuild, if nothing of it is under way.
-    pub(crate) fn rebuild_on(&mut self, now: Time) {
+    pub(crate) fn advance_rebuild(&mut self, now: Time) {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
@@ -144,11 +138,11 @@ impl Card<Storage> {
                 return;
             }
             rebuild.begun.get_or_insert(now);
-            if !std::mem::replace(&mut rebuild.is_noted, true) {
-                self.core.ftl.note_needed();
+            if !std::mem::replace(&mut rebuild.snapshot_taken, true) {
+                self.core.ftl.take_rebuild_snapshot();
                 self.program_sealed(now);
             }
-            let may_fill = self.core.ftl.needed_is_known();
+            let may_fill = self.core.ftl.rebuild_snapshot_is_durable();
             // Each that is left is looked at once.
             for _ in 0..self.contents.rebuilds.current.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
@@ -157,8 +151,8 @@ impl Card<Storage> {
                 if !store.blocks.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
                     continue;
                 }
-                // What has to be restored may not be known yet; but what is erased until then makes room for what that
-                // waits for.
+                // The stripes that have to be restored may not be known yet; but blocks that are erased until then make room
+                // for those writes on which that knowledge waits.
                 let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 if must_wait {
@@ -178,7 +172,8 @@ impl Card<Storage> {
                 if self.lets_another_make_room() {
                     continue;
                 }
-                // What it waits for may be in a cache that is written by itself only when it is full, and the host at rest.
+                // The stripe it waits for may be in a cache that is written by itself only when it is full, and the host may
+                // be at rest.
                 return self.sync_soon(now);
             }
             let logical = rebuild.logical;
@@ -201,8 +196,8 @@ impl Card<Storage> {
         self.core.erasing.iter().any(|erasing| erasing.band == band) || self.may_be_needed_yet(band, die)
     }
 
-    /// What is left waits for something to be written, for which there may be no room on the modules that there are: a module
-    /// that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
+    /// The blocks left wait for something to be written, for which there may be no room on the modules that there are: a
+    /// module that waits for its turn goes first if blocks of it can be erased. `false`: there is none.
     fn lets_another_make_room(&mut self) -> bool {
         let makes_room = |logical: &u32| {
             let Store { blocks, slots, .. } = &self.contents.store;
@@ -217,13 +212,13 @@ impl Card<Storage> {
         let Some(next) = self.contents.rebuilds.waiting.remove(next) else { return false };
         let waits = self.contents.rebuilds.current.take().expect("it goes on");
         self.contents.rebuilds.waiting.push_back(waits.logical);
-        self.core.ftl.forget_needed();
+        self.core.ftl.drop_rebuild_snapshot();
         self.begin_rebuild(next);
         true
     }
 
     fn next_rebuild(&mut self) {
-        self.core.ftl.forget_needed();
+        self.core.ftl.drop_rebuild_snapshot();
         if let Some(logical) = self.contents.rebuilds.waiting.pop_front() {
             self.begin_rebuild(logical);
         }
@@ -262,7 +257,7 @@ impl Card<Storage> {
         ended
     }
 
-    /// What was under way was the last of a rebuild that was given up.
+    /// The operation that has ended was the last of a rebuild that was given up.
     fn rebuild_was_given_up(&mut self, now: Time, done: &mut Done<Storage>) -> bool {
         if !self.contents.rebuilds.current.as_ref().is_some_and(|rebuild| rebuild.given_up) {
             return false;
@@ -275,7 +270,7 @@ impl Card<Storage> {
     }
 
     /// The time of the next unit has come.
-    pub(crate) fn rebuild_may_go_on(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn resume_rebuild(&mut self, now: Time, done: &mut Done<Storage>) {
         if let Some(rebuild) = &mut self.contents.rebuilds.current
             && std::mem::take(&mut rebuild.waits)
             && let Some(at) = rebuild.at
@@ -339,7 +334,7 @@ impl Card<Storage> {
             rebuild.unit = None;
         }
         self.contents.store.blocks.filled = None;
-        // What waited for the block.
+        // Erases and relocations may have waited for the block.
         self.erase_stale(now);
         self.go_on(now, done);
     }
@@ -425,7 +420,7 @@ impl Card<Storage> {
         }
     }
 
-    /// What the rebuild has under way.
+    /// The operation that the rebuild has under way.
     pub(crate) fn rebuild_under_way(&self, work: Work, at: UnitAddress) -> Option<UnderWay> {
         let store = &self.contents.store;
         if self.contents.rebuilds.current.as_ref().is_none_or(|rebuild| rebuild.given_up) {

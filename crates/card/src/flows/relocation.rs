@@ -49,10 +49,10 @@ impl<C: Contents> Card<C> {
 
     #[inline]
     fn relocation_due(&mut self, now: Time, idle: bool) -> Option<Due> {
-        if self.core.ftl.gc_demand(idle) {
+        if self.core.ftl.prepare_relocation(idle) {
             return Some(Due::Collection);
         }
-        (idle && self.core.relocations.may_fold(now) && self.core.ftl.fold_demand()).then_some(Due::Fold)
+        (idle && self.core.relocations.may_fold(now) && self.core.ftl.prepare_fold()).then_some(Due::Fold)
     }
 
     /// The next one out of the SLC cache waits until the rate allows it.
@@ -114,7 +114,7 @@ impl<C: Contents> Card<C> {
         let before = self.core.ftl.counters().relocated_sectors;
         C::relocate(self, relocation);
         let moved = (self.core.ftl.counters().relocated_sectors - before) as u32;
-        // What the host overwrote meanwhile needs no program.
+        // Sectors that the host overwrote meanwhile need no program.
         self.core.relocations.remove_sectors(relocation.sectors() - moved);
         self.program_sealed(now);
         if self.core.ftl.stale_bands_wait() {

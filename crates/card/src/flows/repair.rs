@@ -2,7 +2,7 @@
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::repair::{For, Others, Repair};
+use crate::contents::repair::{For, Repair};
 use crate::contents::store::{Content, is_for, stripe_of};
 use crate::core::dies::Work;
 use device::{RequestId, Time};
@@ -64,8 +64,7 @@ impl Card<Storage> {
         done: &mut Done<Storage>,
     ) {
         let layout = *self.core.ftl.layout();
-        let others = Others { units: vec![None; layout.width as usize], near: 0 };
-        let repair = Repair { stripe, unit, wanted, others, left: members.count_ones(), purpose };
+        let repair = Repair::begin(stripe, unit, wanted, layout.width, members.count_ones(), purpose);
         let index = self.contents.repairs.insert(repair) as u32;
         if members == 0 {
             return self.repaired(now, index, done);
@@ -87,12 +86,8 @@ impl Card<Storage> {
             return;
         }
         let repair = &mut self.contents.repairs[index as usize];
-        if read.is_ok_and(|report| report.refresh_advised) {
-            repair.others.near |= 1 << (at.die % width);
-        }
-        repair.others.units[(at.die % width) as usize] = read.is_ok().then_some(unit);
-        repair.left -= 1;
-        if repair.left == 0 {
+        let refresh_advised = read.is_ok_and(|report| report.refresh_advised);
+        if repair.member_read(at.die % width, read.is_ok().then_some(unit), refresh_advised) {
             self.repaired(now, index, done);
         }
     }
@@ -100,19 +95,19 @@ impl Card<Storage> {
     /// All that can be had of the stripe is there.
     fn repaired(&mut self, now: Time, index: u32, done: &mut Done<Storage>) {
         let repair = self.contents.repairs.remove(index as usize);
-        match repair.purpose {
-            For::Rebuild(at) => return self.rebuild_read(now, &repair.others, at, done),
-            For::Scrub => return self.scrubbed(now, repair.stripe, &repair.others, done),
+        match repair.purpose() {
+            For::Rebuild(at) => return self.rebuild_read(now, repair.others(), at, done),
+            For::Scrub => return self.scrubbed(now, repair.stripe(), repair.others(), done),
             For::Host(_) | For::Relocation(_) => {}
         }
         let mut found: Vec<(Lba, Ppa, Option<Content>)> = Vec::new();
-        for &(lba, ppa) in &repair.wanted {
+        for &(lba, ppa) in repair.wanted() {
             found.push((lba, ppa, self.rebuild(&repair, lba, ppa)));
         }
         if found.iter().any(|(.., content)| content.is_none()) && self.finds_itself_fenced() {
             return;
         }
-        match repair.purpose {
+        match repair.purpose() {
             For::Rebuild(_) | For::Scrub => unreachable!("handled above"),
             For::Host(id) => self.repaired_for_host(now, id, found, done),
             For::Relocation(relocation) => {
@@ -172,7 +167,7 @@ impl Card<Storage> {
     fn rebuild(&mut self, repair: &Repair, lba: Lba, ppa: Ppa) -> Option<Content> {
         let sector = ppa.0 % self.core.ftl.layout().unit_sectors;
         let store = &self.contents.store;
-        let folded = repair.others.fold(store, &self.core.ftl, repair.stripe, repair.unit, sector)?;
+        let folded = repair.fold(store, &self.core.ftl, sector)?;
         let Rebuilt { role, lba: found, version } = folded.finish().ok()?;
         is_for(&self.core.ftl, role, found, lba).then(|| Content::new(role, version, lba, folded.payload().into()))
     }

@@ -1,10 +1,5 @@
-//! What a start has found in stripes that are not whole.
-//!
-//! Power went while they were programmed, or something of them is lost. What they hold was read by the start, and is
-//! written elsewhere first of all; invariants:
-//! - until all of it is durable elsewhere, no band is erased that held sectors: it may be the last to hold what was durable
-//!   before the power went;
-//! - what was read counts even if the stripe loses more before it is moved.
+//! A start has found sectors in stripes that are not whole: the card rescues them. `contents/rescue.rs` has the
+//! invariants.
 
 use crate::card::Card;
 use crate::contents::Storage;
@@ -19,37 +14,31 @@ impl Card<Storage> {
 
     /// Forgets what lies elsewhere by now, and all of it when that is durable.
     pub(crate) fn forget_rescued(&mut self) {
-        let (ftl, rescue) = (&self.core.ftl, &mut self.contents.rescue);
-        let Some(of) = rescue else { return };
-        // Once it lies elsewhere its band may be erased, and the address be given to something else.
-        of.by_address.retain(|ppa, _| ftl.is_current(Ppa(*ppa)));
-        if of.by_address.is_empty() && ftl.is_durable(*of.barriers.get_or_insert_with(|| ftl.barriers())) {
-            *rescue = None;
-        }
+        self.contents.rescue.take_if(|rescue| rescue.forget_moved(&self.core.ftl));
     }
 
-    /// So many of the bands that wait may be erased, as far as what is being rescued is concerned.
+    /// The number of waiting bands that may be erased, as far as the rescue is concerned.
     pub(crate) fn erasable_beside_rescue(&self) -> usize {
-        self.contents.rescue.as_ref().filter(|of| !of.lacks_room).map_or(usize::MAX, |of| of.erasable)
+        self.contents.rescue.as_ref().map_or(usize::MAX, |rescue| rescue.erasable())
     }
 
     /// A band is erased.
     pub(crate) fn note_erase_beside_rescue(&mut self) {
         if let Some(rescue) = &mut self.contents.rescue {
-            rescue.erasable = rescue.erasable.saturating_sub(1);
+            rescue.erase_begins();
         }
     }
 
     /// Nothing goes on any more unless bands are erased.
     pub(crate) fn rescue_lacks_room(&mut self) {
         if let Some(rescue) = &mut self.contents.rescue {
-            rescue.lacks_room = true;
+            rescue.release_erases();
         }
     }
 
-    /// What an address held when the card was started, while it is the newest version of its sector.
+    /// The sector that an address held when the card was started, while it is the newest version.
     pub(crate) fn rescued(&self, ppa: Ppa) -> Option<&Content> {
-        let content = self.contents.rescue.as_ref()?.by_address.get(&ppa.0);
+        let content = self.contents.rescue.as_ref()?.found_at(ppa);
         content.filter(|_| self.core.ftl.is_current(ppa))
     }
 }

@@ -22,30 +22,28 @@ impl Card<Storage> {
 
     /// Begins a pass over bands from `first` up to the one before `end`.
     pub(crate) fn scrub_bands(&mut self, first: BandId, end: u32) {
-        self.contents.scrub = Some(Scrub { at: Some(StripeId { band: first, index: 0 }), end, ..Scrub::default() });
+        self.contents.scrub = Some(Scrub::of_bands(first, end));
     }
 
     /// How far the pass is, while there is one.
     pub fn scrub_progress(&self) -> Option<ScrubProgress> {
-        let scrub = self.contents.scrub.as_ref()?;
-        let bands = u64::from(self.core.ftl.bands());
-        let bands_done = scrub.at.map_or(bands, |stripe| u64::from(stripe.band.0));
-        Some(ScrubProgress { bands_done, bands, found: scrub.found })
+        Some(self.contents.scrub.as_ref()?.progress(self.core.ftl.bands()))
     }
 
     /// Reads the next stripe, if none is being read.
-    pub(crate) fn scrub_on(&mut self, now: Time, done: &mut Done<Storage>) {
+    pub(crate) fn advance_scrub(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
         if self.contents.scrub.is_none() {
-            self.patrol_on(now);
+            self.begin_due_scrub(now);
         }
-        while let Some(Scrub { at: Some(stripe), end, under_way: false, .. }) = self.contents.scrub {
-            let next_band = StripeId { band: BandId(stripe.band.0 + 1), index: 0 };
-            if stripe.band.0 == end {
+        while let Some(scrub) = &self.contents.scrub
+            && let Some(stripe) = scrub.next()
+        {
+            if scrub.is_over() {
                 self.contents.scrub = None;
-                self.patrol_on(now);
+                self.begin_due_scrub(now);
                 continue;
             }
             let state = self.core.ftl.band_state(stripe.band);
@@ -54,14 +52,14 @@ impl Card<Storage> {
             let on_flash = holds && self.is_on_flash(stripe);
             let scrub = self.contents.scrub.as_mut().expect("looked at");
             if !holds || stripe.index >= stripes {
-                scrub.at = Some(next_band);
+                scrub.skip_band();
                 continue;
             }
             if !on_flash {
-                scrub.at = Some(StripeId { index: stripe.index + 1, ..stripe });
+                scrub.skip_stripe();
                 continue;
             }
-            scrub.under_way = true;
+            scrub.begin_stripe();
             self.read_for_scrub(now, stripe, done);
         }
     }
@@ -88,7 +86,7 @@ impl Card<Storage> {
         let mut found = 0;
         for unit in (0..layout.width).filter(|unit| in_use >> unit & 1 == 1) {
             let at = layout.unit_address(stripe, unit);
-            // What is known to be away is no news.
+            // A unit that is known to be away is no news.
             if self.core.ftl.blocks().is_dead(at.die) || store.blocks.absent.contains(&(stripe.band.0, at.die)) {
                 continue;
             }
@@ -99,10 +97,9 @@ impl Card<Storage> {
             return;
         }
         let scrub = self.contents.scrub.as_mut().expect("it is under way");
-        scrub.under_way = false;
-        scrub.at = Some(StripeId { index: stripe.index + 1, ..stripe });
+        scrub.finish_stripe();
         if found > 0 && was_written {
-            scrub.found += found;
+            scrub.count_found(found);
             for stream in StreamId::ALL {
                 if self.core.ftl.open_band_of(stream) == Some(stripe.band) {
                     self.abandon_band(now, stream);

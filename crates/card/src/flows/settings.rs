@@ -1,4 +1,4 @@
-//! What can be changed about a card while it works.
+//! Settings of a card that can be changed while it works.
 
 use crate::card::{Card, Contents, Done};
 use device::Time;

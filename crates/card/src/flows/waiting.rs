@@ -18,7 +18,7 @@ impl Card<Storage> {
 
     /// Tells the medium what has begun on dies.
     #[inline]
-    pub(crate) fn begin_what_began(&mut self) {
+    pub(crate) fn begin_on_slow_medium(&mut self) {
         if !self.contents.to_begin.is_empty() {
             self.begin_all_on_medium();
         }

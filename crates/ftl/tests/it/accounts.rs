@@ -193,12 +193,12 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     (0..9).for_each(|lba| ftl.write_now(Lba(lba)).unwrap());
     assert!(needed(&ftl).into_iter().eq(1..stripes));
     assert!(!ftl.is_needed(first));
-    assert!(ftl.needed_is_known());
+    assert!(ftl.rebuild_snapshot_is_durable());
     ftl.write_now(Lba(sectors - 1)).unwrap();
-    ftl.note_needed();
-    assert!(!ftl.needed_is_known(), "what is open was sealed, and is not on flash");
+    ftl.take_rebuild_snapshot();
+    assert!(!ftl.rebuild_snapshot_is_durable(), "what is open was sealed, and is not on flash");
     ftl.settle_now();
-    assert!(ftl.needed_is_known());
+    assert!(ftl.rebuild_snapshot_is_durable());
     // Stripes that held something then are needed until the rebuild ends, wherever the sectors are by now.
     (9..18).for_each(|lba| ftl.write_now(Lba(lba)).unwrap());
     let second = ftl::Ppa(first.0 + ftl.layout().stripe_sectors);
@@ -206,8 +206,8 @@ fn what_a_rebuild_has_to_restore_is_what_held_something_when_it_began() {
     let was_there = (second.0..second.0 + 9).map(ftl::Ppa).filter(|ppa| !ftl.is_current(*ppa) && ftl.is_needed(*ppa));
     assert!(was_there.count() > 0);
     assert!(!ftl.is_needed(first));
-    ftl.forget_needed();
-    assert!(ftl.needed_is_known());
+    ftl.drop_rebuild_snapshot();
+    assert!(ftl.rebuild_snapshot_is_durable());
     assert!(needed(&ftl).into_iter().eq(2..stripes));
     // In a band without a summary every stripe is needed, because its contents are unknown.
     let open = ftl.open_band_of(StreamId::Host).unwrap();
@@ -335,6 +335,8 @@ fn a_card_is_read_only_when_its_spare_is_used_up_and_not_before() {
         let mut rng = Rng::stream(5, "wear");
         loop {
             let was_read_only = ftl.is_read_only();
+            let is_stuck = !ftl.can_write() && ftl.gc_is_idle() && !ftl.stale_bands_wait();
+            assert_eq!(was_read_only, is_stuck && !ftl.clone().prepare_relocation(false));
             if ftl.write_now(Lba(rng.below(ftl.user_sectors()) as u32)).is_err() {
                 break;
             }

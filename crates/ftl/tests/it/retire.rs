@@ -221,5 +221,5 @@ fn a_band_abandoned_with_nothing_under_way_can_be_emptied_at_once() {
     ftl.abandon_band(StreamId::Host);
     assert!(ftl.is_settled(band));
     ftl.evacuate(band);
-    assert!(ftl.gc_demand(false), "nobody will ever empty it");
+    assert!(ftl.prepare_relocation(false), "nobody will ever empty it");
 }

@@ -68,7 +68,7 @@ fn folding_moves_everything_out_of_the_cache_and_nothing_else() {
     let native: Vec<_> = (CACHE_SECTORS..2 * CACHE_SECTORS).map(|lba| ftl.lookup(Lba(lba))).collect();
     assert!(ftl.can_fold());
     let mut moved = 0;
-    while ftl.fold_demand() {
+    while ftl.prepare_fold() {
         if let Some(relocation) = ftl.next_relocation() {
             assert_eq!(relocation.mode, CellMode::Slc);
             moved += relocation.sectors();
@@ -94,7 +94,7 @@ fn what_is_overwritten_or_trimmed_need_not_be_folded() {
     // Native from here on: the cache is full.
     write(&mut ftl, 0..CACHE_SECTORS / 2);
     (CACHE_SECTORS / 2..CACHE_SECTORS).for_each(|lba| ftl.trim(Lba(lba)));
-    while ftl.fold_demand() {
+    while ftl.prepare_fold() {
         if let Some(relocation) = ftl.next_relocation() {
             ftl.relocate(relocation, |_, _| {});
         }

@@ -120,7 +120,7 @@ fn random_writes_and_trims_leave_exactly_what_was_written_last() {
 
 /// Moves what the SLC cache holds to native bands, as far as it can be moved.
 fn fold(ftl: &mut Ftl) {
-    while ftl.fold_demand() {
+    while ftl.prepare_fold() {
         if let Some(relocation) = ftl.next_relocation() {
             ftl.relocate(relocation, |_, _| {});
         }

@@ -8,6 +8,7 @@
 mod buffer;
 mod headers;
 mod place;
+mod programs;
 mod requests;
 mod stripes;
 
@@ -21,10 +22,10 @@ use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Rebuild, Rejection, check};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
 use media::{BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, Unit, UnitAt, persist};
+use programs::Programs;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use stripes::Programs;
 
 /// Counts of reads, failures and rebuilt sectors since the start, on a card that holds bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Stripes on their way to flash: their units with spare areas and parity.
 
 use super::place::unit_start;
+use super::programs::Programs;
 use super::{Content, Store};
 use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
 use ftl::canary::{Canary, planted};
@@ -10,16 +11,6 @@ use media::{MediaError, Unit};
 
 /// Units that are kept to be filled again: as many as are usually on their way.
 const MAX_SPARE_UNITS: usize = 256;
-
-/// The units of a stripe being programmed.
-#[derive(Clone, Debug)]
-pub struct Programs {
-    sealed: SealedStripe,
-    /// By unit; `None` where the stripe has none, or it is programmed.
-    units: Vec<Option<Unit>>,
-    /// Units whose program failed.
-    failed: u64,
-}
 
 /// A module of which so many programs in a row are refused by what holds it is given up: block after block would be
 /// retired, and with them the room that stripes that failed go to.

@@ -1,4 +1,4 @@
-//! What the headers say on the media, at each moment.
+//! The headers on the media say at each moment how far the streams are durable.
 
 use super::*;
 use crate::contents::rescue::Rescue;
@@ -71,7 +71,7 @@ fn a_start_is_over_when_all_that_was_found_is_whole_and_nothing_is_left_to_erase
         assert_eq!(said(&mut card).durable, found);
         assert_ne!(tiny::step(&mut card), Time::NEVER);
     }
-    assert!(card.contents.rescue.is_none() && card.contents.holes.owed_since_start.is_none());
+    assert!(card.contents.rescue.is_none() && card.contents.holes.owed_since_start().is_none());
     assert!(!card.core.ftl.must_empty() && !card.core.ftl.stale_bands_wait() && card.core.erasing.is_empty());
     let over = said(&mut card);
     assert!(over.no_erases && over.durable[1].band_sequence > 0, "{over:?}");
@@ -84,10 +84,10 @@ fn before_a_start_is_over_the_headers_tell_of_what_there_was_before() {
     tiny::submit(&mut card, now, 12, 12);
     tiny::rest(&mut card, now);
     card.core.phase = Lifecycle::starting();
-    card.note_durable();
+    card.advance_watermarks();
     assert_eq!(card.contents.store.headers.common.durable, before);
     card.core.phase.end_start();
-    card.note_durable();
+    card.advance_watermarks();
     assert_ne!(card.contents.store.headers.common.durable, before);
 }
 
@@ -140,7 +140,7 @@ fn before_an_erase_the_headers_say_what_it_relies_on_and_are_written_only_if_the
     let second = said(&mut card);
     assert!(!second.no_erases && second.sequence > first.sequence);
     assert_ne!(second.durable, first.durable);
-    // What the band itself held counts no more.
+    // Sectors that the band itself held count no more.
     let band = card.core.ftl.layout().band_of(card.core.ftl.lookup(Lba(0)).unwrap());
     assert!(second.holds.contains(band.0));
     card.note_erase(band);
@@ -160,7 +160,7 @@ fn a_card_whose_power_is_gone_stops_before_it_erases() {
 }
 
 #[test]
-fn nothing_that_tells_of_an_erase_makes_a_card_go_on() {
+fn nothing_that_tells_of_an_erase_resumes_a_card() {
     let (mut card, _) = at_rest();
     card.core.phase.halt();
     card.note_erase(EMPTY);
@@ -191,11 +191,11 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
         tiny::submit(&mut card, now, first, 12);
         // Until something of it is durable nothing of a band that was opened for it counts.
         while tiny::step(&mut card) != Time::NEVER {
-            card.note_durable();
-            let (ftl, noted) = (&card.core.ftl, &card.contents.noted);
+            card.advance_watermarks();
+            let ftl = &card.core.ftl;
             let opened = |band: &u32| ftl.opening(BandId(*band)).sequence;
             let held = |band: &u32| card.contents.store.headers.common.holds.contains(*band);
-            let durable = noted.in_flight[0].front().map_or(noted.end[0], |(_, at)| *at);
+            let durable = card.contents.watermarks.of_stream(0);
             for band in (0..16).filter(|band| opened(band) != 0 && ftl.opening(BandId(*band)).stream == 0) {
                 let begun = (opened(&band), 0) < (durable.band_sequence, durable.stripe);
                 assert_eq!(held(&band), begun, "band {band}");
@@ -209,11 +209,11 @@ fn the_headers_say_of_each_band_whether_something_durable_lies_in_it() {
     card.save_totals();
     let held = holding(&card);
     assert!(held.len() > 2 && said(&mut card).holds.iter().eq(held));
-    // What is found is said again when the start is over, and not before: nor is it taken back.
+    // Bands that are found are told of again when the start is over, and not before: nor is it taken back.
     let mut card = reopened(card.into_media().unwrap());
     let found = said(&mut card).holds;
     card.contents.store.headers.common.holds = BandSet::default();
-    card.note_durable();
+    card.advance_watermarks();
     assert_eq!(card.contents.store.headers.common.holds, BandSet::default());
     card.contents.store.headers.common.holds = found;
     card.start_up(Time::ZERO, &mut Vec::new());
@@ -232,10 +232,10 @@ fn a_band_that_lies_only_on_dies_that_are_gone_is_not_said_to_hold_anything() {
     let on: Vec<u32> = (0..6).filter(|die| !card.core.ftl.blocks().is_erased(band.0, *die)).collect();
     assert_eq!(on.len(), 3);
     for die in on {
-        card.note_durable();
+        card.advance_watermarks();
         assert!(card.contents.store.headers.common.holds.contains(band.0));
         card.core.ftl.set_die_dead(die, true);
     }
-    card.note_durable();
+    card.advance_watermarks();
     assert!(!card.contents.store.headers.common.holds.contains(band.0));
 }

@@ -1,76 +1,44 @@
-//! What the headers say of what is durable.
-//!
-//! Of a stripe that has lost more than parity stands for, nothing on the media tells whether it ever was durable. The headers
-//! do, as of when they were written: when a module goes, when the card is shut down, with its totals, and when a start is
-//! over. Invariants:
-//! - what they say is durable is, and stays so until its band is erased;
-//! - of what made a band stale they say so before it is erased;
-//! - a band that they say holds something does, until they say that it does not: before it is erased;
-//! - "nothing was erased since" is taken back before a band that held sectors is erased, and not said while some of one is
-//!   left on blocks that could not be.
+//! The durable watermarks in the headers: when they are moved, and when they are written. `contents/watermark.rs` has the
+//! invariants.
 
 use crate::card::Card;
 use crate::contents::Storage;
-use crate::contents::noted::STREAMS;
 use crate::contents::store::Store;
 use format::{BandSet, Durable, HEADER_BANDS};
-use ftl::{BandId, BandState, SealedStripe, StripeId};
+use ftl::{BandId, BandState, SealedStripe};
 use media::MediaError;
 
 impl Card<Storage> {
     /// A stripe is about to be programmed.
     pub(crate) fn note_stripe(&mut self, sealed: &SealedStripe) {
-        let stream = sealed.stream as usize;
-        if stream >= STREAMS.len() {
-            return;
-        }
-        self.forget_durable(stream);
-        let (ftl, noted) = (&self.core.ftl, &mut self.contents.noted);
-        let band_sequence = ftl.opening(sealed.stripe.band).sequence;
-        // What shares its cells can be spoiled until all of them are programmed.
-        let StripeId { band, index } = sealed.stripe;
-        let at = Durable { band_sequence, stripe: ftl.cells_begin(StripeId { band, index }) };
-        noted.left_behind.remove(&band.0);
-        noted.in_flight[stream].push_back((sealed.sequence, at));
-        noted.end[stream] = Durable { stripe: ftl.cells_begin(StripeId { band, index: index + 1 }), ..at };
-    }
-
-    fn forget_durable(&mut self, stream: usize) {
-        let (ftl, noted) = (&self.core.ftl, &mut self.contents.noted);
-        let in_flight = &mut noted.in_flight[stream];
-        while in_flight.front().is_some_and(|(number, _)| ftl.stream_is_durable(STREAMS[stream], number + 1)) {
-            in_flight.pop_front();
-        }
+        self.contents.watermarks.stripe_begins(&self.core.ftl, sealed);
     }
 
     /// Puts how far the streams are durable, and where it lies, into the headers, to be written.
-    pub(crate) fn note_durable(&mut self) {
-        let durable = [0, 1].map(|stream| {
-            self.forget_durable(stream);
-            self.contents.noted.in_flight[stream].front().map_or(self.contents.noted.end[stream], |(_, at)| *at)
-        });
+    pub(crate) fn advance_watermarks(&mut self) {
+        let durable = self.contents.watermarks.advance_all(&self.core.ftl);
         let bands = (0..self.core.config.bands.min(HEADER_BANDS)).map(BandId);
         let holds: BandSet = bands.filter(|band| self.holds_durable(*band, &durable)).map(|band| band.0).collect();
         let is_over = self.core.phase.start_is_over();
         let common = &mut self.contents.store.headers.common;
         if !is_over {
-            // What was found they tell of already.
+            // They tell already of the bands that were found.
             common.holds.insert_all(&holds);
             return;
         }
         common.holds = holds;
-        for (at, noted) in durable.into_iter().zip(&mut common.durable) {
+        for (at, watermark) in durable.into_iter().zip(&mut common.durable) {
             if at.band_sequence != 0 {
-                *noted = at;
+                *watermark = at;
             }
         }
         let no_erases = !self.core.ftl.stale_bands_wait()
             && self.core.erasing.is_empty()
-            && self.contents.noted.left_behind.is_empty();
+            && !self.contents.watermarks.has_left_behind();
         self.contents.store.headers.common.no_erases = no_erases;
     }
 
-    /// Something that is durable lies in the band. Of what was found that counts only when the start is over.
+    /// Something that is durable lies in the band. A band that was found holds something only once the start is over.
     fn holds_durable(&self, band: BandId, durable: &[Durable; 2]) -> bool {
         let is_in_use = !matches!(self.core.ftl.band_state(band), BandState::Free | BandState::Retired);
         if !is_in_use || self.core.erasing.iter().any(|erasing| erasing.band == band) {
@@ -78,7 +46,7 @@ impl Card<Storage> {
         }
         let opening = self.core.ftl.opening(band);
         let Some(durable) = durable.get(usize::from(opening.stream)) else { return false };
-        let is_durable = if opening.sequence <= self.contents.noted.last_found {
+        let is_durable = if self.contents.watermarks.was_found(opening.sequence) {
             opening.sequence != 0 && self.core.phase.start_is_over()
         } else {
             (opening.sequence, 0) < (durable.band_sequence, durable.stripe)
@@ -89,13 +57,13 @@ impl Card<Storage> {
         is_durable && (0..self.core.ftl.layout().dies).any(is_written)
     }
 
-    /// A band is about to be erased. What made its sectors stale is durable; should it ever be lost, that must be known,
-    /// for nothing older is left then.
+    /// A band is about to be erased. The data that made its sectors stale are durable; should they ever be lost, that
+    /// must be known, for nothing older is left then.
     pub(crate) fn note_erase(&mut self, band: BandId) {
         self.note_erase_beside_rescue();
         let store = &self.contents.store;
         let before = store.headers.common.clone();
-        self.note_durable();
+        self.advance_watermarks();
         let Store { media, headers, slots, .. } = &mut self.contents.store;
         headers.common.no_erases = false;
         headers.common.holds.remove(band.0);
@@ -112,11 +80,7 @@ impl Card<Storage> {
 
     /// A band was erased, all of it or not.
     pub(crate) fn note_erased(&mut self, band: BandId, all_of_it: bool) {
-        if all_of_it {
-            self.contents.noted.left_behind.remove(&band.0);
-        } else {
-            self.contents.noted.left_behind.insert(band.0);
-        }
+        self.contents.watermarks.band_erased(band, all_of_it);
     }
 
     /// When what was found is whole again, the headers say that it is durable.
@@ -127,7 +91,7 @@ impl Card<Storage> {
         self.forget_rescued();
         let is_whole = !self.is_rescuing() && !self.core.ftl.must_empty();
         let erases = self.core.ftl.stale_bands_wait() || !self.core.erasing.is_empty();
-        if is_whole && !erases && self.contents.holes.owed_since_start.is_none() {
+        if is_whole && !erases && self.contents.holes.owed_since_start().is_none() {
             self.core.phase.end_start();
             self.save_totals();
         }
