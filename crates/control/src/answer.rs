@@ -38,9 +38,10 @@ impl From<ControlError> for Refusal {
     fn from(error: ControlError) -> Refusal {
         let status = match &error {
             ControlError::NoSlot { .. } => StatusCode::NOT_FOUND,
-            ControlError::Image { .. } | ControlError::Setting(_) | ControlError::RebuildRate => {
-                StatusCode::UNPROCESSABLE_ENTITY
-            }
+            ControlError::Unreadable { .. }
+            | ControlError::Image { .. }
+            | ControlError::Setting(_)
+            | ControlError::RebuildRate => StatusCode::UNPROCESSABLE_ENTITY,
             // Any other request that is refused now may be taken in another state.
             _ => StatusCode::CONFLICT,
         };

@@ -1,6 +1,6 @@
 //! The card's own thread: sleeps until something is due, or has come from the medium.
 
-use crate::port::Shared;
+use crate::shared::Shared;
 use crate::state::State;
 use device::Time;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

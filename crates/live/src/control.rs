@@ -1,16 +1,17 @@
 //! Operator actions on a live card: modules are pulled and put in, power is cut, settings change.
 
 use crate::engine::Engine;
+use crate::error::ControlError;
 use crate::extents::{cut, joined};
 use crate::port::Live;
 use crate::settings::Change;
 use crate::state::State;
-use card::{InsertError, OpenError};
+use card::InsertError;
 use device::{Device, Rng, SECTOR_BYTES, Time};
-use ftl::{FtlError, Lba};
+use ftl::Lba;
 use media::{CutOutcome, Module, Physics, Shape, UnderWay};
 use session::ReplyError;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// An operator's action on a card.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,54 +35,6 @@ pub enum Action {
     Set(Change),
 }
 
-/// Why something was not done.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum ControlError {
-    /// There is no power.
-    #[error("the card has no power; power on first")]
-    NoPower,
-    /// There is power.
-    #[error("the card has power already")]
-    HasPower,
-    /// It does nothing any more.
-    #[error("the card has stopped: more is gone than parity stands for")]
-    Stopped,
-    /// There is nothing to be pulled.
-    #[error("slot {slot} is empty")]
-    Empty { slot: u32 },
-    /// There is no module to be put back.
-    #[error("no module was pulled from slot {slot}; insert a new one")]
-    NothingPulled { slot: u32 },
-    /// There is no such slot.
-    #[error("no slot {slot}: the card has {slots}")]
-    NoSlot { slot: u32, slots: u32 },
-    /// The module is not taken.
-    #[error(transparent)]
-    Insert(#[from] InsertError),
-    /// The card is not found on its modules any more.
-    #[error("the card does not start: {0}")]
-    Open(#[from] OpenError),
-    /// A file holds no module.
-    #[error("{}: {why}", .path.display())]
-    Image { path: PathBuf, why: String },
-    /// Flash management can't work so.
-    #[error(transparent)]
-    Setting(FtlError),
-    /// A rebuild that never ends.
-    #[error("a rebuild has to program more than 0 bytes in a second")]
-    RebuildRate,
-    /// A new module needs a file.
-    #[error("slot {slot}: a new module of this card lies in a file; name it")]
-    NewWithoutFile { slot: u32 },
-    /// A file can't be used as a module.
-    #[error(transparent)]
-    File(#[from] files::FilesError),
-    /// The medium can't do this.
-    #[error("{what} is not possible on this medium")]
-    Medium { what: &'static str },
-}
-
 impl Live {
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
@@ -96,10 +49,8 @@ impl Live {
         }
         self.with_engine(|engine| engine.takes_images(slot))?;
         // Nobody waits for the card while it is read.
-        let unreadable =
-            |error: &dyn std::fmt::Display| ControlError::Image { path: path.into(), why: error.to_string() };
-        let image = std::fs::read(path).map_err(|error| unreadable(&error))?;
-        let module = media::image::parse(&image).map_err(|error| unreadable(&error))?;
+        let image = std::fs::read(path).map_err(|source| ControlError::Unreadable { path: path.into(), source })?;
+        let module = media::image::parse(&image).map_err(|source| ControlError::Image { path: path.into(), source })?;
         drop(image);
         self.with_engine(|engine| engine.put_in(slot, module).map_err(|refused| refused.0))
     }

@@ -1,7 +1,7 @@
 //! The engine: a session and its device, by the clock. It knows no thread: whoever holds it drives it.
 
 use crate::disks::Disks;
-use crate::reply::{ReadData, Reply};
+use crate::reply::{Bell, ReadData, Reply};
 use crate::state::{Powered, State};
 use crate::timing::{Timing, without_timing};
 use card::{CardConfig, OpenError, StorageCard};
@@ -34,7 +34,7 @@ pub struct Start {
 /// Replies to a client, until it takes them.
 struct Mailbox {
     replies: Vec<Reply>,
-    bell: Arc<dyn crate::port::Bell>,
+    bell: Arc<dyn Bell>,
     /// Something has come since it was last told.
     ring: bool,
 }
@@ -142,7 +142,7 @@ impl Engine {
     }
 
     /// Another client, and the bell that is rung when there are replies for it.
-    pub fn connect(&mut self, bell: Arc<dyn crate::port::Bell>) -> ClientId {
+    pub fn connect(&mut self, bell: Arc<dyn Bell>) -> ClientId {
         let client = self.session.connect();
         self.mailboxes.insert(client, Mailbox { replies: Vec::new(), bell, ring: false });
         client
@@ -259,7 +259,7 @@ impl Engine {
     }
 
     /// Those who have to be told of replies.
-    pub fn bells(&mut self, bells: &mut Vec<Arc<dyn crate::port::Bell>>) {
+    pub fn bells(&mut self, bells: &mut Vec<Arc<dyn Bell>>) {
         for mailbox in self.mailboxes.values_mut() {
             if std::mem::take(&mut mailbox.ring) {
                 bells.push(Arc::clone(&mailbox.bell));

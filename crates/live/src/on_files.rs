@@ -2,8 +2,8 @@
 //!
 //! A process that holds a buffer is no capacitor: what a card on files has acknowledged is durable when it is flushed.
 
-use crate::control::ControlError;
 use crate::engine::Engine;
+use crate::error::ControlError;
 use crate::port::Live;
 use crate::state::State;
 use card::CardConfig;

@@ -2,66 +2,17 @@
 
 use crate::clock;
 use crate::engine::{Engine, Start};
-use crate::reply::Reply;
+use crate::reply::{Bell, Reply};
+use crate::shared::Shared;
 use card::OpenError;
 use disk::{ArrayConfig, DiskError};
 use media::Medium;
-use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustix::event::{EventfdFlags, eventfd};
 use session::{ClientId, Request};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-
-/// Tells a client that there are replies.
-pub trait Bell: Send + Sync {
-    /// There are replies. Called by whichever thread has them; must not block, and must not call the card.
-    fn ring(&self);
-}
-
-/// The state that all ports share with the card's own thread.
-pub(crate) struct Shared {
-    engine: Mutex<Engine>,
-    /// Wakes the card's own thread.
-    pub wake: OwnedFd,
-    /// There is room again for a client that waits.
-    room: Condvar,
-    pub stops: std::sync::atomic::AtomicBool,
-    /// When the card's own thread wakes by itself, by the card's clock.
-    pub sleeps_until: std::sync::atomic::AtomicU64,
-}
-
-impl Shared {
-    pub fn lock(&self) -> MutexGuard<'_, Engine> {
-        self.engine.lock()
-    }
-
-    /// Has the card's own thread look at what is due.
-    pub fn wake(&self) {
-        // The counter is far from full: whoever reads it sets it back.
-        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
-    }
-
-    /// Lets go of the engine: clients with replies are told, and the card's own thread if something is due before it wakes.
-    pub fn release(&self, mut engine: MutexGuard<'_, Engine>) {
-        let mut bells = Vec::new();
-        engine.bells(&mut bells);
-        let due = engine.next_event().0;
-        let admits = engine.session.next_waiter().is_some();
-        let sleeps_until = self.sleeps_until.load(std::sync::atomic::Ordering::Relaxed);
-        drop(engine);
-        for bell in bells {
-            bell.ring();
-        }
-        if due < sleeps_until {
-            self.wake();
-        }
-        if admits {
-            self.room.notify_all();
-        }
-    }
-}
+use std::time::Duration;
 
 /// A card that runs by the clock. Its own thread ends, and the card is shut down in order, when it is dropped or
 /// [`Live::shut_down`] is called.
@@ -89,13 +40,7 @@ impl Live {
     }
 
     fn run(engine: Engine) -> Result<Live, LiveError> {
-        let shared = Arc::new(Shared {
-            engine: Mutex::new(engine),
-            wake: eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).map_err(io::Error::from)?,
-            room: Condvar::new(),
-            stops: Default::default(),
-            sleeps_until: Default::default(),
-        });
+        let shared = Arc::new(Shared::new(engine)?);
         let for_thread = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("card".into()).spawn(move || clock::run(&for_thread))?;
         Ok(Live { shared, thread: Some(thread) })
@@ -116,7 +61,7 @@ impl Live {
     /// Writes what is only in the buffer, and ends. Requests are refused from now on.
     pub fn shut_down(&mut self) {
         let Some(thread) = self.thread.take() else { return };
-        self.shared.stops.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.shared.stops.store(true, Ordering::SeqCst);
         self.shared.wake();
         // A panic of the thread is its own message.
         let _ = thread.join();
@@ -159,7 +104,7 @@ impl Port {
             while !engine.session.admits(self.client) {
                 engine.session.wait_for_room(self.client);
                 self.shared.wake();
-                self.shared.room.wait_for(&mut engine, std::time::Duration::from_millis(100));
+                self.shared.room.wait_for(&mut engine, Duration::from_millis(100));
             }
             engine.submit(self.client, request, wall_ns, replies);
         }

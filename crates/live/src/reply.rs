@@ -4,6 +4,12 @@ use device::{ByteRange, SECTOR_BYTES};
 use media::SectorData;
 use session::ReplyError;
 
+/// Tells a client that there are replies.
+pub trait Bell: Send + Sync {
+    /// There are replies. Called by whichever thread has them; must not block, and must not call the card.
+    fn ring(&self);
+}
+
 /// The reply to a request.
 #[derive(Debug)]
 pub struct Reply {

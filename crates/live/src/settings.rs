@@ -1,7 +1,7 @@
 //! Settings of a live card that can be changed while it works.
 
-use crate::control::ControlError;
 use crate::engine::Engine;
+use crate::error::ControlError;
 use crate::state::State;
 use ftl::GcMode;
 use serde::{Deserialize, Deserializer, Serialize};
