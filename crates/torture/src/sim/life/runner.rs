@@ -42,6 +42,8 @@ pub(super) struct Runner<'a, S> {
     pub waiting: Vec<Option<u32>>,
     pub faults_over: bool,
     pub redundancy: Redundancy,
+    /// A rebuild was cut by the event that happened last: a module is not filled yet while the card recovers.
+    pub rebuild_before_recovery: bool,
     /// The redundancy is being restored.
     pub mending: bool,
     /// Operations of the last recovery: where the next one can be cut.
@@ -65,6 +67,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             waiting: case.plan.events.iter().map(|event| Some(countdown(event))).collect(),
             faults_over: false,
             redundancy: Redundancy::Whole,
+            rebuild_before_recovery: false,
             mending: false,
             recovery_ops: 1,
             swapped: Vec::new(),
@@ -183,6 +186,7 @@ impl<'a, S: Subject> Runner<'a, S> {
         let fault = self.case.plan.events[i].fault;
         let mut chooser = fault.chooser("cut");
         let fired = self.fired(i);
+        self.rebuild_before_recovery = fired.activity == Activity::Rebuild;
         match fault.kind {
             FaultKind::Cut(how) => {
                 if !self.bench.cut(how, &mut chooser) {
@@ -243,7 +247,11 @@ impl<'a, S: Subject> Runner<'a, S> {
         if matches!(kind, FaultKind::PulledModule | FaultKind::Swapped(_)) {
             self.swapped.push(slot);
         }
-        let degraded = self.redundancy != Redundancy::Whole || fired.activity == Activity::Rebuild;
+        let in_rebuild = match fired.activity {
+            Activity::Recovery => self.rebuild_before_recovery,
+            activity => activity == Activity::Rebuild,
+        };
+        let degraded = self.redundancy != Redundancy::Whole || in_rebuild;
         let degraded = degraded && replaced.is_none();
         let contract = event.contract.unwrap_or(if degraded { kind.contract_degraded() } else { kind.contract() });
         // Where faults pile up, some of them not met yet, what one more costs can't be told by what the card knows.
