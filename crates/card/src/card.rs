@@ -163,7 +163,7 @@ pub trait Contents: Clone + Debug + Sized {
     /// After `events_done`, and after the card has looked whether anything waits for ever.
     fn rests(card: &mut Card<Self>, now: Time);
     /// Space or buffer came free, before the core goes on with what waits.
-    fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);
+    fn resume(card: &mut Card<Self>, now: Time, done: &mut Done<Self>);
     /// Something of the contents waits, beside the requests that the core has waiting.
     fn waits(card: &Card<Self>) -> bool;
     /// Writes, or the contents, wait for stripes: those that are written may have to be synced first.
@@ -321,7 +321,7 @@ impl Contents for NoContents {
     #[inline]
     fn rests(_: &mut Card<Self>, _: Time) {}
     #[inline]
-    fn go_on(_: &mut Card<Self>, _: Time, _: &mut Done<Self>) {}
+    fn resume(_: &mut Card<Self>, _: Time, _: &mut Done<Self>) {}
     #[inline]
     fn waits(_: &Card<Self>) -> bool {
         false

@@ -158,7 +158,7 @@ impl<C: Contents> Card<C> {
                     }
                     let Erasing { dies, failed, .. } = self.core.erasing.swap_remove(i);
                     C::band_erased(self, band, &dies, &failed);
-                    self.go_on(now, done);
+                    self.resume(now, done);
                 }
             }
         }
@@ -179,7 +179,7 @@ impl<C: Contents> Card<C> {
             self.wake_durable(now, done);
         }
         self.erase_stale(now);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 
     /// Begins the erases that may begin.
@@ -206,8 +206,8 @@ impl<C: Contents> Card<C> {
 
     /// After space or buffer came free: admits what waits, relocates what is due.
     #[inline]
-    pub(crate) fn go_on(&mut self, now: Time, done: &mut Done<C>) {
-        C::go_on(self, now, done);
+    pub(crate) fn resume(&mut self, now: Time, done: &mut Done<C>) {
+        C::resume(self, now, done);
         if self.core.phase.is_draining() {
             return;
         }
@@ -263,7 +263,7 @@ impl<C: Contents> Card<C> {
         if self.core.ftl.can_fold() {
             self.core.timers.set(Timer::Idle, now + IDLE_NS);
         }
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 }
 
@@ -310,7 +310,7 @@ impl<C: Contents> Device for Card<C> {
                 Timer::Idle => {
                     self.core.timers.clear(timer);
                     self.core.relocations.set_long_idle(true);
-                    self.go_on(now, done);
+                    self.resume(now, done);
                 }
                 Timer::Rebuild | Timer::Sync => {
                     self.core.timers.clear(timer);

@@ -316,7 +316,7 @@ impl Contents for Storage {
         card.note_end_of_start();
     }
 
-    fn go_on(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
+    fn resume(card: &mut Card<Self>, now: Time, done: &mut Done<Self>) {
         if card.contents.syncs.is_under_way() {
             // A module that was waited for may be gone.
             card.synced(now, done);

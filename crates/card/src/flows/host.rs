@@ -214,7 +214,7 @@ impl<C: Contents> Card<C> {
         if self.core.host.waiting_writes.is_empty() {
             self.relocate_due(now);
         } else {
-            self.go_on(now, done);
+            self.resume(now, done);
         }
     }
 

@@ -266,7 +266,7 @@ impl Card<Storage> {
         self.notice_it_went(now, slot)?;
         let inserted = self.take_module(now, slot)?;
         self.begin_rebuild(inserted.module);
-        self.go_on(now, done);
+        self.resume(now, done);
         self.stop_without_room();
         Ok(inserted)
     }
@@ -275,7 +275,7 @@ impl Card<Storage> {
     pub fn module_went(&mut self, now: Time, slot: u32, done: &mut Done<Storage>) {
         // A card that has stopped knows already.
         let _stopped = self.notice_it_went(now, slot);
-        self.go_on(now, done);
+        self.resume(now, done);
         self.stop_without_room();
     }
 

@@ -229,7 +229,7 @@ impl Card<Storage> {
     /// Begins what has to be done after a start.
     pub fn start_up(&mut self, now: device::Time, done: &mut Done<Storage>) {
         self.erase_stale(now);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 
     /// Nothing that was found lies in a stripe that is not whole any more, and the headers say so; or there is no room to

@@ -34,7 +34,7 @@ impl Card<Storage> {
     pub fn rest(&mut self, now: Time, days: f64, done: &mut Done<Storage>) {
         self.contents.patrol.rest(days);
         self.contents.store.media.flash_mut().expect("only emulated flash knows another time").advance_time(days);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 
     /// Stands for so many reads of a block by the host: its neighbours are disturbed.
@@ -44,6 +44,6 @@ impl Card<Storage> {
             store.media.flash_mut().expect("only emulated flash can be read without being asked").disturb(block, reads);
         }
         store.reads.count(at.band.0, at.die, reads);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 }

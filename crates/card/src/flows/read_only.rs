@@ -49,7 +49,7 @@ impl<C: Contents> Card<C> {
         if !wants_room || may_come(self) {
             return;
         }
-        self.go_on(now, done);
+        self.resume(now, done);
         if may_come(self) || self.core.phase.is_read_only() || C::use_reserve(self, now, done) {
             return;
         }

@@ -265,7 +265,7 @@ impl Card<Storage> {
         self.contents.rebuilds.current = None;
         self.next_rebuild();
         self.erase_stale(now);
-        self.go_on(now, done);
+        self.resume(now, done);
         true
     }
 
@@ -336,7 +336,7 @@ impl Card<Storage> {
         self.contents.store.blocks.filled = None;
         // Erases and relocations may have waited for the block.
         self.erase_stale(now);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 
     /// The others of the stripe are read: programs the unit.

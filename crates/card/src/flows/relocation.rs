@@ -120,6 +120,6 @@ impl<C: Contents> Card<C> {
         if self.core.ftl.stale_bands_wait() {
             self.erase_stale(now);
         }
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 }

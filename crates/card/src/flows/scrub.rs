@@ -16,7 +16,7 @@ impl Card<Storage> {
     pub fn begin_scrub(&mut self, now: Time, done: &mut Done<Storage>) {
         if self.contents.scrub.is_none() && !self.core.phase.is_halted() {
             self.scrub_bands(BandId(0), self.core.ftl.bands());
-            self.go_on(now, done);
+            self.resume(now, done);
         }
     }
 
@@ -109,6 +109,6 @@ impl Card<Storage> {
             self.program_sealed(now);
         }
         self.erase_stale(now);
-        self.go_on(now, done);
+        self.resume(now, done);
     }
 }

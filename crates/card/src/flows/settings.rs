@@ -10,7 +10,7 @@ impl<C: Contents> Card<C> {
         self.core.ftl.set_gc(gc)?;
         self.core.config.ftl.gc = gc;
         if !self.core.phase.is_halted() {
-            self.go_on(now, done);
+            self.resume(now, done);
         }
         Ok(())
     }
