@@ -219,13 +219,6 @@ impl Ftl {
         self.gc.collecting
     }
 
-    /// Whether nothing can be freed any more, because bad blocks have used up the spare. Data stay readable. Looks at all
-    /// closed bands when the host can't write and nothing is being freed.
-    pub fn is_read_only(&self) -> bool {
-        let moves = !self.gc_is_idle() || self.stale_bands_wait() || self.closing.iter().any(|bands| !bands.is_empty());
-        !self.can_write() && !moves && !self.can_begin_victim()
-    }
-
     /// The host writes a sector. Returns the sector's new address. The caller has asked [`Ftl::can_write`].
     #[inline]
     pub fn write(&mut self, lba: Lba) -> Ppa {

@@ -130,44 +130,18 @@ impl Ftl {
         }
     }
 
-    /// Whether there is enough free space to begin no further victim.
-    #[inline]
-    fn has_enough(&self, starved: bool) -> bool {
-        match self.config.gc {
-            GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
-            GcMode::StopTheWorld { stop_free_bands, .. } => {
-                self.bands.free_worth() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
-            }
-        }
-    }
-
-    /// Whether [`Ftl::prepare_relocation`] would find a victim for a busy host, now that there is none.
-    pub(crate) fn can_begin_victim(&self) -> bool {
-        let is_candidate = |band: BandId| self.victims.contains(band) && self.has_room_for(band);
-        let is_closed = |band: &BandId| self.bands.get(*band).state == BandState::Closed;
-        if self.gc.urgent.iter().any(|band| is_closed(band) && is_candidate(*band)) {
-            return true;
-        }
-        let starved = self.is_starved();
-        let is_due = match self.config.gc {
-            GcMode::Paced { .. } => starved || self.gc.pacing.is_due(),
-            GcMode::StopTheWorld { .. } => self.gc.collecting,
-        };
-        let gains = |band: &BandId| self.bands.valid[band.0 as usize] < self.bands.get(*band).data_sectors;
-        let is_worn = self.gc.wear_candidate.is_some_and(|band| self.victims.contains(band));
-        // The band that the policy chooses may not fit; then the emptiest is taken, which fits if any does.
-        is_due
-            && !self.has_enough(starved)
-            && (is_worn || self.victims.closed().iter().any(gains))
-            && self.victims.emptiest(&self.bands.valid).is_some_and(|band| self.has_room_for(band))
-    }
-
     /// Whether there is a victim with something left to scan; chooses one if there is none.
     fn ensure_victim(&mut self, starved: bool) -> bool {
         if self.gc.scanning().is_some() {
             return true;
         }
-        if self.has_enough(starved) || self.gc.victims.len() >= MAX_VICTIMS {
+        let enough = match self.config.gc {
+            GcMode::Paced { .. } => !starved && self.free_space_bands() >= self.gc.pacing.ceiling_bands(),
+            GcMode::StopTheWorld { stop_free_bands, .. } => {
+                self.bands.free_worth() + self.gc.stale.len() as u32 >= stop_free_bands + self.config.reserve_bands
+            }
+        };
+        if enough || self.gc.victims.len() >= MAX_VICTIMS {
             return false;
         }
         // While other victims are being moved, there is often room for none. Then the search can be skipped.

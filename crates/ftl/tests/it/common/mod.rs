@@ -128,6 +128,12 @@ pub fn data_sectors(ftl: &Ftl, band: BandId) -> u32 {
     (0..layout.rows * layout.groups).map(units).sum::<u32>() * layout.unit_sectors
 }
 
+/// Whether nothing can be freed any more, because bad blocks have used up the spare.
+pub fn is_read_only(ftl: &Ftl) -> bool {
+    let is_stuck = !ftl.can_write() && ftl.gc_is_idle() && !ftl.stale_bands_wait();
+    is_stuck && !ftl.clone().prepare_relocation(false)
+}
+
 /// Every sector is mapped, to a data unit on a good block that is on flash. Nothing may be under way.
 pub fn assert_all_readable(ftl: &Ftl) {
     ftl.check().unwrap();

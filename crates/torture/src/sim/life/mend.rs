@@ -58,7 +58,7 @@ impl<S: Subject> Runner<'_, S> {
         }
         let mut chooser = Rng::stream(self.case.seed ^ u64::from(self.mends), "mend");
         let harmed = self.bench.subject.harmed();
-        self.bench.cut(CutOutcome::Any, &mut chooser);
+        self.cut(CutOutcome::Any, &mut chooser);
         if let [slot] = harmed[..] {
             self.bench.subject.insert(slot, What::Blank);
         }

@@ -42,8 +42,8 @@ pub(super) struct Runner<'a, S> {
     pub waiting: Vec<Option<u32>>,
     pub faults_over: bool,
     pub redundancy: Redundancy,
-    /// A rebuild was cut by the event that happened last: a module is not filled yet while the card recovers.
-    pub rebuild_before_recovery: bool,
+    /// The last cut struck during a rebuild: until the card has recovered, a module is not filled yet.
+    pub cut_in_rebuild: bool,
     /// The redundancy is being restored.
     pub mending: bool,
     /// Operations of the last recovery: where the next one can be cut.
@@ -67,7 +67,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             waiting: case.plan.events.iter().map(|event| Some(countdown(event))).collect(),
             faults_over: false,
             redundancy: Redundancy::Whole,
-            rebuild_before_recovery: false,
+            cut_in_rebuild: false,
             mending: false,
             recovery_ops: 1,
             swapped: Vec::new(),
@@ -108,7 +108,7 @@ impl<'a, S: Subject> Runner<'a, S> {
         self.faults_over = true;
         self.rest()?;
         self.read_back()?;
-        self.bench.cut(CutOutcome::Any, &mut Rng::stream(self.case.seed, "last cut"));
+        self.cut(CutOutcome::Any, &mut Rng::stream(self.case.seed, "last cut"));
         self.restart(0, &mut Rng::stream(self.case.seed, "last start"))?;
         self.rest()?;
         self.read_back()
@@ -186,17 +186,16 @@ impl<'a, S: Subject> Runner<'a, S> {
         let fault = self.case.plan.events[i].fault;
         let mut chooser = fault.chooser("cut");
         let fired = self.fired(i);
-        self.rebuild_before_recovery = fired.activity == Activity::Rebuild;
         match fault.kind {
             FaultKind::Cut(how) => {
-                if !self.bench.cut(how, &mut chooser) {
+                if !self.cut(how, &mut chooser) {
                     return Ok(false);
                 }
                 self.note(fired);
                 self.restart(0, &mut chooser)?;
             }
             FaultKind::NestedCut { depth } => {
-                self.bench.cut(CutOutcome::Any, &mut chooser);
+                self.cut(CutOutcome::Any, &mut chooser);
                 if self.restart(u32::from(depth), &mut chooser)? {
                     self.note(Fired { activity: Activity::Recovery, ..fired });
                 }
@@ -204,7 +203,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             // A card that takes no modules while it serves gets them while the power is off.
             FaultKind::Swapped(_) if self.damage(i, fired) => {}
             kind if kind.needs_power_off() || matches!(kind, FaultKind::Swapped(_)) => {
-                self.bench.cut(CutOutcome::Any, &mut chooser);
+                self.cut(CutOutcome::Any, &mut chooser);
                 // Not applicable is over too: power is not cut again and again for it.
                 self.damage(i, Fired { activity: Activity::Recovery, ..fired });
                 self.restart(0, &mut chooser)?;
@@ -212,6 +211,16 @@ impl<'a, S: Subject> Runner<'a, S> {
             _ => return Ok(self.damage(i, fired)),
         }
         Ok(true)
+    }
+
+    /// Cuts the power. `false`: no operation was under way that could end like this.
+    pub fn cut(&mut self, how: CutOutcome, chooser: &mut Rng) -> bool {
+        let in_rebuild = self.bench.subject.activity() == Activity::Rebuild;
+        let cut = self.bench.cut(how, chooser);
+        if cut {
+            self.cut_in_rebuild = in_rebuild;
+        }
+        cut
     }
 
     /// Damage that is not a cut, with or without power. `false`: not applicable now.
@@ -248,7 +257,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             self.swapped.push(slot);
         }
         let in_rebuild = match fired.activity {
-            Activity::Recovery => self.rebuild_before_recovery,
+            Activity::Recovery => self.cut_in_rebuild,
             activity => activity == Activity::Rebuild,
         };
         let degraded = self.redundancy != Redundancy::Whole || in_rebuild;
