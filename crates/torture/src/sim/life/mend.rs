@@ -58,7 +58,7 @@ impl<S: Subject> Runner<'_, S> {
         }
         let mut chooser = Rng::stream(self.case.seed ^ u64::from(self.mends), "mend");
         let harmed = self.bench.subject.harmed();
-        self.cut(CutOutcome::Any, &mut chooser);
+        self.bench.cut(CutOutcome::Any, &mut chooser);
         if let [slot] = harmed[..] {
             self.bench.subject.insert(slot, What::Blank);
         }
@@ -71,6 +71,10 @@ impl<S: Subject> Runner<'_, S> {
         self.mends += 1;
         self.mending = false;
         self.redundancy = match self.redundancy {
+            // A card that has stopped meanwhile, as for another controller, goes on with its rebuild after the next start.
+            Redundancy::Used { .. } if self.bench.subject.activity() == Activity::Rebuild => {
+                Redundancy::Used { mend_from: self.player.asks() + 1 }
+            }
             Redundancy::Used { .. } if self.bench.subject.harmed().is_empty() => Redundancy::Whole,
             // Not again and again.
             Redundancy::Used { .. } => Redundancy::Used { mend_from: u32::MAX },

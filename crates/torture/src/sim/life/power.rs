@@ -26,7 +26,7 @@ impl<S: Subject> Runner<'_, S> {
                 }
                 Recovered::Serves(report) => {
                     self.recovery_ops = report.media_ops.max(1);
-                    self.cut(CutOutcome::Any, chooser);
+                    self.bench.cut(CutOutcome::Any, chooser);
                 }
                 Recovered::Refuses(_) => break,
             }

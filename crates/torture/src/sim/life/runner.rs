@@ -42,8 +42,6 @@ pub(super) struct Runner<'a, S> {
     pub waiting: Vec<Option<u32>>,
     pub faults_over: bool,
     pub redundancy: Redundancy,
-    /// The last cut struck during a rebuild: until the card has recovered, a module is not filled yet.
-    pub cut_in_rebuild: bool,
     /// The redundancy is being restored.
     pub mending: bool,
     /// Operations of the last recovery: where the next one can be cut.
@@ -67,7 +65,6 @@ impl<'a, S: Subject> Runner<'a, S> {
             waiting: case.plan.events.iter().map(|event| Some(countdown(event))).collect(),
             faults_over: false,
             redundancy: Redundancy::Whole,
-            cut_in_rebuild: false,
             mending: false,
             recovery_ops: 1,
             swapped: Vec::new(),
@@ -108,7 +105,7 @@ impl<'a, S: Subject> Runner<'a, S> {
         self.faults_over = true;
         self.rest()?;
         self.read_back()?;
-        self.cut(CutOutcome::Any, &mut Rng::stream(self.case.seed, "last cut"));
+        self.bench.cut(CutOutcome::Any, &mut Rng::stream(self.case.seed, "last cut"));
         self.restart(0, &mut Rng::stream(self.case.seed, "last start"))?;
         self.rest()?;
         self.read_back()
@@ -188,14 +185,14 @@ impl<'a, S: Subject> Runner<'a, S> {
         let fired = self.fired(i);
         match fault.kind {
             FaultKind::Cut(how) => {
-                if !self.cut(how, &mut chooser) {
+                if !self.bench.cut(how, &mut chooser) {
                     return Ok(false);
                 }
                 self.note(fired);
                 self.restart(0, &mut chooser)?;
             }
             FaultKind::NestedCut { depth } => {
-                self.cut(CutOutcome::Any, &mut chooser);
+                self.bench.cut(CutOutcome::Any, &mut chooser);
                 if self.restart(u32::from(depth), &mut chooser)? {
                     self.note(Fired { activity: Activity::Recovery, ..fired });
                 }
@@ -203,7 +200,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             // A card that takes no modules while it serves gets them while the power is off.
             FaultKind::Swapped(_) if self.damage(i, fired) => {}
             kind if kind.needs_power_off() || matches!(kind, FaultKind::Swapped(_)) => {
-                self.cut(CutOutcome::Any, &mut chooser);
+                self.bench.cut(CutOutcome::Any, &mut chooser);
                 // Not applicable is over too: power is not cut again and again for it.
                 self.damage(i, Fired { activity: Activity::Recovery, ..fired });
                 self.restart(0, &mut chooser)?;
@@ -211,16 +208,6 @@ impl<'a, S: Subject> Runner<'a, S> {
             _ => return Ok(self.damage(i, fired)),
         }
         Ok(true)
-    }
-
-    /// Cuts the power. `false`: no operation was under way that could end like this.
-    pub fn cut(&mut self, how: CutOutcome, chooser: &mut Rng) -> bool {
-        let in_rebuild = self.bench.subject.activity() == Activity::Rebuild;
-        let cut = self.bench.cut(how, chooser);
-        if cut {
-            self.cut_in_rebuild = in_rebuild;
-        }
-        cut
     }
 
     /// Damage that is not a cut, with or without power. `false`: not applicable now.
@@ -256,11 +243,7 @@ impl<'a, S: Subject> Runner<'a, S> {
         if matches!(kind, FaultKind::PulledModule | FaultKind::Swapped(_)) {
             self.swapped.push(slot);
         }
-        let in_rebuild = match fired.activity {
-            Activity::Recovery => self.cut_in_rebuild,
-            activity => activity == Activity::Rebuild,
-        };
-        let degraded = self.redundancy != Redundancy::Whole || in_rebuild;
+        let degraded = self.redundancy != Redundancy::Whole || fired.activity == Activity::Rebuild;
         let degraded = degraded && replaced.is_none();
         let contract = event.contract.unwrap_or(if degraded { kind.contract_degraded() } else { kind.contract() });
         // Where faults pile up, some of them not met yet, what one more costs can't be told by what the card knows.
