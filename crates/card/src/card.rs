@@ -37,6 +37,17 @@ pub struct ReadRun {
     pub sectors: u32,
 }
 
+/// Who reads sectors for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadBy {
+    /// They are there, or need not be read.
+    Nobody,
+    /// Their die is to be asked.
+    Die,
+    /// The contents have begun the read, and tell the request when it has ended.
+    Contents,
+}
+
 /// The next step of a request that waits for durability, once its barrier is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtBarrier {
@@ -74,8 +85,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn end(card: &mut Card<Self>, id: RequestId) -> Self::Data;
     /// A sector of a read was never written.
     fn read_hole(card: &mut Card<Self>, id: RequestId, lba: Lba);
-    /// Sectors are to be read; false when no die has to be asked for them.
-    fn must_read(card: &mut Card<Self>, id: RequestId, run: &ReadRun) -> bool;
+    /// Sectors are to be read.
+    fn begin_read(card: &mut Card<Self>, now: Time, id: RequestId, run: &ReadRun) -> ReadBy;
     /// A die has read for a request; false when more has to be read first.
     fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, done: &mut Done<Self>) -> bool;
     /// All reads of a request that is explained are done; the time that no die accounts for is the contents' own.
@@ -196,8 +207,8 @@ impl Contents for NoContents {
     #[inline]
     fn read_hole(_: &mut Card<Self>, _: RequestId, _: Lba) {}
     #[inline]
-    fn must_read(card: &mut Card<Self>, _: RequestId, run: &ReadRun) -> bool {
-        card.core.ftl.is_programmed(run.unit)
+    fn begin_read(card: &mut Card<Self>, _: Time, _: RequestId, run: &ReadRun) -> ReadBy {
+        if card.core.ftl.is_programmed(run.unit) { ReadBy::Die } else { ReadBy::Nobody }
     }
     #[inline]
     fn host_read(_: &mut Card<Self>, _: Time, _: RequestId, _: UnitAddress, _: &mut Done<Self>) -> bool {

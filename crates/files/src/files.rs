@@ -6,6 +6,7 @@ use crate::disks::{Disks, Done, Handle, Io, IoKind};
 use crate::erase::{Change, Next, Waiter, page_of};
 use crate::layout::Layout;
 use crate::module::{Die, Module, Operation, Slot, Sync};
+use crate::sectors::{Part, SectorRead};
 use crate::sizes::PAGE_BYTES;
 use media::{Ended, MediaError, Shape};
 use slab::Slab;
@@ -50,6 +51,8 @@ pub struct Files {
     pub(crate) ended: Vec<Ended>,
     /// Ends of requests that a call waits for, by tag.
     called: BTreeMap<usize, (i32, Buffer)>,
+    /// Reads of sectors that were begun and whose results were not taken, by tag.
+    pub(crate) sector_reads: BTreeMap<u64, SectorRead>,
     /// Writes of header copies that were begun on the present modules, by slot and copy.
     pub(crate) headers: BTreeMap<(u32, u32), BegunHeader>,
     /// Ends of changes of the table that a call waits for, by ticket.
@@ -87,6 +90,11 @@ pub(crate) enum Purpose {
     Die(u32),
     /// A read of the superblock that shows whether the file can be read at all, after a die could not read a unit.
     Probe(u32),
+    /// A part of a read of sectors.
+    Sectors {
+        tag: u64,
+        part: Part,
+    },
     /// A page of the table.
     Page(u32),
     /// A copy of the header.
@@ -127,6 +135,7 @@ impl Files {
             reaped: Vec::new(),
             ended: Vec::new(),
             called: BTreeMap::new(),
+            sector_reads: BTreeMap::new(),
             headers: BTreeMap::new(),
             changed: BTreeMap::new(),
             tickets: 0,
@@ -163,6 +172,7 @@ impl Files {
             self.ended.push(Ended::Sync { module: slot });
         }
         self.headers.retain(|(of, _), _| *of != slot);
+        self.end_sector_reads(slot);
         self.disks.close(module.handle);
         true
     }
@@ -295,6 +305,7 @@ impl Files {
         match purpose {
             Purpose::Call => unreachable!("dealt with above"),
             Purpose::Die(die) => self.die_ended(slot, die, result, done),
+            Purpose::Sectors { tag, part } => self.sectors_came(tag, part, result, done.result, done.buffer),
             Purpose::Probe(die) => self.probed(slot, die, result, done.buffer),
             Purpose::Page(page) => {
                 self.pool.give(done.buffer);

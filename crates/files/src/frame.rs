@@ -76,6 +76,11 @@ pub(crate) fn unit_bytes(shape: &Shape) -> u64 {
     (payload_area(shape) + parts(shape) * SECTOR_BYTES) as u64
 }
 
+/// The bytes of a unit that hold its frame.
+pub(crate) fn frame_bytes(shape: &Shape) -> std::ops::Range<u64> {
+    payload_area(shape) as u64..unit_bytes(shape)
+}
+
 /// The fields of a frame besides the spare areas.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamp {
@@ -219,6 +224,24 @@ pub(crate) fn decode(
         for sector in of_part {
             unit.spare_mut(sector).copy_from_slice(&raw.spares[sector % SPARES]);
             unit.write_payload(sector, &payloads[sector * payload_bytes..][..payload_bytes]);
+            unit.set_state(sector, SectorState::Good);
+        }
+    }
+}
+
+/// Decodes the spare areas of a unit from its frame alone. A sector whose part of the frame is of the block's present
+/// epoch counts as good, and its payload is not looked at; every other one counts as uncorrectable.
+pub(crate) fn decode_spares(shape: &Shape, at: UnitAt, origin: Origin, frame: &[u8], unit: &mut Unit) {
+    assert_unit(shape, unit);
+    let sectors = shape.unit_sectors as usize;
+    (0..sectors).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
+    if !origin.block.is_known {
+        return;
+    }
+    for (number, bytes) in frame[..parts(shape) * SECTOR_BYTES].chunks_exact(SECTOR_BYTES).enumerate() {
+        let Part::Present(raw) = look(shape, at, origin.file, origin.block.epoch, number, bytes) else { continue };
+        for sector in number * SPARES..sectors.min((number + 1) * SPARES) {
+            unit.spare_mut(sector).copy_from_slice(&raw.spares[sector % SPARES]);
             unit.set_state(sector, SectorState::Good);
         }
     }

@@ -31,6 +31,7 @@ mod module;
 mod open;
 mod record;
 mod ring;
+mod sectors;
 mod sizes;
 mod superblock;
 mod sync;

@@ -15,7 +15,7 @@ use crate::layout::COPIES;
 use crate::module::{Die, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
-use media::{BlockAt, Ended, HEADER_BYTES, Media, MediaError, ReadReport, SectorState, Shape, Unit, UnitAt};
+use media::{BlockAt, Ended, HEADER_BYTES, Media, MediaError, ReadReport, SectorState, SectorsAt, Shape, Unit, UnitAt};
 use std::os::fd::BorrowedFd;
 
 const _: () = assert!(HEADER_BYTES <= PAGE_BYTES as usize);
@@ -219,6 +219,10 @@ impl Media for Files {
         }
     }
 
+    fn read_sectors(&mut self, tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.end_sector_read(tag, at, unit).map(|()| ReadReport::default())
+    }
+
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
         let is_it = |operation: &Operation| matches!(operation, Operation::Program { at: begun, .. } if *begun == at);
         if let Some(result) = self.take_end(at.block, is_it) {
@@ -258,6 +262,10 @@ impl Media for Files {
     }
 
     fn is_volatile(&self) -> bool {
+        true
+    }
+
+    fn reads_beside_programs(&self) -> bool {
         true
     }
 
@@ -342,6 +350,10 @@ impl Media for Files {
         }
     }
 
+    fn begin_sectors(&mut self, tag: u64, at: &SectorsAt) {
+        self.begin_sector_read(tag, at);
+    }
+
     fn begin_program(&mut self, at: UnitAt, unit: &Unit) {
         let operation = Operation::Program { at, number: 0 };
         if self.may_begin(at.block, operation) {
@@ -394,6 +406,10 @@ impl Media for Files {
 
     fn is_under_way(&self, module: u32, die: u32) -> bool {
         matches!(self.slots[module as usize].dies[die as usize], Die::Busy(_))
+    }
+
+    fn reads_sectors(&self, tag: u64) -> bool {
+        self.sector_reads.get(&tag).is_some_and(|read| read.left > 0)
     }
 
     fn is_syncing(&self, module: u32) -> bool {

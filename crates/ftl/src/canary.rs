@@ -37,6 +37,8 @@ pub enum Canary {
     ParityWrong,
     /// The checksum of a sector that was read is not compared.
     ChecksumIgnored,
+    /// The checksum of a sector that was read past its die is not compared with the map's.
+    MapChecksumIgnored,
     /// The place in the spare area of a sector that was read is not compared.
     PlaceIgnored,
     /// Sectors that recovery finds in stripes that are not whole are left there.
@@ -75,7 +77,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 31] = [
+    pub const ALL: [Canary; 32] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -91,6 +93,7 @@ impl Canary {
         Canary::HolesTooSoon,
         Canary::ParityWrong,
         Canary::ChecksumIgnored,
+        Canary::MapChecksumIgnored,
         Canary::PlaceIgnored,
         Canary::TornBelieved,
         Canary::DoubtsDropped,
@@ -127,6 +130,7 @@ impl Canary {
             Canary::HolesTooSoon => "holes too soon",
             Canary::ParityWrong => "parity wrong",
             Canary::ChecksumIgnored => "checksum ignored",
+            Canary::MapChecksumIgnored => "map's checksum ignored",
             Canary::PlaceIgnored => "place ignored",
             Canary::TornBelieved => "torn stripe believed",
             Canary::DoubtsDropped => "doubts dropped",

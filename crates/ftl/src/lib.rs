@@ -57,3 +57,4 @@ pub use layout::{BandId, Layout, Lba, Ppa, StripeId, UnitAddress};
 pub use now::ReadOnly;
 pub use stream::{SealedStripe, StreamId, StripeKind};
 pub use stripe_units::{StripeUnits, split_units};
+pub use table::Table;

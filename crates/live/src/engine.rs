@@ -224,6 +224,7 @@ impl Engine {
                 for what in ended.drain(..) {
                     match what {
                         Ended::Die { module, die } => card.answered(now, module, die),
+                        Ended::Sectors { tag } => card.answered_sectors(now, tag, done),
                         Ended::Sync { .. } => card.answered_sync(now, done),
                     }
                 }

@@ -476,6 +476,11 @@ impl Media for Flash {
         self.physics.volatile_cache
     }
 
+    /// Flash with a volatile cache stands for drives.
+    fn reads_beside_programs(&self) -> bool {
+        self.physics.volatile_cache
+    }
+
     fn is_bad(&self, at: BlockAt) -> bool {
         self.slots[at.module as usize].as_ref().is_some_and(|slot| slot.live.block(at.die, at.block).bad)
     }

@@ -45,7 +45,7 @@ mod wear;
 pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
 pub use flash::Flash;
-pub use media::{Ended, Media, ReadReport};
+pub use media::{Ended, Media, ReadReport, SectorsAt};
 pub use medium::Medium;
 pub use module::Module;
 pub use outcome::{CacheLoss, CutOutcome, UnderWay};

@@ -20,12 +20,34 @@ pub struct ReadReport {
     pub refresh_advised: bool,
 }
 
+/// Neighbouring sectors of a unit that are read beside the operations of dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SectorsAt {
+    /// The unit that the sectors lie in.
+    pub unit: UnitAt,
+    /// The first sector within the unit.
+    pub first: u32,
+    /// The number of sectors.
+    pub count: u32,
+    /// The spare areas of all sectors of the unit are read as well, without their payloads.
+    pub with_spares: bool,
+}
+
+impl SectorsAt {
+    /// The sectors, as bits.
+    pub fn mask(&self) -> u64 {
+        (u64::MAX >> (64 - self.count)) << self.first
+    }
+}
+
 /// The end of an operation that was begun on a medium.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the comment of each variant says what its fields are")]
 pub enum Ended {
     /// The operation of a die has ended.
     Die { module: u32, die: u32 },
+    /// The read of sectors with this tag has ended.
+    Sectors { tag: u64 },
     /// The sync of a module has ended.
     Sync { module: u32 },
 }
@@ -38,6 +60,9 @@ pub enum Ended {
 /// On a medium that is itself slow (a file, a drive), operations can be begun ([`Media::begin_program`] and so on), so
 /// that several are in flight. The operation itself is called when [`Media::is_under_way`] no longer holds, and only
 /// hands over the result. A die has at most one operation in flight. No operation has to be begun.
+///
+/// Reads of sectors ([`Media::begin_sectors`]) are no operations of a die: any number of them are in flight beside it, as
+/// a drive's own queue allows.
 pub trait Media: Any + fmt::Debug + Send + Sync {
     /// The division of the modules.
     fn shape(&self) -> &Shape;
@@ -50,6 +75,14 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// undefined. Units have at most 64 sectors.
     fn read_some(&mut self, at: UnitAt, _wanted: u64, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.read(at, unit)
+    }
+
+    /// Reads sectors of a unit beside the operations of its die, and hands over the result if the read was begun under this
+    /// tag. The payloads of the sectors are there afterwards and, where `at.with_spares` asks for them, the spare areas
+    /// of all sectors of the unit; everything else is undefined. Nothing is checked against the place: the caller
+    /// compares checksums.
+    fn read_sectors(&mut self, _tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
+        self.read_some(at.unit, if at.with_spares { u64::MAX } else { at.mask() }, unit)
     }
 
     /// Programs a unit. After [`MediaError::Failed`] its contents are undefined, and the block should not be used any
@@ -69,6 +102,12 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Whether an erase survives a power cut as soon as it has ended, although programs may be lost.
     fn keeps_erases(&self) -> bool {
         !self.is_volatile()
+    }
+
+    /// Whether sectors can be read while their dies do something else, because a module is a drive with a queue of its
+    /// own.
+    fn reads_beside_programs(&self) -> bool {
+        false
     }
 
     /// Whether a block was marked bad.
@@ -114,6 +153,9 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Begins the read of a unit.
     fn begin_read(&mut self, _at: UnitAt) {}
 
+    /// Begins a read of sectors. No other read in flight has this tag.
+    fn begin_sectors(&mut self, _tag: u64, _at: &SectorsAt) {}
+
     /// Begins the program of a unit.
     fn begin_program(&mut self, _at: UnitAt, _unit: &Unit) {}
 
@@ -128,6 +170,11 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
 
     /// Whether an operation that was begun on a die is in flight.
     fn is_under_way(&self, _module: u32, _die: u32) -> bool {
+        false
+    }
+
+    /// Whether a read of sectors that was begun is in flight.
+    fn reads_sectors(&self, _tag: u64) -> bool {
         false
     }
 

@@ -1,6 +1,8 @@
 //! The contents of a card: bytes on media, and all that keeps them safe.
 
 pub mod checkpoint;
+pub mod checksums;
+pub mod direct_reads;
 pub mod failed_stripes;
 pub mod health;
 pub mod holes;
@@ -16,6 +18,8 @@ pub mod watermark;
 
 use crate::core::dies::Started;
 use checkpoint::CheckpointInFlight;
+use checksums::Checksums;
+use direct_reads::DirectReads;
 use failed_stripes::FailedStripes;
 use health::Life;
 use holes::Holes;
@@ -33,6 +37,8 @@ use watermark::Watermarks;
 #[derive(Clone, Debug)]
 pub struct Storage {
     pub(crate) store: Store,
+    pub(crate) checksums: Checksums,
+    pub(crate) direct_reads: DirectReads,
     pub(crate) failed: FailedStripes,
     pub(crate) syncs: Syncs,
     pub(crate) watermarks: Watermarks,
@@ -51,9 +57,11 @@ pub struct Storage {
 
 impl Storage {
     /// Nothing is under way.
-    pub(crate) fn new(store: Store) -> Storage {
+    pub(crate) fn new(store: Store, user_sectors: u64) -> Storage {
         Storage {
             store,
+            checksums: Checksums::unknown(user_sectors),
+            direct_reads: DirectReads::default(),
             failed: FailedStripes::default(),
             syncs: Syncs::default(),
             watermarks: Watermarks::default(),

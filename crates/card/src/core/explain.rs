@@ -44,6 +44,11 @@ impl Account {
         self.records.get_mut(id.0 as usize)
     }
 
+    /// A read has begun that is no operation of a die.
+    pub fn read_beside_dies(&mut self) {
+        self.media.reads += 1;
+    }
+
     /// A die has begun something.
     #[inline]
     pub fn began(&mut self, started: &Started) {

@@ -15,6 +15,8 @@ pub enum Timer {
     Rebuild,
     /// A sync that is due though nobody waits for it.
     Sync,
+    /// The first of the reads past the dies is due.
+    DirectReads,
 }
 
 /// When each owner's next event is.
@@ -28,7 +30,7 @@ pub struct Timers {
 
 impl Timers {
     pub fn new(dies: usize, requests: usize) -> Timers {
-        Timers { table: EventTable::new(dies + requests + 4), dies, requests }
+        Timers { table: EventTable::new(dies + requests + 5), dies, requests }
     }
 
     /// The table, of which the dies have the first slots.
@@ -51,6 +53,7 @@ impl Timers {
             Timer::Idle => others + 1,
             Timer::Rebuild => others + 2,
             Timer::Sync => others + 3,
+            Timer::DirectReads => others + 4,
         }
     }
 
@@ -94,7 +97,8 @@ impl Timers {
                 0 => Timer::HostPath,
                 1 => Timer::Idle,
                 2 => Timer::Rebuild,
-                _ => Timer::Sync,
+                3 => Timer::Sync,
+                _ => Timer::DirectReads,
             },
         };
         (time, timer)

@@ -168,7 +168,9 @@ impl Card<Storage> {
         let store = &mut self.contents.store;
         let version = store.take_version();
         let payload = self.core.host[id].owned.take_payload(lba);
-        store.put(ppa, Content::new(Role::Data, version, lba, payload));
+        let content = Content::new(Role::Data, version, lba, payload);
+        self.contents.checksums.set(lba, content.payload_crc);
+        store.put(ppa, content);
     }
 
     /// A read of the host has come from a die. False when more has to be read for it.
@@ -192,15 +194,15 @@ impl Card<Storage> {
             let (lba, ppa) = (Lba(part.first_lba.0 + i), Ppa(part.first.0 + i));
             let sector = ppa.0 % self.core.ftl.layout().unit_sectors;
             let content = match read {
-                Ok(_) => store.check_content(&self.core.ftl, at, &unit, sector, lba),
+                Ok(_) => self.contents.store.check_content(&self.core.ftl, at, &unit, sector, lba),
                 Err(_) => None,
             };
-            match content {
+            match content.filter(|content| self.is_newest(lba, ppa, content.payload_crc)) {
                 Some(content) => self.core.host[id].owned.set(lba, content.into_readable()),
                 None => missing.push((lba, ppa)),
             }
         }
-        store.give_scratch(unit);
+        self.contents.store.give_scratch(unit);
         if self.read_ended(now, at, read) {
             return false;
         }
@@ -212,6 +214,11 @@ impl Card<Storage> {
         }
         self.repair_for_host(now, id, at, missing, done);
         false
+    }
+
+    /// Whether a payload with this checksum may be what the map has at an address, as far as the card knows.
+    pub(crate) fn is_newest(&self, lba: Lba, ppa: Ppa, payload_crc: u32) -> bool {
+        self.core.ftl.lookup(lba) != Some(ppa) || self.contents.checksums.fits(lba, payload_crc) != Some(false)
     }
 
     /// The sectors of a relocation have come from a die. False when more has to be read for it.
@@ -226,18 +233,24 @@ impl Card<Storage> {
                 continue;
             }
             let lba = self.core.ftl.written_for(ppa);
+            let store = &self.contents.store;
             let content = match (store.buffered(ppa), read) {
                 (Some(waiting), _) => Some(Content { awaited_by: Vec::new(), ..waiting.clone() }),
                 (None, Ok(_)) => store.check_content(&self.core.ftl, relocation.unit, &unit, sector, lba),
                 (None, Err(_)) => None,
             };
-            match content {
-                Some(content) => contents.push((ppa, content)),
+            match content.filter(|content| self.is_newest(lba, ppa, content.payload_crc)) {
+                Some(content) => {
+                    if content.role == Role::Data {
+                        self.contents.checksums.learn(lba, content.payload_crc);
+                    }
+                    contents.push((ppa, content));
+                }
                 None => missing.push((lba, ppa)),
             }
         }
-        store.give_scratch(unit);
-        store.relocation_read(relocation.first, contents);
+        self.contents.store.give_scratch(unit);
+        self.contents.store.relocation_read(relocation.first, contents);
         if self.read_ended(now, relocation.unit, read) {
             return false;
         }

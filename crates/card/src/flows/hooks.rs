@@ -1,6 +1,6 @@
 //! The hooks of the core's flows, for a card that holds bytes.
 
-use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
+use crate::card::{AtBarrier, Card, Contents, Done, ReadBy, ReadRun};
 use crate::contents::Storage;
 use crate::contents::store::{InFlight, ReadPart};
 use crate::core::dies::{Started, Work};
@@ -41,18 +41,21 @@ impl Contents for Storage {
         card.core.host[id].owned.set(lba, SectorData::Zero);
     }
 
-    fn must_read(card: &mut Card<Self>, id: RequestId, run: &ReadRun) -> bool {
-        let slot = &mut card.core.host[id].owned;
+    fn begin_read(card: &mut Card<Self>, now: Time, id: RequestId, run: &ReadRun) -> ReadBy {
         let ReadRun { unit, lba, ppa, sectors } = *run;
         if card.contents.store.buffered(ppa).is_none() {
-            slot.parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
-            return true;
+            if card.begin_direct(now, id, run) {
+                return ReadBy::Contents;
+            }
+            card.core.host[id].owned.parts.push(ReadPart { unit, first_lba: lba, first: ppa, sectors });
+            return ReadBy::Die;
         }
+        let slot = &mut card.core.host[id].owned;
         for i in 0..sectors {
             let content = card.contents.store.buffered(Ppa(ppa.0 + i)).expect("a stripe leaves the buffer as a whole");
             slot.set(Lba(lba.0 + i), content.readable());
         }
-        false
+        ReadBy::Nobody
     }
 
     fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, done: &mut Done<Self>) -> bool {
@@ -290,10 +293,10 @@ impl Contents for Storage {
     }
 
     fn timer(card: &mut Card<Self>, now: Time, timer: Timer, done: &mut Done<Self>) {
-        if timer == Timer::Rebuild {
-            card.resume_rebuild(now, done);
-        } else {
-            card.sync_is_due(now, done);
+        match timer {
+            Timer::Rebuild => card.resume_rebuild(now, done),
+            Timer::DirectReads => card.direct_reads_are_due(now, done),
+            _ => card.sync_is_due(now, done),
         }
     }
 

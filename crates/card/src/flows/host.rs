@@ -1,6 +1,6 @@
 //! Requests of the host, from submission to completion.
 
-use crate::card::{AtBarrier, Card, Contents, Done, ReadRun};
+use crate::card::{AtBarrier, Card, Contents, Done, ReadBy, ReadRun};
 use crate::core::dies::Work;
 use crate::core::host_request::Stage;
 use crate::core::timers::Timer;
@@ -145,12 +145,15 @@ impl<C: Contents> Card<C> {
             }
             let read = ReadRun { unit, lba: Lba(sector), ppa, sectors: run };
             sector += run;
-            if !C::must_read(self, id, &read) {
+            let by = C::begin_read(self, now, id, &read);
+            if by == ReadBy::Nobody {
                 continue;
             }
             self.core.host[id].reads_left += 1;
-            let mode = self.core.ftl.cell_mode(unit.band);
-            self.start(now, Work::HostRead(id), unit, mode, run);
+            if by == ReadBy::Die {
+                let mode = self.core.ftl.cell_mode(unit.band);
+                self.start(now, Work::HostRead(id), unit, mode, run);
+            }
         }
     }
 

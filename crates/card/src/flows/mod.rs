@@ -2,6 +2,7 @@
 
 mod checkpoint;
 mod contents;
+mod direct_reads;
 mod durable;
 mod energy;
 mod events;

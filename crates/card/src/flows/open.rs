@@ -223,7 +223,8 @@ impl Card<Storage> {
         phase: Lifecycle,
     ) -> Card<Storage> {
         ftl.keep_free(config.bands_kept_free());
-        Card { core: Core::around(config, ftl, max_requests, false, phase), contents: Storage::new(store) }
+        let contents = Storage::new(store, ftl.user_sectors());
+        Card { core: Core::around(config, ftl, max_requests, false, phase), contents }
     }
 
     /// Begins what has to be done after a start.

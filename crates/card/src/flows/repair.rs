@@ -123,7 +123,10 @@ impl Card<Storage> {
                         }
                         // A list of holes is no loss: the map knows them.
                         (None, Some(segment)) => self.list_of_holes(segment),
-                        (None, None) => self.contents.store.lost(lba),
+                        (None, None) => {
+                            self.contents.checksums.forget(lba);
+                            self.contents.store.lost(lba)
+                        }
                     };
                     contents.push((ppa, content));
                 }
@@ -148,6 +151,7 @@ impl Card<Storage> {
                 Some(content) => {
                     store.counters.rebuilt_sectors += 1;
                     self.core.host[id].owned.set(lba, content.readable());
+                    self.mend(now, ppa, content);
                 }
                 // It was moved or overwritten while its stripe was read: its band may have been erased since.
                 None if self.core.ftl.lookup(lba) != Some(ppa) => self.read_sectors(now, id, lba.0, 1),
@@ -163,12 +167,28 @@ impl Card<Storage> {
         self.flash_read_done(now, id, done);
     }
 
+    /// Writes a sector that was rebuilt elsewhere, if its module is there and did not hold it: the next read finds it.
+    fn mend(&mut self, now: Time, ppa: Ppa, content: Content) {
+        let at = self.core.ftl.layout().locate(ppa);
+        let is_there = self.contents.store.place(at).is_some() && !self.core.ftl.blocks().is_dead(at.die);
+        // Room that is kept for stripes that fail is not taken.
+        let has_room = self.contents.failed.is_empty() && self.core.ftl.can_relocate(1);
+        if is_there && has_room && self.core.ftl.is_current(ppa) && !self.core.phase.is_read_only() {
+            let to = self.core.ftl.rewrite(ppa);
+            self.core.relocations.add_sectors(1);
+            self.contents.store.put(to, content);
+            self.program_sealed(now);
+        }
+    }
+
     /// Rebuilds a sector from the other members of its stripe.
     fn rebuild(&mut self, repair: &Repair, lba: Lba, ppa: Ppa) -> Option<Content> {
         let sector = ppa.0 % self.core.ftl.layout().unit_sectors;
         let store = &self.contents.store;
         let folded = repair.fold(store, &self.core.ftl, sector)?;
         let Rebuilt { role, lba: found, version } = folded.finish().ok()?;
-        is_for(&self.core.ftl, role, found, lba).then(|| Content::new(role, version, lba, folded.payload().into()))
+        let is_its = is_for(&self.core.ftl, role, found, lba);
+        let content = is_its.then(|| Content::new(role, version, lba, folded.payload().into()))?;
+        self.is_newest(lba, ppa, content.payload_crc).then_some(content)
     }
 }

@@ -100,6 +100,7 @@ impl Card<Storage> {
     pub(crate) fn end_waits(&mut self, now: Time, done: &mut Done<Storage>) {
         let modules = self.contents.store.slots.len() as u32;
         (0..modules).for_each(|logical| self.wait_no_longer_for(now, logical));
+        self.end_direct_reads(now, done);
         if self.contents.syncs.is_under_way() {
             self.synced(now, done);
         }
@@ -107,10 +108,11 @@ impl Card<Storage> {
 
     /// A module is gone: nobody waits for its answers any more.
     pub(crate) fn wait_no_longer_for(&mut self, now: Time, logical: u32) {
-        let store = &self.contents.store;
-        if matches!(store.media, Medium::Flash(_)) {
+        if matches!(self.contents.store.media, Medium::Flash(_)) {
             return;
         }
+        self.hasten_direct_reads(now, logical);
+        let store = &self.contents.store;
         for d in (logical as usize..self.core.timers.dies()).step_by(store.slots.len()) {
             let Some(op) = self.core.dies.current(d) else { continue };
             if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {

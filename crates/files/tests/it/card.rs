@@ -64,6 +64,7 @@ impl Host {
             for ended in ended {
                 match ended {
                     Ended::Die { module, die } => self.card.answered(self.now, module, die),
+                    Ended::Sectors { tag } => self.card.answered_sectors(self.now, tag, &mut self.done),
                     Ended::Sync { .. } => self.card.answered_sync(self.now, &mut self.done),
                 }
             }

@@ -84,8 +84,14 @@ pub(super) fn is_consistent(spare: &Spare, layout: &Layout) -> bool {
 }
 
 /// The spare area of a sector that was read at `place`, if the sector was written there at this opening of the band, in
-/// a stripe with these members, and is intact.
-pub fn check(unit: &Unit, place: &Place, opening: &Opening, members: u64, layout: &Layout) -> Result<Spare, Rejection> {
+/// a stripe with these members. Does not check the payload.
+pub fn check_spare(
+    unit: &Unit,
+    place: &Place,
+    opening: &Opening,
+    members: u64,
+    layout: &Layout,
+) -> Result<Spare, Rejection> {
     let spare = check_place(unit, place)?;
     if spare.band_sequence != opening.sequence {
         return Err(Rejection::OtherOpening { sequence: spare.band_sequence });
@@ -94,6 +100,12 @@ pub fn check(unit: &Unit, place: &Place, opening: &Opening, members: u64, layout
     if said != *opening || spare.members != members || !is_consistent(&spare, layout) {
         return Err(Rejection::Contradiction);
     }
+    Ok(spare)
+}
+
+/// As [`check_spare`], for a sector whose payload is intact too.
+pub fn check(unit: &Unit, place: &Place, opening: &Opening, members: u64, layout: &Layout) -> Result<Spare, Rejection> {
+    let spare = check_spare(unit, place, opening, members, layout)?;
     let computed = payload_crc(unit.payload(usize::from(place.sector)));
     if computed != spare.payload_crc && !planted(Canary::ChecksumIgnored) {
         return Err(Rejection::PayloadChecksum { found: spare.payload_crc, computed });

@@ -160,7 +160,7 @@ mod watermark;
 pub use crate::opening::Opening;
 pub use assemble::{Assembly, assemble};
 pub use assemble_error::AssembleError;
-pub use check::{Place, Rejection, check, check_place};
+pub use check::{Place, Rejection, check, check_place, check_spare};
 pub use checkpoint::BAND_KNOWN;
 pub use error::ScanError;
 pub use found::{Found, FoundBand, FoundState, Rescued, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};

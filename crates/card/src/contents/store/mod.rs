@@ -19,9 +19,9 @@ pub use requests::{InFlight, ReadPart};
 
 use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
-use ftl::recover::{Place, Rebuild, Rejection, check};
+use ftl::recover::{Place, Rebuild, Rejection, check, check_spare};
 use ftl::{Ftl, Lba, Ppa, UnitAddress};
-use media::{BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, Unit, UnitAt, persist};
+use media::{BlockAt, MediaError, Medium, Payload, ReadReport, RequestData, SectorsAt, Unit, UnitAt, persist};
 use programs::Programs;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +34,8 @@ pub struct StoreCounters {
     pub rebuilt_sectors: u64,
     /// Sectors that could not be read at all.
     pub lost_sectors: u64,
+    /// Sectors that a drive has read and that are not the newest of their address, or damaged.
+    pub mismatched_sectors: u64,
     /// Units that were read.
     pub reads: u64,
     /// Further reads with shifted thresholds.
@@ -237,6 +239,21 @@ impl Store {
         Ok(report)
     }
 
+    /// Reads sectors past their die: see [`Media::read_sectors`].
+    pub fn read_sectors(
+        &mut self,
+        tag: u64,
+        of: UnitAddress,
+        at: &SectorsAt,
+        unit: &mut Unit,
+    ) -> Result<ReadReport, MediaError> {
+        self.reads.count(of.band.0, of.die, 1);
+        let report = persist(|| self.media.read_sectors(tag, at, unit))?;
+        self.counters.reads += 1;
+        self.counters.read_retries += u64::from(report.retries);
+        Ok(report)
+    }
+
     /// Further reads with shifted thresholds that a read of a unit takes.
     pub fn retries(&self, at: UnitAddress) -> u32 {
         self.unit_at(at).map_or(0, |at| self.media.retries(at))
@@ -324,15 +341,26 @@ impl Store {
 
     /// A sector that was just read into `unit` is what its place says it should be.
     pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Rejection> {
-        let stripe = stripe_of(ftl.layout(), at);
-        let place = Place {
+        let members = ftl.stripe_members(stripe_of(ftl.layout(), at));
+        check(unit, &self.place_of(ftl, at, sector), &ftl.opening(at.band), members, ftl.layout())
+    }
+
+    /// The checksum of a data sector's payload, by the spare area in `unit`, whose payload may not be there.
+    pub fn checksum_in_spare(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<u32> {
+        let place = self.place_of(ftl, at, sector);
+        let members = ftl.stripe_members(stripe_of(ftl.layout(), at));
+        let spare = check_spare(unit, &place, &ftl.opening(at.band), members, ftl.layout()).ok()?;
+        (spare.role == Role::Data && is_for(ftl, spare.role, spare.lba, lba)).then_some(spare.payload_crc)
+    }
+
+    fn place_of(&self, ftl: &Ftl, at: UnitAddress, sector: u32) -> Place {
+        Place {
             card: self.headers.common.card.short(),
             band: at.band.0,
-            stripe: stripe.index,
+            stripe: stripe_of(ftl.layout(), at).index,
             unit: (at.die % ftl.layout().width) as u8,
             sector: sector as u8,
-        };
-        check(unit, &place, &ftl.opening(at.band), ftl.stripe_members(stripe), ftl.layout())
+        }
     }
 
     /// As [`Store::check`], for a sector that holds an LBA of the host or the card's own; `None`: it can't be used.
