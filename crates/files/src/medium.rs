@@ -415,6 +415,10 @@ impl Media for Files {
     fn is_syncing(&self, module: u32) -> bool {
         matches!(self.slots[module as usize].sync, Sync::Busy(_))
     }
+    fn has_in_flight(&self) -> bool {
+        self.in_flight() > 0 || !self.ended.is_empty()
+    }
+
     fn submit(&mut self) {
         self.hand_over();
     }

@@ -19,6 +19,7 @@ pub(crate) fn run(shared: &Shared) {
     let mut bell: Option<OwnedFd> = None;
     loop {
         let mut engine = shared.lock();
+        engine.listening.card_wakes();
         engine.poll();
         if shared.stops.load(Ordering::SeqCst) && engine.is_idle() {
             engine.shut_down();
@@ -36,9 +37,14 @@ pub(crate) fn run(shared: &Shared) {
         let waited_for = !engine.is_idle();
         let sleeps = due == Time::NEVER || left_ns > if waited_for { AWAKE_NS } else { 0 };
         shared.sleeps_until.store(if sleeps { due.0 } else { 0 }, Ordering::Relaxed);
+        let listens = sleeps && engine.listening.card_sleeps();
         shared.release(engine);
         if sleeps {
-            sleep(shared, bell.as_ref(), left_ns.saturating_sub(if waited_for { AWAKE_NS } else { 0 }));
+            sleep(
+                shared,
+                bell.as_ref().filter(|_| listens),
+                left_ns.saturating_sub(if waited_for { AWAKE_NS } else { 0 }),
+            );
             shared.sleeps_until.store(0, Ordering::Relaxed);
         } else if left_ns > 0 {
             std::hint::spin_loop();

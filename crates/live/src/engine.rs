@@ -1,6 +1,7 @@
 //! The engine: a session and its device, by the clock. It knows no thread: whoever holds it drives it.
 
 use crate::disks::Disks;
+use crate::listening::Listening;
 use crate::reply::{Bell, ReadData, Reply};
 use crate::state::{Powered, State};
 use crate::timing::{Timing, without_timing};
@@ -69,6 +70,7 @@ pub(crate) struct Engine {
     /// Bytes that a rebuild may program in a second.
     pub rebuild_rate: Option<u64>,
     pub cuts: u64,
+    pub listening: Listening,
     ended: Vec<Ended>,
 }
 
@@ -114,6 +116,7 @@ impl Engine {
             scan: None,
             rebuild_rate: None,
             cuts: 0,
+            listening: Listening::default(),
             ended: Vec::new(),
         }
     }
@@ -150,6 +153,7 @@ impl Engine {
 
     pub fn disconnect(&mut self, client: ClientId) {
         self.session.disconnect(client);
+        self.listening.client_waits(client, false);
         self.mailboxes.remove(&client);
     }
 
@@ -211,7 +215,7 @@ impl Engine {
     }
 
     /// Hands the medium what was begun, and hears what has ended; false: nothing has.
-    fn hear_medium(&mut self, wall_ns: u64) -> bool {
+    pub fn hear_medium(&mut self, wall_ns: u64) -> bool {
         let State::On(card) = &mut self.device.state else { return false };
         let medium @ Medium::Outside(_) = card.medium_mut() else { return false };
         medium.submit();
@@ -232,6 +236,12 @@ impl Engine {
         }
         self.ended = ended;
         has_ended
+    }
+
+    /// Operations are in flight on a slow medium, and nobody would hear of their end.
+    pub fn lacks_listener(&self) -> bool {
+        let State::On(card) = &self.device.state else { return false };
+        !self.listening.is_heard() && card.medium().has_in_flight()
     }
 
     /// Hands out replies.

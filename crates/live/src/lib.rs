@@ -21,6 +21,7 @@ mod disks;
 mod engine;
 mod error;
 mod extents;
+mod listening;
 mod memory;
 mod on_files;
 mod pace;

@@ -4,11 +4,13 @@ use crate::clock;
 use crate::engine::{Engine, Start};
 use crate::reply::{Bell, Reply};
 use crate::shared::Shared;
+use crate::state::State;
 use card::OpenError;
 use disk::{ArrayConfig, DiskError};
 use media::Medium;
 use session::{ClientId, Request};
 use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -50,7 +52,7 @@ impl Live {
     pub fn port(&self, bell: Arc<dyn Bell>) -> Port {
         let mut engine = self.shared.lock();
         let client = engine.connect(bell);
-        Port { shared: Arc::clone(&self.shared), client }
+        Port { shared: Arc::clone(&self.shared), client, waits: Waits::default() }
     }
 
     /// Bytes that a client can address.
@@ -92,13 +94,63 @@ pub enum LiveError {
 pub struct Port {
     shared: Arc<Shared>,
     client: ClientId,
+    waits: Waits,
+}
+
+/// The replies that a client waits for.
+#[derive(Default)]
+struct Waits {
+    /// Requests whose replies were not handed out.
+    outstanding: usize,
+    /// The client can hear a slow medium.
+    listens: bool,
+    hears: bool,
+}
+
+impl Waits {
+    fn count(&mut self, engine: &mut Engine, client: ClientId, submitted: usize, replied: usize) {
+        self.outstanding = self.outstanding + submitted - replied;
+        if self.listens {
+            self.hears = engine.listening.client_waits(client, self.outstanding > 0);
+        }
+    }
 }
 
 impl Port {
+    /// Offers to hear a slow medium. The descriptor becomes readable when the medium has done something: while
+    /// [`Port::hears`] says so, the caller waits for it beside its bell, and calls [`Port::hear`] then. `None`: the
+    /// medium is not slow.
+    pub fn listen(&mut self) -> Option<OwnedFd> {
+        let engine = self.shared.lock();
+        let State::On(card) = &engine.device.state else { return None };
+        let bell = card.medium().bell()?.try_clone_to_owned().ok()?;
+        drop(engine);
+        self.waits.listens = true;
+        Some(bell)
+    }
+
+    /// Whether this client has to hear the medium now: a reply is outstanding, and nobody else hears it.
+    pub fn hears(&self) -> bool {
+        self.waits.hears
+    }
+
+    /// Handles what has come from a slow medium. Appends the replies that there are.
+    pub fn hear(&mut self, replies: &mut Vec<Reply>) {
+        let mut engine = self.shared.lock();
+        let before = replies.len();
+        let wall_ns = engine.wall_ns();
+        engine.hear_medium(wall_ns);
+        engine.advance(wall_ns, Some(self.client), replies);
+        engine.take_replies(self.client, replies);
+        self.waits.count(&mut engine, self.client, 0, replies.len() - before);
+        self.shared.release(engine);
+    }
+
     /// Submits requests, all at once, and appends the replies that there are already: to these and to earlier ones. For
     /// the others the bell rings later. Waits only while thousands of requests wait already.
     pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
         let mut engine = self.shared.lock();
+        let before = replies.len();
         let wall_ns = engine.wall_ns();
         for request in requests {
             while !engine.session.admits(self.client) {
@@ -111,12 +163,19 @@ impl Port {
         // All that they began on a slow medium is handed over at once.
         engine.advance(wall_ns, Some(self.client), replies);
         engine.take_replies(self.client, replies);
+        self.waits.count(&mut engine, self.client, requests.len(), replies.len() - before);
         self.shared.release(engine);
     }
 
     /// Appends the replies that have come since.
     pub fn replies(&mut self, replies: &mut Vec<Reply>) {
-        self.shared.lock().take_replies(self.client, replies);
+        let mut engine = self.shared.lock();
+        let before = replies.len();
+        engine.take_replies(self.client, replies);
+        self.waits.count(&mut engine, self.client, 0, replies.len() - before);
+        if engine.lacks_listener() {
+            self.shared.wake();
+        }
     }
 
     /// Finds the parts of a range that hold something: pairs of length in bytes and whether it is written, at most
@@ -128,6 +187,10 @@ impl Port {
 
 impl Drop for Port {
     fn drop(&mut self) {
-        self.shared.lock().disconnect(self.client);
+        let mut engine = self.shared.lock();
+        engine.disconnect(self.client);
+        if engine.lacks_listener() {
+            self.shared.wake();
+        }
     }
 }

@@ -45,13 +45,14 @@ impl Shared {
         let mut bells = Vec::new();
         engine.bells(&mut bells);
         let due = engine.next_event().0;
+        let lacks_listener = engine.lacks_listener();
         let admits = engine.session.next_waiter().is_some();
         let sleeps_until = self.sleeps_until.load(Ordering::Relaxed);
         drop(engine);
         for bell in bells {
             bell.ring();
         }
-        if due < sleeps_until {
+        if due < sleeps_until || lacks_listener {
             self.wake();
         }
         if admits {

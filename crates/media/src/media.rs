@@ -183,6 +183,11 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether any operation that was begun has not ended, or its end was not taken.
+    fn has_in_flight(&self) -> bool {
+        false
+    }
+
     /// Submits the operations that were begun, if the medium collects them.
     fn submit(&mut self) {}
 

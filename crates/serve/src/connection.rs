@@ -13,6 +13,7 @@ use live::{Bell, Port, Reply, ReplyError};
 use rustix::event::{PollFd, PollFlags};
 use std::io;
 use std::ops::Range;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -63,6 +64,8 @@ pub(crate) struct Client<'a> {
     pub waker: Arc<Waker>,
     wire: Connection,
     port: Option<Port>,
+    /// Becomes readable when a slow medium of the export has done something.
+    medium: Option<OwnedFd>,
     requests: Vec<Option<Request>>,
     input: Vec<u8>,
     begin: usize,
@@ -101,6 +104,7 @@ impl<'a> Client<'a> {
             waker,
             wire,
             port: None,
+            medium: None,
             requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
             input: vec![0; RECEIVE_BYTES],
             begin: 0,
@@ -215,11 +219,14 @@ impl<'a> Client<'a> {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, takes);
         flags.set(PollFlags::OUT, unsent);
-        let (has_come, rung) = {
-            let mut fds = [
+        let (has_come, rung, medium_has_ended) = {
+            let mut fds = vec![
                 PollFd::from_borrowed_fd(self.stream.fd(), flags),
                 PollFd::from_borrowed_fd(waker.fd(), PollFlags::IN),
             ];
+            let hears = self.port.as_ref().is_some_and(Port::hears);
+            let medium = self.medium.as_ref().filter(|_| hears);
+            fds.extend(medium.map(|medium| PollFd::from_borrowed_fd(medium.as_fd(), PollFlags::IN)));
             if !wait(&mut fds, deadline)? {
                 return Err(match self.port {
                     None => Ended::Handshake(self.limits.handshake),
@@ -229,13 +236,17 @@ impl<'a> Client<'a> {
             let socket = fds[0].revents();
             // An error shows with the next send or receive.
             let has_come = socket.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
-            (has_come, fds[1].revents().contains(PollFlags::IN))
+            let medium_has_ended = fds.get(2).is_some_and(|medium| medium.revents().contains(PollFlags::IN));
+            (has_come, fds[1].revents().contains(PollFlags::IN), medium_has_ended)
         };
         if rung {
             waker.clear();
             if let Some(port) = &mut self.port {
                 port.replies(&mut self.replies);
             }
+        }
+        if medium_has_ended && let Some(port) = &mut self.port {
+            port.hear(&mut self.replies);
         }
         if has_come && takes {
             self.receive(false)?;
@@ -385,7 +396,9 @@ impl<'a> Client<'a> {
 
     fn choose(&mut self, export: usize) {
         let export = &self.exports[export];
-        self.port = Some(export.live.port(Arc::clone(&self.waker) as Arc<dyn Bell>));
+        let mut port = export.live.port(Arc::clone(&self.waker) as Arc<dyn Bell>);
+        self.medium = port.listen();
+        self.port = Some(port);
         self.registry.change(self.number, |client| client.export = Some(export.name.clone()));
     }
 
