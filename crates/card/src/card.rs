@@ -93,8 +93,10 @@ pub trait Contents: Clone + Debug + Sized {
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId);
     /// The sectors that a write covers in part get the rest of what they held; false: that can't be read.
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool;
-    /// The energy suffices for one more sector of the host.
-    fn has_energy(card: &Card<Self>) -> bool;
+    /// One more sector of the host may be taken into the buffer, which has room.
+    fn admits(card: &Card<Self>) -> bool;
+    /// A write waits for room, space or leave.
+    fn write_waits(card: &mut Card<Self>, now: Time);
     /// A sector is about to be written.
     fn is_hole(card: &Card<Self>, lba: Lba) -> bool;
     /// A sector of a write was given its place.
@@ -127,7 +129,7 @@ pub trait Contents: Clone + Debug + Sized {
     /// All units of a stripe were programmed, or failed. It leads to `stripe_safe`, now or later.
     fn stripe_programmed(card: &mut Card<Self>, now: Time, stripe: u32, s: StripeInFlight, done: &mut Done<Self>);
     /// A stripe is safe.
-    fn stripe_is_safe(card: &mut Card<Self>, s: &StripeInFlight);
+    fn stripe_is_safe(card: &mut Card<Self>, now: Time, s: &StripeInFlight);
     /// A die has done work of the contents' own.
     fn own_work_done(card: &mut Card<Self>, now: Time, work: Work, at: UnitAddress, done: &mut Done<Self>);
 
@@ -221,10 +223,12 @@ impl Contents for NoContents {
         true
     }
     #[inline]
-    fn has_energy(_: &Card<Self>) -> bool {
+    fn admits(_: &Card<Self>) -> bool {
         // No stripe is narrower than the size of the buffer counts with.
         true
     }
+    #[inline]
+    fn write_waits(_: &mut Card<Self>, _: Time) {}
     #[inline]
     fn is_hole(_: &Card<Self>, _: Lba) -> bool {
         false
@@ -272,7 +276,7 @@ impl Contents for NoContents {
         card.stripe_safe(now, s, done);
     }
     #[inline]
-    fn stripe_is_safe(_: &mut Card<Self>, _: &StripeInFlight) {}
+    fn stripe_is_safe(_: &mut Card<Self>, _: Time, _: &StripeInFlight) {}
     fn own_work_done(_: &mut Card<Self>, _: Time, work: Work, _: UnitAddress, _: &mut Done<Self>) {
         unreachable!("{work:?} is work of contents");
     }

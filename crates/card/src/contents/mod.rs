@@ -1,5 +1,6 @@
 //! The contents of a card: bytes on media, and all that keeps them safe.
 
+pub mod admission;
 pub mod checkpoint;
 pub mod checksums;
 pub mod direct_reads;
@@ -17,6 +18,7 @@ pub mod sync;
 pub mod watermark;
 
 use crate::core::dies::Started;
+use admission::Admission;
 use checkpoint::CheckpointInFlight;
 use checksums::Checksums;
 use direct_reads::DirectReads;
@@ -37,6 +39,7 @@ use watermark::Watermarks;
 #[derive(Clone, Debug)]
 pub struct Storage {
     pub(crate) store: Store,
+    pub(crate) admission: Admission,
     pub(crate) checksums: Checksums,
     pub(crate) direct_reads: DirectReads,
     pub(crate) failed: FailedStripes,
@@ -60,6 +63,7 @@ impl Storage {
     pub(crate) fn new(store: Store, user_sectors: u64) -> Storage {
         Storage {
             store,
+            admission: Admission::default(),
             checksums: Checksums::unknown(user_sectors),
             direct_reads: DirectReads::default(),
             failed: FailedStripes::default(),

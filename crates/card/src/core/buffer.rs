@@ -19,6 +19,10 @@ impl WriteBuffer {
         self.free_sectors
     }
 
+    pub fn sectors(&self) -> u32 {
+        self.sectors
+    }
+
     pub fn is_empty(&self) -> bool {
         self.free_sectors == self.sectors
     }

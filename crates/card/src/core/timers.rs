@@ -17,6 +17,8 @@ pub enum Timer {
     Sync,
     /// The first of the reads past the dies is due.
     DirectReads,
+    /// Writes are held back until then.
+    Admission,
 }
 
 /// When each owner's next event is.
@@ -30,7 +32,7 @@ pub struct Timers {
 
 impl Timers {
     pub fn new(dies: usize, requests: usize) -> Timers {
-        Timers { table: EventTable::new(dies + requests + 5), dies, requests }
+        Timers { table: EventTable::new(dies + requests + 6), dies, requests }
     }
 
     /// The table, of which the dies have the first slots.
@@ -54,6 +56,7 @@ impl Timers {
             Timer::Rebuild => others + 2,
             Timer::Sync => others + 3,
             Timer::DirectReads => others + 4,
+            Timer::Admission => others + 5,
         }
     }
 
@@ -98,7 +101,8 @@ impl Timers {
                 1 => Timer::Idle,
                 2 => Timer::Rebuild,
                 3 => Timer::Sync,
-                _ => Timer::DirectReads,
+                4 => Timer::DirectReads,
+                _ => Timer::Admission,
             },
         };
         (time, timer)

@@ -172,7 +172,7 @@ impl<C: Contents> Card<C> {
     /// All of a stripe is on flash, there or elsewhere.
     pub(crate) fn stripe_safe(&mut self, now: Time, s: StripeInFlight, done: &mut Done<C>) {
         self.core.ftl.stripe_durable(s.stream, s.sequence);
-        C::stripe_is_safe(self, &s);
+        C::stripe_is_safe(self, now, &s);
         self.core.buffer.free(s.host_sectors);
         self.core.relocations.remove_sectors(s.relocated_sectors);
         if s.stream == StreamId::Host {
@@ -312,7 +312,7 @@ impl<C: Contents> Device for Card<C> {
                     self.core.relocations.set_long_idle(true);
                     self.resume(now, done);
                 }
-                Timer::Rebuild | Timer::Sync | Timer::DirectReads => {
+                Timer::Rebuild | Timer::Sync | Timer::DirectReads | Timer::Admission => {
                     self.core.timers.clear(timer);
                     C::timer(self, now, timer, done);
                 }

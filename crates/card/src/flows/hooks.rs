@@ -2,6 +2,7 @@
 
 use crate::card::{AtBarrier, Card, Contents, Done, ReadBy, ReadRun};
 use crate::contents::Storage;
+use crate::contents::admission::Room;
 use crate::contents::store::{InFlight, ReadPart};
 use crate::core::dies::{Started, Work};
 use crate::core::stripes::StripeInFlight;
@@ -20,7 +21,7 @@ impl Contents for Storage {
         if matches!(operation, Operation::Write | Operation::Trim) {
             card.note_risk();
         }
-        card.contents.life.tick(now);
+        Self::tick(card, now);
         if card.core.host.is_idle() {
             card.contents.life.busy(now);
         }
@@ -91,8 +92,16 @@ impl Contents for Storage {
         merged
     }
 
-    fn has_energy(card: &Card<Self>) -> bool {
-        card.energy_suffices()
+    fn admits(card: &Card<Self>) -> bool {
+        card.contents.admission.allows() && card.energy_suffices()
+    }
+
+    fn write_waits(card: &mut Card<Self>, now: Time) {
+        let has_room = card.core.buffer.free_sectors() > 0 && card.core.ftl.can_write();
+        if has_room && !card.contents.admission.allows() {
+            let at = card.contents.admission.hold_back(now);
+            card.core.timers.set(Timer::Admission, at);
+        }
     }
 
     fn is_hole(card: &Card<Self>, lba: Lba) -> bool {
@@ -101,6 +110,7 @@ impl Contents for Storage {
 
     fn admitted(card: &mut Card<Self>, id: RequestId, lba: Lba, ppa: Ppa, was_hole: bool) {
         card.put_host_sector(id, lba, ppa);
+        card.contents.admission.take();
         if was_hole {
             card.written_over_hole(lba);
         }
@@ -200,7 +210,8 @@ impl Contents for Storage {
         }
     }
 
-    fn stripe_is_safe(card: &mut Card<Self>, s: &StripeInFlight) {
+    fn stripe_is_safe(card: &mut Card<Self>, now: Time, s: &StripeInFlight) {
+        card.contents.admission.drained(now, s.host_sectors);
         if s.stream == StreamId::Checkpoint {
             card.contents.checkpoint.stripe_ends();
         }
@@ -286,6 +297,15 @@ impl Contents for Storage {
 
     fn tick(card: &mut Card<Self>, now: Time) {
         card.contents.life.tick(now);
+        if card.contents.store.media.reads_beside_programs() {
+            let room = Room {
+                buffer_free: card.core.buffer.free_sectors(),
+                buffer: card.core.buffer.sectors(),
+                space_free: card.core.ftl.host_room_sectors(),
+                space_aim: card.core.ftl.host_room_aim_sectors(),
+            };
+            card.contents.admission.tick(now, &room);
+        }
     }
 
     fn begin_on_medium(card: &mut Card<Self>) {
@@ -296,6 +316,7 @@ impl Contents for Storage {
         match timer {
             Timer::Rebuild => card.resume_rebuild(now, done),
             Timer::DirectReads => card.direct_reads_are_due(now, done),
+            Timer::Admission => card.resume(now, done),
             _ => card.sync_is_due(now, done),
         }
     }

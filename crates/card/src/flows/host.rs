@@ -227,7 +227,7 @@ impl<C: Contents> Card<C> {
             let request = &self.core.host[id];
             (request.sector, request.sectors_left)
         };
-        while left > 0 && self.core.buffer.free_sectors() > 0 && self.core.ftl.can_write() && C::has_energy(self) {
+        while left > 0 && self.core.buffer.free_sectors() > 0 && self.core.ftl.can_write() && C::admits(self) {
             self.core.buffer.take();
             let was_hole = C::is_hole(self, Lba(sector));
             let ppa = self.core.ftl.write(Lba(sector));
@@ -240,6 +240,7 @@ impl<C: Contents> Card<C> {
         request.sector = sector;
         request.sectors_left = left;
         if left > 0 {
+            C::write_waits(self, now);
             return false;
         }
         if request.fua && !planted(Canary::FuaIgnored) {
@@ -254,7 +255,8 @@ impl<C: Contents> Card<C> {
     pub(crate) fn admit_waiting(&mut self, now: Time, done: &mut Done<C>) {
         while let Some(&id) = self.core.host.waiting_writes.front() {
             let left = self.core.host[id].sectors_left;
-            if left == 0 || self.core.buffer.free_sectors() == 0 || !self.core.ftl.can_write() || !C::has_energy(self) {
+            if left == 0 || self.core.buffer.free_sectors() == 0 || !self.core.ftl.can_write() || !C::admits(self) {
+                C::write_waits(self, now);
                 break;
             }
             // The last sector admits the whole: its wait ends now.
