@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_earliest_slot_is_what_a_scan_finds() {
-        for slots in [1usize, 2, 3, 7, 64, 100] {
+        for slots in [1usize, 2, 4, 5, 7, 16, 17, 64, 100] {
             let mut rng = Rng::stream(slots as u64, "events");
             let mut table = EventTable::new(slots);
             let mut plain = vec![Time::NEVER; slots];
