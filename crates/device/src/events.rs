@@ -9,66 +9,88 @@
 
 use crate::Time;
 
+/// The children of a node of the tree. Four halve the steps of the walks in comparison with two: a step costs as much as
+/// finding the earliest of four.
+const ARITY: usize = 4;
+
 /// Times of next events by slot, with the earliest at hand.
 #[derive(Clone, Debug)]
 pub struct EventTable {
-    /// A power of two; slots beyond the ones asked for are never set.
-    leaves: usize,
-    /// Node 1 is the earliest time, node `i` the earlier of nodes `2i` and `2i + 1`, and the leaves are the slots. Two
-    /// that are compared with each other lie together: node `i` is in pair `i / 2`. The nodes hold no slots: half of the
-    /// instructions of a change would go into them, and only the earliest is ever asked for.
-    pairs: Vec<[Time; 2]>,
+    /// Each node holds the times of its children, and the lowest nodes those of the slots. Node 0 is the root, and the
+    /// children of node `i` are the four from node `4i + 1`. The nodes hold no slots: half of the instructions of a
+    /// change would go into them, and only the earliest is ever asked for.
+    nodes: Vec<[Time; ARITY]>,
+    /// The first of the lowest nodes. Their slots beyond the ones asked for are never set.
+    first_leaf: usize,
+    /// The earliest time of the root.
+    next: Time,
 }
 
 impl EventTable {
     /// A table with `slots` (below 2^32) empty slots.
     pub fn new(slots: usize) -> EventTable {
-        let leaves = slots.next_power_of_two().max(2);
-        EventTable { leaves, pairs: vec![[Time::NEVER; 2]; leaves] }
+        let (mut first_leaf, mut leaves) = (0, 1);
+        while leaves * ARITY < slots {
+            first_leaf += leaves;
+            leaves *= ARITY;
+        }
+        EventTable { nodes: vec![[Time::NEVER; ARITY]; first_leaf + leaves], first_leaf, next: Time::NEVER }
     }
 
     /// Time of a slot's event.
     #[inline]
     pub fn time(&self, slot: usize) -> Time {
-        let node = self.leaves + slot;
-        self.pairs[node / 2][node & 1]
+        self.nodes[self.first_leaf + slot / ARITY][slot % ARITY]
     }
 
     /// Sets, moves or (with [`Time::NEVER`]) clears the event of a slot.
     #[inline]
     pub fn set(&mut self, slot: usize, mut time: Time) {
-        let mut node = self.leaves + slot;
+        let (mut node, mut child) = (self.first_leaf + slot / ARITY, slot % ARITY);
         loop {
-            let pair = &mut self.pairs[node / 2];
-            if pair[node & 1] == time {
+            let times = &mut self.nodes[node];
+            if times[child] == time {
                 // Nothing above changes either.
                 return;
             }
-            pair[node & 1] = time;
-            if node == 1 {
+            times[child] = time;
+            time = times[0].min(times[1]).min(times[2].min(times[3]));
+            if node == 0 {
+                self.next = time;
                 return;
             }
-            time = pair[0].min(pair[1]);
-            node /= 2;
+            (node, child) = ((node - 1) / ARITY, (node - 1) % ARITY);
         }
     }
 
     /// The time of the earliest event; [`Time::NEVER`] when there is none.
     #[inline]
     pub fn next(&self) -> Time {
-        self.pairs[0][1]
+        self.next
     }
 
     /// The earliest event: its time ([`Time::NEVER`] when there is none) and slot.
     #[inline]
     pub fn earliest(&self) -> (Time, usize) {
-        let time = self.next();
-        let mut node = 1;
-        while node < self.leaves {
-            // The first of two has the lower slots, and with them the tie.
-            node = 2 * node + usize::from(self.pairs[node][0] != time);
+        let time = self.next;
+        let mut node = 0;
+        loop {
+            let [first, second, third, _] = self.nodes[node];
+            // The first of the children has the lower slots, and with them the tie.
+            let child = if first == time {
+                0
+            } else if second == time {
+                1
+            } else if third == time {
+                2
+            } else {
+                3
+            };
+            if node >= self.first_leaf {
+                return (time, (node - self.first_leaf) * ARITY + child);
+            }
+            node = ARITY * node + 1 + child;
         }
-        (time, node - self.leaves)
     }
 }
 
@@ -79,7 +101,7 @@ mod tests {
 
     #[test]
     fn the_earliest_slot_is_what_a_scan_finds() {
-        for slots in [1usize, 2, 3, 7, 64, 100] {
+        for slots in [1usize, 2, 4, 5, 7, 16, 17, 64, 100] {
             let mut rng = Rng::stream(slots as u64, "events");
             let mut table = EventTable::new(slots);
             let mut plain = vec![Time::NEVER; slots];

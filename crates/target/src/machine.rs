@@ -74,6 +74,7 @@ struct Process {
     /// When the device had it, and when it gave it back.
     submitted: Time,
     returned: Time,
+    /// Where the device's time went; kept only by a machine that explains, since it is the most of a process.
     parts: device::Parts,
 }
 
@@ -258,7 +259,9 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             let process = &mut self.processes[p.0 as usize];
             debug_assert_eq!(process.state, State::InDevice);
             process.returned = self.now;
-            process.parts = completion.parts;
+            if self.explain {
+                process.parts = completion.parts;
+            }
             self.compute(p, self.host.complete_ns, Then::Complete, false);
         }
         self.done.clear();

@@ -32,11 +32,16 @@ impl<C: Contents> Card<C> {
     /// middle of one, what goes on next may not have begun.
     #[inline]
     pub(crate) fn notice_the_end(&mut self, now: Time, done: &mut Done<C>) {
-        if !self.core.host.waiting_writes.is_empty() || !self.core.host.waiting_durable.is_empty() {
+        // Stripes that are being programmed make room: with one of them there is no more to ask.
+        if self.core.stripes.is_empty()
+            && (!self.core.host.waiting_writes.is_empty() || !self.core.host.waiting_durable.is_empty())
+        {
             self.notice_that_nothing_comes_free(now, done);
         }
     }
 
+    /// Few calls come here; inline it would be in the way of all events.
+    #[inline(never)]
     fn notice_that_nothing_comes_free(&mut self, now: Time, done: &mut Done<C>) {
         let wants_room = !self.core.host.waiting_writes.is_empty()
             || self.core.host.waiting_durable.iter().any(|(_, id)| self.core.host[*id].holes_as_of.is_some());
