@@ -87,18 +87,6 @@ fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenErro
     }
 }
 
-fn header_shape(shape: &Shape) -> format::Shape {
-    format::Shape {
-        modules: shape.modules,
-        dies_per_module: shape.dies_per_module,
-        blocks_per_die: shape.blocks_per_die,
-        rows_per_block: shape.rows_per_block,
-        unit_sectors: shape.unit_sectors,
-        payload_bytes: shape.payload_bytes,
-        rows_sharing_cells: shape.rows_sharing_cells,
-    }
-}
-
 /// Claims after which a module counts as another's for good.
 const CLAIMS: u64 = 64;
 
@@ -146,7 +134,7 @@ impl Card<Storage> {
             slot: 0,
             generation: 0,
             sequence: 0,
-            shape: header_shape(&shape),
+            shape,
             stripe_width: config.ftl.stripe_width,
             parity_units: config.ftl.parity_units,
             user_sectors: config.ftl.user_sectors,
