@@ -37,7 +37,7 @@ pub struct ReadRun {
     pub sectors: u32,
 }
 
-/// Who reads sectors for a request.
+/// The part of the card that reads sectors for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadBy {
     /// They are there, or need not be read.

@@ -63,11 +63,23 @@ pub fn is_card(path: &Path) -> bool {
     path.join(DESCRIPTION).is_file()
 }
 
+/// The first name in a folder, apart from those of modules; `None` where there is no folder.
+fn something_in(dir: &Path, modules: &[PathBuf]) -> Option<PathBuf> {
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    let modules: Vec<PathBuf> = modules.iter().filter_map(|path| absolute(path)).collect();
+    let entries = std::fs::read_dir(dir).ok()?.filter_map(Result::ok);
+    let others = entries.filter(|entry| absolute(&entry.path()).is_none_or(|path| !modules.contains(&path)));
+    others.map(|entry| PathBuf::from(entry.file_name())).min()
+}
+
 impl CardDir {
     /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
     pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
         if is_card(dir) {
             return Err(CardFailure::CardExists { dir: dir.into() }.into());
+        }
+        if let Some(found) = something_in(dir, new.modules) {
+            return Err(CardFailure::FolderNotEmpty { dir: dir.into(), found }.into());
         }
         let text = match Profile::builtin_text(new.card) {
             Some(text) => text.to_owned(),

@@ -81,6 +81,34 @@ pub(crate) enum Sync {
     Ended(Result<(), MediaError>),
 }
 
+/// The part of a read that a request to the disk brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Payloads,
+    Frame,
+}
+
+/// A read that was begun, until its result is taken.
+#[derive(Debug)]
+pub(crate) struct SectorRead {
+    pub slot: u32,
+    /// Requests to the disk that have not ended.
+    pub left: u32,
+    pub payloads: Buffer,
+    pub frame: Buffer,
+    /// A part can't be read, though the disk may be well.
+    pub is_damaged: bool,
+    pub error: Option<MediaError>,
+}
+
+impl SectorRead {
+    /// A read that has no request to the disk, and this error.
+    pub fn ends_with(slot: u32, error: Option<MediaError>) -> SectorRead {
+        let (payloads, frame) = (Buffer::none(), Buffer::none());
+        SectorRead { slot, left: 0, payloads, frame, is_damaged: false, error }
+    }
+}
+
 /// A slot, with or without a module.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {

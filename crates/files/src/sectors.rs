@@ -9,35 +9,9 @@ use crate::disks::IoKind;
 use crate::files::{Files, Purpose, is_of_place};
 use crate::frame::{self, Origin};
 use crate::layout::Layout;
+use crate::module::{Part, SectorRead};
 use media::{Ended, MediaError, SectorState, SectorsAt, Unit};
 use std::ops::Range;
-
-/// The part of a read that a request to the disk brings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Part {
-    Payloads,
-    Frame,
-}
-
-/// A read that was begun, until its result is taken.
-#[derive(Debug)]
-pub(crate) struct SectorRead {
-    slot: u32,
-    /// Requests to the disk that have not ended.
-    pub left: u32,
-    payloads: Buffer,
-    frame: Buffer,
-    /// A part can't be read, though the disk may be well.
-    is_damaged: bool,
-    error: Option<MediaError>,
-}
-
-impl SectorRead {
-    fn ends_with(slot: u32, error: Option<MediaError>) -> SectorRead {
-        let (payloads, frame) = (Buffer::none(), Buffer::none());
-        SectorRead { slot, left: 0, payloads, frame, is_damaged: false, error }
-    }
-}
 
 /// The bytes of a unit that hold these payloads, as multiples that the disk reads.
 fn payload_bytes(layout: &Layout, at: &SectorsAt) -> Range<u64> {

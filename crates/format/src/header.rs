@@ -76,6 +76,7 @@
 
 use crate::band_set::{BandSet, WORDS};
 use crate::ids::{CardId, ModuleId};
+use crate::shape::Shape;
 use crate::version::{OLDEST_VERSION, VERSION};
 use std::mem::offset_of;
 use zerocopy::little_endian::{U16, U32, U64};
@@ -168,34 +169,6 @@ const _: () = assert!(size_of::<Raw>() == HEADER_BYTES);
 const _: () = assert!(offset_of!(Raw, slots) == 256);
 /// The number of bytes that the checksum covers.
 const CHECKED_BYTES: usize = offset_of!(Raw, crc);
-
-/// The division of a card's modules, as `media::Shape` has it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Shape {
-    /// The number of modules.
-    pub modules: u32,
-    /// The number of dies of a module.
-    pub dies_per_module: u32,
-    /// The number of blocks of a die.
-    pub blocks_per_die: u32,
-    /// The number of units of a block, which are programmed in order.
-    pub rows_per_block: u32,
-    /// The number of sectors of a unit.
-    pub unit_sectors: u32,
-    /// The size of a sector's payload.
-    pub payload_bytes: u32,
-    /// The number of consecutive rows that share cells; 1 if none do.
-    pub rows_sharing_cells: u32,
-}
-
-impl Shape {
-    /// The number of sectors of all modules together; `None` if 64 bits can't count them.
-    pub fn sectors(&self) -> Option<u64> {
-        [self.dies_per_module, self.blocks_per_die, self.rows_per_block, self.unit_sectors]
-            .into_iter()
-            .try_fold(u64::from(self.modules), |product, factor| product.checked_mul(factor.into()))
-    }
-}
 
 /// The state of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -18,6 +18,7 @@ mod checkpoint;
 mod header;
 mod holes;
 mod ids;
+mod shape;
 mod spare;
 mod summary;
 mod version;
@@ -28,12 +29,13 @@ pub use checkpoint::{
 };
 pub use header::{
     Durable, HEADER_BYTES, HeaderError, MAX_BITS_PER_CELL, MAX_MODULES, MAX_PAYLOAD_BYTES, MAX_SECTORS,
-    MAX_STRIPE_UNITS, MAX_UNIT_SECTORS, MIN_PAYLOAD_BYTES, ModuleHeader, Shape, Slot, SlotState,
+    MAX_STRIPE_UNITS, MAX_UNIT_SECTORS, MIN_PAYLOAD_BYTES, ModuleHeader, Slot, SlotState,
 };
 pub use holes::{
     HOLES_HEAD_BYTES, clear_hole, hole_place, hole_segment_lbas, holes, holes_as_of, is_hole, set_hole, set_holes_as_of,
 };
 pub use ids::{CardId, ModuleId};
+pub use shape::Shape;
 pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
 pub use version::{OLDEST_VERSION, VERSION};

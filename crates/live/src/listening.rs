@@ -1,4 +1,4 @@
-//! Who hears that a slow medium has done something: one thread at a time, because waking two costs more than the work.
+//! The thread that hears a slow medium: one at a time, because waking two costs more than the work.
 //!
 //! Usually it is the card's own thread. A client that waits for its replies anyway may hear the medium itself
 //! ([`crate::Port::listen`]): then a read costs one wake-up, and not three. When it waits no longer, and operations are

@@ -12,10 +12,11 @@ use crate::media::{Media, ReadReport};
 use crate::module::{Claim, Erased, Header, Module, Put};
 use crate::outcome::{CacheLoss, CutOutcome, coin};
 use crate::physics::Physics;
-use crate::place::{BlockAt, HEADER_BYTES, HEADER_COPIES, Shape, UnitAt};
+use crate::place::{BlockAt, HEADER_COPIES, UnitAt};
 use crate::sectors::{Freed, Payload};
 use crate::slot::Slot;
 use crate::unit::Unit;
+use format::{HEADER_BYTES, Shape};
 use std::sync::Arc;
 
 /// A card's modules on emulated flash.

@@ -7,8 +7,8 @@
 
 use crate::chunk::{Cells, SectorCells, UnitCells};
 use crate::module::{Block, Claim, Header, Module};
-use crate::place::{HEADER_BYTES, SPARE_BYTES, Shape};
 use crate::sectors::Sectors;
+use format::{HEADER_BYTES, SPARE_BYTES, Shape};
 use std::io::{self, Write};
 
 /// The first bytes of an image.

@@ -5,7 +5,8 @@ use crate::fault::{Armed, Fault, HostFault, HostTrouble, Part};
 use crate::flash::Flash;
 use crate::hash::{hash, purpose};
 use crate::module::{Header, Module};
-use crate::place::{BlockAt, SPARE_BYTES, UnitAt};
+use crate::place::{BlockAt, UnitAt};
+use format::SPARE_BYTES;
 
 impl Flash {
     /// Injects a fault, with or without power. `false` if it has no effect: there is no module in the slot, nothing is

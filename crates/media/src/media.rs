@@ -1,9 +1,10 @@
 //! The interface between flash management and a medium.
 
 use crate::error::MediaError;
-use crate::place::{BlockAt, Shape, UnitAt};
+use crate::place::{BlockAt, UnitAt};
 use crate::sectors::Payload;
 use crate::unit::Unit;
+use format::Shape;
 use std::any::Any;
 use std::fmt;
 use std::os::fd::BorrowedFd;

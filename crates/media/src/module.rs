@@ -8,10 +8,11 @@ use crate::fault::Armed;
 use crate::hash::{happens, hash, purpose, unit};
 use crate::media::ReadReport;
 use crate::physics::Physics;
-use crate::place::{BlockAt, HEADER_BYTES, HEADER_COPIES, Shape};
+use crate::place::{BlockAt, HEADER_COPIES};
 use crate::sectors::{Payload, Sectors};
 use crate::unit::{SectorState, Unit};
 use crate::wear::{mean_errors, poisson};
+use format::{HEADER_BYTES, Shape};
 use std::sync::Arc;
 
 /// A module of a card on emulated flash. A clone is another module with the same contents.

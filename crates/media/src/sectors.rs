@@ -5,7 +5,7 @@
 //! first. Short payloads, as in simulations, lie one after the other instead, because copying them costs less than
 //! counting references.
 
-use crate::place::SPARE_BYTES;
+use format::SPARE_BYTES;
 use std::ops::Range;
 use std::sync::Arc;
 

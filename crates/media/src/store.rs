@@ -4,7 +4,7 @@ use crate::flash::Flash;
 use crate::image::{self, ImageError};
 use crate::module::Module;
 use crate::physics::Physics;
-use crate::place::Shape;
+use format::Shape;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

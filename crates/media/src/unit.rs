@@ -1,7 +1,7 @@
 //! A unit: the sectors of one program command.
 
-use crate::place::Shape;
 use crate::sectors::{Payload, Sectors};
+use format::Shape;
 
 /// The outcome of reading a sector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@
 //! never gets better by itself, the same read has the same result, and sectors still differ as they do on flash.
 
 use crate::physics::Physics;
-use crate::place::SPARE_BYTES;
+use format::SPARE_BYTES;
 
 /// The number of bits of a 4 KiB sector and its spare area. The fewer bytes of simulations stand for these.
 pub(crate) const SECTOR_BITS: f64 = ((4096 + SPARE_BYTES) * 8) as f64;

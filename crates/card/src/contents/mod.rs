@@ -20,7 +20,6 @@ pub mod watermark;
 use crate::core::dies::Started;
 use admission::Admission;
 use checkpoint::CheckpointInFlight;
-use checksums::Checksums;
 use direct_reads::DirectReads;
 use failed_stripes::FailedStripes;
 use health::Life;
@@ -40,7 +39,6 @@ use watermark::Watermarks;
 pub struct Storage {
     pub(crate) store: Store,
     pub(crate) admission: Admission,
-    pub(crate) checksums: Checksums,
     pub(crate) direct_reads: DirectReads,
     pub(crate) failed: FailedStripes,
     pub(crate) syncs: Syncs,
@@ -60,11 +58,10 @@ pub struct Storage {
 
 impl Storage {
     /// Nothing is under way.
-    pub(crate) fn new(store: Store, user_sectors: u64) -> Storage {
+    pub(crate) fn new(store: Store) -> Storage {
         Storage {
             store,
             admission: Admission::default(),
-            checksums: Checksums::unknown(user_sectors),
             direct_reads: DirectReads::default(),
             failed: FailedStripes::default(),
             syncs: Syncs::default(),

@@ -169,7 +169,7 @@ impl Card<Storage> {
         let version = store.take_version();
         let payload = self.core.host[id].owned.take_payload(lba);
         let content = Content::new(Role::Data, version, lba, payload);
-        self.contents.checksums.set(lba, content.payload_crc);
+        store.checksums.set(lba, content.payload_crc);
         store.put(ppa, content);
     }
 
@@ -218,7 +218,7 @@ impl Card<Storage> {
 
     /// Whether a payload with this checksum may be what the map has at an address, as far as the card knows.
     pub(crate) fn is_newest(&self, lba: Lba, ppa: Ppa, payload_crc: u32) -> bool {
-        self.core.ftl.lookup(lba) != Some(ppa) || self.contents.checksums.fits(lba, payload_crc) != Some(false)
+        self.core.ftl.lookup(lba) != Some(ppa) || self.contents.store.checksums.fits(lba, payload_crc) != Some(false)
     }
 
     /// The sectors of a relocation have come from a die. False when more has to be read for it.
@@ -242,7 +242,7 @@ impl Card<Storage> {
             match content.filter(|content| self.is_newest(lba, ppa, content.payload_crc)) {
                 Some(content) => {
                     if content.role == Role::Data {
-                        self.contents.checksums.learn(lba, content.payload_crc);
+                        self.contents.store.checksums.learn(lba, content.payload_crc);
                     }
                     contents.push((ppa, content));
                 }

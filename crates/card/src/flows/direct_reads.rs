@@ -19,7 +19,7 @@ use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa};
 use media::{SectorState, SectorsAt, Unit};
 
-/// What a sector of a read has turned out to be.
+/// The finding about a sector that was read.
 enum Found {
     Content(Content),
     /// The map has another address for the sector by now.
@@ -41,7 +41,7 @@ impl Card<Storage> {
         if store.media.is_stuck(slot) || store.media.slow_percent(slot) != 100 {
             return false;
         }
-        let with_spares = !(0..sectors).all(|i| self.contents.checksums.knows(Lba(lba.0 + i)));
+        let with_spares = !(0..sectors).all(|i| self.contents.store.checksums.knows(Lba(lba.0 + i)));
         let first = ppa.0 % self.core.ftl.layout().unit_sectors;
         let at = SectorsAt { unit: place, first, count: sectors, with_spares };
         // A medium that is slow itself says when the read has ended.
@@ -151,7 +151,7 @@ impl Card<Storage> {
             return Found::Unfit;
         }
         let crc = payload_crc(unit.payload(sector as usize));
-        match self.contents.checksums.fits(lba, crc) {
+        match self.contents.store.checksums.fits(lba, crc) {
             Some(fits) if fits || planted(Canary::MapChecksumIgnored) => {
                 Found::Content(Content::checked(format::Role::Data, 0, lba, unit.share(sector as usize), crc))
             }
@@ -175,7 +175,7 @@ impl Card<Storage> {
             }
             let lba = self.core.ftl.written_for(ppa);
             if let Some(crc) = self.contents.store.checksum_in_spare(&self.core.ftl, read.unit, unit, sector, lba) {
-                self.contents.checksums.learn(lba, crc);
+                self.contents.store.checksums.learn(lba, crc);
             }
         }
     }

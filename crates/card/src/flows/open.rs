@@ -87,18 +87,6 @@ fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenErro
     }
 }
 
-fn header_shape(shape: &Shape) -> format::Shape {
-    format::Shape {
-        modules: shape.modules,
-        dies_per_module: shape.dies_per_module,
-        blocks_per_die: shape.blocks_per_die,
-        rows_per_block: shape.rows_per_block,
-        unit_sectors: shape.unit_sectors,
-        payload_bytes: shape.payload_bytes,
-        rows_sharing_cells: shape.rows_sharing_cells,
-    }
-}
-
 /// Claims after which a module counts as another's for good.
 const CLAIMS: u64 = 64;
 
@@ -146,7 +134,7 @@ impl Card<Storage> {
             slot: 0,
             generation: 0,
             sequence: 0,
-            shape: header_shape(&shape),
+            shape,
             stripe_width: config.ftl.stripe_width,
             parity_units: config.ftl.parity_units,
             user_sectors: config.ftl.user_sectors,
@@ -174,7 +162,7 @@ impl Card<Storage> {
         let in_slots: Vec<Option<u32>> = (0..shape.modules).map(Some).collect();
         headers.claim(&mut *media, &in_slots)?;
         headers.write(&mut *media, &in_slots)?;
-        let store = Store::new(media, headers, in_slots);
+        let store = Store::new(media, headers, in_slots, ftl.user_sectors());
         let mut card = Card::around_found(config, ftl, store, max_requests, Lifecycle::running());
         card.begin_patrol(false);
         Ok(card)
@@ -197,7 +185,7 @@ impl Card<Storage> {
             Ok(found) => found,
             Err(error) => return Err(Box::new((error, media))),
         };
-        let mut store = Store::new(media, found.headers, found.slots);
+        let mut store = Store::new(media, found.headers, found.slots, found.ftl.user_sectors());
         store.next_version = found.next_version;
         let mut card = Card::around_found(config, found.ftl, store, max_requests, Lifecycle::starting());
         let stale_bands = card.core.ftl.stale_bands();
@@ -223,7 +211,7 @@ impl Card<Storage> {
         phase: Lifecycle,
     ) -> Card<Storage> {
         ftl.keep_free(config.bands_kept_free());
-        let contents = Storage::new(store, ftl.user_sectors());
+        let contents = Storage::new(store);
         Card { core: Core::around(config, ftl, max_requests, false, phase), contents }
     }
 

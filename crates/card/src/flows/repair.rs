@@ -124,7 +124,7 @@ impl Card<Storage> {
                         // A list of holes is no loss: the map knows them.
                         (None, Some(segment)) => self.list_of_holes(segment),
                         (None, None) => {
-                            self.contents.checksums.forget(lba);
+                            self.contents.store.checksums.forget(lba);
                             self.contents.store.lost(lba)
                         }
                     };

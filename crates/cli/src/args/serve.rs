@@ -1,6 +1,6 @@
 //! The options of `flashrig serve`.
 
-use super::values::Bytes;
+use super::values::{Bytes, card_size};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use serve::Address;
@@ -16,7 +16,7 @@ pub struct CreateArgs {
     #[arg(long, value_name = "CARD", default_value = "tachion-400")]
     pub card: String,
     /// Bytes that a host sees
-    #[arg(help = "What a host sees of it [default: as much as the card has]", long, value_name = "BYTES")]
+    #[arg(help = "What a host sees of it [default: as much as the card has]", long, value_name = "BYTES", value_parser = card_size)]
     pub size: Option<Bytes>,
     /// Places of the modules: as many block devices or files as the card has modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
@@ -47,6 +47,7 @@ pub struct ServeArgs {
         help = "What a host sees of a card in memory [default: as much as the card has]",
         long,
         value_name = "BYTES",
+        value_parser = card_size,
         requires = "memory"
     )]
     pub size: Option<Bytes>,

@@ -23,6 +23,12 @@ pub enum ValueError {
         /// The largest size that is possible.
         max: Bytes,
     },
+    /// A size below the least.
+    #[error("must be at least {min}")]
+    TooSmall {
+        /// The smallest size that is possible.
+        min: Bytes,
+    },
     /// A size or a shift that is not whole host sectors.
     #[error("must be a multiple of 512 bytes")]
     NotSectors,
@@ -262,6 +268,16 @@ fn real(text: &str, range: std::ops::RangeInclusive<f64>, error: ValueError) -> 
 /// Virtual seconds to measure.
 pub fn seconds(text: &str) -> Result<f64, ValueError> {
     real(text, 0.001..=1e9, ValueError::NotSeconds)
+}
+
+/// Cards with contents are no smaller for a host: a partition table and an aligned partition take a MiB, and below that
+/// the smallest modules hold next to nothing but room for collection.
+pub const MIN_CARD_BYTES: u64 = 1 << 20;
+
+/// The bytes that a host sees of a card with contents.
+pub fn card_size(text: &str) -> Result<Bytes, ValueError> {
+    let size: Bytes = text.parse()?;
+    if size.0 < MIN_CARD_BYTES { Err(ValueError::TooSmall { min: Bytes(MIN_CARD_BYTES) }) } else { Ok(size) }
 }
 
 /// Requests a second.

@@ -10,6 +10,10 @@ pub enum CardFailure {
     /// The folder holds a card, and a new one was to be made in it.
     #[error("{} holds a card already: serve it, or name another folder", .dir.display())]
     CardExists { dir: PathBuf },
+    /// Something lies in the folder that a card was to be made in. Modules alone count as well: they may be a card that
+    /// has lost its description.
+    #[error("{} is not empty ({} lies in it): name another folder, or empty this one", .dir.display(), .found.display())]
+    FolderNotEmpty { dir: PathBuf, found: PathBuf },
     /// The description in the folder can't be used.
     #[error("{}: {why}", .path.display())]
     BadCard { path: PathBuf, why: DescriptionError },

@@ -22,5 +22,6 @@ mod review_device;
 mod review_file;
 mod review_model;
 mod serve_files;
+mod stored_cards;
 mod torture;
 mod whatif;

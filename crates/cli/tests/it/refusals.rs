@@ -12,6 +12,10 @@ const CASES: &[Case] = &[
         "serve tachion-400 --memory --set card.acknowledge_flush_early=true --nbd unix:/nowhere/s",
         &["loses nothing", "power_loss_protection=false"],
     ),
+    ("create new --size 1", &["'--size <BYTES>'", "must be at least 1m"]),
+    ("create new --size 1023k", &["must be at least 1m"]),
+    ("create . --size 1 --card nothing", &["must be at least 1m"]),
+    ("serve memory-16 --memory --size 4k --nbd unix:/nowhere/s", &["'--size <BYTES>'", "must be at least 1m"]),
     ("run tachion-4000 --load rndwr", &["unknown card 'tachion-4000'", "nearest: tachion-400"]),
     ("show iodrive", &["unknown card 'iodrive'", "nearest: iodrive-"]),
     ("run tachion-400 --load rndwr --host defualt", &["unknown host 'defualt'", "nearest: default"]),
@@ -196,6 +200,37 @@ fn a_wrong_command_line_is_refused_in_one_line() {
         assert_refused(dir.path(), &line.split(' ').collect::<Vec<_>>(), expected);
     }
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "a refused command leaves nothing behind");
+}
+
+#[test]
+fn a_card_is_made_in_no_folder_that_holds_something() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let small =
+        "--card memory-16 --size 1m --set geometry.modules=4 --set ftl.stripe_width=4 --set card.user_bytes=100GB";
+    let create = |more: &str| format!("create full {small}{more}");
+    let refused = |line: &str, found: &str| {
+        let said = ["full is not empty", found, "name another folder, or empty this one"];
+        assert_refused(dir.path(), &line.split(' ').collect::<Vec<_>>(), &said);
+    };
+    fs::create_dir(dir.path().join("full")).unwrap();
+    fs::write(dir.path().join("full/thesis.tex"), "two years").unwrap();
+    fs::write(dir.path().join("full/words.txt"), "").unwrap();
+    refused(&create(""), "(thesis.tex lies in it)");
+    refused(&create(" --modules m0,m1,m2,m3"), "(thesis.tex lies in it)");
+    fs::remove_file(dir.path().join("full/thesis.tex")).unwrap();
+    refused(&create(""), "(words.txt lies in it)");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing was made");
+    // Modules without their card are not made anew.
+    fs::rename(dir.path().join("full/words.txt"), dir.path().join("full/module-00")).unwrap();
+    refused(&create(""), "(module-00 lies in it)");
+    // A file that is named as a module is judged as one, and an empty folder is as good as none.
+    fs::rename(dir.path().join("full/module-00"), dir.path().join("full/m0")).unwrap();
+    let line = create(" --modules full/m0,full/m1,full/m2,full/m3");
+    assert_refused(dir.path(), &line.split(' ').collect::<Vec<_>>(), &["full/m0: exists already"]);
+    fs::remove_file(dir.path().join("full/m0")).unwrap();
+    let output = crate::common::run_in(dir.path(), &line.split(' ').collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(dir.path().join("full/card.toml").is_file());
 }
 
 #[test]

@@ -2,52 +2,17 @@
 
 use crate::common::disks::among_makers;
 use crate::common::nbd::{Client, FLUSH, WRITE};
+use crate::common::server::{Server, ctl, serve, serve_with, until_degraded};
 use crate::common::{command, run};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// A server, which is killed when the test ends in any way, and where its messages are.
-struct Server(Child, PathBuf);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-        if std::thread::panicking() {
-            eprintln!("the server said:\n{}", std::fs::read_to_string(&self.1).unwrap_or_default());
-        }
-    }
-}
 
 fn create(dir: &Path, more: &[&str]) -> PathBuf {
     let card = dir.join("card");
     let made = command().arg("create").arg(&card).args(["--size", "48MiB"]).args(more).output().unwrap();
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     card
-}
-
-fn serve(card: &Path) -> (Server, Client) {
-    serve_with(card, &[])
-}
-
-fn serve_with(card: &Path, more: &[&str]) -> (Server, Client) {
-    let socket = card.join("nbd.sock");
-    let mut command = command();
-    command.arg("serve").arg(card).arg("--nbd").arg(format!("unix:{}", socket.display())).args(more);
-    let said = card.join("errors.txt");
-    let errors = std::fs::File::create(&said).unwrap();
-    let mut server = Server(command.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said.clone());
-    let began = Instant::now();
-    loop {
-        if let Ok(client) = Client::connect(&socket) {
-            return (server, client);
-        }
-        let said = || std::fs::read_to_string(&said).unwrap();
-        assert!(server.0.try_wait().unwrap().is_none(), "the server has ended: {}", said());
-        assert!(began.elapsed() < Duration::from_secs(60), "the server does not listen: {}", said());
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 const SECTORS: u64 = (48 << 20) / 4096;
@@ -141,22 +106,13 @@ fn what_was_flushed_survives_kills_under_load() {
         }
     }
     // SIGTERM is an orderly end.
-    let pid = rustix::process::Pid::from_child(&server.0);
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
-    assert!(server.0.wait().unwrap().success());
+    server.end();
     let (_server, mut client) = serve(&card);
     for number in (0..SECTORS).step_by(7) {
         let bytes = client.read(number * 4096, 4096).unwrap().unwrap();
         let Versions { asked, durable } = versions[number as usize];
         assert!(version_of(number, &bytes).is_some_and(|found| (durable..=asked).contains(&found)));
     }
-}
-
-/// An operator's command to a served card: whether it was done, and what was said.
-fn ctl(card: &Path, words: &[&str]) -> (bool, String) {
-    let output = command().arg("ctl").arg(card).args(words).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.success(), String::from_utf8_lossy(&output.stdout).into_owned() + &said)
 }
 
 fn write_all(client: &mut Client, version: u32) {
@@ -169,20 +125,6 @@ fn write_all(client: &mut Client, version: u32) {
 fn read_all(client: &mut Client, version: u32) {
     for number in 0..SECTORS {
         assert!(client.read(number * 4096, 4096).unwrap().unwrap() == sector(number, version), "sector {number}");
-    }
-}
-
-/// Waits until the card says that it is degraded, or not any more.
-fn until_degraded(card: &Path, degraded: bool, why: &str) {
-    let began = Instant::now();
-    loop {
-        let (_, status) = ctl(card, &["status", "--json"]);
-        if status.contains(&format!("\"degraded\": {degraded}")) {
-            return;
-        }
-        let waited = began.elapsed();
-        assert!(waited < Duration::from_secs(60), "{why}: {status}{}", ctl(card, &["modules"]).1);
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 

@@ -10,12 +10,12 @@
 
 mod answer;
 mod axis;
-mod lab;
+mod grid;
 mod question;
 mod search;
 mod setup;
 
 pub use axis::Axis;
-pub use lab::{Answers, grid};
+pub use grid::{Answers, grid};
 pub use question::{Question, Refusal, Why};
 pub use search::{Bound, Range, RangeAxis, Search, search};

@@ -6,7 +6,7 @@
 //! does not depend on how many threads work.
 
 use crate::whatif::axis::Axis;
-use crate::whatif::lab::{Answers, Lab};
+use crate::whatif::grid::{Answers, Grid};
 use crate::whatif::question::{Point, Question, Refusal};
 use results::{WhatifAnswer, WhatifFound, WhatifOutcome, WhatifPoint, WhatifSearch, WhatifTried, WhatifWanted};
 use serde_json::Map;
@@ -71,7 +71,7 @@ pub fn search(
         }
     }
     let mut done = 0;
-    progress.begin("search", hunts.len() as u64 * hunts.first().map_or(0, Hunt::most_values) * Lab::MAX_FOR_A_POINT);
+    progress.begin("search", hunts.len() as u64 * hunts.first().map_or(0, Hunt::most_values) * Grid::MAX_FOR_A_POINT);
     let mut stopped = false;
     while !stopped {
         let wanted: Vec<(usize, u32)> =
@@ -82,8 +82,8 @@ pub fn search(
         let points: Result<Vec<Point>, Refusal> =
             wanted.iter().map(|&(h, step)| extended.checked(&hunts[h].indices(search, step))).collect();
         let points = points?;
-        let outcomes = Lab::answer(&extended, &points, threads, progress, done);
-        done += Lab::work(&points);
+        let outcomes = Grid::answer(&extended, &points, threads, progress, done);
+        done += Grid::work(&points);
         for ((h, step), outcome) in wanted.into_iter().zip(outcomes) {
             match outcome {
                 Some(point) => hunts[h].learn(step, point, search),

@@ -1,5 +1,5 @@
-//! Every cut of short scripts, on the tiny cards. `SITUATION=name cargo test -p torture --test it cuts` takes one
-//! situation.
+//! Every cut of short scripts, on the tiny cards. `SITUATION=name cargo test -p torture --test it cuts -- --ignored` takes
+//! one situation.
 
 use crate::common::{Outcome, jobs, run};
 use std::collections::BTreeSet;

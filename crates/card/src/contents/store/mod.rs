@@ -17,6 +17,7 @@ pub use headers::{HeaderFailed, Headers};
 pub use place::stripe_of;
 pub use requests::{InFlight, ReadPart};
 
+use crate::contents::checksums::Checksums;
 use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Rebuild, Rejection, check, check_spare};
@@ -110,13 +111,15 @@ pub struct Store {
     /// Summary entries of the open band of each stream so far, with the number of its opening.
     entries: [(u64, Vec<SummaryEntry>); 3],
     memory: Memory,
+    /// The checksums of the host's sectors.
+    pub checksums: Checksums,
     /// Reads of blocks, for the patrol.
     pub reads: crate::contents::patrol::BlockReads,
     pub counters: StoreCounters,
 }
 
 impl Store {
-    pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>) -> Store {
+    pub fn new(media: Medium, headers: Headers, slots: Vec<Option<u32>>, user_sectors: u64) -> Store {
         let refused = vec![0; slots.len()];
         Store {
             media,
@@ -130,6 +133,7 @@ impl Store {
             relocating: FxHashMap::default(),
             entries: Default::default(),
             memory: Memory::default(),
+            checksums: Checksums::unknown(user_sectors),
             reads: Default::default(),
             counters: StoreCounters::default(),
         }

@@ -3,7 +3,7 @@
 use super::place::unit_start;
 use super::programs::Programs;
 use super::{Content, Store};
-use format::{Role, SPARE_BYTES, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
+use format::{Role, Spare, SummaryEntry, encode_summary, entries_per_sector, payload_crc};
 use ftl::canary::{Canary, planted};
 use ftl::recover::{Opening, Rebuild};
 use ftl::{BandId, Ftl, Lba, Ppa, SealedStripe, StripeId, StripeKind, UnitAddress};
@@ -242,8 +242,6 @@ fn data_addresses(ftl: &Ftl, stripe: StripeId) -> impl Iterator<Item = Ppa> + us
     };
     (0..layout.width).filter(move |unit| data >> unit & 1 == 1).flat_map(sectors)
 }
-
-const _: () = assert!(SPARE_BYTES == media::SPARE_BYTES);
 
 #[cfg(test)]
 mod tests {

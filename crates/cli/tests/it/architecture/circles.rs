@@ -23,7 +23,7 @@ use super::modules::{Modules, Place, attributes};
 use super::tree::{Crate, is_for_tests};
 
 /// From a file to those that it imports, each with the first line that does so and the path there.
-type Edges<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (usize, String)>>;
+pub type Edges<'a> = BTreeMap<&'a str, BTreeMap<&'a str, (usize, String)>>;
 
 pub fn circles(owner: &Crate) -> Vec<Finding> {
     let edges = edges(owner);
@@ -45,7 +45,8 @@ pub fn circles(owner: &Crate) -> Vec<Finding> {
         .collect()
 }
 
-fn edges(owner: &Crate) -> Edges<'_> {
+/// The imports between the files of a crate.
+pub fn edges(owner: &Crate) -> Edges<'_> {
     let modules = Modules::of(owner);
     let mut edges = Edges::new();
     for (id, module) in modules.all().iter().enumerate() {

@@ -8,6 +8,8 @@ pub enum Rule {
     UpwardImport,
     /// The files of a crate import each other in one direction.
     Circle,
+    /// A sealed folder imports nothing but what its seal names.
+    Seal,
     /// A file has at most [`super::MAX_LINES`] lines.
     LongFile,
     /// A type of `card` or `session` has at most [`super::MAX_FIELDS`] fields.
@@ -25,9 +27,10 @@ pub enum Rule {
 }
 
 impl Rule {
-    pub const ALL: [Rule; 9] = [
+    pub const ALL: [Rule; 10] = [
         Rule::UpwardImport,
         Rule::Circle,
+        Rule::Seal,
         Rule::LongFile,
         Rule::ManyFields,
         Rule::TextInError,

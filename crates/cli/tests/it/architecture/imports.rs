@@ -25,7 +25,7 @@ pub fn upward(owner: &str, manifest: &str, diagram: &Diagram) -> Vec<Finding> {
 }
 
 /// Names of everything that a manifest depends on outside its tests.
-fn dependencies(manifest: &str) -> Vec<String> {
+pub fn dependencies(manifest: &str) -> Vec<String> {
     let manifest: DocumentMut = manifest.parse().expect("a manifest that cargo has read");
     let mut names = section_names(manifest.as_table());
     let targets = manifest.get("target").and_then(Item::as_table_like);

@@ -1,4 +1,4 @@
-//! the rules of the house, checked on the sources: what DESIGN and ARCHITECTURE.md say of the tree is true.
+//! The rules of the house, checked on the sources: what DESIGN and ARCHITECTURE.md say of the tree is true.
 //!
 //! A rule that a crate does not keep yet stands in [`NOT_YET`]. A crate that keeps it must be taken off that list, so it
 //! only shrinks. Each rule has tests of its own on small examples that break it.
@@ -10,6 +10,7 @@ mod imports;
 mod modules;
 mod pages;
 mod prose;
+mod seals;
 mod shape;
 mod tree;
 
@@ -52,6 +53,7 @@ fn find(root: &Path) -> Vec<Finding> {
     for owner in &crates {
         findings.extend(imports::upward(&owner.name, &owner.manifest, &diagram));
         findings.extend(circles::circles(owner));
+        findings.extend(seals::broken(owner, seals::SEALS));
         findings.extend(shape::long_files(owner, MAX_LINES));
         findings.extend(shape::text_in_errors(owner));
         findings.extend(prose::headless(owner));
@@ -117,6 +119,7 @@ macro_rules! rules {
 rules! {
     imports_run_downward_in_the_diagram: UpwardImport;
     files_of_a_crate_import_each_other_in_one_direction: Circle;
+    sealed_folders_import_nothing_but_what_their_seals_name: Seal;
     files_are_short: LongFile;
     types_of_the_card_and_the_session_have_few_fields: ManyFields;
     errors_say_what_is_wrong_by_type: TextInError;

@@ -4,6 +4,7 @@ pub mod disks;
 pub mod nbd;
 pub mod reviews;
 pub mod served;
+pub mod server;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

@@ -10,6 +10,7 @@ pub struct Client(UnixStream);
 pub const READ: u16 = 0;
 pub const WRITE: u16 = 1;
 pub const FLUSH: u16 = 3;
+pub const TRIM: u16 = 4;
 
 impl Client {
     /// Connected to the default export, with simple replies.
@@ -61,6 +62,12 @@ impl Client {
     /// Writes, or flushes, and waits for it.
     pub fn done(&mut self, command: u16, offset: u64, payload: &[u8]) -> io::Result<u32> {
         self.ask(command, 1, offset, payload.len() as u32, payload)?;
+        self.answer().map(|(_, error)| error)
+    }
+
+    /// Trims, and waits for it.
+    pub fn trim(&mut self, offset: u64, len: u32) -> io::Result<u32> {
+        self.ask(TRIM, 1, offset, len, &[])?;
         self.answer().map(|(_, error)| error)
     }
 

@@ -1,6 +1,6 @@
 //! Modules are put together to a card.
 
-use format::{CardId, ModuleHeader, ModuleId, Shape as FormatShape, Slot, SlotState};
+use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
 use ftl::recover::{AssembleError, JoinError, Joins, MemberState, assemble, join};
 use media::{Fault, Flash, Media, Physics, Shape};
 
@@ -28,15 +28,7 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         slot: logical,
         generation,
         sequence: generation * 2,
-        shape: FormatShape {
-            modules: 3,
-            dies_per_module: 1,
-            blocks_per_die: 8,
-            rows_per_block: 4,
-            unit_sectors: 1,
-            payload_bytes: 128,
-            rows_sharing_cells: 1,
-        },
+        shape: SHAPE,
         stripe_width: 3,
         parity_units: 1,
         user_sectors: 40,

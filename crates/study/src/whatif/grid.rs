@@ -24,8 +24,8 @@ pub struct Answers {
 /// Answers all points of a question on `threads` threads.
 pub fn grid(question: &Question, threads: usize, progress: &dyn Progress) -> Result<Answers, Refusal> {
     let points = question.points()?;
-    progress.begin("what if", Lab::work(&points));
-    let outcomes = Lab::answer(question, &points, threads, progress, 0);
+    progress.begin("what if", Grid::work(&points));
+    let outcomes = Grid::answer(question, &points, threads, progress, 0);
     let stopped = outcomes.iter().any(Option::is_none);
     Ok(Answers { points: outcomes.into_iter().flatten().collect(), stopped })
 }
@@ -38,7 +38,8 @@ fn preparing(state: &State) -> u64 {
 
 const MEASURING: u64 = 1_000;
 
-pub(crate) struct Lab<'a> {
+/// Points that are measured together, each state of theirs prepared once.
+pub(crate) struct Grid<'a> {
     question: &'a Question,
     points: &'a [Point],
     progress: &'a dyn Progress,
@@ -51,7 +52,7 @@ struct Tally {
     done: u64,
 }
 
-impl<'a> Lab<'a> {
+impl<'a> Grid<'a> {
     /// Work that a point with a state of its own is at most.
     pub const MAX_FOR_A_POINT: u64 = 2 * MEASURING;
 
@@ -71,15 +72,15 @@ impl<'a> Lab<'a> {
         done: u64,
     ) -> Vec<Option<WhatifPoint>> {
         let tally = Mutex::new(Tally { outcomes: vec![None; points.len()], done });
-        let lab = Lab { question, points, progress, tally };
+        let grid = Grid { question, points, progress, tally };
         let pool = ThreadPoolBuilder::new().num_threads(threads.clamp(1, points.len().max(1))).build();
         pool.expect("the system gives a process its threads").in_place_scope_fifo(|scope| {
             for group in groups(points) {
-                let lab = &lab;
-                scope.spawn_fifo(move |scope| lab.prepare(&group, scope));
+                let grid = &grid;
+                scope.spawn_fifo(move |scope| grid.prepare(&group, scope));
             }
         });
-        lab.tally.into_inner().expect("no worker panics with the lock").outcomes
+        grid.tally.into_inner().expect("no worker panics with the lock").outcomes
     }
 
     fn lock(&self) -> MutexGuard<'_, Tally> {
