@@ -39,6 +39,10 @@ pub enum Canary {
     ChecksumIgnored,
     /// The checksum of a sector that was read past its die is not compared with the map's.
     MapChecksumIgnored,
+    /// A write leaves the checksum in the map as it was.
+    ChecksumOfMapStale,
+    /// Sectors that are rebuilt because a drive is slow or missing are not compared with the map's checksums.
+    HedgeBelieved,
     /// The place in the spare area of a sector that was read is not compared.
     PlaceIgnored,
     /// Sectors that recovery finds in stripes that are not whole are left there.
@@ -77,7 +81,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 32] = [
+    pub const ALL: [Canary; 34] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -94,6 +98,8 @@ impl Canary {
         Canary::ParityWrong,
         Canary::ChecksumIgnored,
         Canary::MapChecksumIgnored,
+        Canary::ChecksumOfMapStale,
+        Canary::HedgeBelieved,
         Canary::PlaceIgnored,
         Canary::TornBelieved,
         Canary::DoubtsDropped,
@@ -131,6 +137,8 @@ impl Canary {
             Canary::ParityWrong => "parity wrong",
             Canary::ChecksumIgnored => "checksum ignored",
             Canary::MapChecksumIgnored => "map's checksum ignored",
+            Canary::ChecksumOfMapStale => "map's checksum stale",
+            Canary::HedgeBelieved => "hedged read believed",
             Canary::PlaceIgnored => "place ignored",
             Canary::TornBelieved => "torn stripe believed",
             Canary::DoubtsDropped => "doubts dropped",

@@ -18,7 +18,7 @@ use torture::sim::exhaustive::Limits;
 use torture::sim::parallel::{self, Parallel};
 use torture::sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
 use torture::sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
-use torture::{CardUnderTest, Kind, tiny};
+use torture::{CardUnderTest, Kind, physics, tiny};
 
 /// Lives for a canary that no quick look has found.
 const LIVES: u64 = 400;
@@ -27,14 +27,20 @@ const LIVES: u64 = 400;
 struct Hint {
     situations: &'static [(&'static str, Kind)],
     lives: &'static [u64],
+    /// Lives of cards whose modules are drives.
+    drives: &'static [u64],
 }
 
 const fn situation(of: &'static [(&'static str, Kind)]) -> Hint {
-    Hint { situations: of, lives: &[] }
+    Hint { situations: of, lives: &[], drives: &[] }
 }
 
 const fn lives(seeds: &'static [u64]) -> Hint {
-    Hint { situations: &[], lives: seeds }
+    Hint { situations: &[], lives: seeds, drives: &[] }
+}
+
+const fn drives(seeds: &'static [u64]) -> Hint {
+    Hint { situations: &[], lives: &[], drives: seeds }
 }
 
 fn hint(canary: Canary) -> Hint {
@@ -54,6 +60,9 @@ fn hint(canary: Canary) -> Hint {
         Canary::HolesTooSoon => situation(&[("a hole is written over while a flush writes the list", Unprotected)]),
         Canary::ParityWrong => situation(&[("overwrite in the buffer", SharedCells)]),
         Canary::ChecksumIgnored => lives(&[9, 407]),
+        Canary::MapChecksumIgnored => drives(&[0]),
+        Canary::ChecksumOfMapStale => drives(&[0]),
+        Canary::HedgeBelieved => drives(&[91]),
         Canary::PlaceIgnored => situation(&[("a program went astray", Unprotected)]),
         Canary::TornBelieved => situation(&[("more than the buffer", SharedCells)]),
         Canary::DoubtsDropped => situation(&[("a durable stripe is lost", Unprotected)]),
@@ -108,9 +117,11 @@ impl Search<'_> {
         let all: Vec<&Job> = jobs.iter().collect();
         self.cut(&hinted, quick)
             .or_else(|| self.cut(&hinted, thorough))
-            .or_else(|| self.live(hint.lives.iter().copied()))
+            .or_else(|| self.live(hint.lives.iter().copied(), life))
+            .or_else(|| self.live(hint.drives.iter().copied(), drive_life))
             .or_else(|| self.cut(&all, quick))
-            .or_else(|| self.live(0..LIVES))
+            .or_else(|| self.live(0..LIVES, life))
+            .or_else(|| self.live(0..LIVES, drive_life))
             .or_else(|| self.cut(&all, thorough))
     }
 
@@ -127,7 +138,7 @@ impl Search<'_> {
         })
     }
 
-    fn live(&mut self, mut seeds: impl Iterator<Item = u64>) -> Option<Found> {
+    fn live(&mut self, mut seeds: impl Iterator<Item = u64>, life: fn(u64) -> Option<&'static str>) -> Option<Found> {
         seeds.find_map(|seed| {
             let what = life(seed);
             self.lives += 1;
@@ -164,6 +175,23 @@ fn life(seed: u64) -> Option<&'static str> {
     let plan = Plan::draw(&PlanConfig { kinds, events: 20, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
     let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
     let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
+    life.failure.map(|failure| failure.kind())
+}
+
+/// A long life of a card whose modules are drives, which lose and misplace writes, and are slow at times.
+fn drive_life(seed: u64) -> Option<&'static str> {
+    let kinds = vec![
+        FaultKind::SlowModule,
+        FaultKind::Miscorrection,
+        FaultKind::Program(Stray::Misdirected),
+        FaultKind::Program(Stray::Lost),
+    ];
+    let config = tiny(Kind::VolatileCache);
+    let usual = HostConfig::life(config.ftl.user_sectors as u32);
+    let steps = HostConfig { asks: 4_000, reads: 2 * usual.reads, ..usual }.script(seed);
+    let plan = Plan::draw(&PlanConfig { kinds, events: 60, asks: 4_000, media_ops: 8_000, beyond: false }, seed);
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let life = life::run_guarded(|| CardUnderTest::new(config, physics(Kind::VolatileCache), seed), &case);
     life.failure.map(|failure| failure.kind())
 }
 
@@ -217,7 +245,8 @@ fn without_a_planted_bug_nothing_is_found_where_they_are() {
         let named = |(name, kind): &(&str, Kind)| jobs.iter().find(|job| job.is_of(name, *kind)).expect("a situation");
         let hinted: Vec<&Job> = hint.situations.iter().map(named).collect();
         assert_eq!(search.cut(&hinted, quick), None);
-        assert_eq!(search.live(hint.lives.iter().copied()), None);
+        assert_eq!(search.live(hint.lives.iter().copied(), life), None);
+        assert_eq!(search.live(hint.drives.iter().copied(), drive_life), None);
     }
 }
 

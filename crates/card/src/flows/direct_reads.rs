@@ -2,63 +2,86 @@
 //!
 //! A sector is believed when it has the checksum that stands beside the map. Where none is known yet, the spare areas of
 //! the unit are read as well, and tell it. A sector that does not fit, or can't be read, is read again by its die, as a
-//! whole unit with all that describes it; what that can't tell either is rebuilt from the stripe (`flows/repair.rs`).
+//! whole unit with all that describes it; what that can't tell either is rebuilt from the stripe, and written elsewhere
+//! (`flows/repair.rs`). A module that is missing or slow is gone round: `flows/read_rebuilds.rs`.
 //!
 //! A read waits for nothing, so its unit may be moved, erased and programmed anew meanwhile. Then the map has another
 //! address for the sector, and the read goes there.
 
 use crate::card::{Card, Done, ReadRun};
 use crate::contents::Storage;
-use crate::contents::direct_reads::DirectRead;
+use crate::contents::direct_reads::{DirectRead, For, Wanted};
 use crate::contents::store::{Content, ReadPart};
 use crate::core::dies::Work;
 use crate::core::timers::Timer;
 use device::{Cause, RequestId, Time};
-use format::payload_crc;
+use format::{Role, payload_crc};
 use ftl::canary::{Canary, planted};
-use ftl::{Lba, Ppa};
-use media::{SectorState, SectorsAt, Unit};
+use ftl::{Lba, Ppa, UnitAddress};
+use media::{Payload, SectorState, SectorsAt, Unit};
 
-/// The finding about a sector that was read.
-enum Found {
-    Content(Content),
-    /// The map has another address for the sector by now.
-    Moved,
-    Unfit,
+/// The findings about the sectors that a request wants.
+#[derive(Default)]
+pub(crate) struct Findings {
+    pub contents: Vec<Content>,
+    /// The map has another address for these by now.
+    moved: Vec<Lba>,
+    /// These are not what they should be: by their places among the wanted ones.
+    pub unfit: Vec<u32>,
 }
 
 impl Card<Storage> {
     /// Begins a read past the dies; false where it has to go by its die.
     pub(crate) fn begin_direct(&mut self, now: Time, id: RequestId, run: &ReadRun) -> bool {
-        let slow = self.is_on_slow_medium();
-        let store = &mut self.contents.store;
-        if !store.media.reads_beside_programs() || self.core.phase.waits_at_once() || self.core.phase.is_draining() {
+        if !self.contents.store.media.reads_beside_programs()
+            || self.core.phase.waits_at_once()
+            || self.core.phase.is_draining()
+        {
             return false;
         }
-        let ReadRun { unit, lba, ppa, sectors } = *run;
-        let Some(place) = store.place(unit) else { return false };
-        let slot = place.block.module;
-        if store.media.is_stuck(slot) || store.media.slow_percent(slot) != 100 {
-            return false;
-        }
-        let with_spares = !(0..sectors).all(|i| self.contents.store.checksums.knows(Lba(lba.0 + i)));
-        let first = ppa.0 % self.core.ftl.layout().unit_sectors;
-        let at = SectorsAt { unit: place, first, count: sectors, with_spares };
-        // A medium that is slow itself says when the read has ended.
-        let due = match slow {
-            true => now + self.core.config.module_timeout_ns,
-            false => now + self.core.dies.read_ns(self.core.ftl.cell_mode(unit.band)),
-        };
-        let tag = self.contents.direct_reads.begin(DirectRead::of(id, unit, at, lba, ppa), now, due);
-        self.core.account.read_beside_dies();
-        self.set_direct_timer();
-        if slow {
-            self.contents.store.media.begin_sectors(tag, &at);
-        }
+        let ReadRun { unit, lba, ppa, sectors: count } = *run;
+        let wanted = Wanted { id, unit, lba, ppa, count };
+        let Some(ends) = self.end_of_direct(now, unit) else { return self.begin_read_rebuild(now, wanted, None) };
+        let with_spares = !self.knows_checksums(&wanted);
+        let at = self.sectors_at(unit, ppa, count, with_spares).expect("its module is there");
+        let tag = self.contents.direct_reads.begin(wanted, at, now, ends);
+        self.begin_direct_on_medium(tag, &at);
         true
     }
 
-    fn set_direct_timer(&mut self) {
+    /// All checksums of what a request wants are known.
+    pub(crate) fn knows_checksums(&self, wanted: &Wanted) -> bool {
+        (0..wanted.count).all(|i| self.contents.store.checksums.knows(Lba(wanted.lba.0 + i)))
+    }
+
+    /// The place of as many sectors of a unit; `None`: its module is missing, or does not hold them.
+    pub(crate) fn sectors_at(&self, unit: UnitAddress, ppa: Ppa, count: u32, with_spares: bool) -> Option<SectorsAt> {
+        let first = ppa.0 % self.core.ftl.layout().unit_sectors;
+        Some(SectorsAt { unit: self.contents.store.place(unit)?, first, count, with_spares })
+    }
+
+    /// When a read that begins now ends, or the card stops to wait for it; `None`: its module is missing.
+    pub(crate) fn end_of_direct(&self, now: Time, unit: UnitAddress) -> Option<Time> {
+        let store = &self.contents.store;
+        let slot = store.place(unit)?.block.module;
+        // A medium that is slow itself says when the read has ended.
+        if self.is_on_slow_medium() || store.media.is_stuck(slot) {
+            return Some(now + self.core.config.module_timeout_ns);
+        }
+        let read_ns = self.core.dies.read_ns(self.core.ftl.cell_mode(unit.band));
+        Some(now + read_ns * u64::from(store.media.slow_percent(slot)) / 100)
+    }
+
+    /// Tells a slow medium of a read, and sets the timer.
+    pub(crate) fn begin_direct_on_medium(&mut self, tag: u64, at: &SectorsAt) {
+        self.core.account.read_beside_dies();
+        self.set_direct_timer();
+        if self.is_on_slow_medium() {
+            self.contents.store.media.begin_sectors(tag, at);
+        }
+    }
+
+    pub(crate) fn set_direct_timer(&mut self) {
         self.core.timers.set(Timer::DirectReads, self.contents.direct_reads.next_due());
     }
 
@@ -68,14 +91,16 @@ impl Card<Storage> {
         self.set_direct_timer();
     }
 
-    /// The time of reads is over: they have ended, or their modules don't answer.
+    /// The time of reads is over: they have ended, take too long, or their modules don't answer.
     pub(crate) fn direct_reads_are_due(&mut self, now: Time, done: &mut Done<Storage>) {
         while let Some(tag) = self.contents.direct_reads.first_due(now) {
-            if self.contents.store.media.reads_sectors(tag) {
-                let read = self.contents.direct_reads.give_up(tag);
+            let read = *self.contents.direct_reads.get(tag).expect("it is due");
+            if read.ends > now {
+                self.hedge(now, tag, &read);
+            } else if self.contents.store.media.reads_sectors(tag) {
+                self.contents.direct_reads.give_up(tag);
                 self.lose_module_of(now, read.unit.die);
-                self.read_by_die(now, &read, 0..read.at.count);
-                self.core.host[read.id].reads_left -= 1;
+                self.direct_is_unfit(now, tag, &read, done);
             } else {
                 self.end_direct(now, tag, done);
             }
@@ -104,70 +129,120 @@ impl Card<Storage> {
         let store = &mut self.contents.store;
         let mut unit = store.take_scratch();
         let result = store.read_sectors(tag, address, &at, &mut unit);
-        let Some(read) = self.contents.direct_reads.end(tag) else { return self.contents.store.give_scratch(unit) };
+        let Some(read) = self.contents.direct_reads.end(now, tag) else {
+            return self.contents.store.give_scratch(unit);
+        };
         if self.read_ended(now, address, result) {
             return self.contents.store.give_scratch(unit);
         }
-        if result.is_ok() && at.with_spares {
-            self.learn_checksums(&read, &unit);
-        }
-        let (mut unfit, mut moved) = (Vec::new(), Vec::new());
-        for i in 0..at.count {
-            let found = if result.is_ok() { self.look_at_sector(&read, &unit, i) } else { Found::Unfit };
-            match found {
-                Found::Content(content) => self.core.host[read.id].owned.set(content.lba, content.into_readable()),
-                Found::Moved => moved.push(Lba(read.lba.0 + i)),
-                Found::Unfit => unfit.push(i),
-            }
-        }
-        self.contents.store.give_scratch(unit);
         if result.is_ok_and(|report| report.refresh_advised) {
             self.core.ftl.evacuate(address.band);
         }
-        if result.is_ok() {
-            self.contents.store.counters.mismatched_sectors += unfit.len() as u64;
+        let wanted = match read.purpose {
+            For::Host(wanted) => wanted,
+            For::Member(rebuild) => {
+                self.member_came(now, rebuild, &read, result.is_ok().then_some(&unit), done);
+                return self.contents.store.give_scratch(unit);
+            }
+        };
+        if result.is_err() {
+            self.contents.store.give_scratch(unit);
+            return self.direct_is_unfit(now, tag, &read, done);
         }
-        for i in unfit {
-            self.read_by_die(now, &read, i..i + 1);
+        if at.with_spares {
+            self.learn_checksums(&read, &unit);
         }
-        for lba in moved {
-            self.read_sectors(now, read.id, lba.0, 1);
+        let findings = self.look_at_sectors(&read, &wanted, &unit);
+        self.contents.store.give_scratch(unit);
+        self.contents.store.counters.mismatched_sectors += findings.unfit.len() as u64;
+        if !findings.unfit.is_empty() && self.contents.direct_reads.leave_to_hedge(tag) {
+            return;
         }
-        if let Some(record) = self.core.account.record(read.id) {
-            record.flash.add(Cause::FlashRead, now - read.began - record.flash.total_ns().min(now - read.began));
-        }
-        self.flash_read_done(now, read.id, done);
+        self.contents.direct_reads.end_hedge_of(tag);
+        self.deliver(now, &wanted, read.began, findings, done);
     }
 
-    /// The sector at a place within a read.
-    fn look_at_sector(&self, read: &DirectRead, unit: &Unit, i: u32) -> Found {
-        let (lba, ppa) = (Lba(read.lba.0 + i), Ppa(read.ppa.0 + i));
+    /// A read brought nothing that can be believed.
+    fn direct_is_unfit(&mut self, now: Time, tag: u64, read: &DirectRead, done: &mut Done<Storage>) {
+        match read.purpose {
+            For::Host(_) if self.contents.direct_reads.leave_to_hedge(tag) => {}
+            For::Host(wanted) => {
+                let unfit = (0..wanted.count).collect();
+                self.deliver(now, &wanted, read.began, Findings { unfit, ..Findings::default() }, done);
+            }
+            For::Member(rebuild) => self.member_came(now, rebuild, read, None, done),
+        }
+    }
+
+    /// Gives a request what was found, and reads the rest of it elsewhere.
+    pub(crate) fn deliver(
+        &mut self,
+        now: Time,
+        wanted: &Wanted,
+        began: Time,
+        findings: Findings,
+        done: &mut Done<Storage>,
+    ) {
+        for content in findings.contents {
+            self.core.host[wanted.id].owned.set(content.lba, content.into_readable());
+        }
+        for i in findings.unfit {
+            self.read_by_die(now, wanted, i);
+        }
+        for lba in findings.moved {
+            self.read_sectors(now, wanted.id, lba.0, 1);
+        }
+        if let Some(record) = self.core.account.record(wanted.id) {
+            record.flash.add(Cause::FlashRead, now - began - record.flash.total_ns().min(now - began));
+        }
+        self.flash_read_done(now, wanted.id, done);
+    }
+
+    fn look_at_sectors(&self, read: &DirectRead, wanted: &Wanted, unit: &Unit) -> Findings {
+        let mut findings = Findings::default();
+        for i in 0..wanted.count {
+            let sector = (read.at.first + i) as usize;
+            let payload = (unit.state(sector) == SectorState::Good).then(|| unit.share(sector));
+            if !self.find(&mut findings, wanted, i, payload) {
+                // The sector is no data, as its spare area says; or its checksum was forgotten since the read began.
+                let lba = Lba(wanted.lba.0 + i);
+                let store = &self.contents.store;
+                let is_good = unit.state(sector) == SectorState::Good;
+                let told = (read.at.with_spares && is_good && !store.checksums.knows(lba))
+                    .then(|| store.check_content(&self.core.ftl, read.unit, unit, sector as u32, lba))
+                    .flatten();
+                match told {
+                    Some(content) => findings.contents.push(content),
+                    None => findings.unfit.push(i),
+                }
+            }
+        }
+        findings
+    }
+
+    /// Adds the finding about a wanted sector, by its checksum in the map; false when that does not settle it.
+    pub(crate) fn find(&self, findings: &mut Findings, wanted: &Wanted, i: u32, payload: Option<Payload>) -> bool {
+        let (lba, ppa) = (Lba(wanted.lba.0 + i), Ppa(wanted.ppa.0 + i));
         if self.core.ftl.lookup(lba) != Some(ppa) {
-            return Found::Moved;
+            findings.moved.push(lba);
+            return true;
         }
-        let store = &self.contents.store;
-        let sector = read.at.first + i;
-        if unit.state(sector as usize) != SectorState::Good {
-            return Found::Unfit;
+        let Some(payload) = payload else { return false };
+        let crc = payload_crc(&payload);
+        let fits = match self.contents.store.checksums.fits(lba, crc) {
+            Some(fits) => fits || planted(Canary::MapChecksumIgnored),
+            None => false,
+        };
+        if fits {
+            findings.contents.push(Content::checked(Role::Data, 0, lba, payload, crc));
         }
-        let crc = payload_crc(unit.payload(sector as usize));
-        match self.contents.store.checksums.fits(lba, crc) {
-            Some(fits) if fits || planted(Canary::MapChecksumIgnored) => {
-                Found::Content(Content::checked(format::Role::Data, 0, lba, unit.share(sector as usize), crc))
-            }
-            Some(_) => Found::Unfit,
-            // The sector is no data, as its spare area says; or the checksum was forgotten since the read began.
-            None if read.at.with_spares => {
-                let content = store.check_content(&self.core.ftl, read.unit, unit, sector, lba);
-                content.map_or(Found::Unfit, Found::Content)
-            }
-            None => Found::Unfit,
-        }
+        fits
     }
 
     /// Takes the checksums of all current sectors of a unit from its spare areas.
     fn learn_checksums(&mut self, read: &DirectRead, unit: &Unit) {
-        let start = read.ppa.0 - read.at.first;
+        let For::Host(wanted) = read.purpose else { return };
+        let start = wanted.ppa.0 - read.at.first;
         for sector in 0..self.core.ftl.layout().unit_sectors {
             let ppa = Ppa(start + sector);
             if !self.core.ftl.is_current(ppa) {
@@ -180,14 +255,13 @@ impl Card<Storage> {
         }
     }
 
-    /// Reads sectors of a read by their die, with all that describes their unit.
-    fn read_by_die(&mut self, now: Time, read: &DirectRead, sectors: std::ops::Range<u32>) {
-        let count = sectors.end - sectors.start;
-        let (first_lba, first) = (Lba(read.lba.0 + sectors.start), Ppa(read.ppa.0 + sectors.start));
-        let request = &mut self.core.host[read.id];
-        request.owned.parts.push(ReadPart { unit: read.unit, first_lba, first, sectors: count });
+    /// Reads a wanted sector by its die, with all that describes its unit.
+    fn read_by_die(&mut self, now: Time, wanted: &Wanted, i: u32) {
+        let (first_lba, first) = (Lba(wanted.lba.0 + i), Ppa(wanted.ppa.0 + i));
+        let request = &mut self.core.host[wanted.id];
+        request.owned.parts.push(ReadPart { unit: wanted.unit, first_lba, first, sectors: 1 });
         request.reads_left += 1;
-        let mode = self.core.ftl.cell_mode(read.unit.band);
-        self.start(now, Work::HostRead(read.id), read.unit, mode, count);
+        let mode = self.core.ftl.cell_mode(wanted.unit.band);
+        self.start(now, Work::HostRead(wanted.id), wanted.unit, mode, 1);
     }
 }

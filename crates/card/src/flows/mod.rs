@@ -16,6 +16,7 @@ pub mod open;
 mod patrol;
 mod power;
 mod read_only;
+mod read_rebuilds;
 mod rebuild;
 mod relocation;
 mod repair;

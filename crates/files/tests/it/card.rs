@@ -14,7 +14,7 @@ use rig::{SECTOR, with_contents};
 
 const CARD: CardId = CardId(*b"a card for tests");
 const PAYLOAD: usize = 4096;
-const SECTORS: u64 = 60;
+pub const SECTORS: u64 = 60;
 
 fn config() -> CardConfig {
     let mut config = with_contents(false);
@@ -30,16 +30,16 @@ fn payload(lba: u32, version: u64) -> Vec<u8> {
     bytes
 }
 
-struct Host {
-    sim: Sim,
-    card: StorageCard,
+pub struct Host {
+    pub sim: Sim,
+    pub card: StorageCard,
     now: Time,
     done: Vec<Completion<RequestData>>,
     rng: Rng,
 }
 
 impl Host {
-    fn new(sim: Sim) -> Host {
+    pub fn new(sim: Sim) -> Host {
         let shape = shape(&config());
         let files = Files::create_on(sim.boxed(), shape, &paths(3), &Options::default()).unwrap();
         let medium = Medium::Outside(Box::new(files));
@@ -90,17 +90,17 @@ impl Host {
     }
 
     /// Asks one thing; whether it was answered before power went.
-    fn is_done(&mut self, request: Request<RequestData>) -> bool {
+    pub fn is_done(&mut self, request: Request<RequestData>) -> bool {
         self.ask(request).is_some() && !self.is_cut()
     }
 
-    fn write(&mut self, lba: u32, version: u64) -> bool {
+    pub fn write(&mut self, lba: u32, version: u64) -> bool {
         let data = self.card.pack(0, &payload(lba, version));
         self.is_done(Request::write(u64::from(lba * SECTOR), SECTOR).with(data))
     }
 
     /// The version that a sector reads as; [`SectorData::Pending`] if power went before the answer.
-    fn read(&mut self, lba: u32) -> Result<u64, SectorData> {
+    pub fn read(&mut self, lba: u32) -> Result<u64, SectorData> {
         let request = Request::read(u64::from(lba * SECTOR), SECTOR).with(RequestData::none());
         let Some(data) = self.ask(request) else { return Err(SectorData::Pending) };
         match data.into_sectors().pop().unwrap() {
@@ -115,7 +115,7 @@ impl Host {
     }
 
     /// Power comes back; `without`: a module is gone.
-    fn reopened(self, without: Option<usize>, seed: u64) -> Host {
+    pub fn reopened(self, without: Option<usize>, seed: u64) -> Host {
         let Host { sim, card, now, rng, .. } = self;
         drop(card);
         sim.power_on();

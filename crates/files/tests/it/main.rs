@@ -5,5 +5,6 @@ mod common;
 mod damage;
 mod docs;
 mod look;
+mod lying;
 mod power;
 mod real;

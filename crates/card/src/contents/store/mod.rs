@@ -37,6 +37,8 @@ pub struct StoreCounters {
     pub lost_sectors: u64,
     /// Sectors that a drive has read and that are not the newest of their address, or damaged.
     pub mismatched_sectors: u64,
+    /// Reads that took so long that the rest of the stripe was read as well.
+    pub hedged_reads: u64,
     /// Units that were read.
     pub reads: u64,
     /// Further reads with shifted thresholds.

@@ -37,6 +37,10 @@ pub struct World {
     pub left: Option<BTreeMap<PathBuf, Disk>>,
     /// Requests to this path fail.
     pub broken: BTreeMap<PathBuf, Broken>,
+    /// The disk at this path says that it has done writes, and has lost or misplaced so many percent of them.
+    pub lying: Option<(PathBuf, u64)>,
+    /// Writes that were lost or misplaced.
+    pub lies: u64,
 }
 
 /// The requests of a broken disk that fail.
@@ -65,6 +69,8 @@ impl Sim {
             cut_at: None,
             left: None,
             broken: BTreeMap::new(),
+            lying: None,
+            lies: 0,
         })))
     }
 
@@ -136,9 +142,32 @@ impl World {
         self.left = Some(left);
     }
 
+    /// The place that a write really goes to; `None`: it is lost. Tables, headers and records are left alone: there are
+    /// two copies of each, and a disk that spoils both is no disk.
+    fn place_of_write(&mut self, path: &Path, offset: usize, len: usize) -> Option<usize> {
+        let Some(percent) = self.lying.as_ref().filter(|(of, _)| of == path).map(|(_, percent)| *percent) else {
+            return Some(offset);
+        };
+        if self.rng.below(100) >= percent {
+            return Some(offset);
+        }
+        self.lies += 1;
+        // Units are neighbours, so a misplaced one lies where another one should be.
+        let end = self.disks[path].live.len();
+        match self.rng.below(3) {
+            0 => Some(offset + len).filter(|place| place + len < end * 9 / 10),
+            1 => Some(offset - len).filter(|place| *place > end / 10),
+            _ => None,
+        }
+    }
+
     fn carry_out(&mut self, mut io: Io) {
         let path = self.open[io.handle.0].clone().unwrap_or_default();
         let (offset, len) = (io.offset as usize, io.buffer.bytes().len());
+        let place = match io.kind {
+            IoKind::Write { durable: false } if len > 4096 => self.place_of_write(&path, offset, len),
+            _ => Some(offset),
+        };
         let error = self.broken.get(&path).and_then(|broken| match (*broken, io.kind) {
             (Broken::All(error), _)
             | (Broken::Writes(error), IoKind::Write { .. })
@@ -162,7 +191,9 @@ impl World {
                     io.buffer.bytes_mut()[..there].copy_from_slice(&disk.live[offset..offset + there]);
                     there as i32
                 }
+                IoKind::Write { .. } if place.is_none() => len as i32,
                 IoKind::Write { durable } => {
+                    let offset = place.expect("not lost");
                     let there = len.min(disk.live.len().saturating_sub(offset));
                     let bytes = &io.buffer.bytes()[..there];
                     disk.live[offset..offset + there].copy_from_slice(bytes);
