@@ -130,6 +130,18 @@ impl Moment {
             page.gauge((name, None, help), u64::from(is_so));
         }
         page.counter(("power_cuts", None, "Times the power was cut since the server started"), status.power_cuts);
+        for (name, help, count) in [
+            (
+                "mismatched_sectors",
+                "Sectors that a drive read otherwise than they were last written",
+                status.mismatched_sectors,
+            ),
+            ("rebuilt_sectors", "Sectors that were rebuilt from their stripes for a read", status.rebuilt_sectors),
+            ("lost_sectors", "Sectors that could be neither read nor rebuilt", status.lost_sectors),
+            ("hedged_reads", "Reads for which the rest of the stripe was read as well", status.hedged_reads),
+        ] {
+            page.counter((name, None, help), count);
+        }
         if let Some(ns) = status.recovery_ns {
             let help = "Time that the last start took to find the card on its media, on flash of its own";
             page.gauge(("recovery", Some(Unit::Seconds), help), seconds(ns));

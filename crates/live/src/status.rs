@@ -61,6 +61,15 @@ pub struct Status {
     pub recovery_ns: Option<u64>,
     /// Times the power was cut since the server started.
     pub power_cuts: u64,
+    /// Sectors since the start that a drive read otherwise than they were last written: it has lost, misplaced or damaged
+    /// them.
+    pub mismatched_sectors: u64,
+    /// Sectors since the start that were rebuilt from their stripes for a read.
+    pub rebuilt_sectors: u64,
+    /// Sectors since the start that could be neither read nor rebuilt.
+    pub lost_sectors: u64,
+    /// Reads since the start that took ten times the median, so that the rest of the stripe was read as well.
+    pub hedged_reads: u64,
     /// The settings that are in force.
     pub settings: Settings,
 }
@@ -202,10 +211,15 @@ impl Engine {
             rebuild: None,
             recovery_ns: card.and_then(|card| Some(card.running.scan_ns(self.scan.as_ref()?))),
             power_cuts: self.cuts,
+            mismatched_sectors: 0,
+            rebuilt_sectors: 0,
+            lost_sectors: 0,
+            hedged_reads: 0,
             settings: self.settings(),
         };
         let State::On(card) = &self.device.state else { return none };
         let counters = card.ftl().counters();
+        let reads = card.store_counters();
         Status {
             powered: true,
             stopped: card.is_halted(),
@@ -221,6 +235,10 @@ impl Engine {
             reserve_bands: card.ftl().config().reserve_bands,
             fill: card.ftl().valid_sectors() as f64 / card.ftl().user_sectors() as f64,
             collects: card.collects(),
+            mismatched_sectors: reads.mismatched_sectors,
+            rebuilt_sectors: reads.rebuilt_sectors,
+            lost_sectors: reads.lost_sectors,
+            hedged_reads: reads.hedged_reads,
             scrub: card.scrub_progress().map(|scrub| scrub.share()),
             rebuild: card.rebuild_progress().map(|rebuild| rebuild.share()),
             ..none

@@ -84,6 +84,16 @@ pub fn status(reply: &StatusReply) -> String {
         row("last start", format!("{} on flash of its own", duration(ns as f64)));
     }
     row("power cuts", grouped(status.power_cuts));
+    for (name, sectors) in [
+        ("sectors that did not fit", status.mismatched_sectors),
+        ("sectors rebuilt", status.rebuilt_sectors),
+        ("sectors lost", status.lost_sectors),
+        ("reads hedged", status.hedged_reads),
+    ] {
+        if sectors > 0 {
+            row(name, grouped(sectors));
+        }
+    }
     out.push_str(&table.render());
     out
 }
