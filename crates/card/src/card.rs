@@ -5,6 +5,7 @@
 
 use crate::core::Core;
 use crate::core::dies::{Started, Work};
+use crate::core::read_run::ReadRun;
 use crate::core::stripes::StripeInFlight;
 use crate::core::timers::Timer;
 use device::{Completion, Operation, RequestId, Time};
@@ -27,15 +28,6 @@ pub type ModelCard = Card<NoContents>;
 
 /// Requests that have completed.
 pub type Done<C> = Vec<Completion<<C as Contents>::Data>>;
-
-/// A read of consecutive sectors of one unit.
-#[derive(Clone, Copy, Debug)]
-pub struct ReadRun {
-    pub unit: UnitAddress,
-    pub lba: Lba,
-    pub ppa: Ppa,
-    pub sectors: u32,
-}
 
 /// The part of the card that reads sectors for a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +79,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn read_hole(card: &mut Card<Self>, id: RequestId, lba: Lba);
     /// Sectors are to be read.
     fn begin_read(card: &mut Card<Self>, now: Time, id: RequestId, run: &ReadRun) -> ReadBy;
+    /// A host has begun to read so many sectors.
+    fn host_reads(card: &mut Card<Self>, now: Time, first: u32, sectors: u32);
     /// A die has read for a request; false when more has to be read first.
     fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, done: &mut Done<Self>) -> bool;
     /// All reads of a request that is explained are done; the time that no die accounts for is the contents' own.
@@ -212,6 +206,8 @@ impl Contents for NoContents {
     fn begin_read(card: &mut Card<Self>, _: Time, _: RequestId, run: &ReadRun) -> ReadBy {
         if card.core.ftl.is_programmed(run.unit) { ReadBy::Die } else { ReadBy::Nobody }
     }
+    #[inline]
+    fn host_reads(_: &mut Card<Self>, _: Time, _: u32, _: u32) {}
     #[inline]
     fn host_read(_: &mut Card<Self>, _: Time, _: RequestId, _: UnitAddress, _: &mut Done<Self>) -> bool {
         true

@@ -43,6 +43,8 @@ pub enum Canary {
     ChecksumOfMapStale,
     /// Sectors that are rebuilt because a drive is slow or missing are not compared with the map's checksums.
     HedgeBelieved,
+    /// A sector that was read ahead is given out though it was written since.
+    ReadAheadStale,
     /// The place in the spare area of a sector that was read is not compared.
     PlaceIgnored,
     /// Sectors that recovery finds in stripes that are not whole are left there.
@@ -81,7 +83,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 34] = [
+    pub const ALL: [Canary; 35] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -100,6 +102,7 @@ impl Canary {
         Canary::MapChecksumIgnored,
         Canary::ChecksumOfMapStale,
         Canary::HedgeBelieved,
+        Canary::ReadAheadStale,
         Canary::PlaceIgnored,
         Canary::TornBelieved,
         Canary::DoubtsDropped,
@@ -139,6 +142,7 @@ impl Canary {
             Canary::MapChecksumIgnored => "map's checksum ignored",
             Canary::ChecksumOfMapStale => "map's checksum stale",
             Canary::HedgeBelieved => "hedged read believed",
+            Canary::ReadAheadStale => "stale read-ahead given out",
             Canary::PlaceIgnored => "place ignored",
             Canary::TornBelieved => "torn stripe believed",
             Canary::DoubtsDropped => "doubts dropped",

@@ -63,6 +63,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::MapChecksumIgnored => drives(&[0]),
         Canary::ChecksumOfMapStale => drives(&[0]),
         Canary::HedgeBelieved => drives(&[91]),
+        Canary::ReadAheadStale => drives(&[0]),
         Canary::PlaceIgnored => situation(&[("a program went astray", Unprotected)]),
         Canary::TornBelieved => situation(&[("more than the buffer", SharedCells)]),
         Canary::DoubtsDropped => situation(&[("a durable stripe is lost", Unprotected)]),

@@ -4,26 +4,20 @@
 //! the answer that comes first counts. The number of hedges is limited to a small part of all reads, because each reads a
 //! whole stripe's worth, and a stall that all drives share would only grow.
 
-use device::{RequestId, Time};
-use ftl::{Lba, Ppa, UnitAddress};
+use super::read_ahead::ReadAhead;
+use crate::core::read_run::{ReadRun, Wanted};
+use device::Time;
+use ftl::UnitAddress;
 use media::SectorsAt;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Neighbouring sectors of a unit that a request wants.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted {
-    pub id: RequestId,
-    pub unit: UnitAddress,
-    pub lba: Lba,
-    pub ppa: Ppa,
-    pub count: u32,
-}
 
 /// The purpose of a read.
 #[derive(Clone, Copy, Debug)]
 pub enum For {
     /// The read brings sectors of a request.
     Host(Wanted),
+    /// The read brings sectors that a host will probably want.
+    Ahead(ReadRun),
     /// The read brings a member of a stripe for the rebuild of this number.
     Member(u64),
 }
@@ -103,6 +97,7 @@ pub struct DirectReads {
     rebuilds: BTreeMap<u64, ReadRebuild>,
     numbers: u64,
     median: Median,
+    pub ahead: ReadAhead,
     /// Reads since the last hedge, at most those of [`MAX_HEDGES_SAVED`].
     saved: u32,
 }
@@ -115,6 +110,14 @@ impl DirectReads {
         let is_known = self.median.samples >= MIN_SAMPLES && !at.with_spares;
         let hedge = if is_known { began + (self.median.ns * HEDGE_AFTER_MEDIANS).max(1) } else { Time::NEVER };
         self.insert(DirectRead { purpose: For::Host(wanted), unit: wanted.unit, at, began, ends, hedge })
+    }
+
+    /// As [`DirectReads::begin`], for sectors that a host will probably want.
+    pub fn begin_ahead(&mut self, run: ReadRun, at: SectorsAt, began: Time, ends: Time) -> u64 {
+        let purpose = For::Ahead(run);
+        let tag = self.insert(DirectRead { purpose, unit: run.unit, at, began, ends, hedge: Time::NEVER });
+        self.ahead.begin(tag, run.lba, run.ppa, run.sectors);
+        tag
     }
 
     /// As [`DirectReads::begin`], for a member of a rebuild.
@@ -215,7 +218,8 @@ impl DirectReads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ftl::BandId;
+    use device::RequestId;
+    use ftl::{BandId, Lba, Ppa};
     use media::{BlockAt, UnitAt};
 
     fn wanted(die: u32) -> (Wanted, SectorsAt) {

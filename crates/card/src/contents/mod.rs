@@ -9,6 +9,7 @@ pub mod health;
 pub mod holes;
 pub mod modules;
 pub mod patrol;
+pub mod read_ahead;
 pub mod rebuild;
 pub mod repair;
 pub mod rescue;

@@ -15,6 +15,7 @@ pub mod link;
 pub mod occupancy;
 pub mod patrol_config;
 pub mod phase;
+pub mod read_run;
 pub mod recovery_time;
 pub mod relocation;
 pub mod stripes;

@@ -8,11 +8,12 @@
 //! A read waits for nothing, so its unit may be moved, erased and programmed anew meanwhile. Then the map has another
 //! address for the sector, and the read goes there.
 
-use crate::card::{Card, Done, ReadRun};
+use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::direct_reads::{DirectRead, For, Wanted};
+use crate::contents::direct_reads::{DirectRead, For};
 use crate::contents::store::{Content, ReadPart};
 use crate::core::dies::Work;
+use crate::core::read_run::{ReadRun, Wanted};
 use crate::core::timers::Timer;
 use device::{Cause, RequestId, Time};
 use format::{Role, payload_crc};
@@ -25,7 +26,7 @@ use media::{Payload, SectorState, SectorsAt, Unit};
 pub(crate) struct Findings {
     pub contents: Vec<Content>,
     /// The map has another address for these by now.
-    moved: Vec<Lba>,
+    pub moved: Vec<Lba>,
     /// These are not what they should be: by their places among the wanted ones.
     pub unfit: Vec<u32>,
 }
@@ -140,6 +141,13 @@ impl Card<Storage> {
         }
         let wanted = match read.purpose {
             For::Host(wanted) => wanted,
+            For::Ahead(run) => {
+                if result.is_ok() && at.with_spares {
+                    self.learn_checksums(&read, run.ppa, &unit);
+                }
+                self.read_ahead_came(now, tag, &read, &run, result.is_ok().then_some(&unit), done);
+                return self.contents.store.give_scratch(unit);
+            }
             For::Member(rebuild) => {
                 self.member_came(now, rebuild, &read, result.is_ok().then_some(&unit), done);
                 return self.contents.store.give_scratch(unit);
@@ -150,7 +158,7 @@ impl Card<Storage> {
             return self.direct_is_unfit(now, tag, &read, done);
         }
         if at.with_spares {
-            self.learn_checksums(&read, &unit);
+            self.learn_checksums(&read, wanted.ppa, &unit);
         }
         let findings = self.look_at_sectors(&read, &wanted, &unit);
         self.contents.store.give_scratch(unit);
@@ -170,6 +178,7 @@ impl Card<Storage> {
                 let unfit = (0..wanted.count).collect();
                 self.deliver(now, &wanted, read.began, Findings { unfit, ..Findings::default() }, done);
             }
+            For::Ahead(run) => self.read_ahead_came(now, tag, read, &run, None, done),
             For::Member(rebuild) => self.member_came(now, rebuild, read, None, done),
         }
     }
@@ -198,10 +207,11 @@ impl Card<Storage> {
         self.flash_read_done(now, wanted.id, done);
     }
 
-    fn look_at_sectors(&self, read: &DirectRead, wanted: &Wanted, unit: &Unit) -> Findings {
+    /// The findings about sectors that a request wants, in the unit that a read has brought.
+    pub(crate) fn look_at_sectors(&self, read: &DirectRead, wanted: &Wanted, unit: &Unit) -> Findings {
         let mut findings = Findings::default();
         for i in 0..wanted.count {
-            let sector = (read.at.first + i) as usize;
+            let sector = (wanted.ppa.0 % self.core.ftl.layout().unit_sectors + i) as usize;
             let payload = (unit.state(sector) == SectorState::Good).then(|| unit.share(sector));
             if !self.find(&mut findings, wanted, i, payload) {
                 // The sector is no data, as its spare area says; or its checksum was forgotten since the read began.
@@ -240,9 +250,8 @@ impl Card<Storage> {
     }
 
     /// Takes the checksums of all current sectors of a unit from its spare areas.
-    fn learn_checksums(&mut self, read: &DirectRead, unit: &Unit) {
-        let For::Host(wanted) = read.purpose else { return };
-        let start = wanted.ppa.0 - read.at.first;
+    fn learn_checksums(&mut self, read: &DirectRead, first: Ppa, unit: &Unit) {
+        let start = first.0 - read.at.first;
         for sector in 0..self.core.ftl.layout().unit_sectors {
             let ppa = Ppa(start + sector);
             if !self.core.ftl.is_current(ppa) {

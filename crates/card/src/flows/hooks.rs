@@ -1,10 +1,11 @@
 //! The hooks of the core's flows, for a card that holds bytes.
 
-use crate::card::{AtBarrier, Card, Contents, Done, ReadBy, ReadRun};
+use crate::card::{AtBarrier, Card, Contents, Done, ReadBy};
 use crate::contents::Storage;
 use crate::contents::admission::Room;
 use crate::contents::store::{InFlight, ReadPart};
 use crate::core::dies::{Started, Work};
+use crate::core::read_run::{ReadRun, Wanted};
 use crate::core::stripes::StripeInFlight;
 use crate::core::timers::Timer;
 use device::{Cause, Operation, RequestId, SECTOR_BYTES, Time};
@@ -45,6 +46,9 @@ impl Contents for Storage {
     fn begin_read(card: &mut Card<Self>, now: Time, id: RequestId, run: &ReadRun) -> ReadBy {
         let ReadRun { unit, lba, ppa, sectors } = *run;
         if card.contents.store.buffered(ppa).is_none() {
+            if let Some(by) = card.read_from_ahead(Wanted { id, unit, lba, ppa, count: sectors }) {
+                return by;
+            }
             if card.begin_direct(now, id, run) {
                 return ReadBy::Contents;
             }
@@ -57,6 +61,10 @@ impl Contents for Storage {
             slot.set(Lba(lba.0 + i), content.readable());
         }
         ReadBy::Nobody
+    }
+
+    fn host_reads(card: &mut Card<Self>, now: Time, first: u32, sectors: u32) {
+        card.read_ahead_of(now, first, sectors);
     }
 
     fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, done: &mut Done<Self>) -> bool {

@@ -1,8 +1,9 @@
 //! Requests of the host, from submission to completion.
 
-use crate::card::{AtBarrier, Card, Contents, Done, ReadBy, ReadRun};
+use crate::card::{AtBarrier, Card, Contents, Done, ReadBy};
 use crate::core::dies::Work;
 use crate::core::host_request::Stage;
+use crate::core::read_run::ReadRun;
 use crate::core::timers::Timer;
 use device::{Cause, Completion, Operation, Parts, Request, RequestError, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
@@ -84,6 +85,7 @@ impl<C: Contents> Card<C> {
                 if self.core.host[id].reads_left == 0 {
                     self.send_up(now, id, done);
                 }
+                C::host_reads(self, now, first, sectors);
             }
             Operation::Write if partial_first || partial_last => {
                 // Read-modify-write of the sectors at the edges.
@@ -122,37 +124,42 @@ impl<C: Contents> Card<C> {
         }
     }
 
+    /// The sectors from `sector` on, and before `end`, that follow each other in the same unit; `None`: it is a hole.
+    #[inline]
+    pub(crate) fn next_run(&self, sector: u32, end: u32) -> Option<ReadRun> {
+        let ppa = self.core.ftl.lookup(Lba(sector))?;
+        let unit_sectors = self.core.ftl.layout().unit_sectors;
+        let in_unit = unit_sectors - ppa.0 % unit_sectors;
+        let mut run = 1;
+        while run < in_unit
+            && sector + run < end
+            && self.core.ftl.lookup(Lba(sector + run)).is_some_and(|p| p.0 == ppa.0 + run)
+        {
+            run += 1;
+        }
+        Some(ReadRun { unit: self.core.ftl.layout().locate(ppa), lba: Lba(sector), ppa, sectors: run })
+    }
+
     /// Starts the reads of sectors that lie on flash; unwritten sectors and those in the buffer need none.
     pub(crate) fn read_sectors(&mut self, now: Time, id: RequestId, first: u32, count: u32) {
-        let unit_sectors = self.core.ftl.layout().unit_sectors;
         let mut sector = first;
         let end = first + count;
         while sector < end {
-            let Some(ppa) = self.core.ftl.lookup(Lba(sector)) else {
+            let Some(read) = self.next_run(sector, end) else {
                 C::read_hole(self, id, Lba(sector));
                 sector += 1;
                 continue;
             };
-            let unit = self.core.ftl.layout().locate(ppa);
-            // Sectors that follow in the same unit come with the same command.
-            let in_unit = unit_sectors - ppa.0 % unit_sectors;
-            let mut run = 1;
-            while run < in_unit
-                && sector + run < end
-                && self.core.ftl.lookup(Lba(sector + run)).is_some_and(|p| p.0 == ppa.0 + run)
-            {
-                run += 1;
-            }
-            let read = ReadRun { unit, lba: Lba(sector), ppa, sectors: run };
-            sector += run;
+            sector += read.sectors;
             let by = C::begin_read(self, now, id, &read);
             if by == ReadBy::Nobody {
                 continue;
             }
             self.core.host[id].reads_left += 1;
             if by == ReadBy::Die {
-                let mode = self.core.ftl.cell_mode(unit.band);
-                self.start(now, Work::HostRead(id), unit, mode, run);
+                // Sectors that follow in the same unit come with the same command.
+                let mode = self.core.ftl.cell_mode(read.unit.band);
+                self.start(now, Work::HostRead(id), read.unit, mode, read.sectors);
             }
         }
     }

@@ -15,6 +15,7 @@ mod modules;
 pub mod open;
 mod patrol;
 mod power;
+mod read_ahead;
 mod read_only;
 mod read_rebuilds;
 mod rebuild;

@@ -121,6 +121,7 @@ impl Card<Storage> {
             return;
         }
         store.slots[logical as usize] = None;
+        self.contents.direct_reads.ahead.forget_all();
         self.wait_no_longer_for(now, logical);
         let store = &mut self.contents.store;
         let generation = store.headers.common.generation;

@@ -6,8 +6,9 @@
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::direct_reads::{DirectRead, For, ReadRebuild, Wanted};
+use crate::contents::direct_reads::{DirectRead, For, ReadRebuild};
 use crate::contents::store::{Content, stripe_of};
+use crate::core::read_run::Wanted;
 use crate::flows::direct_reads::Findings;
 use device::Time;
 use format::Role;
