@@ -34,6 +34,7 @@ struct Description {
 
 /// A card in a folder.
 pub struct CardDir {
+    /// The folder of the card, as it was named.
     pub dir: PathBuf,
     /// The profile that the card was made from.
     pub profile: Profile,

@@ -6,7 +6,7 @@
 pub mod args;
 mod attach_cmd;
 mod cancel;
-mod card_dir;
+pub mod card_dir;
 mod cards_cmd;
 mod compare_cmd;
 mod create_cmd;
