@@ -26,6 +26,9 @@ const MAX_BLOCK_BYTES: u32 = 8 << 20;
 /// The highest number of requests in flight.
 const MAX_DEPTH: usize = 4096;
 
+/// The highest latency that is told from higher ones: an hour.
+const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
+
 /// What the requests of a run do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -133,7 +136,7 @@ impl Client {
             return Err(RunError::NoEnd);
         }
         let places = run.span_bytes / block;
-        let new = || Histogram::<u64>::new(3).expect("three digits");
+        let new = || Histogram::<u64>::new_with_bounds(1, MAX_LATENCY_NS, 3).expect("three digits within the bounds");
         let (mut reads, mut writes, mut flushes) = (new(), new(), new());
         let began = Instant::now();
         let mut in_flight = vec![InFlight { does: run.work, began }; run.depth];

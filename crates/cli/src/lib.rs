@@ -20,6 +20,7 @@ mod fsck_cmd;
 mod generate_cmd;
 mod lifetime_cmd;
 mod message;
+mod module_places;
 mod opening;
 mod output;
 mod progress;
