@@ -37,12 +37,12 @@ SECTOR = 4096
 
 
 class Failed(Exception):
-    """Something that ends the benchmark, in one line."""
+    """The benchmark ends with this line."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is asked, for how long, of which part of the card from its start."""
+    """A load is asked for so long, of a part of the card from its start."""
 
     kind: str  # read, write, mixed, flushed or trim
     block: int
@@ -96,7 +96,7 @@ class Run:
     reads_percent: int = 0
 
 
-def fio(engine, work, targets, offset=0, time_based=True):
+def fio(engine, work, targets, offset=0, time_based=True, told=None):
     """The outcome of fio's run. Jobs of one work share the targets; each client that flushes has one of them."""
     modes = {"read": "read", "write": "write", "trim": "trim", "mixed": "rw", "flushed": "write"}
     words = ["fio", "--output-format=json", "--lat_percentiles=1", "--clat_percentiles=0", "--percentile_list=50:99:99.9"]
@@ -127,8 +127,8 @@ def fio(engine, work, targets, offset=0, time_based=True):
     if job["error"]:
         raise Failed(f"fio ends with error {job['error']}")
     read, write = job["read"], job["trim"] if work.kind == "trim" else job["write"]
-    told = {"read": read, "mixed": read, "flushed": job["sync"]}.get(work.kind, write)
-    latency = told["lat_ns"]
+    of_kind = {"read": read, "mixed": read, "flushed": job["sync"]}.get(work.kind, write)
+    latency = (job[told] if told else of_kind)["lat_ns"]
     percentile = lambda which: latency.get("percentile", {}).get(which, 0) / 1e3
     return Run(
         rate=read["iops"] + write["iops"],
@@ -161,7 +161,7 @@ class Raw:
     def writes_beside_reads(self, work, reads_percent):
         """Writes alone are counted; so many of a hundred requests are reads."""
         mixed = dataclasses.replace(work, kind="mixed", reads_percent=reads_percent)
-        run, iops, bytes_per_s = fio(self.engine, mixed, self.targets, self.offset)
+        run, iops, bytes_per_s = fio(self.engine, mixed, self.targets, self.offset, told="write")
         return dataclasses.replace(run, rate=iops, bytes_per_s=bytes_per_s, reads_percent=reads_percent)
 
 

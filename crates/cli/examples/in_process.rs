@@ -29,7 +29,7 @@ const MAX_DEPTH: usize = 4096;
 /// The highest latency that is told from higher ones: an hour.
 const MAX_LATENCY_NS: u64 = 3_600_000_000_000;
 
-/// What the requests of a run do.
+/// The kind of the requests of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Work {
@@ -103,7 +103,7 @@ impl Bell for Rings {
     }
 }
 
-/// What a request in flight does, and since when.
+/// The kind of a request in flight, and the moment when it was submitted.
 #[derive(Clone, Copy)]
 struct InFlight {
     does: Work,
