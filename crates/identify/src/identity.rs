@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn a_drive_is_the_same_under_each_name_and_over_each_port() {
         let fake = Fake::new();
-        for (name, number) in [("sda", "8:0"), ("sdb", "8:16"), ("sdc", "8:32"), ("sdd", "8:48")] {
+        for (name, number) in [("sda", "8:16"), ("sdb", "8:32"), ("sdc", "8:48"), ("sdd", "8:64")] {
             fake.disk(name, number, "virtual/block", 1 << 30);
             fake.partition(name, &format!("{name}1"), 1, &format!("{number}1"), 1 << 20);
             fake.partition(name, &format!("{name}2"), 2, &format!("{number}2"), 1 << 20);
