@@ -13,7 +13,8 @@ latency is that of all runs. `read` and `wrote` are bytes that the disk read and
 from the kernel's account of the process that has the card.
 
 Latencies of a mix are those of its reads, and of flushed writes those of the flush. `half` is compared with raw writes
-that have as many bytes of reads beside them as the card's own had; its rate is that of the writes.
+that have as many bytes of reads beside them as the card's own had; its rate is that of the writes. A share times `wrote` is
+the part of the raw writes that the disk did for the card: relocation and parity included.
 """
 
 import argparse
