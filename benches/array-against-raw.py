@@ -314,7 +314,10 @@ class States:
             if state == "half":
                 self.emptied()
             self.once("write", MIB, 8, span)
-            if state != "written":
+            if state == "written":
+                # Nothing is relocated beside the reads.
+                self.card.settle()
+            else:
                 self.once("write", 16 * KIB, 64, span, random=True, total=2 * span)
         self.now = state
 
