@@ -52,6 +52,7 @@ help:
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
 	@echo 'make bench-serve         served cards against other NBD servers'
 	@echo 'make bench-files         a card in files against the raw disk'
+	@echo 'make bench-array         a card on an array against the raw disk, or drives'
 	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
 	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
@@ -248,6 +249,22 @@ bench-files: dist
 	@$(call need,curl,curl)
 	cargo build --profile dist --locked -p live --example files_speed
 	benches/files-against-raw-disk.sh $(FILES) $(DIST)
+
+# Takes some twenty minutes, on a disk that does nothing else, with room for two and a half times SIZE beside 2 GB.
+# DRIVES=/dev/disk/by-id/A,... DESTROY_DATA=yes puts the modules on drives: whatever lies on these is destroyed.
+ARRAY ?= $(BUILD)/bench-array
+RUNS ?= 5
+SECONDS ?= 3
+CELLS ?= *
+WAYS ?= nbd,in-process
+.PHONY: bench-array
+bench-array:
+	@$(call need,cc,gcc libc6-dev)
+	@$(call need,fio,fio)
+	@$(call need,python3,python3)
+	cargo build --profile dist --locked --package flashrig --bin flashrig --example in_process
+	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --runs $(RUNS) --seconds $(SECONDS) --cells '$(CELLS)' \
+		--ways $(WAYS) $(if $(SIZE),--size $(SIZE)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.

@@ -1,6 +1,7 @@
 //! A card in a folder: what it was made from, and where its modules are.
 
 use crate::error::{CardFailure, DescriptionError, Failure, StreamFailure};
+use crate::module_places;
 use card::CardConfig;
 use files::{Files, Options};
 use format::CardId;
@@ -34,6 +35,7 @@ struct Description {
 
 /// A card in a folder.
 pub struct CardDir {
+    /// The folder of the card, as it was named.
     pub dir: PathBuf,
     /// The profile that the card was made from.
     pub profile: Profile,
@@ -120,6 +122,7 @@ impl CardDir {
     fn write(&self, new: &New, text: String) -> Result<u64, Failure> {
         let shape = card::shape(&self.config);
         let options = Options { overwrite: new.overwrite, ..Options::default() };
+        module_places::may_be_made(shape, &self.paths(), new.overwrite)?;
         let files = Files::create(shape, &self.paths(), &options)?;
         let module_bytes = files.layout(0).map_or(0, |layout| layout.total_bytes());
         let named = self.dir.display().to_string();
@@ -204,7 +207,8 @@ impl CardDir {
 
     /// Starts it. The note gets each fault of a single module.
     pub fn run(&self, start: Start, note: impl FnMut(String)) -> Result<Live, Failure> {
-        let files = Files::open(&self.places())?;
+        module_places::are_apart(&self.paths())?;
+        let files = Files::open(&self.places()).map_err(module_places::why_in_use)?;
         say(&files, note);
         Live::open(media::Medium::Outside(Box::new(files)), start)
             .map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())

@@ -6,7 +6,7 @@
 pub mod args;
 mod attach_cmd;
 mod cancel;
-mod card_dir;
+pub mod card_dir;
 mod cards_cmd;
 mod compare_cmd;
 mod create_cmd;
@@ -20,6 +20,7 @@ mod fsck_cmd;
 mod generate_cmd;
 mod lifetime_cmd;
 mod message;
+mod module_places;
 mod opening;
 mod output;
 mod progress;

@@ -44,10 +44,24 @@ fn no_module(path: &Path, reason: NoModuleReason) -> FilesError {
     FilesError::NoModule { path: path.into(), reason }
 }
 
+/// The smallest division of a file whose disk has such blocks.
+fn least(shape: Shape, path: &Path, align_bytes: u32) -> Result<Layout, FilesError> {
+    if u64::from(align_bytes) > PAGE_BYTES {
+        return Err(no_module(path, NoModuleReason::BlocksTooLarge { align_bytes }));
+    }
+    Layout::new(&shape, layout::best_align(&shape, align_bytes), 0).ok_or(FilesError::BadShape { shape })
+}
+
 impl Files {
     /// Creates a module in each of these files, one for each slot, and opens them. Reserves the room for them.
     pub fn create(shape: Shape, paths: &[PathBuf], options: &Options) -> Result<Files, FilesError> {
         Files::create_on(ring()?, shape, paths, options)
+    }
+
+    /// The least number of bytes that a module takes at this path. Writes nothing.
+    pub fn module_bytes(shape: Shape, path: &Path) -> Result<u64, FilesError> {
+        let align_bytes = ring()?.align_bytes(path)?;
+        Ok(least(shape, path, align_bytes)?.total_bytes())
     }
 
     /// Opens the modules of a card, by slot. A slot without a file, or whose file can't be used, is empty, and
@@ -176,14 +190,10 @@ impl Files {
     /// Creates a blank module of this card's shape in a file, to be inserted.
     pub fn create_module(&mut self, path: &Path, options: &Options) -> Result<(), FilesError> {
         let align_bytes = self.disks.align_bytes(path)?.max(options.align_bytes);
-        if u64::from(align_bytes) > PAGE_BYTES {
-            return Err(no_module(path, NoModuleReason::BlocksTooLarge { align_bytes }));
-        }
         let shape = self.shape;
-        let align_bytes = layout::best_align(&shape, align_bytes);
-        let least = Layout::new(&shape, align_bytes, 0).ok_or(FilesError::BadShape { shape })?;
+        let least = least(shape, path, align_bytes)?;
         let made = self.disks.make(path, Make { bytes: least.total_bytes(), overwrite: options.overwrite })?;
-        let written = match Layout::new(&shape, align_bytes, made.bytes) {
+        let written = match Layout::new(&shape, least.align_bytes(), made.bytes) {
             Some(layout) => self.write_blank(path, &made, layout),
             None => Err(FilesError::BadShape { shape }),
         };

@@ -57,6 +57,15 @@ impl Identity {
         }
     }
 
+    /// Both are block devices and one drive, or the same partition of it: under two names, or over two of its ports.
+    pub fn is_same_device(&self, other: &Identity) -> bool {
+        let (Some(device), Some(other_device)) = (&self.device, &other.device) else { return false };
+        let both_devices = self.kind == TargetKind::BlockDevice && other.kind == TargetKind::BlockDevice;
+        let same_disk = || device.model.wwid.is_some() && device.model.wwid == other_device.model.wwid;
+        let same_port = device.number == other_device.number;
+        both_devices && (same_port || (same_disk() && device.partition == other_device.partition))
+    }
+
     /// A flush has something to do somewhere below; absent when nobody says.
     pub fn volatile_write_cache(&self) -> Option<bool> {
         let said: Vec<bool> = self.disks.iter().filter_map(|disk| disk.queue.volatile_write_cache()).collect();
@@ -142,5 +151,34 @@ pub(crate) fn not_a_file(named: &Path, kind: FileType) -> Option<IdentifyError> 
         Some(IdentifyError::Fifo { path })
     } else {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fake::Fake;
+
+    #[test]
+    fn a_drive_is_the_same_under_each_name_and_over_each_port() {
+        let fake = Fake::new();
+        for (name, number) in [("sda", "8:16"), ("sdb", "8:32"), ("sdc", "8:48"), ("sdd", "8:64")] {
+            fake.disk(name, number, "virtual/block", 1 << 30);
+            fake.partition(name, &format!("{name}1"), 1, &format!("{number}1"), 1 << 20);
+            fake.partition(name, &format!("{name}2"), 2, &format!("{number}2"), 1 << 20);
+        }
+        // Two ports of one disk; the other two say nothing of theirs.
+        for name in ["sda", "sdb"] {
+            fake.attribute(name, "wwid", "naa.5000c500a1b2c3d4");
+        }
+        let same = |one: &str, other: &str| fake.identity(one).is_same_device(&fake.identity(other));
+        assert!(same("sdc", "sdc") && same("sda", "sdb") && same("sda1", "sdb1"));
+        assert!(!same("sdc", "sdd") && !same("sda", "sdc") && !same("sda1", "sdb2") && !same("sda", "sda1"));
+    }
+
+    #[test]
+    fn two_files_of_a_drive_are_two() {
+        let dir = tempfile::tempdir().unwrap();
+        let of = |name: &str| crate::file(dir.path().join(name)).unwrap();
+        assert!(!of("a").is_same_device(&of("b")));
     }
 }

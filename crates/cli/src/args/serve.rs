@@ -18,7 +18,8 @@ pub struct CreateArgs {
     /// Bytes that a host sees
     #[arg(help = "What a host sees of it [default: as much as the card has]", long, value_name = "BYTES", value_parser = card_size)]
     pub size: Option<Bytes>,
-    /// Places of the modules: as many block devices or files as the card has modules [default: files in the folder]
+    /// Places of the modules: as many block devices (best by /dev/disk/by-id, whose names stay) or files as the card has
+    /// modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
     /// The contents of these devices may be destroyed

@@ -20,6 +20,24 @@ pub enum CardFailure {
     /// More or fewer files are named than the card has modules.
     #[error("the card has {modules} modules, and {found} files or devices are named for them")]
     ModuleCount { found: usize, modules: u32 },
+    /// The card has too few modules to survive the loss of one.
+    #[error("{modules} modules are too few: a card that survives the loss of one has at least {least}")]
+    TooFewModules { modules: u32, least: u32 },
+    /// One drive or file would be two modules.
+    #[error("{}: each module needs a place of its own", match .first == .second {
+        true => format!("{} is named twice", .first.display()),
+        false => format!("{} and {} are the same", .first.display(), .second.display()),
+    })]
+    SamePlace { first: PathBuf, second: PathBuf },
+    /// A module of this or another card is there.
+    #[error("{} is a module of a card: name another file, or remove it where its card is not needed", .path.display())]
+    HoldsModule { path: PathBuf },
+    /// The device has fewer bytes than a module.
+    #[error(
+        "{} has {size_bytes} bytes, and a module takes {bytes}: name a larger device, or choose a smaller --size",
+        .path.display()
+    )]
+    TooSmall { path: PathBuf, size_bytes: u64, bytes: u64 },
     /// The file of a module can't be used.
     #[error(transparent)]
     File(#[from] files::FilesError),

@@ -2,7 +2,8 @@
 
 use crate::quoted::Quoted;
 use crate::units::capacity;
-use identify::ConfirmationKind;
+use identify::{ConfirmationKind, Reason};
+use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
 
@@ -24,6 +25,15 @@ pub enum DeviceFailure {
          or give it: --serial '{value}'", .path.display()
     )]
     NotAllowed { path: PathBuf, title: Quoted, what: ConfirmationKind, value: Quoted },
+    /// Nobody said that a device may become a module.
+    #[error(
+        "{} ({title}): a module takes all of it, and what lies on it is lost; if that is meant, add --destroy-data",
+        .path.display()
+    )]
+    NotGivenAway { path: PathBuf, title: Quoted },
+    /// The device of a module is used for something else.
+    #[error("{} is in use: {reasons}", .path.display())]
+    InUse { path: PathBuf, reasons: Reasons },
     /// Another device was meant.
     #[error("{}: '{typed}' is not its {what}: nothing was written", .path.display())]
     NotConfirmed { path: PathBuf, what: ConfirmationKind, typed: Quoted },
@@ -42,4 +52,23 @@ pub enum DeviceFailure {
          --destroy-data", .path.display()
     )]
     ForeignFile { path: PathBuf },
+}
+
+/// Reasons why a device can't be had, in the order in which they can be undone.
+#[derive(Debug)]
+pub struct Reasons(Box<[Reason]>);
+
+impl From<Vec<Reason>> for Reasons {
+    fn from(reasons: Vec<Reason>) -> Reasons {
+        Reasons(reasons.into())
+    }
+}
+
+impl fmt::Display for Reasons {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, reason) in self.0.iter().enumerate() {
+            write!(f, "{}{reason}", if number == 0 { "" } else { "; " })?;
+        }
+        Ok(())
+    }
 }

@@ -1,7 +1,7 @@
 //! Reasons against overwriting a device, and the remedy for each.
 
 use super::holder::HolderKind;
-use crate::signatures::Signature;
+use crate::signatures::{Class, Signature};
 use crate::text::clean;
 use std::fmt;
 use std::io;
@@ -206,6 +206,11 @@ impl Reason {
             Reason::Partitions { path, .. } => {
                 format!("make sure that nothing on them is needed, then wipefs --all {}", quoted(path))
             }
+            Reason::Signature { path, signature } if signature.class == Class::Module => format!(
+                "make sure that its card is not needed, then dd if=/dev/zero of={} bs=4096 count=1 seek={}",
+                quoted(path),
+                signature.offset / 4096
+            ),
             Reason::Signature { path, signature } => {
                 let wipe = format!("make sure that nothing on it is needed, then wipefs --all {}", quoted(path));
                 match (signature.stubborn, signature.name) {
@@ -290,6 +295,19 @@ mod tests {
     fn a_remedy_can_be_pasted_into_a_shell() {
         assert_eq!(quoted(Path::new("/dev/disk/by-id/ata-X_1:2")), "/dev/disk/by-id/ata-X_1:2");
         assert_eq!(quoted(Path::new("/mnt/it's; rm -r")), r"'/mnt/it'\''s; rm -r'");
+    }
+
+    #[test]
+    fn a_module_is_removed_by_zeroes_in_the_place_of_each_superblock() {
+        let mut bytes = vec![0; (1 << 20) + 512];
+        for at in [0, (1 << 20) - 4096] {
+            bytes[at..at + 8].copy_from_slice(b"FLRMODUL");
+        }
+        let found = crate::signatures::find(&bytes, bytes.len() as u64).signatures;
+        let remedy = |signature| Reason::Signature { path: "/dev/sda".into(), signature }.remedy();
+        let dd = "make sure that its card is not needed, then dd if=/dev/zero of=/dev/sda bs=4096 count=1 seek=";
+        let remedies: Vec<String> = found.into_iter().map(remedy).collect();
+        assert_eq!(remedies, [format!("{dd}0"), format!("{dd}255")]);
     }
 
     #[test]

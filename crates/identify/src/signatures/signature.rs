@@ -40,6 +40,8 @@ pub enum Class {
     /// Part of a cache.
     Cache,
     Database,
+    /// Part of a card of ours.
+    Module,
 }
 
 impl fmt::Display for Class {
@@ -53,6 +55,7 @@ impl fmt::Display for Class {
             Class::Swap => "swap space",
             Class::Cache => "cache",
             Class::Database => "database disk",
+            Class::Module => "module of a card",
         })
     }
 }

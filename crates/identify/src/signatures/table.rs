@@ -2,7 +2,7 @@
 //!
 //! Offsets and bytes are facts of the formats, taken from their documentation or from the headers of the Linux kernel
 //! (`include/uapi/linux/magic.h`, `fs/*/`), and held against the list of util-linux (`libblkid/src/superblocks/*.c`),
-//! which `wipefs` uses: what is found here, it can remove.
+//! which `wipefs` uses: what is found here, it can remove, modules of our own cards excepted.
 
 use super::media::Media;
 use super::{Class, Signature};
@@ -139,6 +139,10 @@ pub(super) const MAGICS: &[Magic] = &[
 
     // Oracle ASM's disk header has its label at 20h.
     magic("Oracle ASM disk", Database, At(0x20), b"ORCLDISK"),
+
+    // docs/module-files.md: both copies of the superblock. `wipefs` does not know them.
+    magic("Flashrig superblock", Module, At(0), b"FLRMODUL"),
+    magic("Flashrig superblock (copy)", Module, back(0x1000, 0x1000), b"FLRMODUL"),
 
     // include/linux/swap.h, kernel/power/swap.c: the last ten bytes of the first page, for each page size.
     magic("swap", Swap, At(0x0ff6), b"SWAPSPACE2"), magic("swap", Swap, At(0x0ff6), b"SWAP-SPACE"),
