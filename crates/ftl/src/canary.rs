@@ -41,8 +41,6 @@ pub enum Canary {
     MapChecksumIgnored,
     /// A write leaves the checksum in the map as it was.
     ChecksumOfMapStale,
-    /// Sectors that are rebuilt because a drive is slow or missing are not compared with the map's checksums.
-    HedgeBelieved,
     /// A sector that was read ahead is given out though it was written since.
     ReadAheadStale,
     /// The place in the spare area of a sector that was read is not compared.
@@ -83,7 +81,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 35] = [
+    pub const ALL: [Canary; 34] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -101,7 +99,6 @@ impl Canary {
         Canary::ChecksumIgnored,
         Canary::MapChecksumIgnored,
         Canary::ChecksumOfMapStale,
-        Canary::HedgeBelieved,
         Canary::ReadAheadStale,
         Canary::PlaceIgnored,
         Canary::TornBelieved,
@@ -141,7 +138,6 @@ impl Canary {
             Canary::ChecksumIgnored => "checksum ignored",
             Canary::MapChecksumIgnored => "map's checksum ignored",
             Canary::ChecksumOfMapStale => "map's checksum stale",
-            Canary::HedgeBelieved => "hedged read believed",
             Canary::ReadAheadStale => "stale read-ahead given out",
             Canary::PlaceIgnored => "place ignored",
             Canary::TornBelieved => "torn stripe believed",

@@ -7,13 +7,10 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::direct_reads::{DirectRead, For, ReadRebuild};
-use crate::contents::store::{Content, stripe_of};
+use crate::contents::store::stripe_of;
 use crate::core::read_run::Wanted;
 use crate::flows::direct_reads::Findings;
 use device::Time;
-use format::Role;
-use ftl::Lba;
-use ftl::canary::{Canary, planted};
 use media::{Payload, SectorState, SectorsAt, Unit};
 
 impl Card<Storage> {
@@ -88,12 +85,8 @@ impl Card<Storage> {
         let sectors = sum.chunks_exact(self.contents.store.payload_bytes());
         for (i, payload) in (0..wanted.count).zip(sectors) {
             let payload: Option<Payload> = (!lacks_member).then(|| payload.into());
-            match payload {
-                Some(payload) if planted(Canary::HedgeBelieved) => {
-                    findings.contents.push(Content::new(Role::Data, 0, Lba(wanted.lba.0 + i), payload));
-                }
-                payload if self.find(&mut findings, &wanted, i, payload.clone()) => {}
-                _ => findings.unfit.push(i),
+            if !self.find(&mut findings, &wanted, i, payload) {
+                findings.unfit.push(i);
             }
         }
         if let Some(tag) = hedges {
