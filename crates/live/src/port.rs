@@ -155,6 +155,8 @@ impl Port {
         for request in requests {
             while !engine.session.admits(self.client) {
                 engine.session.wait_for_room(self.client);
+                // It hears nothing meanwhile: the card's own thread does.
+                engine.listening.client_waits(self.client, false);
                 self.shared.wake();
                 self.shared.room.wait_for(&mut engine, Duration::from_millis(100));
             }

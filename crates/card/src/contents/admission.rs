@@ -16,6 +16,9 @@ const SPAN_NS: u64 = 200_000_000;
 const MAX_CREDIT_NS: u64 = 5_000_000;
 /// The rate is never below this part of what was measured.
 const MIN_RATE_PART: u64 = 16;
+/// This part of the buffer is taken in each second at least: a host that was slow shows little of the modules' speed, and
+/// its next burst must not wait for seconds because of that.
+const MIN_BUFFER_PART: u64 = 4;
 /// Waiting writes are looked at again when so many sectors may be taken in.
 const BATCH_SECTORS: u64 = 16;
 
@@ -61,7 +64,7 @@ pub struct Admission {
 impl Admission {
     /// Time has come to `now`, with so much room.
     pub fn tick(&mut self, now: Time, room: &Room) {
-        self.rate = self.rate_for(room.part());
+        self.rate = self.rate_for(room.part(), u64::from(room.buffer) / MIN_BUFFER_PART);
         let elapsed = now.since_ns(self.credited).min(NS_PER_S);
         self.credited = now;
         match self.rate {
@@ -73,11 +76,11 @@ impl Admission {
         }
     }
 
-    fn rate_for(&self, part: u64) -> Option<u64> {
+    fn rate_for(&self, part: u64, least: u64) -> Option<u64> {
         if self.measured == 0 || part == FULL {
             return None;
         }
-        Some((self.measured * 2 * part / FULL).max(self.measured / MIN_RATE_PART).max(1))
+        Some((self.measured * 2 * part / FULL).max(self.measured / MIN_RATE_PART).max(least).max(1))
     }
 
     /// One more sector may be taken in.
@@ -164,6 +167,13 @@ mod tests {
             assert!(taken.abs_diff(expected) <= 60, "{used} in use, {space_free} free: {taken}");
         }
         assert_eq!(taken_in(&mut Admission::default(), 1000, 0), u64::MAX, "nothing was measured");
+    }
+
+    #[test]
+    fn no_write_waits_for_seconds_after_a_host_that_wrote_next_to_nothing() {
+        let mut admission = measured(1);
+        let taken = taken_in(&mut admission, 1000, 0);
+        assert!(taken.abs_diff(u64::from(BUFFER) / MIN_BUFFER_PART) <= 16, "{taken}");
     }
 
     #[test]
