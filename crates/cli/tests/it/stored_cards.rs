@@ -1,7 +1,7 @@
 //! Cards that earlier builds made start with today's code and hold what they held.
 //!
 //! They lie compressed in `tests/data/stored`, a folder for each. A build that changes what lies on media makes its own
-//! beside them: `MAKER=flashrig NAME=0.1.1 cargo test -p flashrig --test it stored_cards::make -- --ignored`.
+//! beside them: `MAKER=flashrig NAME=0.1.1 cargo test -p flashrig --test it stored_cards::what_is_made`.
 
 use crate::common::nbd::{Client, FLUSH, WRITE};
 use crate::common::run_in;
@@ -127,33 +127,36 @@ fn verdict(dir: &Path) -> Value {
     answer["report"]["verdict"]["state"].clone()
 }
 
+/// Starts the cards of a build, each of which holds what it held, is whole after a start and goes on.
+fn cards_start_and_hold(build: &Path) {
+    for (name, left) in LEFT {
+        eprintln!("{}: {name}", build.display());
+        let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        let card = unpacked(&build.join(name), dir.path());
+        assert_eq!(verdict(dir.path()), if left == Left::Degraded { "degraded" } else { "clean" }, "{name}");
+        let (server, mut client) = serve(&card);
+        holds_all(&mut client, left);
+        // A module that went stale is filled again.
+        until_degraded(&card, false, name);
+        holds_all(&mut client, left);
+        server.end();
+        assert_eq!(verdict(dir.path()), "clean", "{name}, ended");
+        // It is in use again, over all of its flash.
+        let (server, mut client) = serve(&card);
+        holds_all(&mut client, left);
+        live(&mut client, |_| ());
+        holds_all(&mut client, Left::Ended);
+        server.end();
+        assert_eq!(verdict(dir.path()), "clean", "{name}, written over and ended");
+    }
+}
+
 #[test]
 fn cards_of_earlier_builds_start_and_hold_what_they_held() {
     let mut builds: Vec<PathBuf> = fs::read_dir(stored()).unwrap().map(|entry| entry.unwrap().path()).collect();
     builds.sort();
     assert!(!builds.is_empty());
-    for build in builds {
-        for (name, left) in LEFT {
-            eprintln!("{}: {name}", build.display());
-            let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-            let card = unpacked(&build.join(name), dir.path());
-            assert_eq!(verdict(dir.path()), if left == Left::Degraded { "degraded" } else { "clean" }, "{name}");
-            let (server, mut client) = serve(&card);
-            holds_all(&mut client, left);
-            // A module that went stale is filled again.
-            until_degraded(&card, false, name);
-            holds_all(&mut client, left);
-            server.end();
-            assert_eq!(verdict(dir.path()), "clean", "{name}, ended");
-            // It is in use again, over all of its flash.
-            let (server, mut client) = serve(&card);
-            holds_all(&mut client, left);
-            live(&mut client, |_| ());
-            holds_all(&mut client, Left::Ended);
-            server.end();
-            assert_eq!(verdict(dir.path()), "clean", "{name}, written over and ended");
-        }
-    }
+    builds.iter().for_each(|build| cards_start_and_hold(build));
 }
 
 #[test]
@@ -168,12 +171,14 @@ fn the_stored_cards_are_small() {
     assert!(found < 2 << 20, "{found} bytes");
 }
 
-/// Makes them with the build that `MAKER` is the path of, under the name that `NAME` is.
+/// Makes such cards with this build and starts them; with `MAKER`, the path of another build, and `NAME` they are kept.
 #[test]
-#[ignore = "makes what the other tests read"]
-fn make() {
-    let maker = std::env::var_os("MAKER").expect("MAKER is the path of a build's flashrig");
-    let name = std::env::var_os("NAME").expect("NAME is the name of the build");
+fn what_is_made_to_be_stored_starts_and_holds() {
+    let unkept = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (maker, to) = match std::env::var_os("MAKER") {
+        None => (env!("CARGO_BIN_EXE_flashrig").into(), unkept.path().to_owned()),
+        Some(maker) => (maker, stored().join(std::env::var_os("NAME").expect("NAME is the name of the build"))),
+    };
     for (left_name, left) in LEFT {
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let card = dir.path().join("card");
@@ -194,8 +199,9 @@ fn make() {
             }
             Left::Ended | Left::Degraded => server.end(),
         }
-        pack(&card, &stored().join(&name).join(left_name));
+        pack(&card, &to.join(left_name));
     }
+    cards_start_and_hold(&to);
 }
 
 fn pack(card: &Path, to: &Path) {
