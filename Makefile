@@ -53,6 +53,7 @@ help:
 	@echo 'make bench-serve         served cards against other NBD servers'
 	@echo 'make bench-files         a card in files against the raw disk'
 	@echo 'make bench-array         a card on an array against the raw disk, or drives'
+	@echo 'make bench-array-full    a chart of the latency of a full card over MINUTES=10'
 	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
 	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
@@ -265,6 +266,15 @@ bench-array:
 	cargo build --profile dist --locked --package flashrig --bin flashrig --example in_process
 	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --runs $(RUNS) --seconds $(SECONDS) --cells '$(CELLS)' \
 		--ways $(WAYS) $(if $(SIZE),--size $(SIZE)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
+
+MINUTES ?= 10
+DEPTH ?= 16
+.PHONY: bench-array-full
+bench-array-full: dist
+	@$(call need,fio,fio)
+	@$(call need,python3,python3)
+	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --ways nbd --minutes $(MINUTES) --depth $(DEPTH) \
+		$(if $(SIZE),--size $(SIZE)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.

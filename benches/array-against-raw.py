@@ -5,6 +5,7 @@
     benches/array-against-raw.py --destroy-data --drives /dev/A,/dev/B  modules on drives; ALL that lies on them is lost
     make bench-array [RUNS=5] [SECONDS=3] [SIZE=4GiB] [CELLS='read-*,full-*'] [WAYS=nbd,in-process]
     make bench-array DRIVES=/dev/disk/by-id/A,... DESTROY_DATA=yes
+    make bench-array-full [MINUTES=10]                       a full card, written to for so long: a chart of its latency
 
 Needs fio with its nbd engine. FOLDER is made, and removed afterwards. The raw side is fio with io_uring and direct I/O: on
 a file of the card's size that was written once; on drives, in their second half, which the card leaves alone. No data can
@@ -140,6 +141,78 @@ def fio(engine, work, targets, offset=0, time_based=True, told=None):
         p999=percentile("99.900000"),
         longest=latency["max"] / 1e3,
     ), write["iops"], write["bw_bytes"]
+
+
+@dataclass(frozen=True)
+class Second:
+    """A second of a long run: requests that ended in it, and their latencies in microseconds."""
+
+    requests: int
+    p50: float
+    p99: float
+    longest: float
+
+
+# Places of fio's histograms: 64 for each power of two of nanoseconds.
+PLACES = 1856
+
+
+def middle_of(place):
+    """The latency in microseconds that a place of fio's histograms stands for."""
+    if place < 128:
+        return place / 1e3
+    shift = (place >> 6) - 1
+    return ((1 << (shift + 6)) + (place % 64 + 0.5) * (1 << shift)) / 1e3
+
+
+def second_of(counts):
+    requests = sum(counts)
+    held = [place for place, count in enumerate(counts) if count]
+    if not held:
+        return Second(0, 0, 0, 0)
+
+    def percentile(part):
+        seen = 0
+        for place in held:
+            seen += counts[place]
+            if seen >= part * requests:
+                return middle_of(place)
+
+    return Second(requests, percentile(0.5), percentile(0.99), middle_of(held[-1]))
+
+
+def by_seconds(engine, work, scratch):
+    """A long run, whole and second by second."""
+    logs = scratch / "seconds"
+    engine = [*engine, f"--write_hist_log={logs}", "--log_hist_msec=1000", "--clat_percentiles=1"]
+    run = fio(engine, work, [])[0]
+    lines = logs.with_name(f"{logs.name}_clat_hist.1.log").read_text().splitlines()
+    # A time, a direction, a block size and sometimes more come before the counts.
+    counts = [[int(word) for word in line.split(",")] for line in lines]
+    return run, [second_of(line[-PLACES:]) for line in counts]
+
+
+CHART_WIDTH, CHART_STEPS = 60, [1e6, 3e5, 1e5, 3e4, 1e4, 3e3, 1e3, 3e2, 1e2]
+
+
+def chart(seconds):
+    """Latency over time on a logarithmic scale: the median, the 99th percentile and the longest of each column."""
+    columns = [seconds[len(seconds) * c // CHART_WIDTH : len(seconds) * (c + 1) // CHART_WIDTH] for c in range(CHART_WIDTH)]
+    columns = [column for column in columns if column]
+    for above, step in zip([float("inf"), *CHART_STEPS], CHART_STEPS):
+        marks = ""
+        for column in columns:
+            held = {
+                "o": statistics.median(second.p50 for second in column),
+                "+": statistics.median(second.p99 for second in column),
+                "#": max(second.longest for second in column),
+            }
+            marks += next((mark for mark, value in held.items() if step <= value < above), " ")
+        label = f"{step / 1e6:.0f} s" if step >= 1e6 else f"{step / 1e3:g} ms"
+        yield f"{label:>8} |{marks}"
+    yield f"{'':>8} +{'-' * len(columns)}"
+    yield f"{'':>10}0{f'{len(seconds)} s':>{len(columns) - 1}}"
+    yield f"{'':>10}o median   + 99th percentile   # longest"
 
 
 def escaped(path):
@@ -394,6 +467,8 @@ def parse():
     parser.add_argument("--ways", default="nbd,in-process")
     parser.add_argument("--runs", type=int, default=int(env("RUNS") or 5))
     parser.add_argument("--seconds", type=float, default=float(env("SECONDS") or 3), help="of a run")
+    parser.add_argument("--minutes", type=float, default=0, help="in place of the table: a full card, written to so long")
+    parser.add_argument("--depth", type=int, default=16, help="of the writes of --minutes [default: 16]")
     parser.add_argument("--json", action="store_true", help="print JSON, with every run, in place of the table")
     parser.add_argument("--flashrig", default="target/dist/flashrig")
     parser.add_argument("--in-process", help="example in_process of crates/cli [default: beside --flashrig]")
@@ -407,6 +482,8 @@ def parse():
         parser.error("no cell has such a name")
     if not set(options.ways) <= set(WAYS):
         parser.error(f"--ways are {' and '.join(WAYS)}")
+    if options.minutes < 0 or options.depth < 1:
+        parser.error("--minutes and --depth are above 0")
     if options.runs < 1 or options.seconds <= 0:
         parser.error("--runs and --seconds are above 0")
     if options.drives and not options.destroy_data:
@@ -512,6 +589,40 @@ def carry_out(options, tell):
     return results
 
 
+def carry_out_full(options, tell):
+    """A full card is written to for minutes. How steady it is shows second by second."""
+    undo, folder, _ = create(options, options.folder)
+    with undo:
+        scratch = Path(tempfile.mkdtemp(prefix="flashrig."))
+        undo.callback(shutil.rmtree, scratch, ignore_errors=True)
+        card = OverNbd(options, folder, scratch)
+        try:
+            card.ready()
+            tell("filled, and written over twice")
+            States(card, options.size).bring_to("full")
+            work = Work("write", 16 * KIB, options.depth, span=options.size, seconds=60 * options.minutes)
+            tell(f"random writes of 16 KiB at depth {work.depth} for {options.minutes:g} minutes")
+            return by_seconds(card.engine, work, scratch)
+        finally:
+            ended(card.process)
+
+
+def print_full(options, run, seconds):
+    # The first second and the last are not whole.
+    whole = seconds[1:-1] or seconds
+    mean = statistics.fmean(second.requests for second in whole)
+    slowest = min(second.requests for second in whole)
+    if options.json:
+        told = {"card": options.card, "size_bytes": options.size, "depth": options.depth, "run": dataclasses.asdict(run)}
+        print(json.dumps(told | {"seconds": [dataclasses.asdict(second) for second in seconds]}, indent=2))
+        return
+    print(f"full card, random writes of 16 KiB at depth {options.depth}, over NBD: {run.bytes_per_s / 1e6:.0f} MB/s")
+    print("\n".join(chart(whole)))
+    times = [f"{name} {value / 1e3:.1f} ms" for name, value in
+             (("p50", run.p50), ("p99", run.p99), ("p99.9", run.p999), ("longest", run.longest))]
+    print(f"{', '.join(times)}; slowest second {100 * slowest / mean:.0f} % of the mean")
+
+
 def main():
     options = parse()
 
@@ -530,6 +641,10 @@ def main():
     try:
         if options.folder.exists():
             raise Failed(f"{options.folder} exists: name a folder that is to be made")
+        if options.minutes:
+            run, seconds = carry_out_full(options, tell)
+            tell("")
+            return print_full(options, run, seconds)
         results = carry_out(options, tell)
     except (Failed, OSError) as failed:
         tell("")
