@@ -1,12 +1,13 @@
 //! How a live card stands.
 
 use crate::engine::Engine;
+use crate::live::Live;
 use crate::pace::Pace;
-use crate::port::Live;
 use crate::settings::Settings;
 use crate::state::State;
-use crate::stats::{Buckets, Kind, Stats};
+use crate::stats::{Buckets, Kind, Recorders, Stats};
 use crate::timing::Timing;
+use crate::together;
 use card::{Health, StorageCard};
 use format::SlotState;
 use media::{Medium, Shape};
@@ -25,6 +26,9 @@ pub struct Status {
     pub degraded: bool,
     /// Bytes that can be asked for.
     pub size_bytes: u64,
+    /// Shards that the card is divided over, by address.
+    #[serde(default = "one")]
+    pub shards: u32,
     /// How long things take.
     pub timing: Timing,
     /// Whether the machine keeps up with that.
@@ -72,6 +76,10 @@ pub struct Status {
     pub hedged_reads: u64,
     /// The settings that are in force.
     pub settings: Settings,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A place for a module.
@@ -139,46 +147,74 @@ pub struct Snapshot {
 impl Live {
     /// How long things take.
     pub fn timing(&self) -> Timing {
-        self.shared.lock().timing
+        self.shards[0].shared.lock().timing
     }
 
     /// Whether the machine keeps up with that.
     pub fn pace(&self) -> Pace {
-        let mut engine = self.shared.lock();
-        let wall_ns = engine.wall_ns();
-        engine.device.lateness.pace(wall_ns)
+        let pace = |engine: &mut Engine| {
+            let wall_ns = engine.wall_ns();
+            engine.device.lateness.pace(wall_ns)
+        };
+        together::pace(&self.each(pace))
     }
 
     /// How it stands.
     pub fn status(&self) -> Status {
-        self.shared.lock().status()
+        let (statuses, recorders) = (self.each(Engine::status), self.recorders());
+        self.of_card(&statuses, &recorders)
     }
 
     /// Its modules, by slot. Looks at every erase block.
     pub fn modules(&self) -> Vec<ModuleStatus> {
-        self.shared.lock().modules()
+        together::modules(self.each(|engine| engine.modules()))
     }
 
     /// Its health, while it has power.
     pub fn health(&self) -> Option<Health> {
-        self.shared.lock().health()
+        together::health(&self.each(|engine| engine.health()))
     }
 
     /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
     /// 1 %. At most some thousand.
     pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
-        self.shared.lock().device.recorders.recorded(kind)
+        self.recorders().recorded(kind)
     }
 
-    /// All of it at once.
+    /// All of it, as of one moment in each shard.
     pub fn snapshot(&self) -> Snapshot {
-        let mut engine = self.shared.lock();
-        Snapshot {
-            status: engine.status(),
-            modules: engine.modules(),
-            health: engine.health(),
-            latencies: engine.device.recorders.buckets(),
+        let mut recorders = Recorders::new();
+        let (mut statuses, mut modules, mut healths) = (Vec::new(), Vec::new(), Vec::new());
+        for shard in &self.shards {
+            let mut engine = shard.shared.lock();
+            statuses.push(engine.status());
+            modules.push(engine.modules());
+            healths.push(engine.health());
+            recorders.add(&engine.device.recorders);
         }
+        recorders.add(&self.divided.recorders.lock());
+        Snapshot {
+            status: self.of_card(&statuses, &recorders),
+            modules: together::modules(modules),
+            health: together::health(&healths),
+            latencies: recorders.buckets(),
+        }
+    }
+
+    fn of_card(&self, shards: &[Status], recorders: &Recorders) -> Status {
+        Status { size_bytes: self.size_bytes(), stats: recorders.stats(), ..together::status(shards) }
+    }
+
+    fn each<T>(&self, look: impl Fn(&mut Engine) -> T) -> Vec<T> {
+        self.shards.iter().map(|shard| look(&mut shard.shared.lock())).collect()
+    }
+
+    /// The requests of all shards, and those that were divided.
+    fn recorders(&self) -> Recorders {
+        let mut all = Recorders::new();
+        self.shards.iter().for_each(|shard| all.add(&shard.shared.lock().device.recorders));
+        all.add(&self.divided.recorders.lock());
+        all
     }
 }
 
@@ -193,6 +229,7 @@ impl Engine {
             read_only: false,
             degraded: false,
             size_bytes: self.device.size_bytes,
+            shards: 1,
             timing: self.timing,
             pace,
             stats: self.device.recorders.stats(),
