@@ -44,7 +44,7 @@ impl Live {
         with_engine(&shard.shared, |engine| engine.act(action))
     }
 
-    /// Does the same to all shards, while no client has any of them. What only some of them have done is undone.
+    /// Does the same to all shards, while no client has any of them. An action that fails in one of them is undone in the others.
     fn act_on_all(&self, action: Action) -> Result<(), ControlError> {
         let mut engines: Vec<MutexGuard<'_, Engine>> = self.shards.iter().map(|shard| shard.shared.lock()).collect();
         let shards = self.division.shards();

@@ -42,7 +42,7 @@ impl Lane {
         Lane { shared: Arc::clone(shared), client, waits: Waits::default() }
     }
 
-    /// For [`crate::Port::listen`].
+    /// Offers to hear a slow medium, as [`crate::Port::listen`] does.
     pub fn listen(&mut self) -> Option<OwnedFd> {
         let engine = self.shared.lock();
         let State::On(card) = &engine.device.state else { return None };
@@ -52,7 +52,7 @@ impl Lane {
         Some(bell)
     }
 
-    /// For [`crate::Port::hears`].
+    /// Whether the client has to hear the medium of this shard now.
     pub fn hears(&self) -> bool {
         self.waits.hears
     }
@@ -122,7 +122,7 @@ impl Lane {
         }
     }
 
-    /// For [`crate::Port::extents`], of the shard.
+    /// Finds the parts of a range of the shard that hold something, as [`crate::Port::extents`] does.
     pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         self.shared.lock().extents(offset_bytes, len_bytes, most)
     }

@@ -119,7 +119,7 @@ impl Over {
         }
     }
 
-    /// For [`crate::Port::extents`].
+    /// Finds the parts of a range that hold something, chunk by chunk, as [`crate::Port::extents`] does.
     pub fn extents(&self, lanes: &[Lane], offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
         let division = self.router.division();
         let mut found = Vec::new();

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 
 /// A client of a card, connected until it is dropped.
 pub struct Port {
-    /// By shard.
+    /// The client's lane to each shard, in the order of shards.
     pub(crate) lanes: Vec<Lane>,
     /// The way to the shards; a card of one shard is asked without it.
     pub(crate) over: Option<Over>,

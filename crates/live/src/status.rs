@@ -1,13 +1,11 @@
 //! How a live card stands.
 
 use crate::engine::Engine;
-use crate::live::Live;
 use crate::pace::Pace;
 use crate::settings::Settings;
 use crate::state::State;
-use crate::stats::{Buckets, Kind, Recorders, Stats};
+use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
-use crate::together;
 use card::{Health, StorageCard};
 use format::SlotState;
 use media::{Medium, Shape};
@@ -144,82 +142,8 @@ pub struct Snapshot {
     pub latencies: [Buckets; Kind::ALL.len()],
 }
 
-impl Live {
-    /// How long things take.
-    pub fn timing(&self) -> Timing {
-        self.shards[0].shared.lock().timing
-    }
-
-    /// Whether the machine keeps up with that.
-    pub fn pace(&self) -> Pace {
-        let pace = |engine: &mut Engine| {
-            let wall_ns = engine.wall_ns();
-            engine.device.lateness.pace(wall_ns)
-        };
-        together::pace(&self.each(pace))
-    }
-
-    /// How it stands.
-    pub fn status(&self) -> Status {
-        let (statuses, recorders) = (self.each(Engine::status), self.recorders());
-        self.of_card(&statuses, &recorders)
-    }
-
-    /// Its modules, by slot. Looks at every erase block.
-    pub fn modules(&self) -> Vec<ModuleStatus> {
-        together::modules(self.each(|engine| engine.modules()))
-    }
-
-    /// Its health, while it has power.
-    pub fn health(&self) -> Option<Health> {
-        together::health(&self.each(|engine| engine.health()))
-    }
-
-    /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
-    /// 1 %. At most some thousand.
-    pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
-        self.recorders().recorded(kind)
-    }
-
-    /// All of it, as of one moment in each shard.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut recorders = Recorders::new();
-        let (mut statuses, mut modules, mut healths) = (Vec::new(), Vec::new(), Vec::new());
-        for shard in &self.shards {
-            let mut engine = shard.shared.lock();
-            statuses.push(engine.status());
-            modules.push(engine.modules());
-            healths.push(engine.health());
-            recorders.add(&engine.device.recorders);
-        }
-        recorders.add(&self.divided.recorders.lock());
-        Snapshot {
-            status: self.of_card(&statuses, &recorders),
-            modules: together::modules(modules),
-            health: together::health(&healths),
-            latencies: recorders.buckets(),
-        }
-    }
-
-    fn of_card(&self, shards: &[Status], recorders: &Recorders) -> Status {
-        Status { size_bytes: self.size_bytes(), stats: recorders.stats(), ..together::status(shards) }
-    }
-
-    fn each<T>(&self, look: impl Fn(&mut Engine) -> T) -> Vec<T> {
-        self.shards.iter().map(|shard| look(&mut shard.shared.lock())).collect()
-    }
-
-    /// The requests of all shards, and those that were divided.
-    fn recorders(&self) -> Recorders {
-        let mut all = Recorders::new();
-        self.shards.iter().for_each(|shard| all.add(&shard.shared.lock().device.recorders));
-        all.add(&self.divided.recorders.lock());
-        all
-    }
-}
-
 impl Engine {
-    fn status(&mut self) -> Status {
+    pub fn status(&mut self) -> Status {
         let wall_ns = self.wall_ns();
         let pace = self.device.lateness.pace(wall_ns);
         let card = self.of_card.as_ref();
@@ -282,14 +206,14 @@ impl Engine {
         }
     }
 
-    fn health(&self) -> Option<Health> {
+    pub fn health(&self) -> Option<Health> {
         match &self.device.state {
             State::On(card) => Some(card.health()),
             _ => None,
         }
     }
 
-    fn modules(&self) -> Vec<ModuleStatus> {
+    pub fn modules(&self) -> Vec<ModuleStatus> {
         let (medium, card) = match &self.device.state {
             State::On(card) => (Some(card.medium()), Some(card)),
             State::Off(medium) => (Some(medium), None),

@@ -1,12 +1,90 @@
 //! How a card stands whose shards stand each in their own way: counts add up, and the worst state is the card's.
 
+use crate::engine::Engine;
+use crate::live::Live;
 use crate::pace::Pace;
 use crate::settings::Settings;
-use crate::status::{ModuleStatus, Status};
+use crate::stats::{Kind, Recorders};
+use crate::status::{ModuleStatus, Snapshot, Status};
+use crate::timing::Timing;
 use card::{CriticalWarning, Health};
 
+impl Live {
+    /// How long things take.
+    pub fn timing(&self) -> Timing {
+        self.shards[0].shared.lock().timing
+    }
+
+    /// Whether the machine keeps up with that.
+    pub fn pace(&self) -> Pace {
+        let pace = |engine: &mut Engine| {
+            let wall_ns = engine.wall_ns();
+            engine.device.lateness.pace(wall_ns)
+        };
+        pace_of(&self.each(pace))
+    }
+
+    /// How it stands.
+    pub fn status(&self) -> Status {
+        let (statuses, recorders) = (self.each(Engine::status), self.recorders());
+        self.of_card(&statuses, &recorders)
+    }
+
+    /// Its modules, by slot. Looks at every erase block.
+    pub fn modules(&self) -> Vec<ModuleStatus> {
+        modules_of(self.each(|engine| engine.modules()))
+    }
+
+    /// Its health, while it has power.
+    pub fn health(&self) -> Option<Health> {
+        health_of(&self.each(|engine| engine.health()))
+    }
+
+    /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
+    /// 1 %. At most some thousand.
+    pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
+        self.recorders().recorded(kind)
+    }
+
+    /// All of it, as of one moment in each shard.
+    pub fn snapshot(&self) -> Snapshot {
+        let mut recorders = Recorders::new();
+        let (mut statuses, mut modules, mut healths) = (Vec::new(), Vec::new(), Vec::new());
+        for shard in &self.shards {
+            let mut engine = shard.shared.lock();
+            statuses.push(engine.status());
+            modules.push(engine.modules());
+            healths.push(engine.health());
+            recorders.add(&engine.device.recorders);
+        }
+        recorders.add(&self.divided.recorders.lock());
+        Snapshot {
+            status: self.of_card(&statuses, &recorders),
+            modules: modules_of(modules),
+            health: health_of(&healths),
+            latencies: recorders.buckets(),
+        }
+    }
+
+    fn of_card(&self, shards: &[Status], recorders: &Recorders) -> Status {
+        Status { size_bytes: self.size_bytes(), stats: recorders.stats(), ..status_of(shards) }
+    }
+
+    fn each<T>(&self, look: impl Fn(&mut Engine) -> T) -> Vec<T> {
+        self.shards.iter().map(|shard| look(&mut shard.shared.lock())).collect()
+    }
+
+    /// The requests of all shards, and those that were divided.
+    fn recorders(&self) -> Recorders {
+        let mut all = Recorders::new();
+        self.shards.iter().for_each(|shard| all.add(&shard.shared.lock().device.recorders));
+        all.add(&self.divided.recorders.lock());
+        all
+    }
+}
+
 /// The pace of all shards.
-pub(crate) fn pace(shards: &[Pace]) -> Pace {
+fn pace_of(shards: &[Pace]) -> Pace {
     shards.iter().fold(Pace::default(), |all, pace| Pace {
         most_behind_ns: all.most_behind_ns.max(pace.most_behind_ns),
         late_share: all.late_share.max(pace.late_share),
@@ -14,7 +92,7 @@ pub(crate) fn pace(shards: &[Pace]) -> Pace {
 }
 
 /// The status of all shards. Its requests are those of the first shard: the owner knows those of the card.
-pub(crate) fn status(shards: &[Status]) -> Status {
+fn status_of(shards: &[Status]) -> Status {
     let first = &shards[0];
     if shards.len() == 1 {
         return first.clone();
@@ -33,7 +111,7 @@ pub(crate) fn status(shards: &[Status]) -> Status {
         size_bytes: sum(|status| status.size_bytes),
         shards: shards.len() as u32,
         timing: first.timing,
-        pace: pace(&paces),
+        pace: pace_of(&paces),
         stats: first.stats,
         host_sectors,
         relocated_sectors,
@@ -76,7 +154,7 @@ fn settings(shards: &[Status]) -> Settings {
 }
 
 /// The modules of all shards, by slot: each slot has one module, of which each shard has a part.
-pub(crate) fn modules(shards: Vec<Vec<ModuleStatus>>) -> Vec<ModuleStatus> {
+fn modules_of(shards: Vec<Vec<ModuleStatus>>) -> Vec<ModuleStatus> {
     let count = shards.len() as u64;
     let mut shards = shards.into_iter();
     let mut all = shards.next().unwrap_or_default();
@@ -94,7 +172,7 @@ pub(crate) fn modules(shards: Vec<Vec<ModuleStatus>>) -> Vec<ModuleStatus> {
 }
 
 /// The health of all shards, which have power together.
-pub(crate) fn health(shards: &[Option<Health>]) -> Option<Health> {
+fn health_of(shards: &[Option<Health>]) -> Option<Health> {
     let mut all: Option<Health> = None;
     for shard in shards {
         let part = (*shard)?;
