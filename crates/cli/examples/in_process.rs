@@ -186,7 +186,7 @@ impl Client {
                 self.port.replies(&mut replies);
             }
             let now = Instant::now();
-            for Reply { tag, result } in replies.drain(..) {
+            for Reply { tag, result, .. } in replies.drain(..) {
                 result?;
                 let InFlight { does, began } = in_flight[tag as usize];
                 let histogram = match does {

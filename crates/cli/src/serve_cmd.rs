@@ -6,7 +6,8 @@ use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::units::capacity;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served};
-use live::{Live, Start, Timing};
+use device::SECTOR_BYTES;
+use live::{CHUNK_BYTES, Live, Start, Timing};
 use media::{Flash, Physics};
 use profile::Profile;
 use serve::{Address, Export, Limits, Security, Server, TlsFiles};
@@ -57,7 +58,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
     let server = Arc::new(Server::start(exports, &args.nbd, security, limits)?);
     for Running { export, .. } in &cards {
-        eprintln!("flashrig: {}: {}, {}", export.name, export.description, capacity(export.live.size_bytes()));
+        let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
+        let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
+        eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
     }
     for address in server.addresses() {
         eprintln!("flashrig: NBD at {address}");
@@ -206,8 +209,11 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     if let Some((disks, size_bytes)) = profile.disks_with_contents(args.size.map(|size| size.0))? {
         return disks_in_memory(name, &profile, disks, size_bytes, args);
     }
-    let config = profile.with_contents(args.size.map(|size| size.0))?;
     let timing = timing(args);
+    if args.shards > 1 {
+        return sharded(name, &profile, args);
+    }
+    let config = profile.with_contents(args.size.map(|size| size.0))?;
     // Without its times a card's flash does not fade either.
     let physics = match timing {
         Timing::Model => profile.physics()?.unwrap_or(Physics::IDEAL),
@@ -220,6 +226,30 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     Ok(running(profile.name().into(), &profile, live, socket, args))
 }
 
+/// A card whose bytes are gone when it ends, divided over shards. Times are those of a card as a whole, so it has none.
+fn sharded(name: &str, profile: &Profile, args: &ServeArgs) -> Result<Running, Failure> {
+    if timing(args) == Timing::Model {
+        return Err(OptionWithout { option: "--shards", what: "a card with its own times: it has one" }.into());
+    }
+    let size_bytes = match args.size {
+        Some(size) => size.0.next_multiple_of(SECTOR_BYTES),
+        None => profile.with_contents(None)?.ftl.user_sectors * SECTOR_BYTES,
+    };
+    let most = size_bytes / CHUNK_BYTES;
+    if u64::from(args.shards) > most {
+        return Err(ServeFailure::TooManyShards { shards: args.shards, most }.into());
+    }
+    let config = profile.with_contents(Some(Live::shard_bytes(size_bytes, args.shards)))?;
+    let physics = Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL };
+    let medium = |shard: u32| {
+        Flash::new(card::shape(&config), physics, args.seed.wrapping_add(shard.into())).without_trace().into()
+    };
+    let start = Start { config, timing: Timing::None, id: Some(card_dir::new_card_id()?), seed: args.seed };
+    let live = Live::format_shards((0..args.shards).map(medium).collect(), &start, size_bytes)
+        .map_err(|source| CardFailure::Live { card: name.into(), source })?;
+    Ok(running(profile.name().into(), profile, live, control::default_socket(profile.name()), args))
+}
+
 /// Disks take as long as disks take: without that they would be memory.
 fn disks_in_memory(
     name: &str,
@@ -230,6 +260,9 @@ fn disks_in_memory(
 ) -> Result<Running, Failure> {
     if timing(args) == Timing::None {
         return Err(ServeFailure::DisksWithoutTiming { name: name.into() }.into());
+    }
+    if args.shards > 1 {
+        return Err(OptionWithout { option: "--shards", what: "disks" }.into());
     }
     if args.control.is_some() {
         return Err(OptionWithout { option: "--control", what: "disks: they have no modules, and stay powered" }.into());

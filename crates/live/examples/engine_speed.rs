@@ -1,7 +1,10 @@
-//! Requests a second of a live card in memory, without a way in between: what the engine itself costs.
+//! Requests a second of a live card in memory, without a way in between: what the engine itself costs, and what several
+//! clients get from several shards.
+//!
+//! `cargo run --release -p live --example engine_speed -- MIB TIMES SHARDS CLIENTS`
 
 use live::{Bell, Live, Request, Start, Timing};
-use media::{Flash, Physics};
+use media::{Flash, Medium, Physics};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -11,37 +14,47 @@ impl Bell for Silent {
     fn ring(&self) {}
 }
 
+/// All clients ask at the same time, one request after the other: each takes its share.
+fn run(live: &Live, clients: u64, name: &str, requests: u64, write: bool, place: impl Fn(u64, u64) -> u64 + Sync) {
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for client in 0..clients {
+            let place = &place;
+            scope.spawn(move || {
+                let mut port = live.port(Arc::new(Silent));
+                let payload: Vec<u8> = (0..4096).map(|at| at as u8).collect();
+                let mut rng = device::Rng::stream(client, name);
+                let mut done = Vec::new();
+                for number in (client..requests).step_by(clients as usize) {
+                    let at = place(number, rng.bits()) * 4096;
+                    let request =
+                        if write { Request::write(number, at, &payload) } else { Request::read(number, at, 4096) };
+                    port.submit(&[request], &mut done);
+                    done.clear();
+                }
+            });
+        }
+    });
+    let seconds = began.elapsed().as_secs_f64();
+    println!(
+        "{name}: {:.0} requests a second, {:.2} us each",
+        requests as f64 / seconds,
+        seconds / requests as f64 * 1e6
+    );
+}
+
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let size: u64 = args.get(1).map_or(1 << 30, |mib| mib.parse::<u64>().expect("MiB") << 20);
-    let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size)).unwrap();
-    let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1).without_trace();
+    let number = |at: usize, usual: u64| args.get(at).map_or(usual, |text| text.parse().expect("a number"));
+    let (size, times, shards, clients) = (number(1, 1024) << 20, number(2, 2), number(3, 1) as u32, number(4, 1));
+    let of_shard = Live::shard_bytes(size, shards);
+    let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(of_shard)).unwrap();
+    let flash = |seed: u32| Medium::from(Flash::new(card::shape(&config), Physics::IDEAL, seed.into()).without_trace());
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
-    let live = Live::format(flash, start).unwrap();
-    let mut port = live.port(Arc::new(Silent));
-    let payload: Vec<u8> = (0..4096).map(|at| at as u8).collect();
-    let mut rng = device::Rng::stream(1, "speed");
+    let live = Live::format_shards((1..=shards).map(flash).collect(), &start, size).unwrap();
     let sectors = size / 4096;
-    let mut done = Vec::new();
-    let mut run = |name: &str, requests: u64, write: bool, mut place: Box<dyn FnMut(u64) -> u64>| {
-        let began = Instant::now();
-        for tag in 0..requests {
-            let at = place(tag) * 4096;
-            let request = if write { Request::write(tag, at, &payload) } else { Request::read(tag, at, 4096) };
-            port.submit(&[request], &mut done);
-            done.clear();
-        }
-        let seconds = began.elapsed().as_secs_f64();
-        println!(
-            "{name}: {:.0} requests a second, {:.2} us each",
-            requests as f64 / seconds,
-            seconds / requests as f64 * 1e6
-        );
-    };
-    run("fill", sectors, true, Box::new(|tag| tag));
-    let mut second = device::Rng::stream(2, "speed");
-    let times: u64 = args.get(2).map_or(2, |times| times.parse().expect("a number"));
-    run("random writes", times * sectors, true, Box::new(move |_| rng.below(sectors)));
-    run("random reads", sectors, false, Box::new(move |_| second.below(sectors)));
+    run(&live, clients, "fill", sectors, true, |number, _| number);
+    run(&live, clients, "random writes", times * sectors, true, |_, random| random % sectors);
+    run(&live, clients, "random reads", sectors, false, |_, random| random % sectors);
     println!("write amplification {:.2}", live.status().write_amplification);
 }

@@ -57,7 +57,7 @@ impl Client {
                 self.rings.recv().expect("the card is there");
                 self.port.replies(&mut replies);
             }
-            for Reply { tag, result } in replies.drain(..) {
+            for Reply { tag, result, .. } in replies.drain(..) {
                 result.expect("it writes");
                 written += 1;
                 free.push(tag);

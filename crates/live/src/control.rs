@@ -3,13 +3,15 @@
 use crate::engine::Engine;
 use crate::error::ControlError;
 use crate::extents::{cut, joined};
-use crate::port::Live;
+use crate::live::Live;
 use crate::settings::Change;
+use crate::shared::Shared;
 use crate::state::State;
 use card::InsertError;
 use device::{Device, Rng, SECTOR_BYTES, Time};
 use ftl::Lba;
 use media::{CutOutcome, Module, Physics, Shape, UnderWay};
+use parking_lot::MutexGuard;
 use session::ReplyError;
 use std::path::Path;
 
@@ -38,12 +40,46 @@ pub enum Action {
 impl Live {
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
-        self.with_engine(|engine| engine.act(action))
+        let [shard] = &self.shards[..] else { return self.act_on_all(action) };
+        with_engine(&shard.shared, |engine| engine.act(action))
+    }
+
+    /// Does the same to all shards, while no client has any of them. An action that fails in one of them is undone in the others.
+    fn act_on_all(&self, action: Action) -> Result<(), ControlError> {
+        let mut engines: Vec<MutexGuard<'_, Engine>> = self.shards.iter().map(|shard| shard.shared.lock()).collect();
+        let shards = self.division.shards();
+        let results: Vec<Result<(), ControlError>> = std::thread::scope(|scope| {
+            // A start reads much, and no shard waits for another.
+            let begun: Vec<_> = (0..)
+                .zip(&mut engines)
+                .map(|(shard, engine)| {
+                    let (engine, action) = (&mut **engine, of_shard(action, shard, shards));
+                    scope.spawn(move || engine.act(action))
+                })
+                .collect();
+            begun.into_iter().map(|done| done.join().expect("an action does not panic")).collect()
+        });
+        let failed = results.iter().any(Result::is_err);
+        for ((engine, result), shard) in engines.into_iter().zip(&results).zip(&self.shards) {
+            let mut engine = engine;
+            if failed && result.is_ok() {
+                engine.undo(action);
+            }
+            shard.shared.release(engine);
+            shard.shared.wake();
+        }
+        results.into_iter().collect()
+    }
+
+    /// Refuses what a card of several shards can't do.
+    pub(crate) fn is_whole(&self, what: &'static str) -> Result<(), ControlError> {
+        if self.shards.len() > 1 { Err(ControlError::Medium { what }) } else { Ok(()) }
     }
 
     /// Puts a module into a slot whose image was saved in a file: one of another card is refused, and so is one of
     /// another shape.
     pub fn insert_image(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        self.is_whole("inserting an image into a card of several shards")?;
         if self.with_engine(|engine| engine.files_mut().is_some()) {
             return self.insert_file(slot, path);
         }
@@ -55,14 +91,32 @@ impl Live {
         self.with_engine(|engine| engine.put_in(slot, module).map_err(|refused| refused.0))
     }
 
+    /// Does something to the first shard.
     pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
-        let mut engine = self.shared.lock();
-        let done = act(&mut engine);
-        self.shared.release(engine);
-        // Events that `act` has brought about may be due at once.
-        self.shared.wake();
-        done
+        with_engine(&self.shards[0].shared, act)
     }
+}
+
+fn with_engine<T>(shared: &Shared, act: impl FnOnce(&mut Engine) -> T) -> T {
+    let mut engine = shared.lock();
+    let done = act(&mut engine);
+    shared.release(engine);
+    // Events that `act` has brought about may be due at once.
+    shared.wake();
+    done
+}
+
+/// The action on one of several shards: of rates and of free bands each has its share.
+fn of_shard(action: Action, shard: u32, shards: u32) -> Action {
+    let Action::Set(change) = action else { return action };
+    let share = |rate: u64| {
+        let (each, more) = (rate / u64::from(shards), rate % u64::from(shards));
+        // A rate of 0 is refused by each; a share of 0 would never end.
+        if rate == 0 { 0 } else { (each + u64::from(u64::from(shard) < more)).max(1) }
+    };
+    let rebuild_bytes_per_s = change.rebuild_bytes_per_s.map(|rate| rate.map(share));
+    let target_free_bands = change.target_free_bands.map(|bands| bands.div_ceil(shards));
+    Action::Set(Change { rebuild_bytes_per_s, target_free_bands, ..change })
 }
 
 impl Engine {
@@ -78,6 +132,17 @@ impl Engine {
             }
             Action::Set(change) => self.change(change),
         }
+    }
+
+    /// Undoes what another shard could not do: a module is in all of them or in none, and so is power.
+    fn undo(&mut self, action: Action) {
+        // It was done just now, so it can be undone.
+        let _ = match action {
+            Action::PowerOn => self.power_cut(),
+            Action::Insert { slot, .. } => self.pull(slot),
+            Action::Pull { slot } => self.insert(slot, false),
+            Action::PowerCut | Action::Scrub | Action::Set(_) => Ok(()),
+        };
     }
 
     /// It has power, and has not stopped.

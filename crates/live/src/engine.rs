@@ -247,12 +247,12 @@ impl Engine {
     /// Hands out replies.
     fn deliver(&mut self, client: Option<ClientId>, replies: &mut Vec<Reply>) {
         for reply in self.replies.drain(..) {
-            let session::Reply { client: to, tag, operation, range, result, data, .. } = reply;
+            let session::Reply { client: to, tag, is_part, operation, range, result, data, .. } = reply;
             let result = result.map(|()| match operation {
                 Operation::Read => ReadData::new(data.into_sectors(), range),
                 Operation::Write | Operation::Flush | Operation::Trim => ReadData::default(),
             });
-            let reply = Reply { tag, result };
+            let reply = Reply { tag, result, is_part };
             if client == Some(to) {
                 replies.push(reply);
             } else if let Some(mailbox) = self.mailboxes.get_mut(&to) {

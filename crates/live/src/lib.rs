@@ -9,6 +9,9 @@
 //! what makes a card in memory as fast as a copy. A request that takes time (files, modelled flash) is brought to its
 //! end by a thread of the card's own, which sleeps until the next event is due.
 //!
+//! A card may be divided over shards by address. Each of them is a card of its own, with an engine, a lock and a thread,
+//! so that clients on several cores ask at the same time.
+//!
 //! Disks are run the same way, to be compared with: they hold bytes as well, and take as long as disks do.
 //!
 //! Invariants:
@@ -21,9 +24,12 @@ mod disks;
 mod engine;
 mod error;
 mod extents;
+mod lane;
 mod listening;
+mod live;
 mod memory;
 mod on_files;
+mod over;
 mod pace;
 mod port;
 mod reply;
@@ -33,16 +39,18 @@ mod state;
 mod stats;
 mod status;
 mod timing;
+mod together;
 
 pub use control::Action;
 pub use engine::Start;
 pub use error::ControlError;
+pub use live::{Live, LiveError, MAX_SHARDS};
 pub use memory::memory_bytes;
 pub use on_files::on_files;
 pub use pace::Pace;
-pub use port::{Live, LiveError, Port};
+pub use port::Port;
 pub use reply::{Bell, ReadData, Reply};
-pub use session::{ReplyError, Request};
+pub use session::{CHUNK_BYTES, ReplyError, Request};
 pub use settings::{Change, Gc, Settings};
 pub use stats::{BOUNDS_NS, Buckets, Kind, Latency, Stats};
 pub use status::{ModuleState, ModuleStatus, Snapshot, Status};

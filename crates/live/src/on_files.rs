@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::error::ControlError;
-use crate::port::Live;
+use crate::live::Live;
 use crate::state::State;
 use card::CardConfig;
 use files::{Files, Options};
@@ -30,6 +30,7 @@ pub fn on_files(config: &CardConfig) -> CardConfig {
 impl Live {
     /// Puts the module in a file into an empty slot; where there is no file, a new module is made.
     pub fn insert_file(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        self.is_whole("inserting a file into a card of several shards")?;
         self.with_engine(|engine| engine.insert_file(slot, path))
     }
 }

@@ -17,6 +17,8 @@ pub struct Reply {
     pub tag: u64,
     /// The bytes of a read (of all else nothing), or why the request did not work.
     pub result: Result<ReadData, ReplyError>,
+    /// It is the reply to a part of a request that was divided over shards.
+    pub(crate) is_part: bool,
 }
 
 /// Bytes that were read.
@@ -34,6 +36,19 @@ impl ReadData {
     /// The bytes of a range, in the sectors that hold it.
     pub(crate) fn new(sectors: Vec<SectorData>, range: ByteRange) -> ReadData {
         ReadData { sectors, before: (range.offset_bytes % SECTOR_BYTES) as usize, len: range.len_bytes as usize }
+    }
+
+    /// The bytes of neighbouring ranges that meet between sectors, in their order.
+    pub(crate) fn joined(parts: Vec<ReadData>) -> ReadData {
+        let mut all = ReadData::default();
+        for (index, part) in parts.into_iter().enumerate() {
+            if index == 0 {
+                all.before = part.before;
+            }
+            all.len += part.len;
+            all.sectors.extend(part.sectors);
+        }
+        all
     }
 
     /// How many there are.

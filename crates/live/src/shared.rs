@@ -34,6 +34,11 @@ impl Shared {
         self.engine.lock()
     }
 
+    /// The engine, unless another thread has it.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, Engine>> {
+        self.engine.try_lock()
+    }
+
     /// Has the card's own thread look at what is due.
     pub fn wake(&self) {
         // The counter is far from full: whoever reads it sets it back.

@@ -124,6 +124,10 @@ impl Backend for Powered {
     }
 
     fn finished(&mut self, request: &Finished) {
+        if request.is_part {
+            // The request counts once, when its last part has ended.
+            return;
+        }
         if !request.is_ok {
             self.recorders.errors += 1;
             return;

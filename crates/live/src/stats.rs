@@ -147,6 +147,19 @@ impl Recorders {
         buckets.bytes += bytes;
     }
 
+    /// Adds the requests that others have counted.
+    pub fn add(&mut self, others: &Recorders) {
+        for (kind, other) in self.kinds.iter_mut().zip(&others.kinds) {
+            kind.latencies.add(&other.latencies).expect("all have the same range");
+            for (count, more) in kind.buckets.counts.iter_mut().zip(other.buckets.counts) {
+                *count += more;
+            }
+            kind.buckets.sum_ns += other.buckets.sum_ns;
+            kind.buckets.bytes += other.buckets.bytes;
+        }
+        self.errors += others.errors;
+    }
+
     pub fn stats(&self) -> Stats {
         let of = |kind: Kind| self.kinds[kind as usize].latency();
         Stats {

@@ -2,7 +2,6 @@
 
 use crate::engine::Engine;
 use crate::pace::Pace;
-use crate::port::Live;
 use crate::settings::Settings;
 use crate::state::State;
 use crate::stats::{Buckets, Kind, Stats};
@@ -25,6 +24,9 @@ pub struct Status {
     pub degraded: bool,
     /// Bytes that can be asked for.
     pub size_bytes: u64,
+    /// Shards that the card is divided over, by address.
+    #[serde(default = "one")]
+    pub shards: u32,
     /// How long things take.
     pub timing: Timing,
     /// Whether the machine keeps up with that.
@@ -72,6 +74,10 @@ pub struct Status {
     pub hedged_reads: u64,
     /// The settings that are in force.
     pub settings: Settings,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A place for a module.
@@ -136,54 +142,8 @@ pub struct Snapshot {
     pub latencies: [Buckets; Kind::ALL.len()],
 }
 
-impl Live {
-    /// How long things take.
-    pub fn timing(&self) -> Timing {
-        self.shared.lock().timing
-    }
-
-    /// Whether the machine keeps up with that.
-    pub fn pace(&self) -> Pace {
-        let mut engine = self.shared.lock();
-        let wall_ns = engine.wall_ns();
-        engine.device.lateness.pace(wall_ns)
-    }
-
-    /// How it stands.
-    pub fn status(&self) -> Status {
-        self.shared.lock().status()
-    }
-
-    /// Its modules, by slot. Looks at every erase block.
-    pub fn modules(&self) -> Vec<ModuleStatus> {
-        self.shared.lock().modules()
-    }
-
-    /// Its health, while it has power.
-    pub fn health(&self) -> Option<Health> {
-        self.shared.lock().health()
-    }
-
-    /// How many requests of a kind took how long since the start: pairs of nanoseconds and a count, ascending, exact to
-    /// 1 %. At most some thousand.
-    pub fn latencies(&self, kind: Kind) -> Vec<(u64, u64)> {
-        self.shared.lock().device.recorders.recorded(kind)
-    }
-
-    /// All of it at once.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut engine = self.shared.lock();
-        Snapshot {
-            status: engine.status(),
-            modules: engine.modules(),
-            health: engine.health(),
-            latencies: engine.device.recorders.buckets(),
-        }
-    }
-}
-
 impl Engine {
-    fn status(&mut self) -> Status {
+    pub fn status(&mut self) -> Status {
         let wall_ns = self.wall_ns();
         let pace = self.device.lateness.pace(wall_ns);
         let card = self.of_card.as_ref();
@@ -193,6 +153,7 @@ impl Engine {
             read_only: false,
             degraded: false,
             size_bytes: self.device.size_bytes,
+            shards: 1,
             timing: self.timing,
             pace,
             stats: self.device.recorders.stats(),
@@ -245,14 +206,14 @@ impl Engine {
         }
     }
 
-    fn health(&self) -> Option<Health> {
+    pub fn health(&self) -> Option<Health> {
         match &self.device.state {
             State::On(card) => Some(card.health()),
             _ => None,
         }
     }
 
-    fn modules(&self) -> Vec<ModuleStatus> {
+    pub fn modules(&self) -> Vec<ModuleStatus> {
         let (medium, card) = match &self.device.state {
             State::On(card) => (Some(card.medium()), Some(card)),
             State::Off(medium) => (Some(medium), None),

@@ -24,6 +24,8 @@ pub struct Finished {
     pub submitted: Time,
     /// Whether it worked.
     pub is_ok: bool,
+    /// It was a part of a request, which ends with its last part.
+    pub is_part: bool,
 }
 
 /// A device that holds bytes. Its ids, and its time, are the session's.

@@ -48,22 +48,25 @@ impl<D: Default> Session<D> {
     }
 
     pub(crate) fn finish<B: Backend<Data = D>>(&mut self, backend: &mut B, key: usize, replies: &mut Vec<Reply<D>>) {
-        let Outstanding { client, tag, operation, range, submitted, result, data, .. } = self.requests.remove(key);
+        let Outstanding { client, tag, is_part, operation, range, submitted, result, data, .. } =
+            self.requests.remove(key);
         let tag = if planted(Canary::WrongTag) { self.swap_tag(tag, operation) } else { tag };
         self.clients.note_finished(client, operation);
-        backend.finished(&Finished { operation, len_bytes: range.len_bytes, submitted, is_ok: result.is_ok() });
+        let is_ok = result.is_ok();
+        backend.finished(&Finished { operation, len_bytes: range.len_bytes, submitted, is_ok, is_part });
         if self.clients.is_connected(client) {
-            replies.push(Reply { client, tag, operation, range, submitted, result, data });
+            replies.push(Reply { client, tag, is_part, operation, range, submitted, result, data });
         }
     }
 
     /// A planted bug: a request is acknowledged, and what is left of it is nobody's.
     fn believe(&mut self, key: usize, replies: &mut Vec<Reply<D>>) {
         let request = &mut self.requests[key];
-        let Outstanding { client, tag, operation, range, submitted, result, .. } = *request;
+        let Outstanding { client, tag, is_part, operation, range, submitted, result, .. } = *request;
         if self.clients.is_connected(client) {
             request.client = NOBODY;
-            replies.push(Reply { client, tag, operation, range, submitted, result, data: D::default() });
+            let data = D::default();
+            replies.push(Reply { client, tag, is_part, operation, range, submitted, result, data });
         }
     }
 

@@ -4,6 +4,8 @@
 //! once, keeps writes to parts of one sector in order, holds back what the device has no room for, and replies to each
 //! request once. It knows no clock, lock, thread or socket: whoever drives it says what time it is, and takes the replies.
 //!
+//! A card that is divided has a session for each shard, and a client a [`Router`] in front of them.
+//!
 //! The same session is driven by the server, whose device is a card or disks, and by the simulator of faults.
 //!
 //! Invariants:
@@ -19,16 +21,20 @@ mod backend;
 pub mod canary;
 mod client;
 mod complete;
+mod division;
 mod limits;
 mod outstanding;
 mod piece;
 mod request;
+mod router;
 mod session;
 mod slots;
 mod waiting;
 
 pub use backend::{Backend, Condition, Finished};
 pub use client::ClientId;
+pub use division::{CHUNK_BYTES, Division};
 pub use limits::{Limits, MAX_IN_FLIGHT, MAX_TRIM_BYTES, MAX_WAITING, MAX_ZEROES_BYTES};
 pub use request::{Reply, ReplyError, Request};
+pub use router::{Joined, Router, ToShard};
 pub use session::Session;

@@ -10,6 +10,7 @@ use device::{ByteRange, Operation, Time};
 pub(crate) struct Outstanding<D> {
     pub client: ClientId,
     pub tag: u64,
+    pub is_part: bool,
     pub operation: Operation,
     pub fua: bool,
     pub range: ByteRange,

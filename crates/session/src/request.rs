@@ -20,13 +20,15 @@ pub struct Request<'a> {
     pub reads_zero: bool,
     /// The range keeps its room: zeroes are written, and nothing is trimmed.
     pub keeps_room: bool,
+    /// It is a part of a request that a [`crate::Router`] has divided.
+    pub is_part: bool,
 }
 
 impl<'a> Request<'a> {
     fn new(tag: u64, operation: Operation, offset_bytes: u64, len_bytes: u32) -> Request<'a> {
-        let (bytes, fua, reads_zero, keeps_room) = (&[][..], false, false, false);
+        let (bytes, fua, reads_zero, keeps_room, is_part) = (&[][..], false, false, false, false);
         let range = ByteRange { offset_bytes, len_bytes };
-        Request { tag, operation, range, fua, bytes, reads_zero, keeps_room }
+        Request { tag, operation, range, fua, bytes, reads_zero, keeps_room, is_part }
     }
 
     /// A read; the device brings its bytes.
@@ -71,6 +73,8 @@ pub struct Reply<D> {
     pub client: ClientId,
     /// The request's tag.
     pub tag: u64,
+    /// The request is a part of one that a [`crate::Router`] has divided.
+    pub is_part: bool,
     /// The operation of the request.
     pub operation: Operation,
     /// The range of the request.

@@ -156,7 +156,7 @@ impl<D: Default> Session<D> {
         assert!(self.clients.is_connected(client), "{client:?} is not connected");
         assert!(self.admits(client), "{client:?} was not admitted");
         self.waiting.submitted(client);
-        let Request { tag, operation, range, fua, .. } = *request;
+        let Request { tag, is_part, operation, range, fua, .. } = *request;
         let refusal = refusal(backend, request);
         let data = match operation {
             Operation::Write if refusal.is_none() => backend.pack(within_sector(range), request.bytes),
@@ -165,6 +165,7 @@ impl<D: Default> Session<D> {
         let key = self.requests.insert(Outstanding {
             client,
             tag,
+            is_part,
             operation,
             fua,
             range,

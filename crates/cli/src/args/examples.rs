@@ -165,6 +165,7 @@ SIGTERM and Ctrl-C end the server in order.
 Examples:
   flashrig serve ./card --nbd unix:/tmp/card.sock
   flashrig serve memory-16 --memory --size 1GiB --nbd unix:/tmp/card.sock
+  flashrig serve memory-16 --memory --size 1GiB --shards 2 --nbd 127.0.0.1:10809
   flashrig serve tachion-400 --memory --size 4GiB --timing model \\
       --nbd 127.0.0.1:10809
   flashrig serve tachion-400 iodrive-320-mlc --memory --size 1GiB \\

@@ -52,6 +52,16 @@ pub struct ServeArgs {
         requires = "memory"
     )]
     pub size: Option<Bytes>,
+    /// Divide a card in memory over N shards by address, each with flash management of its own: clients ask on as many
+    /// cores at once
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "memory",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(live::MAX_SHARDS))
+    )]
+    pub shards: u32,
     /// Time that requests take: as long as the medium takes, or as on the card
     #[arg(long, value_name = "HOW", default_value = "none", value_parser = PossibleValuesParser::new(["none", "model"]))]
     pub timing: String,

@@ -1,6 +1,8 @@
 //! Errors of `flashrig serve`.
 
 use crate::quoted::Quoted;
+use crate::units::capacity;
+use live::CHUNK_BYTES;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -20,6 +22,9 @@ pub enum ServeFailure {
     /// The disks would be as fast as memory.
     #[error("{name} is disks: without their times they would be plain memory; add --timing model")]
     DisksWithoutTiming { name: Quoted },
+    /// A shard would hold nothing.
+    #[error("--shards {shards}: the card has room for {most}, of {} each at least", capacity(CHUNK_BYTES))]
+    TooManyShards { shards: u32, most: u64 },
     /// The server does not start.
     #[error(transparent)]
     Serve(#[from] serve::ServeError),

@@ -70,6 +70,9 @@ pub fn status(reply: &StatusReply) -> String {
     out.push_str(&format!("errors: {}\n\n", grouped(stats.errors)));
     let mut table = Table::new([Align::Left; 2]);
     let mut row = |name: &str, text: String| table.row([name.to_owned(), text]);
+    if status.shards > 1 {
+        row("shards", grouped(status.shards.into()));
+    }
     row("filled", percent(status.fill));
     row("write amplification", three_digits(status.write_amplification));
     row("free bands", format!("{} of {}", grouped(status.free_bands.into()), grouped(status.bands.into())));

@@ -15,19 +15,19 @@ impl Bell for Rings {
     }
 }
 
-struct Client {
-    port: Port,
-    rings: Receiver<()>,
+pub(crate) struct Client {
+    pub port: Port,
+    pub rings: Receiver<()>,
     tag: u64,
 }
 
 impl Client {
-    fn new(live: &Live) -> Client {
+    pub fn new(live: &Live) -> Client {
         let (sender, rings) = sync_channel(1);
         Client { port: live.port(Arc::new(Rings(sender))), rings, tag: 0 }
     }
 
-    fn call(&mut self, request: Request) -> Reply {
+    pub fn call(&mut self, request: Request) -> Reply {
         self.tag += 1;
         let mut replies = Vec::new();
         self.port.submit(&[Request { tag: self.tag, ..request }], &mut replies);
@@ -39,18 +39,18 @@ impl Client {
         replies.pop().expect("one")
     }
 
-    fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) {
+    pub fn write(&mut self, offset: u64, bytes: &[u8], fua: bool) {
         self.call(Request::write(0, offset, bytes).with_fua(fua)).result.expect("written");
     }
 
-    fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
+    pub fn read(&mut self, offset: u64, len: u32) -> Vec<u8> {
         self.call(Request::read(0, offset, len)).result.expect("read").to_vec()
     }
 }
 
-const SIZE: u64 = 64 << 20;
+pub(crate) const SIZE: u64 = 64 << 20;
 
-fn start(card: &str, timing: Timing) -> Start {
+pub(crate) fn start(card: &str, timing: Timing) -> Start {
     let config = profile::Profile::builtin(card).unwrap().with_contents(Some(SIZE)).unwrap();
     Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1 }
 }
@@ -62,7 +62,7 @@ fn fresh(card: &str, timing: Timing) -> Live {
 }
 
 /// Writes, trims, zeroes and reads of any alignment, twice the card's size in all.
-fn a_while(client: &mut Client, plain: &mut [u8], seed: u64, requests: u32) {
+pub(crate) fn a_while(client: &mut Client, plain: &mut [u8], seed: u64, requests: u32) {
     let mut rng = Rng::stream(seed, "requests");
     for i in 0..requests {
         let align = [1, 512, 4096, 4096, 4096][rng.below(5) as usize];
@@ -95,7 +95,7 @@ fn a_while(client: &mut Client, plain: &mut [u8], seed: u64, requests: u32) {
     }
 }
 
-fn is_as(client: &mut Client, plain: &[u8]) {
+pub(crate) fn is_as(client: &mut Client, plain: &[u8]) {
     for offset in (0..SIZE).step_by(1 << 20) {
         let read = client.read(offset, 1 << 20);
         assert!(read == plain[offset as usize..][..1 << 20], "the MiB at {offset}");

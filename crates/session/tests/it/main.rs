@@ -6,4 +6,5 @@ mod model;
 mod order;
 mod pieces;
 mod replies;
+mod shards;
 mod waiting;

@@ -25,6 +25,8 @@ pub fn any_pace() -> impl Strategy<Value = Pace> {
 #[derive(Clone, Debug)]
 struct InFlight {
     due: Time,
+    /// Requests that were submitted before it.
+    number: usize,
     id: RequestId,
     request: device::Request,
     /// A write has whole sectors, merged with their contents when it was submitted; a flush the bytes it makes durable.
@@ -39,6 +41,8 @@ pub struct Model {
     rng: Rng,
     pub bytes: Vec<u8>,
     pub durable: Vec<u8>,
+    /// The flush of which `durable` is: an older one that ends later takes nothing back.
+    flushed: usize,
     in_flight: Vec<InFlight>,
     pub max_in_flight: usize,
     /// Requests in the order in which they were submitted.
@@ -55,6 +59,7 @@ impl Model {
             pace,
             rng: Rng::stream(seed, "model"),
             durable: bytes.clone(),
+            flushed: 0,
             bytes,
             in_flight: Vec::new(),
             max_in_flight: 0,
@@ -69,14 +74,15 @@ impl Model {
     }
 
     fn complete(&mut self, done: InFlight, completions: &mut Vec<Completion<Vec<u8>>>) {
-        let InFlight { id, request, bytes, .. } = done;
+        let InFlight { number, id, request, bytes, .. } = done;
         let range = request.range.offset_bytes as usize..request.range.end_bytes() as usize;
         let mut data = Vec::new();
         match request.operation {
             Operation::Read => data = self.bytes[range].to_vec(),
             Operation::Write => self.bytes[Model::sectors(&request)].copy_from_slice(&bytes),
             Operation::Trim => self.bytes[range].fill(0),
-            Operation::Flush => self.durable = bytes,
+            Operation::Flush if number < self.flushed => {}
+            Operation::Flush => (self.durable, self.flushed) = (bytes, number),
         }
         completions.push(Completion { id, result: Ok(()), data, parts: Parts::default() });
     }
@@ -112,6 +118,7 @@ impl Backend for Model {
         assert!(self.in_flight.iter().all(|other| other.id != id));
         let device::Request { operation, range, fua, data } = request;
         let request = device::Request { operation, range, fua, data: () };
+        let number = self.submitted.len();
         self.submitted.push(request);
         let bytes = match request.operation {
             Operation::Write => {
@@ -124,7 +131,7 @@ impl Backend for Model {
             Operation::Flush => self.bytes.clone(),
             Operation::Read | Operation::Trim => Vec::new(),
         };
-        let mut done = InFlight { due: now, id, request, bytes };
+        let mut done = InFlight { due: now, number, id, request, bytes };
         match self.pace {
             Pace::AtOnce => return self.complete(done, completions),
             Pace::InOrder => done.due = now + 100,

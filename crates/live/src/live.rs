@@ -1,0 +1,156 @@
+//! A live card as its owner sees it: its shards, each with an engine and a thread.
+
+use crate::clock;
+use crate::engine::{Engine, Start};
+use crate::lane::Lane;
+use crate::over::{Divided, Over};
+use crate::port::Port;
+use crate::reply::Bell;
+use crate::shared::Shared;
+use card::OpenError;
+use device::Device;
+use disk::{ArrayConfig, DiskError};
+use format::CardId;
+use media::Medium;
+use session::{CHUNK_BYTES, Division};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::JoinHandle;
+
+/// A card that runs by the clock. Its own threads end, and the card is shut down in order, when it is dropped or
+/// [`Live::shut_down`] is called.
+pub struct Live {
+    pub(crate) shards: Vec<Shard>,
+    pub(crate) division: Division,
+    pub(crate) divided: Arc<Divided>,
+    /// Clients that were connected so far.
+    clients: AtomicUsize,
+}
+
+/// A part of a card that is a card of its own.
+pub(crate) struct Shard {
+    pub shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// The highest number of shards.
+pub const MAX_SHARDS: u32 = 64;
+
+/// The parameters with which a shard is started: each has its own name, so that none is taken for another.
+fn start_of_shard(start: &Start, shard: u32) -> Start {
+    let name = |CardId(mut bytes): CardId| {
+        bytes.iter_mut().rev().zip(shard.to_le_bytes()).for_each(|(byte, of_shard)| *byte ^= of_shard);
+        CardId(bytes)
+    };
+    Start { id: start.id.map(name), seed: start.seed.wrapping_add(shard.into()), ..start.clone() }
+}
+
+impl Live {
+    /// Makes a card on a medium whose contents are lost.
+    pub fn format(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
+        let card = Engine::format(medium.into(), &start)?;
+        Live::run(Engine::around(card, start, None))
+    }
+
+    /// Makes a card of so many bytes that is divided over shards, each on a medium whose contents are lost. `start` has
+    /// the configuration of a shard, which holds at least [`Live::shard_bytes`].
+    ///
+    /// # Panics
+    /// When there are no media, or more than [`MAX_SHARDS`].
+    pub fn format_shards(media: Vec<Medium>, start: &Start, size_bytes: u64) -> Result<Live, LiveError> {
+        let division = Division::new(media.len() as u32, CHUNK_BYTES, size_bytes);
+        assert!(division.shards() <= MAX_SHARDS, "{} shards", division.shards());
+        let engine = |(shard, medium)| {
+            let start = start_of_shard(start, shard);
+            let card = Engine::format(medium, &start)?;
+            assert!(card.capacity_bytes() >= division.shard_bytes(shard), "shard {shard} is too small");
+            Ok(Engine::around(card, start, None))
+        };
+        let engines = (0..).zip(media).map(engine).collect::<Result<_, OpenError>>()?;
+        Live::run_shards(engines, division)
+    }
+
+    /// Bytes of the largest of the shards that a card of so many bytes is divided over.
+    pub fn shard_bytes(size_bytes: u64, shards: u32) -> u64 {
+        Division::new(shards, CHUNK_BYTES, size_bytes).shard_bytes(0)
+    }
+
+    /// Starts the card that lies on a medium.
+    pub fn open(medium: impl Into<Medium>, start: Start) -> Result<Live, LiveError> {
+        let (card, report) = Engine::open(medium.into(), &start).map_err(|failed| LiveError::Open(failed.0))?;
+        Live::run(Engine::around(card, start, Some(report)))
+    }
+
+    /// Disks that hold so many bytes in memory, and take as long as disks do.
+    pub fn disks(config: ArrayConfig, size_bytes: u64, seed: u64) -> Result<Live, LiveError> {
+        Live::run(Engine::around_disks(config, size_bytes, seed)?)
+    }
+
+    fn run(engine: Engine) -> Result<Live, LiveError> {
+        let division = Division::new(1, CHUNK_BYTES, engine.device.size_bytes);
+        Live::run_shards(vec![engine], division)
+    }
+
+    fn run_shards(engines: Vec<Engine>, division: Division) -> Result<Live, LiveError> {
+        let (divided, clients) = (Arc::new(Divided::new()), AtomicUsize::new(0));
+        let mut live = Live { shards: Vec::new(), division, divided, clients };
+        for engine in engines {
+            let shared = Arc::new(Shared::new(engine)?);
+            let for_thread = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name("card".into()).spawn(move || clock::run(&for_thread))?;
+            live.shards.push(Shard { shared, thread: Some(thread) });
+        }
+        Ok(live)
+    }
+
+    /// Connects a client. `bell` rings when there are replies that [`Port::submit`] has not handed out.
+    pub fn port(&self, bell: Arc<dyn Bell>) -> Port {
+        let lanes: Vec<Lane> = self.shards.iter().map(|shard| Lane::new(&shard.shared, Arc::clone(&bell))).collect();
+        let number = self.clients.fetch_add(1, Ordering::Relaxed);
+        let over = (lanes.len() > 1).then(|| Over::new(self.division, &self.divided, number % lanes.len()));
+        Port { lanes, over }
+    }
+
+    /// Bytes that a client can address.
+    pub fn size_bytes(&self) -> u64 {
+        self.division.size_bytes()
+    }
+
+    /// The number of shards that the card is divided over.
+    pub fn shards(&self) -> u32 {
+        self.division.shards()
+    }
+
+    /// Writes what is only in the buffer, and ends. Requests are refused from now on.
+    pub fn shut_down(&mut self) {
+        for shard in &self.shards {
+            shard.shared.stops.store(true, Ordering::SeqCst);
+            shard.shared.wake();
+        }
+        for shard in &mut self.shards {
+            // A panic of the thread is its own message.
+            let _ = shard.thread.take().map(JoinHandle::join);
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.shut_down();
+    }
+}
+
+/// Why a card was not started.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// It can't be made of, or found on, its medium.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There are no such disks.
+    #[error(transparent)]
+    Disks(#[from] DiskError),
+    /// The system refuses a thread or a descriptor.
+    #[error("the system refuses what a card needs to run: {0}")]
+    System(#[from] io::Error),
+}
