@@ -46,10 +46,45 @@ pub struct CardDir {
     id: CardId,
 }
 
+/// The profile of a new card.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// A built-in card's name, or the path of a file.
+    Named(&'a str),
+    /// The text of a file that is nowhere yet.
+    Text {
+        /// The name of the card.
+        name: &'a str,
+        /// The contents of the file.
+        text: &'a str,
+    },
+}
+
+impl Source<'_> {
+    fn read(self) -> Result<(Profile, String), Failure> {
+        match self {
+            Source::Text { name, text } => Ok((Profile::parse(text, &format!("{name}.toml"))?, text.to_owned())),
+            Source::Named(card) => {
+                // A name that is none has its own message.
+                let profile = Profile::open(card)?;
+                let text = match Profile::builtin_text(card) {
+                    Some(text) => text.to_owned(),
+                    None => {
+                        let path = Path::new(card);
+                        std::fs::read_to_string(path)
+                            .map_err(|source| StreamFailure::Unreadable { path: path.into(), source })?
+                    }
+                };
+                Ok((profile, text))
+            }
+        }
+    }
+}
+
 /// The options of a new card.
 pub struct New<'a> {
-    /// Name or path of the profile.
-    pub card: &'a str,
+    /// The profile that it is made from.
+    pub source: Source<'a>,
     /// Settings that differ from the profile.
     pub settings: &'a [String],
     /// Bytes that a host sees; `None`: as many as the card has.
@@ -75,25 +110,26 @@ fn something_in(dir: &Path, modules: &[PathBuf]) -> Option<PathBuf> {
 }
 
 impl CardDir {
-    /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
-    pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
+    /// Refuses a folder that holds a card, or anything but the modules that are to become one.
+    pub fn may_be_made(dir: &Path, modules: &[PathBuf]) -> Result<(), Failure> {
         if is_card(dir) {
             return Err(CardFailure::CardExists { dir: dir.into() }.into());
         }
-        if let Some(found) = something_in(dir, new.modules) {
-            return Err(CardFailure::FolderNotEmpty { dir: dir.into(), found }.into());
+        match something_in(dir, modules) {
+            Some(found) => Err(CardFailure::FolderNotEmpty { dir: dir.into(), found }.into()),
+            None => Ok(()),
         }
-        let text = match Profile::builtin_text(new.card) {
-            Some(text) => text.to_owned(),
-            None => {
-                // A name that is none has its own message.
-                Profile::open(new.card)?;
-                let path = Path::new(new.card);
-                std::fs::read_to_string(path)
-                    .map_err(|source| StreamFailure::Unreadable { path: path.into(), source })?
-            }
-        };
-        let mut profile = Profile::open(new.card)?;
+    }
+
+    /// Makes the folder of a card, if it is not there.
+    pub fn make_folder(dir: &Path) -> Result<(), Failure> {
+        Ok(std::fs::create_dir_all(dir).map_err(|source| StreamFailure::Unwritable { path: dir.into(), source })?)
+    }
+
+    /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
+    pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
+        CardDir::may_be_made(dir, new.modules)?;
+        let (mut profile, text) = new.source.read()?;
         for setting in new.settings {
             profile.set(setting)?;
         }
@@ -106,9 +142,8 @@ impl CardDir {
         if modules.len() != shape.modules as usize {
             return Err(CardFailure::ModuleCount { found: modules.len(), modules: shape.modules }.into());
         }
-        let unwritable = |source| StreamFailure::Unwritable { path: dir.into(), source };
         let made_dir = !dir.exists();
-        std::fs::create_dir_all(dir).map_err(unwritable)?;
+        CardDir::make_folder(dir)?;
         let made = CardDir { dir: dir.into(), profile, config, modules, id: new_card_id()? };
         let written = made.write(new, text);
         if written.is_err() && made_dir {

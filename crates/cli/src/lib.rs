@@ -14,6 +14,7 @@ mod ctl_cmd;
 mod database_card;
 mod database_cmd;
 mod database_model;
+mod drive_array;
 mod error;
 mod fit_cmd;
 mod fsck_cmd;

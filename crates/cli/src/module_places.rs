@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// The least number of modules of a card that is to survive the loss of one. A card of a single module promises no such
 /// thing.
-const MIN_MODULES: u32 = 3;
+pub const MIN_MODULES: u32 = 3;
 /// The beginning of a superblock (docs/module-files.md).
 const MODULE_MAGIC: &[u8; 8] = b"FLRMODUL";
 

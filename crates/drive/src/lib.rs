@@ -22,6 +22,7 @@ pub mod record;
 mod ring;
 mod sequence;
 mod size;
+pub mod sweep;
 mod worker;
 
 pub use drive::{Drive, DriveOptions, assumed_write_bw_bytes};

@@ -39,7 +39,7 @@ const MAX_PADDING_SHARE: u64 = 8;
 /// The alignment of units on a disk that takes multiples of `min_bytes`: whole pages, if they cost no more than an
 /// eighth. File systems carry out direct writes to parts of their blocks one at a time, and drives read the bytes
 /// around them.
-pub(crate) fn best_align(shape: &Shape, min_bytes: u32) -> u32 {
+fn best_align(shape: &Shape, min_bytes: u32) -> u32 {
     let needed = frame::unit_bytes(shape).next_multiple_of(min_bytes.into());
     let paged = needed.next_multiple_of(PAGE_BYTES);
     if paged - needed <= needed / MAX_PADDING_SHARE { PAGE_BYTES as u32 } else { min_bytes }
@@ -82,6 +82,12 @@ impl Layout {
         let total_bytes = if total_bytes == 0 { min_bytes } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
         let fits = (min_bytes..=MAX_BYTES).contains(&total_bytes);
         fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, total_bytes })
+    }
+
+    /// The smallest layout of a module on a disk that takes multiples of `min_bytes`, which divides a page. `None` if
+    /// there can be no such module.
+    pub fn least(shape: &Shape, min_bytes: u32) -> Option<Layout> {
+        Layout::new(shape, best_align(shape, min_bytes), 0)
     }
 
     /// The shape of the card that the module belongs to.

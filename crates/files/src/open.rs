@@ -5,7 +5,7 @@ use crate::disks::{Disks, Handle, IoKind, Make, Opened};
 use crate::erase::Pages;
 use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
-use crate::layout::{self, COPIES, Layout};
+use crate::layout::{COPIES, Layout};
 use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
@@ -49,13 +49,18 @@ fn least(shape: Shape, path: &Path, align_bytes: u32) -> Result<Layout, FilesErr
     if u64::from(align_bytes) > PAGE_BYTES {
         return Err(no_module(path, NoModuleReason::BlocksTooLarge { align_bytes }));
     }
-    Layout::new(&shape, layout::best_align(&shape, align_bytes), 0).ok_or(FilesError::BadShape { shape })
+    Layout::least(&shape, align_bytes).ok_or(FilesError::BadShape { shape })
 }
 
 impl Files {
     /// Creates a module in each of these files, one for each slot, and opens them. Reserves the room for them.
     pub fn create(shape: Shape, paths: &[PathBuf], options: &Options) -> Result<Files, FilesError> {
         Files::create_on(ring()?, shape, paths, options)
+    }
+
+    /// The alignment that requests to a module at this path need, in bytes. Writes nothing.
+    pub fn align_bytes(path: &Path) -> Result<u32, FilesError> {
+        ring()?.align_bytes(path)
     }
 
     /// The least number of bytes that a module takes at this path. Writes nothing.

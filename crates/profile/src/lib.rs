@@ -54,6 +54,7 @@ mod builtin;
 mod capacity;
 mod device_config;
 mod disks;
+mod drive_array;
 mod error;
 mod explain;
 mod figures;
@@ -72,6 +73,7 @@ mod units;
 
 pub use capacity::Capacities;
 pub use device_config::DeviceConfig;
+pub use drive_array::{DriveArray, MeasuredArray};
 pub use error::{KnownKey, Place, Problem, ProfileError};
 pub use figures::Figures;
 pub use host::Host;

@@ -149,8 +149,14 @@ What a host writes to such a card is durable when it is flushed, or written with
 FUA: a process that holds a buffer is no capacitor. Modules in files can be
 pulled, moved, copied and put back like those of any card.
 
+With --modules and without --card the drives or files are measured for some ten
+seconds, within the room of their modules, and the card gets the size of units
+and the buffer that suit them; card.toml says why.
+
 Examples:
   flashrig create ./card --size 8GiB
+  flashrig create ./card --size 1200GB --destroy-data \\
+      --modules /dev/sdb,/dev/sdc,/dev/sdd,/dev/sde
   flashrig create ./card --card iodrive-320-mlc --size 8GiB
   flashrig create ./card --card drive-array-16 --size 1200GB \\
       --set geometry.modules=4 --set ftl.stripe_width=4 \\

@@ -12,16 +12,20 @@ pub struct CreateArgs {
     /// The folder of the card; it is made
     #[arg(value_hint = ValueHint::DirPath)]
     pub dir: PathBuf,
-    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /)
-    #[arg(long, value_name = "CARD", default_value = "tachion-400")]
-    pub card: String,
+    /// A built-in card, or the path of a TOML file (it ends in .toml or has a /) [default: tachion-400; with --modules
+    /// an array whose layout is chosen by measuring them]
+    #[arg(long, value_name = "CARD")]
+    pub card: Option<String>,
     /// Bytes that a host sees
-    #[arg(help = "What a host sees of it [default: as much as the card has]", long, value_name = "BYTES", value_parser = card_size)]
+    #[arg(help = "What a host sees of it [default: as much as the card or the smallest drive has]", long, value_name = "BYTES", value_parser = card_size)]
     pub size: Option<Bytes>,
     /// Places of the modules: as many block devices (best by /dev/disk/by-id, whose names stay) or files as the card has
     /// modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
+    /// Do not measure the modules: an array of them has units of 64 KiB and a buffer of 64 MiB
+    #[arg(long, requires = "modules", conflicts_with = "card")]
+    pub quick: bool,
     /// The contents of these devices may be destroyed
     #[arg(help = "What lies on these devices may be destroyed", long, requires = "modules")]
     pub destroy_data: bool,

@@ -23,6 +23,12 @@ pub enum CardFailure {
     /// The card has too few modules to survive the loss of one.
     #[error("{modules} modules are too few: a card that survives the loss of one has at least {least}")]
     TooFewModules { modules: u32, least: u32 },
+    /// Files have no size that a card could follow from.
+    #[error("files are as large as their card: say with --size how much a host is to see of it")]
+    NoSize,
+    /// The file system of a module is in memory.
+    #[error("{}: its file system can't write directly, so memory would be measured: --quick measures nothing", .path.display())]
+    NotMeasured { path: PathBuf },
     /// One drive or file would be two modules.
     #[error("{}: each module needs a place of its own", match .first == .second {
         true => format!("{} is named twice", .first.display()),

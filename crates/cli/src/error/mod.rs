@@ -92,6 +92,7 @@ impl Failure {
     pub fn is_cancelled(&self) -> bool {
         match self {
             Failure::Fit(FitFailure::Fit(error)) => error.is_cancelled(),
+            Failure::Device(DeviceFailure::Drive(::drive::DriveError::Cancelled)) => true,
             Failure::Run(RunFailure::Run(target::RunError::Cancelled))
             | Failure::Database(DatabaseFailure::Database(::database::DatabaseError::Cancelled)) => true,
             Failure::Review(ReviewFailure::Point(error) | ReviewFailure::Validate(ValidateError::Point(error))) => {

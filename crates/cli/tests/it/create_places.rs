@@ -43,7 +43,11 @@ impl Places {
     fn try_create(&self, card: &Path, more: &[&str]) -> std::process::Output {
         let named: Vec<&str> = self.modules.iter().map(|path| path.to_str().unwrap()).collect();
         let size: &[&str] = if more.contains(&"--size") { &[] } else { &["--size", "48MiB"] };
-        command().arg("create").arg(card).args(size).args(["--modules", &named.join(",")]).args(more).output().unwrap()
+        // Without a card's name the modules would be measured.
+        let named_card: &[&str] = if more.contains(&"--card") { &[] } else { &["--card", "tachion-400"] };
+        let modules = named.join(",");
+        let words = [size, named_card, &["--modules", &modules], more].concat();
+        command().arg("create").arg(card).args(words).output().unwrap()
     }
 
     /// Makes a card of the modules, which is refused, and leaves all as it is.

@@ -3,6 +3,7 @@
 mod architecture;
 mod common;
 mod compare;
+mod create_measured;
 mod create_places;
 mod ctl;
 mod examples;

@@ -203,7 +203,7 @@ fn a_full_disk_under_a_module_costs_the_module_and_nothing_else() {
         .map(|slot| if slot == 6 { on_disk.clone() } else { dir.path().join(format!("module-{slot}")) })
         .map(|path| path.display().to_string())
         .collect();
-    let card = create(dir.path(), &["--modules", &modules.join(",")]);
+    let card = create(dir.path(), &["--card", "tachion-400", "--modules", &modules.join(",")]);
     let (_server, mut client) = serve(&card);
     disk.take_room_of(&on_disk);
     for version in 1..4 {
@@ -302,7 +302,7 @@ fn a_disk_under_a_module_that_fails_costs_the_module_and_nothing_else() {
         .map(|slot| if slot == 6 { disk.device.0.clone().into() } else { dir.path().join(format!("module-{slot}")) })
         .map(|path: PathBuf| path.display().to_string())
         .collect();
-    let card = create(dir.path(), &["--modules", &modules.join(","), "--destroy-data"]);
+    let card = create(dir.path(), &["--card", "tachion-400", "--modules", &modules.join(","), "--destroy-data"]);
     let (_server, mut client) = serve(&card);
     write_all(&mut client, 1);
     disk.fail(true);
@@ -390,7 +390,10 @@ fn what_is_typed_wrong_is_said_in_one_line() {
         (&["create", card, "--size", "48MiB"], "holds a card already"),
         (&["create", nowhere, "--card", "tachyon"], "unknown card"),
         (&["create", nowhere, "--card", "sas-raid10-6"], "no contents"),
-        (&["create", nowhere, "--size", "10MiB", "--modules", "a,b"], "16 modules"),
+        (&["create", nowhere, "--size", "10MiB", "--card", "tachion-400", "--modules", "a,b"], "16 modules"),
+        (&["create", nowhere, "--size", "10MiB", "--modules", "a,b"], "2 modules are too few"),
+        (&["create", nowhere, "--modules", "a,b,c"], "say with --size"),
+        (&["create", nowhere, "--quick"], "--modules"),
         (&["create", "/proc/nothing/card", "--size", "48MiB"], "/proc/nothing"),
         (&["serve", nowhere, "--nbd", "unix:/tmp/x"], "there is no such folder; flashrig create "),
         (&["serve", empty, "--nbd", "unix:/tmp/x"], "no card lies in this folder; flashrig create "),

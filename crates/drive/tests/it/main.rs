@@ -4,3 +4,4 @@ mod common;
 mod devices;
 mod files;
 mod recording;
+mod sweep;

@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Cuts the power of a guest whose card lies on NVMe drives, and verifies every write that was flushed.
+
+The guest is a Debian kernel with the flashrig command and busybox in an initial RAM disk, in QEMU's software emulation.
+It has four NVMe drives: two with logical blocks of 512 bytes, two with 4,096. In the first life it makes a card of them,
+serves it, attaches it over NBD, and writes blocks, each followed by a flush and a line on its console. Then QEMU is
+killed. QEMU has logged each write and flush of each drive; the drives of the next life have all that a flush covered, and
+of the later writes a random part, as after a power cut of drives with volatile caches. The next life starts the card,
+reads every block that was acknowledged, checks that it is the acknowledged version or a later one, and writes on.
+
+    benches/guest-power-cuts.py --flashrig target/release/flashrig --cuts 3 --seed 1
+
+Needs qemu-system-x86, linux-image-amd64, busybox-static, nbd-client, cpio and kmod of Debian, and 3 GB in --work.
+"""
+
+import argparse
+import base64
+import glob
+import os
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+DRIVES = [512, 512, 4096, 4096]
+DRIVE_BYTES = 256 << 20
+BLOCK_BYTES = 64 << 10
+BLOCKS = 48
+CARD_BYTES = 32 << 20
+# Seconds that a life may take to come to its first acknowledged write, under emulation on a busy machine.
+LIFE_SECONDS = 400
+LOG_FLUSH, LOG_FUA, LOG_DISCARD = 1, 2, 4
+
+INIT = r"""#!/bin/sh
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+for module in $(cat /modules/order); do insmod /modules/$module || echo "no $module"; done
+ip link set lo up
+sleep 1
+drives=$(ls -d /dev/nvme*n1 | tr '\n' ',' | sed 's/,$//')
+echo "GUEST drives $drives"
+for queue in /sys/block/nvme*/queue; do
+    echo "GUEST $queue $(cat $queue/logical_block_size) $(cat $queue/write_cache) $(cat $queue/discard_granularity)"
+done
+fail() { echo "GUEST FAILED $*"; poweroff -f; }
+if [ ! -e /card/card.toml ]; then
+    flashrig create /card --size @CARD_BYTES@ --quick --destroy-data --modules $drives \
+        --set geometry.dies_per_channel=2 --set geometry.blocks_per_plane=14304 || fail create
+    echo "GUEST CARD $(base64 /card/card.toml | tr -d '\n')"
+fi
+flashrig serve /card --nbd 127.0.0.1:10809 & server=$!
+tries=0
+until nbd-client 127.0.0.1 10809 /dev/nbd0 -b 4096 -N card >/tmp/said 2>&1; do
+    tries=$((tries + 1)); [ $tries -lt 60 ] || fail "no server: $(cat /tmp/said)"
+    kill -0 $server || fail "the server ended"
+    sleep 1
+done
+flashrig ctl /card status | sed 's/^/GUEST STATUS /'
+version=0
+if [ -e /acknowledged ]; then
+    while read block least; do
+        dd if=/dev/nbd0 of=/tmp/found bs=@BLOCK_BYTES@ skip=$block count=1 2>/dev/null || fail "block $block can not be read"
+        found=$(head -n 1 /tmp/found)
+        yes "$found" | head -c @BLOCK_BYTES@ > /tmp/whole
+        cmp -s /tmp/found /tmp/whole || fail "block $block is mixed"
+        [ "${found#"$block "}" != "$found" ] || fail "block $block holds $found"
+        [ "${found#"$block "}" -ge "$least" ] || fail "block $block is version ${found#"$block "}, and $least was acknowledged"
+        [ $least -le $version ] || version=$least
+    done < /acknowledged
+    echo "GUEST VERIFIED $(wc -l < /acknowledged)"
+fi
+# Versions that were written and not acknowledged are not written again.
+version=$((version + 1000))
+while [ ! -e /last ]; do
+    version=$((version + 1))
+    block=$((version * 7 % @BLOCKS@))
+    yes "$block $version" | head -c @BLOCK_BYTES@ | dd of=/dev/nbd0 bs=@BLOCK_BYTES@ seek=$block conv=notrunc,fsync 2>/dev/null \
+        || fail "block $block can not be written"
+    echo "GUEST ACK $block $version"
+done
+nbd-client -d /dev/nbd0
+kill $server; wait $server
+flashrig fsck /card --verify || fail fsck
+echo "GUEST ENDED"
+poweroff -f
+"""
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, **more)
+
+
+def newest_kernel():
+    kernels = sorted(glob.glob("/boot/vmlinuz-*-amd64"))
+    if not kernels:
+        sys.exit("no Debian kernel in /boot: apt-get install linux-image-amd64")
+    return kernels[-1], kernels[-1].removeprefix("/boot/vmlinuz-")
+
+
+def module_files(release):
+    files = []
+    for name in ["nvme", "nbd"]:
+        shown = run("modprobe", "--show-depends", "-S", release, name, capture_output=True, text=True).stdout
+        for line in shown.splitlines():
+            if line.startswith("insmod ") and line.split()[1] not in files:
+                files.append(line.split()[1])
+    return files
+
+
+def initial_ram_disk(work, flashrig, release):
+    """The files of the guest that are the same in all lives, as a cpio archive."""
+    root = os.path.join(work, "root")
+    for folder in ["bin", "modules", "proc", "sys", "dev", "tmp", "card"]:
+        os.makedirs(os.path.join(root, folder))
+    shutil.copy("/bin/busybox", os.path.join(root, "bin/busybox"))
+    for applet in run("/bin/busybox", "--list", capture_output=True, text=True).stdout.split():
+        if applet != "busybox":
+            os.symlink("busybox", os.path.join(root, "bin", applet))
+    run("strip", "-o", os.path.join(root, "bin/flashrig"), flashrig)
+    client = shutil.which("nbd-client", path="/usr/sbin:/sbin:/usr/bin:/bin")
+    shutil.copy(client, os.path.join(root, "bin/nbd-client"))
+    for program in [flashrig, client]:
+        for line in run("ldd", program, capture_output=True, text=True).stdout.splitlines():
+            found = re.search(r"(/\S+) \(0x", line)
+            if found:
+                target = root + found.group(1)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(os.path.realpath(found.group(1)), target)
+    order = []
+    for path in module_files(release):
+        shutil.copy(path, os.path.join(root, "modules"))
+        order.append(os.path.basename(path))
+    with open(os.path.join(root, "modules/order"), "w") as file:
+        file.write("\n".join(order) + "\n")
+    text = INIT.replace("@CARD_BYTES@", str(CARD_BYTES)).replace("@BLOCK_BYTES@", str(BLOCK_BYTES))
+    with open(os.path.join(root, "init"), "w") as file:
+        file.write(text.replace("@BLOCKS@", str(BLOCKS)))
+    os.chmod(os.path.join(root, "init"), 0o755)
+    return archive(root, os.path.join(work, "base.cpio"))
+
+
+def archive(root, path):
+    names = run("find", ".", "-mindepth", "1", cwd=root, capture_output=True).stdout
+    with open(path, "wb") as file:
+        run("cpio", "--quiet", "-o", "-H", "newc", cwd=root, input=names, stdout=file)
+    return path
+
+
+def files_of_life(work, card, acknowledged, is_last):
+    """The files of one life, as a second archive behind the first."""
+    root = tempfile.mkdtemp(dir=work)
+    os.makedirs(os.path.join(root, "card"))
+    if card:
+        with open(os.path.join(root, "card/card.toml"), "wb") as file:
+            file.write(card)
+    if acknowledged:
+        with open(os.path.join(root, "acknowledged"), "w") as file:
+            file.writelines(f"{block} {version}\n" for block, version in sorted(acknowledged.items()))
+    if is_last:
+        open(os.path.join(root, "last"), "w").close()
+    path = archive(root, os.path.join(work, "life.cpio"))
+    shutil.rmtree(root)
+    return path
+
+
+class Guest:
+    """A life of the guest: what it says is read line by line."""
+
+    def __init__(self, work, kernel, base, extra, verbose):
+        self.acknowledged, self.lines, self.card, self.verified = {}, [], None, None
+        self.ended = self.failed = None
+        self.verbose = verbose
+        disk = os.path.join(work, "initrd")
+        with open(disk, "wb") as file:
+            for path in [base, extra]:
+                with open(path, "rb") as part:
+                    shutil.copyfileobj(part, file)
+                file.write(b"\0" * (-file.tell() % 4096))
+        words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-smp", "2", "-m", "1024", "-nographic",
+                 "-no-reboot", "-nodefaults", "-serial", "stdio", "-kernel", kernel, "-initrd", disk, "-append",
+                 "console=ttyS0 quiet panic=-1 mitigations=off"]
+        for number, block_bytes in enumerate(DRIVES):
+            image, log = os.path.join(work, f"drive-{number}"), os.path.join(work, f"log-{number}")
+            with open(log, "wb"):
+                pass
+            words += ["-blockdev", f"driver=blklogwrites,node-name=d{number},log-sector-size=512,"
+                      f"file.driver=file,file.filename={image},file.discard=unmap,log.driver=file,log.filename={log}",
+                      "-device", f"nvme,drive=d{number},serial=FLASHRIG{number},logical_block_size={block_bytes},"
+                      f"physical_block_size={block_bytes}"]
+        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace")
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            line = line.strip()
+            self.lines.append(line)
+            if self.verbose:
+                print("   ", line[:120], flush=True)
+            words = line.split()
+            if words[:2] == ["GUEST", "ACK"] and len(words) == 4:
+                self.acknowledged[int(words[2])] = int(words[3])
+            elif words[:2] == ["GUEST", "CARD"]:
+                self.card = base64.b64decode(words[2])
+            elif words[:2] == ["GUEST", "VERIFIED"]:
+                self.verified = int(words[2])
+            elif words[:2] == ["GUEST", "ENDED"]:
+                self.ended = True
+            elif words[:2] == ["GUEST", "FAILED"]:
+                self.failed = line
+
+    def wait(self, until):
+        """Waits for something that the guest says."""
+        limit = time.monotonic() + LIFE_SECONDS
+        while not until():
+            if self.failed or self.process.poll() is not None or time.monotonic() > limit:
+                self.kill()
+                print("\n".join(self.lines[-40:]))
+                sys.exit(f"the guest failed: {self.failed or 'it ended, or took too long'}")
+            time.sleep(0.05)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()
+
+
+def after_the_cut(image, log, rng):
+    """Makes of a drive's image before a life, and of the log of that life, the drive as a power cut leaves it."""
+    entries = []
+    with open(log, "rb") as file:
+        magic, version, _, sector_bytes = struct.unpack("<QQQI", file.read(28))
+        assert (magic, version) == (0x6A736677736872, 1), "a log of QEMU"
+        file.seek(sector_bytes)
+        while True:
+            head = file.read(32)
+            if len(head) < 32:
+                break
+            sector, sectors, flags, _ = struct.unpack("<QQQQ", head)
+            if (sector, sectors, flags) == (0, 0, 0):
+                break
+            file.seek(sector_bytes - 32, os.SEEK_CUR)
+            at = file.tell()
+            entries.append((sector * sector_bytes, sectors * sector_bytes, flags, at))
+            if not flags & LOG_DISCARD:
+                file.seek(sectors * sector_bytes, os.SEEK_CUR)
+        flushes = [number for number, entry in enumerate(entries) if entry[2] & LOG_FLUSH]
+        durable = flushes[-1] if flushes else -1
+        lost = 0
+        with open(image, "r+b") as drive:
+            for number, (offset, length, flags, at) in enumerate(entries):
+                if number > durable and not flags & LOG_FUA and rng.random() < 0.5:
+                    lost += 1
+                    continue
+                if length == 0 or flags & LOG_DISCARD:
+                    continue
+                file.seek(at)
+                bytes_left = length
+                drive.seek(offset)
+                while bytes_left:
+                    piece = file.read(min(bytes_left, 1 << 20))
+                    # The last entry may be cut; a drive writes whole sectors of it or none.
+                    if not piece:
+                        break
+                    drive.write(piece)
+                    bytes_left -= len(piece)
+    return len(entries), lost
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--flashrig", default="target/release/flashrig")
+    parser.add_argument("--cuts", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--work", help="a folder for images and logs [default: a new one, which is removed]")
+    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+        kernel, release = newest_kernel()
+        base = initial_ram_disk(work, options.flashrig, release)
+        images = [os.path.join(work, f"drive-{number}") for number in range(len(DRIVES))]
+        before = [f"{image}.before" for image in images]
+        for image in before:
+            with open(image, "wb") as file:
+                file.truncate(DRIVE_BYTES)
+        card, acknowledged = None, {}
+        for life in range(options.cuts + 1):
+            is_last = life == options.cuts
+            for image, kept in zip(images, before):
+                run("cp", "--sparse=always", kept, image)
+            began = time.monotonic()
+            guest = Guest(work, kernel, base, files_of_life(work, card, acknowledged, is_last), options.verbose)
+            if is_last:
+                guest.wait(lambda: guest.ended)
+                guest.kill()
+            else:
+                wanted = rng.randint(3, 25)
+                guest.wait(lambda: len(guest.acknowledged) >= wanted)
+                time.sleep(rng.random() / 2)
+                guest.kill()
+            if life and guest.verified != len(acknowledged):
+                sys.exit(f"life {life}: {guest.verified} of {len(acknowledged)} blocks were verified")
+            card = card or guest.card
+            acknowledged.update(guest.acknowledged)
+            seconds = time.monotonic() - began
+            if is_last:
+                print(f"life {life}: {seconds:.0f} s, {guest.verified} blocks verified, an orderly end", flush=True)
+                break
+            logs = [os.path.join(work, f"log-{number}") for number in range(len(DRIVES))]
+            cut = [after_the_cut(kept, log, rng) for kept, log in zip(before, logs)]
+            print(f"life {life}: {seconds:.0f} s, {guest.verified or 0} blocks verified, {len(acknowledged)} acknowledged; "
+                  f"the cut lost {sum(lost for _, lost in cut)} of {sum(all for all, _ in cut)} writes", flush=True)
+    print("every block that was flushed is there")
+
+
+if __name__ == "__main__":
+    main()
