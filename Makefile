@@ -86,7 +86,7 @@ dist:
 test: tools format lint unit
 
 .PHONY: proof
-proof: tools postgresql lives validate canaries slow same-in-debug-and-release fuzz-short guest-cuts summary
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release fuzz-short summary
 
 .PHONY: tools
 tools:

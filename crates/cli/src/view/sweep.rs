@@ -19,12 +19,22 @@ pub fn sweep(swept: &[Swept], choice: &Choice) -> String {
             percent(row.write_bw_bytes / best),
         ];
         for Percentiles { p50_ns, p99_ns } in [row.write, row.read, row.sync] {
-            cells.extend([p50_ns, p99_ns].map(|ns| three_digits(ns as f64 / 1e6)));
+            cells.extend([p50_ns, p99_ns].map(latency));
         }
         cells.push(if index == choice.index { "*".into() } else { String::new() });
         table.row(cells);
     }
     format!("{}Latencies are medians and 99th percentiles in milliseconds.\n", table.render())
+}
+
+/// Milliseconds, or from a second on seconds with their unit, in five characters.
+fn latency(ns: u64) -> String {
+    let s = ns as f64 / 1e9;
+    match s {
+        ..1.0 => three_digits(s * 1e3),
+        ..9.95 => format!("{s:.1} s"),
+        _ => format!("{s:.0} s"),
+    }
 }
 
 #[cfg(test)]
