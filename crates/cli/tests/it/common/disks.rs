@@ -40,13 +40,19 @@ pub struct Loop {
 impl Loop {
     /// `None`, and a line that says so, where there are no loop devices or no right to them.
     pub fn new(size_bytes: u64) -> Option<Loop> {
+        Loop::with_sectors(size_bytes, 512)
+    }
+
+    /// The same with logical sectors of this size.
+    pub fn with_sectors(size_bytes: u64, sector_bytes: u32) -> Option<Loop> {
         let alone = MAKERS.write().unwrap_or_else(PoisonError::into_inner);
         let folder = disk_folder();
         let backing = folder.path().join("backing");
         File::create_new(&backing).unwrap().set_len(size_bytes).unwrap();
         let path = backing.to_str().unwrap();
-        let made = succeeds("losetup", &["--find", "--show", "--direct-io=on", path])
-            .or_else(|| succeeds("losetup", &["--find", "--show", path]));
+        let sector = format!("--sector-size={sector_bytes}");
+        let made = succeeds("losetup", &["--find", "--show", "--direct-io=on", &sector, path])
+            .or_else(|| succeeds("losetup", &["--find", "--show", &sector, path]));
         let Some(device) = made else {
             eprintln!("skipped: no loop device (not root, or not permitted)");
             return None;
