@@ -9,7 +9,7 @@ pub fn sweep(swept: &[Swept], choice: &Choice) -> String {
     let mut align = vec![Align::Right; 11];
     align[10] = Align::Left;
     let mut table = Table::new(align);
-    table.row(["unit", "on disk", "MB/s", "of best", "write", "p99", "read", "p99", "sync", "p99"]);
+    table.row(["unit", "on disk", "MB/s", "share", "write", "p99", "read", "p99", "sync", "p99"]);
     let best = swept.iter().map(|swept| swept.write_bw_bytes).fold(0.0, f64::max).max(f64::MIN_POSITIVE);
     for (index, row) in swept.iter().enumerate() {
         let mut cells = vec![
@@ -31,6 +31,7 @@ pub fn sweep(swept: &[Swept], choice: &Choice) -> String {
 fn latency(ns: u64) -> String {
     let s = ns as f64 / 1e9;
     match s {
+        ..1e-3 => format!("{:.3}", s * 1e3),
         ..1.0 => three_digits(s * 1e3),
         ..9.95 => format!("{s:.1} s"),
         _ => format!("{s:.0} s"),
