@@ -126,7 +126,7 @@ impl CardDir {
         Ok(std::fs::create_dir_all(dir).map_err(|source| StreamFailure::Unwritable { path: dir.into(), source })?)
     }
 
-    /// Makes a card in a folder, which is made as well. Beside it: bytes of a module.
+    /// Makes a card in a folder, which is made as well. Beside it: bytes of its smallest module.
     pub fn create(dir: &Path, new: &New) -> Result<(CardDir, u64), Failure> {
         CardDir::may_be_made(dir, new.modules)?;
         let (mut profile, text) = new.source.read()?;
@@ -153,13 +153,14 @@ impl CardDir {
         written.map(|module_bytes| (made, module_bytes))
     }
 
-    /// Bytes of a module.
+    /// Writes the card. Bytes of its smallest module.
     fn write(&self, new: &New, text: String) -> Result<u64, Failure> {
         let shape = card::shape(&self.config);
         let options = Options { overwrite: new.overwrite, ..Options::default() };
         module_places::may_be_made(shape, &self.paths(), new.overwrite)?;
         let files = Files::create(shape, &self.paths(), &options)?;
-        let module_bytes = files.layout(0).map_or(0, |layout| layout.total_bytes());
+        let layouts = (0..shape.modules).filter_map(|slot| files.layout(slot));
+        let module_bytes = layouts.map(|layout| layout.total_bytes()).min().unwrap_or(0);
         let named = self.dir.display().to_string();
         let live = Live::format(media::Medium::Outside(Box::new(files)), self.start(1))
             .map_err(|source| CardFailure::Live { card: named.into(), source }.into());

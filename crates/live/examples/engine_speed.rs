@@ -1,8 +1,9 @@
 //! Requests a second of a live card in memory, without a way in between: what the engine itself costs, and what several
 //! clients get from several shards.
 //!
-//! `cargo run --release -p live --example engine_speed -- MIB TIMES SHARDS CLIENTS`
+//! `cargo run --release -p live --example engine_speed -- MIB TIMES SHARDS CLIENTS CARD`
 
+use device::Rng;
 use live::{Bell, Live, Request, Start, Timing};
 use media::{Flash, Medium, Physics};
 use std::sync::Arc;
@@ -15,7 +16,7 @@ impl Bell for Silent {
 }
 
 /// All clients ask at the same time, one request after the other: each takes its share.
-fn run(live: &Live, clients: u64, name: &str, requests: u64, write: bool, place: impl Fn(u64, u64) -> u64 + Sync) {
+fn run(live: &Live, clients: u64, name: &str, requests: u64, write: bool, place: impl Fn(u64, &mut Rng) -> u64 + Sync) {
     let began = Instant::now();
     std::thread::scope(|scope| {
         for client in 0..clients {
@@ -23,10 +24,10 @@ fn run(live: &Live, clients: u64, name: &str, requests: u64, write: bool, place:
             scope.spawn(move || {
                 let mut port = live.port(Arc::new(Silent));
                 let payload: Vec<u8> = (0..4096).map(|at| at as u8).collect();
-                let mut rng = device::Rng::stream(client, name);
+                let mut rng = Rng::stream(client, name);
                 let mut done = Vec::new();
                 for number in (client..requests).step_by(clients as usize) {
-                    let at = place(number, rng.bits()) * 4096;
+                    let at = place(number, &mut rng) * 4096;
                     let request =
                         if write { Request::write(number, at, &payload) } else { Request::read(number, at, 4096) };
                     port.submit(&[request], &mut done);
@@ -48,13 +49,16 @@ fn main() {
     let number = |at: usize, usual: u64| args.get(at).map_or(usual, |text| text.parse().expect("a number"));
     let (size, times, shards, clients) = (number(1, 1024) << 20, number(2, 2), number(3, 1) as u32, number(4, 1));
     let of_shard = Live::shard_bytes(size, shards);
-    let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(of_shard)).unwrap();
+    let config = profile::Profile::builtin(args.get(5).map_or("tachion-400", String::as_str))
+        .unwrap()
+        .with_contents(Some(of_shard))
+        .unwrap();
     let flash = |seed: u32| Medium::from(Flash::new(card::shape(&config), Physics::IDEAL, seed.into()).without_trace());
     let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
     let live = Live::format_shards((1..=shards).map(flash).collect(), &start, size).unwrap();
     let sectors = size / 4096;
     run(&live, clients, "fill", sectors, true, |number, _| number);
-    run(&live, clients, "random writes", times * sectors, true, |_, random| random % sectors);
-    run(&live, clients, "random reads", sectors, false, |_, random| random % sectors);
+    run(&live, clients, "random writes", times * sectors, true, |_, rng| rng.below(sectors));
+    run(&live, clients, "random reads", sectors, false, |_, rng| rng.below(sectors));
     println!("write amplification {:.2}", live.status().write_amplification);
 }

@@ -56,8 +56,8 @@ pub struct ServeArgs {
         requires = "memory"
     )]
     pub size: Option<Bytes>,
-    /// Divide a card in memory over N shards by address, each with flash management of its own: clients ask on as many
-    /// cores at once
+    /// Divide a card in memory over N shards by address, each with flash management of its own, so that several clients
+    /// wait less for each other
     #[arg(
         long,
         value_name = "N",

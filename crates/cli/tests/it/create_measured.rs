@@ -134,7 +134,25 @@ fn ctrl_c_leaves_nothing_behind() {
 
 #[test]
 fn drives_of_unequal_size_have_modules_of_the_smallest() {
-    // Each device holds the lock that makers of devices share, so one of them is enough to see that files have no size.
+    let sizes_bytes = [700 * MIB, 600 * MIB, 650 * MIB];
+    let Some(devices) = Loop::several(&sizes_bytes) else { return };
+    let folder = disk_folder();
+    let card = folder.path().join("card");
+    let modules: Vec<PathBuf> = devices.iter().map(|device| PathBuf::from(&device.device)).collect();
+    refused(&create(&card, &modules, &["--quick"]), "--destroy-data");
+    let made = json(&create(&card, &modules, &["--quick", "--destroy-data", "--json"]));
+    let smallest = &made["array"]["smallest"];
+    assert_eq!(
+        (&smallest["module"], &smallest["size_bytes"], &smallest["unused_bytes"]),
+        (&devices[1].device.as_str().into(), &(600 * MIB).into(), &(150 * MIB).into())
+    );
+    assert_eq!(made["module_bytes"], 600 * MIB, "{made}");
+    let looked = command().arg("fsck").arg(&card).output().unwrap();
+    assert!(looked.status.success(), "{}", String::from_utf8_lossy(&looked.stdout));
+}
+
+#[test]
+fn a_drive_among_files_is_not_written_to_before_all_is_known() {
     let Some(device) = Loop::new(96 * MIB) else { return };
     let folder = disk_folder();
     let (card, mut modules) = (folder.path().join("card"), names(folder.path(), 3));

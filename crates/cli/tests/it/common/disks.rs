@@ -4,6 +4,7 @@ use super::reviews::disk_folder;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use tempfile::TempDir;
 
@@ -27,20 +28,29 @@ pub fn among_makers() -> RwLockReadGuard<'static, ()> {
     MAKERS.read().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A loop device over a file of its own. A test may have one.
+/// A loop device over a file of its own. A test that needs several makes them together.
 pub struct Loop {
     /// The path of the device: `/dev/loop3`.
     pub device: String,
     backing: PathBuf,
     size_bytes: u64,
     _folder: TempDir,
-    _alone: RwLockWriteGuard<'static, ()>,
+    _alone: Rc<RwLockWriteGuard<'static, ()>>,
 }
 
 impl Loop {
     /// `None`, and a line that says so, where there are no loop devices or no right to them.
     pub fn new(size_bytes: u64) -> Option<Loop> {
-        let alone = MAKERS.write().unwrap_or_else(PoisonError::into_inner);
+        Loop::several(&[size_bytes])?.pop()
+    }
+
+    /// One device of each size.
+    pub fn several(sizes_bytes: &[u64]) -> Option<Vec<Loop>> {
+        let alone = Rc::new(MAKERS.write().unwrap_or_else(PoisonError::into_inner));
+        sizes_bytes.iter().map(|size_bytes| Loop::made(*size_bytes, &alone)).collect()
+    }
+
+    fn made(size_bytes: u64, alone: &Rc<RwLockWriteGuard<'static, ()>>) -> Option<Loop> {
         let folder = disk_folder();
         let backing = folder.path().join("backing");
         File::create_new(&backing).unwrap().set_len(size_bytes).unwrap();
@@ -51,7 +61,7 @@ impl Loop {
             eprintln!("skipped: no loop device (not root, or not permitted)");
             return None;
         };
-        Some(Loop { device, backing, size_bytes, _folder: folder, _alone: alone })
+        Some(Loop { device, backing, size_bytes, _folder: folder, _alone: Rc::clone(alone) })
     }
 
     /// `loop3`: it has neither serial number nor model.
