@@ -133,7 +133,14 @@ fn cards_start_and_hold(build: &Path) {
         eprintln!("{}: {name}", build.display());
         let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let card = unpacked(&build.join(name), dir.path());
-        assert_eq!(verdict(dir.path()), if left == Left::Degraded { "degraded" } else { "clean" }, "{name}");
+        let found = verdict(dir.path());
+        let expected: &[&str] = match left {
+            Left::Ended => &["clean"],
+            // A kill can leave stripes torn, which the next start repairs.
+            Left::Killed => &["clean", "recoverable"],
+            Left::Degraded => &["degraded"],
+        };
+        assert!(expected.iter().any(|state| found == *state), "{name}: {found}");
         let (server, mut client) = serve(&card);
         holds_all(&mut client, left);
         // A module that went stale is filled again.
