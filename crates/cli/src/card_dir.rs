@@ -241,10 +241,11 @@ impl CardDir {
         self.paths().into_iter().map(Some).collect()
     }
 
-    /// Starts it. The note gets each fault of a single module.
-    pub fn run(&self, start: Start, note: impl FnMut(String)) -> Result<Live, Failure> {
+    /// Starts it; `discards` tells drives which bands were erased. The note gets each fault of a single module.
+    pub fn run(&self, start: Start, discards: bool, note: impl FnMut(String)) -> Result<Live, Failure> {
         module_places::are_apart(&self.paths())?;
-        let files = Files::open(&self.places()).map_err(module_places::why_in_use)?;
+        let mut files = Files::open(&self.places()).map_err(module_places::why_in_use)?;
+        files.set_discards(discards);
         say(&files, note);
         Live::open(media::Medium::Outside(Box::new(files)), start)
             .map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())

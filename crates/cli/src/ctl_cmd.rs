@@ -2,6 +2,7 @@
 
 use crate::args::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting};
 use crate::error::{Failure, StreamFailure};
+use crate::module_places;
 use crate::output::{pretty, print};
 use crate::{units, view};
 use control::{Client, Insert, Range, find_socket};
@@ -30,11 +31,14 @@ fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure
             (json!({ "modules": modules }), view::modules(&modules))
         }
         CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
-        CtlCommand::Module(ModuleCommand::Insert { slot, path, new }) => {
+        CtlCommand::Module(ModuleCommand::Insert { slot, path, new, destroy_data }) => {
             let absolute = |path: &PathBuf| {
                 std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })
             };
             let path = path.as_ref().map(absolute).transpose()?;
+            if let Some(path) = path.as_ref().filter(|_| *new) {
+                module_places::may_be_new(path, *destroy_data)?;
+            }
             module(client.insert(*slot, &Insert { new: *new, path })?)
         }
         CtlCommand::Power(PowerCommand::Cut) => (client.power_cut()?, "the power is cut\n".to_owned()),

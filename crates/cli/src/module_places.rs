@@ -88,10 +88,7 @@ pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(
             Place::Device(identity) => {
                 // The reasons against it come before the question for permission, as in a review.
                 permits.push(identify::may_be_overwritten(identity)?);
-                if !overwrite {
-                    let title = identity.title().into();
-                    return Err(DeviceFailure::NotGivenAway { path: path.clone(), title }.into());
-                }
+                given_away(path, identity, overwrite)?;
                 let bytes = Files::module_bytes(shape, path)?;
                 if identity.size_bytes < bytes {
                     let size_bytes = identity.size_bytes;
@@ -114,6 +111,21 @@ pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(
     // Nobody could take one of the devices while the others were looked at.
     drop(permits);
     Ok(())
+}
+
+/// Refuses a device that is in use, or holds something, and is to become a new module of a card that runs. Files are
+/// looked at by those who make them.
+pub fn may_be_new(path: &Path, overwrite: bool) -> Result<(), Failure> {
+    if let Place::Device(identity) = Place::of(path)? {
+        drop(identify::may_be_overwritten(&identity)?);
+        given_away(path, &identity, overwrite)?;
+    }
+    Ok(())
+}
+
+fn given_away(path: &Path, identity: &Identity, overwrite: bool) -> Result<(), Failure> {
+    let refused = || DeviceFailure::NotGivenAway { path: path.into(), title: identity.title().into() };
+    if overwrite { Ok(()) } else { Err(refused().into()) }
 }
 
 /// Refuses two names of one place among the modules that a card is to be started from.

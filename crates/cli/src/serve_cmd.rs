@@ -290,7 +290,7 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), ..card.start(args.seed) };
-    let live = card.run(start, |note| eprintln!("flashrig: {name}: {note}"))?;
+    let live = card.run(start, !args.no_discard, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
     let export = of_dir.unwrap_or_else(|| card.profile.name().into());
     Ok(running(export, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))

@@ -145,9 +145,10 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
     let slot = slot(&words)?;
     match path {
         None => served.live.act(Action::Insert { slot, new })?,
-        Some(path) if !new && path.is_absolute() => served.live.insert_image(slot, &path)?,
+        Some(path) if new && path.is_absolute() => served.live.insert_new(slot, &path)?,
+        Some(path) if path.is_absolute() => served.live.insert_image(slot, &path)?,
         Some(_) => {
-            let message = "a module with a path is not new, and its path is absolute";
+            let message = "the path of a module is absolute";
             return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message));
         }
     }

@@ -74,9 +74,10 @@ pub struct StatusReply {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Insert {
-    /// A blank one; otherwise the one that was pulled.
+    /// A blank one; otherwise the one that was pulled, or that lies at the path.
     pub new: bool,
-    /// The image of a module, where the server finds it: an absolute path.
+    /// The image or the file of a module, where the server finds it: an absolute path. A new module is made in a file that
+    /// is not there, or of a block device, whose contents are lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
 }

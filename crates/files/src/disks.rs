@@ -24,6 +24,12 @@ pub enum IoKind {
     },
     /// A sync: all writes that ended before it began are durable when it has ended.
     Sync,
+    /// The place need not be kept any more. Until it is written again, it reads as before or as zeroes, in each part of
+    /// 512 bytes; when the request has ended well, as zeroes.
+    Discard {
+        /// The size of the place.
+        bytes: u64,
+    },
 }
 
 /// A request to a file.
@@ -72,6 +78,8 @@ pub struct Opened {
     pub align_bytes: u32,
     /// The whole file reads as zeroes.
     pub is_zero: bool,
+    /// A discard is worth while.
+    pub can_discard: bool,
     /// A shortcoming that a person should know of, though the file works.
     pub note: Option<String>,
 }

@@ -2,12 +2,13 @@
 
 use crate::ahead::Wanted;
 use crate::buffer::{Buffer, Pool};
+use crate::discard::Discards;
 use crate::disks::{Disks, Done, Handle, Io, IoKind};
 use crate::erase::{Change, Next, Waiter, page_of};
 use crate::layout::Layout;
 use crate::module::{Die, Module, Operation, Part, SectorRead, Slot, Sync};
 use crate::sizes::PAGE_BYTES;
-use media::{Ended, MediaError, Shape};
+use media::{BlockAt, Ended, MediaError, Shape};
 use slab::Slab;
 use std::collections::BTreeMap;
 use std::io;
@@ -62,6 +63,8 @@ pub struct Files {
     pub(crate) notes: Vec<Note>,
     /// The files are opened read-only.
     pub(crate) read_only: bool,
+    /// Disks are told which bands were erased.
+    pub(crate) discards: bool,
 }
 
 /// A copy of a header that is being written.
@@ -102,6 +105,7 @@ pub(crate) enum Purpose {
     Record,
     /// A window that is read ahead.
     Window(u64),
+    Discard,
 }
 
 /// The error of a request that failed.
@@ -141,12 +145,23 @@ impl Files {
             changed_pages: Vec::new(),
             notes: Vec::new(),
             read_only: false,
+            discards: true,
         }
     }
 
     /// Remarks for people about the files.
     pub fn notes(&self) -> &[Note] {
         &self.notes
+    }
+
+    /// Whether disks are told which bands were erased, where they have a use for it. Counts for modules that are opened
+    /// from now on, and, if it is `false`, for those that are open.
+    pub fn set_discards(&mut self, are_wanted: bool) {
+        self.discards = are_wanted;
+        if !are_wanted {
+            let modules = self.slots.iter_mut().filter_map(|slot| slot.module.as_mut());
+            modules.for_each(|module| module.discards = None);
+        }
     }
 
     /// Takes a module out. Its operations in flight end with [`MediaError::NoModule`]. `false` if there was no module.
@@ -301,8 +316,11 @@ impl Files {
             return;
         }
         let result = whole(done.result, len);
+        if let Purpose::Discard = purpose {
+            return self.discard_ended(slot, done.result);
+        }
         match purpose {
-            Purpose::Call => unreachable!("dealt with above"),
+            Purpose::Call | Purpose::Discard => unreachable!("dealt with above"),
             Purpose::Die(die) => self.die_ended(slot, die, result, done),
             Purpose::Sectors { tag, part } => self.sectors_came(tag, part, result, done.result, done.buffer),
             Purpose::Probe(die) => self.probed(slot, die, result, done.buffer),
@@ -411,12 +429,53 @@ impl Files {
         let (next, waiters) = pages.written(page, result, table);
         for waiter in waiters {
             match waiter {
-                Waiter::Die(die) => self.end_die(slot, die, result, Buffer::none()),
+                Waiter::Die(die) => {
+                    self.note_erase(slot, die, result);
+                    self.end_die(slot, die, result, Buffer::none());
+                }
                 Waiter::Call(ticket) => drop(self.changed.insert(ticket, result)),
             }
         }
         if let Next::Write(copy) = next {
             self.write_page(slot, page, copy);
+        }
+    }
+
+    /// Notes a block that was erased, and has its band discarded when it was the last one.
+    fn note_erase(&mut self, slot: u32, die: u32, result: Result<(), MediaError>) {
+        let state = &mut self.slots[slot as usize];
+        let (Ok(()), Die::Busy(Operation::Erase(at))) = (result, &state.dies[die as usize]) else { return };
+        let discards = state.module.as_mut().and_then(|module| module.discards.as_mut());
+        if let Some(discards) = discards {
+            discards.erased(at.block, die, self.shape.dies_per_module);
+            self.begin_discard(slot);
+        }
+    }
+
+    fn begin_discard(&mut self, slot: u32) {
+        let module = self.module_mut(slot).expect("its module is there");
+        let Some(band) = module.discards.as_mut().and_then(Discards::begin) else { return };
+        let (offset, bytes) = module.superblock.layout.band(band);
+        self.begin(slot, Purpose::Discard, IoKind::Discard { bytes }, offset, Buffer::none());
+    }
+
+    fn discard_ended(&mut self, slot: u32, result: i32) {
+        let module = self.module_mut(slot).expect("it is there");
+        if let Some(discards) = &mut module.discards {
+            discards.ended(result < 0);
+            self.begin_discard(slot);
+        }
+    }
+
+    /// Waits until a block may be programmed: the discard of its band must not come after the program.
+    pub(crate) fn keep_from_discard(&mut self, at: BlockAt) {
+        loop {
+            let module = self.slots[at.module as usize].module.as_mut();
+            let Some(discards) = module.and_then(|module| module.discards.as_mut()) else { return };
+            if discards.may_program(at.block) {
+                return;
+            }
+            self.turn();
         }
     }
 

@@ -169,6 +169,14 @@ impl Layout {
         row * u64::from(self.shape.dies_per_module) + u64::from(at.block.die)
     }
 
+    /// The offset and the size of the units of all dies in a band, which are neighbours.
+    pub fn band(&self, band: u32) -> (u64, u64) {
+        let Shape { dies_per_module, blocks_per_die, rows_per_block, .. } = self.shape;
+        assert!(band < blocks_per_die, "illegal address: band {band} of {:?}", self.shape);
+        let units = u64::from(dies_per_module) * u64::from(rows_per_block);
+        (self.unit_offset(u64::from(band) * units), units * self.unit_bytes)
+    }
+
     /// The offset of the unit with this number.
     pub fn unit_offset(&self, unit: u64) -> u64 {
         (FRONT_PAGES + self.table_pages) * PAGE_BYTES + unit * self.unit_bytes

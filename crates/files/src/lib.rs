@@ -19,6 +19,7 @@
 
 mod ahead;
 mod buffer;
+mod discard;
 mod disks;
 mod erase;
 mod error;
@@ -29,6 +30,7 @@ mod look;
 mod medium;
 mod module;
 mod open;
+mod queue;
 mod record;
 mod ring;
 mod sectors;

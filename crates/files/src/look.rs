@@ -55,7 +55,7 @@ impl Disks for ReadOnlyDisks {
         self.files.push(Some(file));
         let handle = Handle(self.files.len() - 1);
         // Reads that go through the page cache need no alignment.
-        Ok(Opened { handle, bytes, align_bytes: 1, is_zero: false, note: None })
+        Ok(Opened { handle, bytes, align_bytes: 1, is_zero: false, can_discard: false, note: None })
     }
 
     fn align_bytes(&mut self, path: &Path) -> Result<u32, FilesError> {
@@ -77,7 +77,7 @@ impl Disks for ReadOnlyDisks {
         let file = self.files[handle.0].as_ref().expect("a file that was closed is not asked");
         let result = match kind {
             IoKind::Read => read(file, offset, buffer.bytes_mut()),
-            IoKind::Write { .. } | IoKind::Sync => -libc::EROFS,
+            IoKind::Write { .. } | IoKind::Sync | IoKind::Discard { .. } => -libc::EROFS,
         };
         self.done.push(Done { tag, result, buffer });
     }

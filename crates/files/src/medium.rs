@@ -140,6 +140,7 @@ impl Files {
 
     /// The offset and the bytes of a unit that is about to be programmed, and the number of the program.
     fn prepare_program(&mut self, at: UnitAt, unit: &Unit) -> Result<(u64, Buffer, u64), MediaError> {
+        self.keep_from_discard(at.block);
         let shape = self.shape;
         let bytes = self.module(at.block.module)?.superblock.layout.unit_bytes();
         let mut buffer = self.pool.take(bytes);

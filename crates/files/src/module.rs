@@ -2,6 +2,7 @@
 
 use crate::ahead::Ahead;
 use crate::buffer::Buffer;
+use crate::discard::Discards;
 use crate::disks::Handle;
 use crate::erase::Pages;
 use crate::sizes::SESSION_BITS;
@@ -22,6 +23,8 @@ pub(crate) struct Module {
     pub pages: Pages,
     pub ahead: Ahead,
     pub syncs: Syncs,
+    /// Discards of erased bands; `None`: the disk has no use for them.
+    pub discards: Option<Discards>,
     /// The last number that was given to a program.
     pub last_program: u64,
 }

@@ -153,6 +153,16 @@ impl Files {
         }
     }
 
+    /// Waits until the files of pulled modules are free, with some patience: a module that was just pulled keeps its file
+    /// locked until its requests in flight have ended.
+    pub fn let_go(&mut self) {
+        let began = Instant::now();
+        while self.is_leaving() && began.elapsed() < LEAVING_LIMIT {
+            let _ = self.disks.wait(Some(Duration::from_millis(10)));
+            self.collect();
+        }
+    }
+
     /// Puts the module of a file into an empty slot.
     pub fn insert(&mut self, slot: u32, path: &Path) -> Result<(), FilesError> {
         let modules = self.shape.modules;
@@ -160,12 +170,7 @@ impl Files {
         if state.module.is_some() {
             return Err(FilesError::Taken { slot });
         }
-        // A module that was just pulled keeps its file locked until its requests in flight have ended.
-        let began = Instant::now();
-        while self.is_leaving() && began.elapsed() < LEAVING_LIMIT {
-            let _ = self.disks.wait(Some(Duration::from_millis(10)));
-            self.collect();
-        }
+        self.let_go();
         self.notes.retain(|note| note.slot != slot);
         let module = self.load(path, slot)?;
         self.put(slot, module)
@@ -321,6 +326,7 @@ impl Files {
             pages: Pages::default(),
             ahead: Default::default(),
             syncs,
+            discards: (self.discards && opened.can_discard).then(Default::default),
             last_program,
         })
     }

@@ -10,6 +10,7 @@
 
 use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 use crate::error::FilesError;
+use crate::queue::Queue;
 use crate::sizes::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags};
@@ -74,6 +75,7 @@ const OF_RUN: u64 = 1 << 63;
 
 struct Open {
     file: File,
+    queue: Queue,
     in_flight: usize,
     is_leaving: bool,
 }
@@ -194,7 +196,13 @@ impl Ring {
                     let flags = if durable { DSYNC } else { 0 };
                     opcode::Write::new(fd, address, len).offset(offset).rw_flags(flags).build()
                 }
+                // A request that does nothing ends like any other.
+                IoKind::Sync if self.files[handle.0].queue.is_write_through() => opcode::Nop::new().build(),
                 IoKind::Sync => opcode::Fsync::new(fd).flags(types::FsyncFlags::DATASYNC).build(),
+                IoKind::Discard { bytes } => {
+                    let hole = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+                    opcode::Fallocate::new(fd, bytes).offset(offset).mode(hole.bits() as i32).build()
+                }
             };
             // SAFETY: the memory is a mapping that `in_flight` owns until the request has ended (moving the mapping
             // moves no bytes), and `drop` frees nothing before that; the file stays open as long.
@@ -220,8 +228,12 @@ impl Ring {
     }
 
     fn keep(&mut self, file: File, bytes: u64, align_bytes: u32, note: Option<String>) -> Opened {
-        let handle = Handle(self.files.insert(Open { file, in_flight: 0, is_leaving: false }));
-        Opened { handle, bytes, align_bytes, is_zero: false, note }
+        let queue = Queue::of(&file);
+        let through = "its cache is written through, so nothing has to be synced";
+        let note = note.or_else(|| queue.is_write_through().then(|| through.into()));
+        let can_discard = queue.can_discard;
+        let handle = Handle(self.files.insert(Open { file, queue, in_flight: 0, is_leaving: false }));
+        Opened { handle, bytes, align_bytes, is_zero: false, can_discard, note }
     }
 
     fn give_up(&mut self, handle: Handle) {

@@ -6,9 +6,15 @@ use crate::engine::Engine;
 use crate::error::ControlError;
 use crate::live::Live;
 use crate::state::State;
-use card::CardConfig;
-use files::{Files, Options};
+use card::{CardConfig, InsertError};
+use files::{Files, FilesError, Options};
+use format::ModuleHeader;
+use ftl::recover::JoinError;
+use media::Media;
 use std::path::Path;
+
+/// The copies of a module's header.
+const HEADER_COPIES: u32 = 2;
 
 /// A module in a file that has not answered for so long counts as gone: drives take their time, and operating systems
 /// try again.
@@ -31,7 +37,14 @@ impl Live {
     /// Puts the module in a file into an empty slot; where there is no file, a new module is made.
     pub fn insert_file(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
         self.is_whole("inserting a file into a card of several shards")?;
-        self.with_engine(|engine| engine.insert_file(slot, path))
+        self.with_engine(|engine| engine.insert_file(slot, path, false))
+    }
+
+    /// Makes a new module in a file that is not there, or of a block device, whose contents are lost, and puts it into an
+    /// empty slot.
+    pub fn insert_new(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        self.is_whole("inserting a file into a card of several shards")?;
+        self.with_engine(|engine| engine.insert_file(slot, path, true))
     }
 }
 
@@ -60,21 +73,25 @@ impl Engine {
     /// Puts the module back that was pulled.
     pub fn insert_pulled_file(&mut self, slot: u32) -> Result<(), ControlError> {
         let path = self.pulled.files.get(&slot).cloned().ok_or(ControlError::NothingPulled { slot })?;
-        self.insert_file(slot, &path)
+        self.insert_file(slot, &path, false)
     }
 
-    fn insert_file(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
+    fn insert_file(&mut self, slot: u32, path: &Path, new: bool) -> Result<(), ControlError> {
         let slots = self.slots();
         if slot >= slots {
             return Err(ControlError::NoSlot { slot, slots });
         }
         let files = self.files_mut().ok_or(ControlError::Medium { what: "inserting a file" })?;
-        if media::Media::has_module(files, slot) {
+        if files.has_module(slot) {
             return Err(card::InsertError::SlotTaken { slot }.into());
         }
-        if !path.exists() {
-            files.create_module(path, &Options::default())?;
+        files.let_go();
+        if new || !path.exists() {
+            files.create_module(path, &Options { overwrite: new, ..Options::default() })?;
+        } else {
+            self.belongs_here(slot, path)?;
         }
+        let files = self.files_mut().expect("as before");
         files.insert(slot, path)?;
         let taken = self.with_card(|card, now, done| card.module_came(now, slot, done));
         if let Some(Err(error)) = taken {
@@ -83,6 +100,32 @@ impl Engine {
             return Err(error.into());
         }
         self.pulled.files.remove(&slot);
+        Ok(())
+    }
+
+    /// Refuses a module of another card while it is only read: to open it is to write to it.
+    fn belongs_here(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        let mut places = vec![None; self.slots() as usize];
+        places[slot as usize] = Some(path.to_owned());
+        let mut looked = match Files::look(&places) {
+            Ok(looked) => looked,
+            Err(FilesError::Nothing(error)) => return Err((*error).into()),
+            Err(FilesError::Count { .. }) => return Err(InsertError::Shape { slot }.into()),
+            Err(error) => return Err(error.into()),
+        };
+        let files = self.files_mut().expect("the card lies in files");
+        if looked.shape() != files.shape() {
+            return Err(InsertError::Shape { slot }.into());
+        }
+        let Some(card) = self.of_card.as_ref().and_then(|card| card.start.id) else { return Ok(()) };
+        for copy in 0..HEADER_COPIES {
+            let Ok(Some(bytes)) = looked.read_header(slot, copy) else { continue };
+            let Ok(header) = ModuleHeader::decode(&bytes) else { continue };
+            if header.card != card {
+                let foreign = JoinError::Foreign { slot, module: header.module, found: header.card, card };
+                return Err(InsertError::from(foreign).into());
+            }
+        }
         Ok(())
     }
 }

@@ -71,12 +71,15 @@ pub enum ModuleCommand {
         /// The slot that gets a module
         #[arg(help = "The slot", value_name = "N")]
         slot: u32,
-        /// The image of a module
-        #[arg(value_hint = ValueHint::FilePath, conflicts_with = "new")]
+        /// The image of a module; of a card in files a file or a device
+        #[arg(value_hint = ValueHint::FilePath)]
         path: Option<PathBuf>,
-        /// A blank one
+        /// A blank one; of a card in files with a new file's name, or a device
         #[arg(long)]
         new: bool,
+        /// The contents of the device may be destroyed
+        #[arg(help = "What lies on the device may be destroyed", long, requires_all = ["new", "path"])]
+        destroy_data: bool,
     },
 }
 

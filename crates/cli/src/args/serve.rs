@@ -98,6 +98,9 @@ pub struct ServeArgs {
     /// standard error
     #[arg(long, value_name = "HOW", default_value = "text", value_parser = PossibleValuesParser::new(["text", "json", "none"]))]
     pub log: String,
+    /// Do not tell drives which of their blocks were erased (those with logical blocks that can be discarded are told)
+    #[arg(long, conflicts_with = "memory")]
+    pub no_discard: bool,
     /// Refuse what would change a card
     #[arg(long)]
     pub read_only: bool,

@@ -6,6 +6,7 @@ mod compare;
 mod create_measured;
 mod create_places;
 mod ctl;
+mod drives;
 mod examples;
 mod fit;
 mod fsck;

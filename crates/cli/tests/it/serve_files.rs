@@ -154,8 +154,15 @@ fn a_module_is_pulled_deleted_and_replaced_while_the_card_is_served() {
     let other = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let foreign = create(other.path(), &[]).join("module-05");
     assert!(ctl(&["module", "pull", "5"]).0);
+    let was = std::fs::read(&foreign).unwrap();
     let (taken, said) = ctl(&["module", "insert", "5", foreign.to_str().unwrap()]);
-    assert!(!taken && said.contains("card"), "{said}");
+    assert!(!taken && said.contains("belongs to card"), "{said}");
+    assert!(std::fs::read(&foreign).unwrap() == was, "the module of another card was written to");
+    // A file that is there is no place for a new module.
+    let (taken, said) = ctl(&["module", "insert", "5", foreign.to_str().unwrap(), "--new"]);
+    assert!(!taken && said.contains("exists already"), "{said}");
+    let (taken, said) = ctl(&["module", "insert", "5", card.join("module-06").to_str().unwrap()]);
+    assert!(!taken && said.contains("in use"), "{said}");
     assert!(ctl(&["module", "insert", "5"]).0);
     whole("the right one");
     read_all(&mut client, 3);

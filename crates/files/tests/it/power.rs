@@ -338,3 +338,39 @@ fn a_claim_outlives_its_controller_and_lower_ones_are_refused() {
     assert_eq!(files.claim(0, 8), Ok(()));
     assert_eq!(files.claim(1, 1), Ok(()));
 }
+
+#[test]
+fn a_band_that_was_erased_is_discarded_and_programs_after_it_stay() {
+    let dies = 0..SHAPE.dies_per_module;
+    let at = |die, row| UnitAt { block: block(0, die, 1), row };
+    let is_version = |files: &mut Files, version| {
+        for die in 0..SHAPE.dies_per_module {
+            let mut read = Unit::new(&SHAPE);
+            files.read(at(die, 0), &mut read).unwrap();
+            let expected = vec![Holds::Version(version); SHAPE.unit_sectors as usize];
+            assert_eq!(holds(&SHAPE, at(die, 0), &read), expected, "die {die}");
+            files.read(at(die, 1), &mut read).unwrap();
+            assert!(holds(&SHAPE, at(die, 1), &read).iter().all(|holds| *holds == Holds::Erased), "die {die}");
+        }
+    };
+    let mut discards = 0;
+    for seed in 0..40 {
+        let sim = Sim::new(seed);
+        let mut files = create(&sim, SHAPE);
+        for version in 1..=5 {
+            dies.clone().for_each(|die| files.begin_erase(block(0, die, 1)));
+            // Nobody waits for the discard, and the next program begins at once.
+            dies.clone().for_each(|die| files.erase(block(0, die, 1)).unwrap());
+            dies.clone().for_each(|die| files.begin_program(at(die, 0), &unit(&SHAPE, at(die, 0), version)));
+            dies.clone().for_each(|die| files.program(at(die, 0), &unit(&SHAPE, at(die, 0), version)).unwrap());
+            files.sync(0).unwrap();
+            is_version(&mut files, version);
+        }
+        discards += sim.with(|world| world.discards);
+        sim.cut();
+        drop(files);
+        sim.power_on();
+        is_version(&mut open(&sim, SHAPE), 5);
+    }
+    assert!(discards > 100, "{discards} bands were discarded");
+}

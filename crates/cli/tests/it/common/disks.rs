@@ -47,16 +47,23 @@ impl Loop {
     /// One device of each size.
     pub fn several(sizes_bytes: &[u64]) -> Option<Vec<Loop>> {
         let alone = Rc::new(MAKERS.write().unwrap_or_else(PoisonError::into_inner));
-        sizes_bytes.iter().map(|size_bytes| Loop::made(*size_bytes, &alone)).collect()
+        sizes_bytes.iter().map(|size_bytes| Loop::made(*size_bytes, 512, &alone)).collect()
     }
 
-    fn made(size_bytes: u64, alone: &Rc<RwLockWriteGuard<'static, ()>>) -> Option<Loop> {
+    /// A device with logical sectors of this size.
+    pub fn with_sectors(size_bytes: u64, sector_bytes: u32) -> Option<Loop> {
+        let alone = Rc::new(MAKERS.write().unwrap_or_else(PoisonError::into_inner));
+        Loop::made(size_bytes, sector_bytes, &alone)
+    }
+
+    fn made(size_bytes: u64, sector_bytes: u32, alone: &Rc<RwLockWriteGuard<'static, ()>>) -> Option<Loop> {
         let folder = disk_folder();
         let backing = folder.path().join("backing");
         File::create_new(&backing).unwrap().set_len(size_bytes).unwrap();
         let path = backing.to_str().unwrap();
-        let made = succeeds("losetup", &["--find", "--show", "--direct-io=on", path])
-            .or_else(|| succeeds("losetup", &["--find", "--show", path]));
+        let sector = format!("--sector-size={sector_bytes}");
+        let made = succeeds("losetup", &["--find", "--show", "--direct-io=on", &sector, path])
+            .or_else(|| succeeds("losetup", &["--find", "--show", &sector, path]));
         let Some(device) = made else {
             eprintln!("skipped: no loop device (not root, or not permitted)");
             return None;

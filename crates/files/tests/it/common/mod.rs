@@ -41,6 +41,8 @@ pub struct World {
     pub lying: Option<(PathBuf, u64)>,
     /// Writes that were lost or misplaced.
     pub lies: u64,
+    /// Places that were discarded.
+    pub discards: u64,
 }
 
 /// The requests of a broken disk that fail.
@@ -71,6 +73,7 @@ impl Sim {
             broken: BTreeMap::new(),
             lying: None,
             lies: 0,
+            discards: 0,
         })))
     }
 
@@ -130,6 +133,10 @@ impl World {
         }
         for io in &self.queue {
             let Some(path) = &self.open[io.handle.0] else { continue };
+            if let (IoKind::Discard { bytes }, Some(disk)) = (io.kind, left.get_mut(path)) {
+                let place = &mut disk.durable[io.offset as usize..][..bytes as usize];
+                place.chunks_mut(SECTOR).filter(|_| self.rng.below(100) < percent).for_each(|sector| sector.fill(0));
+            }
             if let (IoKind::Write { .. }, Some(disk)) = (io.kind, left.get_mut(path)) {
                 for (number, bytes) in io.buffer.bytes().chunks(SECTOR).enumerate() {
                     if self.rng.below(100) < percent {
@@ -186,6 +193,13 @@ impl World {
                     }
                     0
                 }
+                IoKind::Discard { bytes } => {
+                    let place = offset..offset + bytes as usize;
+                    disk.live[place.clone()].fill(0);
+                    disk.unsynced.extend(place.start / SECTOR..place.end / SECTOR);
+                    self.discards += 1;
+                    0
+                }
                 IoKind::Read => {
                     let there = len.min(disk.live.len().saturating_sub(offset));
                     io.buffer.bytes_mut()[..there].copy_from_slice(&disk.live[offset..offset + there]);
@@ -218,7 +232,7 @@ impl World {
     fn opened(&mut self, path: &Path, is_zero: bool) -> Opened {
         self.open.push(Some(path.into()));
         let bytes = self.disks[path].live.len() as u64;
-        Opened { handle: Handle(self.open.len() - 1), bytes, align_bytes: 512, is_zero, note: None }
+        Opened { handle: Handle(self.open.len() - 1), bytes, align_bytes: 512, is_zero, can_discard: true, note: None }
     }
 }
 
