@@ -101,6 +101,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn trim_done(card: &mut Card<Self>, now: Time);
     /// Trims that a flush has to make durable beside what was written: as of which version.
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64>;
+    /// A flush is to be made durable: true when a log does that, and answers it.
+    fn flush_by_log(card: &mut Card<Self>, now: Time, id: RequestId, done: &mut Done<Self>) -> bool;
     /// The barrier of a flush that owes holes is durable.
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier;
     /// A planted bug: the barrier counts as durable already.
@@ -238,6 +240,10 @@ impl Contents for NoContents {
     #[inline]
     fn owed_holes_as_of(_: &Card<Self>) -> Option<u64> {
         None
+    }
+    #[inline]
+    fn flush_by_log(_: &mut Card<Self>, _: Time, _: RequestId, _: &mut Done<Self>) -> bool {
+        false
     }
     #[inline]
     fn at_barrier(_: &mut Card<Self>, _: Time, _: RequestId) -> AtBarrier {

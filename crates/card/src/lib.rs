@@ -25,6 +25,7 @@ mod tiny;
 pub use card::{Card, Contents, IDLE_NS, ModelCard, NoContents};
 pub use contents::Storage;
 pub use contents::health::{CriticalWarning, Health};
+pub use contents::log::LogCounters;
 pub use contents::modules::{InsertError, Inserted};
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;

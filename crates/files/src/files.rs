@@ -5,7 +5,8 @@ use crate::buffer::{Buffer, Pool};
 use crate::discard::Discards;
 use crate::disks::{Disks, Done, Handle, Io, IoKind};
 use crate::erase::{Change, Next, Waiter, page_of};
-use crate::layout::Layout;
+use crate::layout::{self, Layout};
+use crate::log::BegunLog;
 use crate::module::{Die, Module, Operation, Part, SectorRead, Slot, Sync};
 use crate::sizes::PAGE_BYTES;
 use media::{BlockAt, Ended, MediaError, Shape};
@@ -55,6 +56,10 @@ pub struct Files {
     pub(crate) sector_reads: BTreeMap<u64, SectorRead>,
     /// Writes of header copies that were begun on the present modules, by slot and copy.
     pub(crate) headers: BTreeMap<(u32, u32), BegunHeader>,
+    /// Writes of logs that were begun, by slot.
+    pub(crate) logs: BTreeMap<u32, BegunLog>,
+    /// The size of each module's log area; 0: the card's modules have none.
+    pub(crate) log_bytes: u64,
     /// Ends of changes of the table that a call waits for, by ticket.
     changed: BTreeMap<u64, Result<(), MediaError>>,
     pub(crate) tickets: u64,
@@ -101,6 +106,8 @@ pub(crate) enum Purpose {
     Page(u32),
     /// A copy of the header.
     Header(u32),
+    /// A record of the log.
+    Log,
     Sync,
     Record,
     /// A window that is read ahead.
@@ -140,6 +147,8 @@ impl Files {
             called: BTreeMap::new(),
             sector_reads: BTreeMap::new(),
             headers: BTreeMap::new(),
+            logs: BTreeMap::new(),
+            log_bytes: layout::best_log_bytes(&shape),
             changed: BTreeMap::new(),
             tickets: 0,
             changed_pages: Vec::new(),
@@ -186,6 +195,7 @@ impl Files {
             self.ended.push(Ended::Sync { module: slot });
         }
         self.headers.retain(|(of, _), _| *of != slot);
+        self.log_ended(slot, Err(MediaError::NoModule));
         self.end_sector_reads(slot);
         self.disks.close(module.handle);
         true
@@ -331,6 +341,10 @@ impl Files {
             Purpose::Header(copy) => {
                 self.pool.give(done.buffer);
                 self.headers.get_mut(&(slot, copy)).expect("it was begun").ended = Some(result);
+            }
+            Purpose::Log => {
+                self.pool.give(done.buffer);
+                self.log_ended(slot, result);
             }
             Purpose::Sync => self.synced(slot, result),
             Purpose::Record => {

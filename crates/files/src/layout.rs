@@ -7,6 +7,7 @@
 //!   page 3            0
 //!   page 4            table of blocks, copy 0
 //!   page 4 + T        units, in the order of (block, row, die)
+//!   behind the units  log
 //!   last but 2 + T    table of blocks, copy 1
 //!   last but 2        record of syncs, copy 1
 //!   last but 1        the card's header, copy 1
@@ -45,6 +46,20 @@ fn best_align(shape: &Shape, min_bytes: u32) -> u32 {
     if paged - needed <= needed / MAX_PADDING_SHARE { PAGE_BYTES as u32 } else { min_bytes }
 }
 
+/// The size of the log area of a new module: one part in 64 of what the module holds, within these bounds.
+const LOG_PART: u64 = 64;
+const MIN_LOG_BYTES: u64 = 64 << 10;
+const MAX_LOG_BYTES: u64 = 8 << 20;
+
+/// The size of the log area of the modules of a new card, which is the same for all of them. Modules of less than a few
+/// megabytes have none.
+pub(crate) fn best_log_bytes(shape: &Shape) -> u64 {
+    let units = u64::from(shape.dies_per_module) * u64::from(shape.blocks_per_die);
+    let sectors = units.saturating_mul(shape.rows_per_block.into()).saturating_mul(shape.unit_sectors.into());
+    let part = sectors.saturating_mul(shape.payload_bytes.into()) / LOG_PART;
+    if part < MIN_LOG_BYTES { 0 } else { part.min(MAX_LOG_BYTES) / PAGE_BYTES * PAGE_BYTES }
+}
+
 /// The division of a module's file, with the offset of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -53,17 +68,25 @@ pub struct Layout {
     unit_bytes: u64,
     table_pages: u64,
     units: u64,
+    log_bytes: u64,
     total_bytes: u64,
 }
 
 impl Layout {
-    /// The layout of a module of a card. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`
-    /// is the size of the file or device, or 0 for the smallest possible. `None` if there can be no such module.
+    /// The layout of a module without a log: as [`Layout::with_log`].
     pub fn new(shape: &Shape, align_bytes: u32, total_bytes: u64) -> Option<Layout> {
+        Layout::with_log(shape, align_bytes, total_bytes, 0)
+    }
+
+    /// The layout of a module of a card, with so many bytes of log. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`
+    /// is the size of the file or device, or 0 for the smallest possible. `None` if there can be no such module.
+    pub fn with_log(shape: &Shape, align_bytes: u32, total_bytes: u64, log_bytes: u64) -> Option<Layout> {
         let is_legal = (1..=MAX_MODULES).contains(&shape.modules)
             && (1..=MAX_UNIT_SECTORS).contains(&shape.unit_sectors)
             && (1..=MAX_PAYLOAD_BYTES).contains(&shape.payload_bytes)
             && shape.rows_sharing_cells > 0
+            && log_bytes.is_multiple_of(PAGE_BYTES)
+            && log_bytes <= MAX_LOG_BYTES
             && align_bytes.is_power_of_two()
             && (SECTOR_BYTES as u64..=PAGE_BYTES).contains(&u64::from(align_bytes));
         if !is_legal {
@@ -78,16 +101,23 @@ impl Layout {
         }
         let table_pages = blocks.div_ceil(ENTRIES_PER_PAGE as u64);
         let payload = units.checked_mul(unit_bytes)?.checked_next_multiple_of(PAGE_BYTES)?;
-        let min_bytes = payload.checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
+        let min_bytes = payload
+            .checked_add(log_bytes)?
+            .checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
         let total_bytes = if total_bytes == 0 { min_bytes } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
         let fits = (min_bytes..=MAX_BYTES).contains(&total_bytes);
-        fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, total_bytes })
+        fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, log_bytes, total_bytes })
     }
 
-    /// The smallest layout of a module on a disk that takes multiples of `min_bytes`, which divides a page. `None` if
+    /// The smallest layout of a new module on a disk that takes multiples of `min_bytes`, which divides a page. `None` if
     /// there can be no such module.
     pub fn least(shape: &Shape, min_bytes: u32) -> Option<Layout> {
-        Layout::new(shape, best_align(shape, min_bytes), 0)
+        Layout::least_with_log(shape, min_bytes, best_log_bytes(shape))
+    }
+
+    /// The same with so many bytes of log.
+    pub(crate) fn least_with_log(shape: &Shape, min_bytes: u32, log_bytes: u64) -> Option<Layout> {
+        Layout::with_log(shape, best_align(shape, min_bytes), 0, log_bytes)
     }
 
     /// The shape of the card that the module belongs to.
@@ -108,6 +138,16 @@ impl Layout {
     /// The size of a unit in the file.
     pub fn unit_bytes(&self) -> usize {
         self.unit_bytes as usize
+    }
+
+    /// The size of the log area; 0: there is none.
+    pub fn log_bytes(&self) -> u64 {
+        self.log_bytes
+    }
+
+    /// The offset of the log area.
+    pub fn log(&self) -> u64 {
+        self.unit_offset(self.units).next_multiple_of(PAGE_BYTES)
     }
 
     /// The number of units of the module.
@@ -202,8 +242,8 @@ mod tests {
     fn nothing_overlaps_and_all_is_aligned() {
         for (align, payload_bytes, slack) in [(512, 4096, 0), (4096, 4096, 0), (1024, 100, 0), (512, 16, 1 << 20)] {
             let shape = Shape { payload_bytes, ..SHAPE };
-            let least = Layout::new(&shape, align, 0).unwrap().total_bytes();
-            let layout = Layout::new(&shape, align, least + slack).unwrap();
+            let least = Layout::with_log(&shape, align, 0, 64 << 10).unwrap().total_bytes();
+            let layout = Layout::with_log(&shape, align, least + slack, 64 << 10).unwrap();
             let mut taken = BTreeMap::new();
             let mut take = |offset: u64, bytes: u64| {
                 assert_eq!(offset % u64::from(align), 0);
@@ -216,6 +256,7 @@ mod tests {
                 (0..layout.table_pages()).for_each(|page| take(layout.table(copy, page), PAGE_BYTES));
             }
             (0..layout.units()).for_each(|unit| take(layout.unit_offset(unit), layout.unit_bytes() as u64));
+            take(layout.log(), layout.log_bytes());
             let mut end = 0;
             for (offset, bytes) in taken {
                 assert!(offset >= end, "{offset} overlaps");

@@ -15,7 +15,9 @@ use crate::layout::COPIES;
 use crate::module::{Die, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
-use media::{BlockAt, Ended, HEADER_BYTES, Media, MediaError, ReadReport, SectorState, SectorsAt, Shape, Unit, UnitAt};
+use media::{
+    BlockAt, Ended, HEADER_BYTES, LogArea, Media, MediaError, ReadReport, SectorState, SectorsAt, Shape, Unit, UnitAt,
+};
 use std::os::fd::BorrowedFd;
 
 const _: () = assert!(HEADER_BYTES <= PAGE_BYTES as usize);
@@ -315,6 +317,26 @@ impl Media for Files {
         let (written, _, buffer) = self.call(handle, IoKind::Write { durable: true }, offset, buffer);
         self.pool.give(buffer);
         written
+    }
+
+    fn log_area(&self) -> Option<LogArea> {
+        self.area_of_log()
+    }
+
+    fn read_log(&mut self, slot: u32) -> Result<Vec<u8>, MediaError> {
+        self.read_all_of_log(slot)
+    }
+
+    fn write_log(&mut self, slot: u32, offset_bytes: u64, bytes: &[u8]) -> Result<(), MediaError> {
+        self.write_log_now(slot, offset_bytes, bytes)
+    }
+
+    fn begin_log(&mut self, slot: u32, offset_bytes: u64, bytes: &[u8]) {
+        self.begin_write_of_log(slot, offset_bytes, bytes);
+    }
+
+    fn writes_log(&self, slot: u32) -> bool {
+        self.has_log_in_flight(slot)
     }
 
     /// Only this process has the file, so no other claimant is at work. An earlier claim counts all the same.

@@ -45,11 +45,11 @@ fn no_module(path: &Path, reason: NoModuleReason) -> FilesError {
 }
 
 /// The smallest division of a file whose disk has such blocks.
-fn least(shape: Shape, path: &Path, align_bytes: u32) -> Result<Layout, FilesError> {
+fn least(shape: Shape, path: &Path, align_bytes: u32, log_bytes: u64) -> Result<Layout, FilesError> {
     if u64::from(align_bytes) > PAGE_BYTES {
         return Err(no_module(path, NoModuleReason::BlocksTooLarge { align_bytes }));
     }
-    Layout::least(&shape, align_bytes).ok_or(FilesError::BadShape { shape })
+    Layout::least_with_log(&shape, align_bytes, log_bytes).ok_or(FilesError::BadShape { shape })
 }
 
 impl Files {
@@ -66,7 +66,7 @@ impl Files {
     /// The least number of bytes that a module takes at this path. Writes nothing.
     pub fn module_bytes(shape: Shape, path: &Path) -> Result<u64, FilesError> {
         let align_bytes = ring()?.align_bytes(path)?;
-        Ok(least(shape, path, align_bytes)?.total_bytes())
+        Ok(least(shape, path, align_bytes, layout::best_log_bytes(&shape))?.total_bytes())
     }
 
     /// Opens the modules of a card, by slot. A slot without a file, or whose file can't be used, is empty, and
@@ -132,6 +132,7 @@ impl Files {
                     }
                     is_known = true;
                     files.shape = shape;
+                    files.log_bytes = module.superblock.layout.log_bytes();
                     files.put(slot, module)?;
                 }
                 Ok(module) => files.put(slot, module)?,
@@ -187,7 +188,10 @@ impl Files {
             ("bytes per payload", found.payload_bytes, card.payload_bytes),
             ("rows sharing cells", found.rows_sharing_cells, card.rows_sharing_cells),
         ];
-        if let Some((field, found, card)) = fields.into_iter().find(|(_, found, card)| found != card) {
+        let log = ("pages of log", module.superblock.layout.log_bytes(), self.log_bytes);
+        let pages = |bytes: u64| (bytes / PAGE_BYTES) as u32;
+        let log = [(log.0, pages(log.1), pages(log.2))];
+        if let Some((field, found, card)) = fields.into_iter().chain(log).find(|(_, found, card)| found != card) {
             self.disks.close(module.handle);
             return Err(FilesError::Shape { path: module.path, field, found, card });
         }
@@ -201,9 +205,9 @@ impl Files {
     pub fn create_module(&mut self, path: &Path, options: &Options) -> Result<(), FilesError> {
         let align_bytes = self.disks.align_bytes(path)?.max(options.align_bytes);
         let shape = self.shape;
-        let least = least(shape, path, align_bytes)?;
+        let least = least(shape, path, align_bytes, self.log_bytes)?;
         let made = self.disks.make(path, Make { bytes: least.total_bytes(), overwrite: options.overwrite })?;
-        let written = match Layout::new(&shape, least.align_bytes(), made.bytes) {
+        let written = match Layout::with_log(&shape, least.align_bytes(), made.bytes, self.log_bytes) {
             Some(layout) => self.write_blank(path, &made, layout),
             None => Err(FilesError::BadShape { shape }),
         };
@@ -382,7 +386,7 @@ impl Files {
     }
 
     /// Reads pages; a page that can't be read is zeroes.
-    fn read_pages(&mut self, handle: Handle, offset: u64, pages: u32) -> Vec<u8> {
+    pub(crate) fn read_pages(&mut self, handle: Handle, offset: u64, pages: u32) -> Vec<u8> {
         let buffer = self.pool.take(pages as usize * PAGE_BYTES as usize);
         let (read, _, buffer) = self.call(handle, IoKind::Read, offset, buffer);
         let mut bytes = vec![0; buffer.bytes().len()];

@@ -34,6 +34,10 @@
 //!      +---------------------------------------------------------------+
 //! 2136 | 0                                                             |
 //!      +---------------------------------------------------------------+
+//! 2200 | version 2: bytes of the log                                   |
+//!      +---------------------------------------------------------------+
+//! 2208 | 0                                                             |
+//!      +---------------------------------------------------------------+
 //! ```
 
 use crate::layout::Layout;
@@ -44,8 +48,10 @@ use zerocopy::little_endian::{U16, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 8] = *b"FLRMODUL";
-/// The version that is written, and the only one that is read.
-const VERSION: u16 = 1;
+/// The version of modules without a log.
+const WITHOUT_LOG: u16 = 1;
+/// The newest version that is read, and that of modules with a log.
+const VERSION: u16 = 2;
 /// The number of earlier sessions that are remembered. Units that were torn in older sessions were erased long ago.
 const SESSIONS: usize = 256;
 /// The highest number of sessions of a file.
@@ -73,7 +79,9 @@ struct Raw {
     rows_sharing_cells: U32,
     session_count: U32,
     sessions: [U64; SESSIONS],
-    reserved_end: [u8; 1960],
+    reserved_middle: [u8; 64],
+    log_bytes: U64,
+    reserved_end: [u8; 1888],
 }
 
 const _: () = assert!(size_of::<Raw>() == PAGE_BYTES as usize);
@@ -101,7 +109,7 @@ pub enum NoSuperblock {
     Magic,
     #[error("its superblock is damaged")]
     Checksum,
-    #[error("it has version {0}, and this program reads version {VERSION}")]
+    #[error("it has version {0}, and this program reads versions up to {VERSION}")]
     Version(u16),
     #[error("its superblock makes no sense")]
     Field,
@@ -112,7 +120,7 @@ impl Superblock {
         let (shape, layout) = (self.layout.shape(), &self.layout);
         let mut raw = Raw {
             magic: MAGIC,
-            version: VERSION.into(),
+            version: if layout.log_bytes() > 0 { VERSION } else { WITHOUT_LOG }.into(),
             reserved: 0.into(),
             crc: 0.into(),
             file: self.file.into(),
@@ -130,7 +138,9 @@ impl Superblock {
             rows_sharing_cells: shape.rows_sharing_cells.into(),
             session_count: (self.synced.len() as u32).into(),
             sessions: [0.into(); SESSIONS],
-            reserved_end: [0; 1960],
+            reserved_middle: [0; 64],
+            log_bytes: layout.log_bytes().into(),
+            reserved_end: [0; 1888],
         };
         for (out, synced) in raw.sessions.iter_mut().zip(&self.synced) {
             *out = (*synced).into();
@@ -147,7 +157,7 @@ impl Superblock {
         if raw.crc.get() != checksum(bytes) {
             return Err(NoSuperblock::Checksum);
         }
-        if raw.version.get() != VERSION {
+        if !(WITHOUT_LOG..=VERSION).contains(&raw.version.get()) {
             return Err(NoSuperblock::Version(raw.version.get()));
         }
         let shape = Shape {
@@ -160,7 +170,11 @@ impl Superblock {
             rows_sharing_cells: raw.rows_sharing_cells.get(),
         };
         let total_bytes = raw.total_bytes.get();
-        let layout = Layout::new(&shape, raw.align_bytes.get(), total_bytes)
+        let log_bytes = raw.log_bytes.get();
+        if (raw.version.get() == VERSION) != (log_bytes > 0) {
+            return Err(NoSuperblock::Field);
+        }
+        let layout = Layout::with_log(&shape, raw.align_bytes.get(), total_bytes, log_bytes)
             .filter(|layout| layout.total_bytes() == total_bytes)
             .ok_or(NoSuperblock::Field)?;
         let synced = raw.sessions.get(..raw.session_count.get() as usize).ok_or(NoSuperblock::Field)?;

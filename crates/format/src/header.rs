@@ -58,7 +58,9 @@
 //!      +-------------------------------+-------------------------------+
 //!  216 | durable, host: stripe         | durable, relocation: stripe   |
 //!      +-------------------------------+-------------------------------+
-//!  224 | 0                                                             |
+//!  224 | first record of the log that counts                           |
+//!      +---------------------------------------------------------------+
+//!  232 | 0                                                             |
 //!      +---------------------------------------------------------------+
 //!  256 | slot 0: module                                                |
 //!  264 |                                                               |
@@ -158,7 +160,8 @@ struct Raw {
     pad: U32,
     durable_bands: [U64; 2],
     durable_stripes: [U32; 2],
-    reserved: [u8; 32],
+    log_begins: U64,
+    reserved: [u8; 24],
     slots: [RawSlot; MAX_MODULES as usize],
     holds: [U64; WORDS],
     pad_end: U32,
@@ -251,6 +254,8 @@ pub struct ModuleHeader {
     pub lost_writes: bool,
     /// The durable watermarks of the host's stream and the relocation stream when the header was written.
     pub durable: [Durable; 2],
+    /// The first record of the log that counts; those with lower numbers were made before an earlier start.
+    pub log_begins: u64,
     /// Bands that held something durable when the header was written, and of which none was erased since.
     pub holds: BandSet,
     /// No band that held sectors waited for its erase when the header was written, and none was erased since.
@@ -345,6 +350,7 @@ impl ModuleHeader {
         raw.new_data_sectors = self.new_data_sectors.into();
         raw.slc_bits_per_cell = self.slc_bits_per_cell.into();
         raw.durable_bands = self.durable.map(|durable| durable.band_sequence.into());
+        raw.log_begins = self.log_begins.into();
         raw.durable_stripes = self.durable.map(|durable| durable.stripe.into());
         raw.holds = self.holds.to_raw();
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
@@ -386,6 +392,7 @@ impl ModuleHeader {
             clean: raw.flags.get() & CLEAN != 0,
             read_only: raw.flags.get() & READ_ONLY != 0,
             lost_writes: raw.flags.get() & LOST_WRITES != 0,
+            log_begins: raw.log_begins.get(),
             durable: [0, 1].map(|stream| Durable {
                 band_sequence: raw.durable_bands[stream].get(),
                 stripe: raw.durable_stripes[stream].get(),

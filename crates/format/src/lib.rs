@@ -2,7 +2,8 @@
 //!
 //! The structures of a card as they lie on its modules: the header of a module ([`ModuleHeader`]), the spare area of a
 //! sector ([`Spare`]), and the payloads that hold no data of the host: band summaries ([`SummaryEntry`]), checkpoints
-//! ([`Checkpoint`]) and lists of holes ([`set_hole`]). `docs/media-format.md` explains how they work together.
+//! ([`Checkpoint`]) and lists of holes ([`set_hole`]), and records of the
+//! log ([`LogRecord`]). `docs/media-format.md` explains how they work together.
 //!
 //! Encoding and decoding are pure. Invariants:
 //!
@@ -18,6 +19,7 @@ mod checkpoint;
 mod header;
 mod holes;
 mod ids;
+mod log;
 mod shape;
 mod spare;
 mod summary;
@@ -35,6 +37,10 @@ pub use holes::{
     HOLES_HEAD_BYTES, clear_hole, hole_place, hole_segment_lbas, holes, holes_as_of, is_hole, set_hole, set_holes_as_of,
 };
 pub use ids::{CardId, ModuleId};
+pub use log::{
+    LOG_ENTRY_BYTES, LOG_HEAD_BYTES, LogError, LogHead, LogRecord, LogSector, MAX_LOG_SECTORS, encode_log_record,
+    log_record_bytes,
+};
 pub use shape::Shape;
 pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};

@@ -109,6 +109,7 @@ fn card<'a>(header: &ModuleHeader, layout: &'a Layout, modules: &'a [Option<u32>
         slc_bits_per_cell: header.slc_bits_per_cell,
         watermark: ftl::recover::DurableWatermark::of(header),
         power_loss_protection: header.power_loss_protection,
+        log_begins: header.log_begins,
         use_checkpoints: true,
         use_summaries: true,
     }

@@ -165,6 +165,7 @@ impl<M: Media> Examined<M> {
         let sectors = on.found.as_ref().ok().map(|found| {
             let user = on.header().user_sectors;
             let mapped = found.map[..user as usize].iter().filter(|ppa| **ppa != u32::MAX).count() as u64;
+            let mapped = mapped + found.logged.len() as u64;
             Sectors { mapped, holes: user - mapped, unreadable: lost_sectors.len() as u64 }
         });
         let start = on.found.as_ref().ok().map(|found| Start::of(on, found, read_ns));

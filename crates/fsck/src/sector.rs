@@ -190,6 +190,13 @@ fn explain<M: Media>(
     };
     let holes = hole_list(media, on, found, lba, scratch);
     let ppa = found.map[lba as usize];
+    if let Ok(at) = found.logged.binary_search_by_key(&lba, |logged| logged.lba) {
+        let version = found.logged[at].version;
+        let because = format!(
+            "in the log: version {version} lies there only, and the next start writes it to a stripe before anything else"
+        );
+        return Ok(SectorExplained { lba, reads_as: ReadsAs::Data, because, version: Some(version), copies, holes });
+    }
     if ppa == NONE {
         let because = why_zeros(&copies, holes.as_ref(), !found.checkpoint_bands.is_empty());
         return Ok(SectorExplained { lba, reads_as: ReadsAs::Zeros, because, version: None, copies, holes });

@@ -77,11 +77,25 @@ pub enum Canary {
     ModuleBelieved,
     /// A module that comes back is taken as it went, whatever its header says.
     ReturnedAsItWent,
+    /// A sector of the log is replayed over a newer version.
+    LogOverNewer,
+    /// Recovery does not compare the checksum of a record of the log.
+    LogTornBelieved,
+    /// Recovery believes the log of a module that was away, and records from before the last start.
+    LogOfStaleModule,
+    /// A record of the log is overwritten before its sectors are durable in stripes.
+    LogReleasedEarly,
+    /// A flush is answered when its record lies on one module.
+    LogOnOneModule,
+    /// A record of the log leaves out what stripes hold that were programmed and not synced.
+    LogWithoutProgrammed,
+    /// The log is written after a start before what it held is durable in stripes.
+    LogReusedBeforeReplay,
 }
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 34] = [
+    pub const ALL: [Canary; 41] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -116,6 +130,13 @@ impl Canary {
         Canary::DoubtfulBandsBelieved,
         Canary::ModuleBelieved,
         Canary::ReturnedAsItWent,
+        Canary::LogOverNewer,
+        Canary::LogTornBelieved,
+        Canary::LogOfStaleModule,
+        Canary::LogReleasedEarly,
+        Canary::LogOnOneModule,
+        Canary::LogWithoutProgrammed,
+        Canary::LogReusedBeforeReplay,
     ];
 
     /// The name of the canary, for people.
@@ -155,6 +176,13 @@ impl Canary {
             Canary::DoubtfulBandsBelieved => "doubtful bands believed",
             Canary::ModuleBelieved => "module believed when it comes",
             Canary::ReturnedAsItWent => "module taken as it went",
+            Canary::LogOverNewer => "log replayed over a newer version",
+            Canary::LogTornBelieved => "torn record of the log believed",
+            Canary::LogOfStaleModule => "log of a stale module believed",
+            Canary::LogReleasedEarly => "log released early",
+            Canary::LogOnOneModule => "log on one module",
+            Canary::LogWithoutProgrammed => "log without what is programmed",
+            Canary::LogReusedBeforeReplay => "log used again before it is replayed",
         }
     }
 }

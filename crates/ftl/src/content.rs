@@ -59,6 +59,12 @@ impl Ftl {
         !self.streams[StreamId::Relocation as usize].needs_band() || self.bands.free_count() > 1
     }
 
+    /// Whether there is room for one more sector that a start has found in the log only, which takes room before
+    /// anything of the host does.
+    pub fn can_replay(&self) -> bool {
+        !self.streams[StreamId::Host as usize].needs_band() || self.bands.free_count() > 1
+    }
+
     /// Whether there is room for `sectors` more relocated sectors, at most those of a unit. There was room when their
     /// victim was chosen, but bands are narrower after a die has gone.
     pub fn can_relocate(&self, sectors: u32) -> bool {

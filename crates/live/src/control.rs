@@ -367,6 +367,7 @@ fn end_of(operation: &UnderWay, rng: &mut Rng) -> CutOutcome {
         (_, 1) => CutOutcome::Done,
         (UnderWay::Program { .. }, 2) => CutOutcome::Torn { good: rng.bits(), blank: 0, spoil_earlier: false },
         (UnderWay::Program { .. }, _) => CutOutcome::Garbage { spoil_earlier: false },
+        (UnderWay::Log { .. }, _) => CutOutcome::Garbage { spoil_earlier: false },
         (UnderWay::Erase { .. }, 2) => CutOutcome::PartlyErased,
         (UnderWay::Erase { .. }, _) => CutOutcome::Weak,
     }

@@ -230,6 +230,7 @@ impl Engine {
                         Ended::Die { module, die } => card.answered(now, module, die),
                         Ended::Sectors { tag } => card.answered_sectors(now, tag, done),
                         Ended::Sync { .. } => card.answered_sync(now, done),
+                        Ended::Log { .. } => card.answered_log(now, done),
                     }
                 }
             });

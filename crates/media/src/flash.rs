@@ -8,6 +8,7 @@
 use crate::error::MediaError;
 use crate::fault::{Armed, HostFault, HostTrouble};
 use crate::hash::{hash, purpose};
+use crate::log::LogArea;
 use crate::media::{Media, ReadReport};
 use crate::module::{Claim, Erased, Header, Module, Put};
 use crate::outcome::{CacheLoss, CutOutcome, coin};
@@ -53,6 +54,7 @@ pub(crate) mod traced {
     pub(crate) const ERASE: u64 = 2;
     pub(crate) const HEADER: u64 = 3;
     pub(crate) const MARK_BAD: u64 = 4;
+    pub(crate) const LOG: u64 = 8;
     pub(super) const SYNC: u64 = 5;
     pub(super) const CLAIM: u64 = 6;
 }
@@ -536,6 +538,24 @@ impl Media for Flash {
             None => self.try_write_header(module, copy, bytes),
         };
         self.note(traced::HEADER, [u64::from(module), u64::from(copy)], crc32c::crc32c(bytes), &result);
+        result
+    }
+
+    fn log_area(&self) -> Option<LogArea> {
+        self.area_of_log()
+    }
+
+    fn read_log(&mut self, module: u32) -> Result<Vec<u8>, MediaError> {
+        if !self.powered {
+            return Err(MediaError::NoPower);
+        }
+        self.try_read_log(module)
+    }
+
+    fn write_log(&mut self, module: u32, offset_bytes: u64, bytes: &[u8]) -> Result<(), MediaError> {
+        let cut = self.begin_record()?;
+        let result = self.write_log_or_cut(module, offset_bytes, bytes, cut);
+        self.note(traced::LOG, [u64::from(module), offset_bytes], crc32c::crc32c(bytes), &result);
         result
     }
 

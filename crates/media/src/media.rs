@@ -1,6 +1,7 @@
 //! The interface between flash management and a medium.
 
 use crate::error::MediaError;
+use crate::log::LogArea;
 use crate::place::{BlockAt, UnitAt};
 use crate::sectors::Payload;
 use crate::unit::Unit;
@@ -51,6 +52,8 @@ pub enum Ended {
     Sectors { tag: u64 },
     /// The sync of a module has ended.
     Sync { module: u32 },
+    /// The write of a module's log has ended.
+    Log { module: u32 },
 }
 
 /// The modules of a card.
@@ -128,6 +131,22 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// power cut may leave this copy unreadable, but not the other.
     fn write_header(&mut self, module: u32, copy: u32, bytes: &[u8]) -> Result<(), MediaError>;
 
+    /// The log area of each module; `None` if the modules have none.
+    fn log_area(&self) -> Option<LogArea> {
+        None
+    }
+
+    /// Reads the log area of a module. Places that can't be read, or were never written, hold no record.
+    fn read_log(&mut self, _module: u32) -> Result<Vec<u8>, MediaError> {
+        Ok(Vec::new())
+    }
+
+    /// Writes a part of the log area of a module. It is durable when the call returns. A power cut may leave any part of
+    /// it.
+    fn write_log(&mut self, _module: u32, _offset_bytes: u64, _bytes: &[u8]) -> Result<(), MediaError> {
+        Err(MediaError::Host)
+    }
+
     /// Claims a module: from now on only the caller may write to it, and an earlier claimant with a lower generation
     /// gets [`MediaError::Fenced`]. A claim with a generation that is not above the present one is fenced itself. Media
     /// that can't refuse writes do nothing.
@@ -168,6 +187,14 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
 
     /// Begins the write of one copy of a module's header.
     fn begin_header(&mut self, _module: u32, _copy: u32, _bytes: &[u8]) {}
+
+    /// Begins a write of a module's log. A module has at most one in flight.
+    fn begin_log(&mut self, _module: u32, _offset_bytes: u64, _bytes: &[u8]) {}
+
+    /// Whether a write of a module's log that was begun is in flight.
+    fn writes_log(&self, _module: u32) -> bool {
+        false
+    }
 
     /// Whether an operation that was begun on a die is in flight.
     fn is_under_way(&self, _module: u32, _die: u32) -> bool {

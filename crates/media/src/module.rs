@@ -28,6 +28,8 @@ pub struct Module {
     pub(crate) slow_percent: u32,
     pub(crate) dead_dies: Vec<u32>,
     pub(crate) headers: [Header; HEADER_COPIES as usize],
+    /// The log area; empty until it is written.
+    pub(crate) log: Arc<Vec<u8>>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) cut: Cut,
     pub(crate) chunks: Vec<Option<Arc<Chunk>>>,
@@ -134,6 +136,7 @@ impl Module {
             slow_percent: 100,
             dead_dies: Vec::new(),
             headers: [Header::Blank, Header::Blank],
+            log: Arc::default(),
             blocks: vec![Block::default(); blocks],
             cut,
             chunks: vec![None; blocks.div_ceil(cut.blocks as usize)],

@@ -4,6 +4,7 @@ use crate::hash::{hash, purpose};
 use crate::place::{BlockAt, UnitAt};
 use crate::slot::Unsynced;
 use crate::unit::Unit;
+use std::sync::Arc;
 
 /// An operation that is in flight when power goes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,12 +14,15 @@ pub enum UnderWay {
     Program { at: UnitAt, unit: Unit },
     /// The erase of a block.
     Erase { at: BlockAt },
+    /// The write of a record into the log of a module.
+    Log { module: u32, offset_bytes: u64, bytes: Arc<[u8]> },
 }
 
 /// The outcome of an operation that was in flight.
 ///
 /// Every outcome can be given for every operation, so that a plan need not know the kind of the operation that it hits:
-/// an outcome of the other kind means the worst of this kind. For a header copy, [`CutOutcome::NotBegun`] leaves the
+/// an outcome of the other kind means the worst of this kind. For a write of the log, an outcome that is neither
+/// [`CutOutcome::NotBegun`] nor [`CutOutcome::Done`] leaves a part of it. For a header copy, [`CutOutcome::NotBegun`] leaves the
 /// old copy, [`CutOutcome::Done`] the new one, and every other outcome an unreadable one. For marking a block bad,
 /// every outcome but [`CutOutcome::NotBegun`] means that it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -64,6 +64,8 @@ pub struct Physics {
     pub volatile_cache: bool,
     /// Modules refuse writes of any controller but the last claimant.
     pub fencing: bool,
+    /// Bytes of each module's log area; 0: there is none.
+    pub log_bytes: u32,
 }
 
 impl Physics {
@@ -80,6 +82,7 @@ impl Physics {
         refresh_advised_at_bits: 30,
         volatile_cache: false,
         fencing: false,
+        log_bytes: 0,
     };
 
     /// One bit a cell, 5x to 3x nm, as in cards of 2008 to 2012.
@@ -98,6 +101,7 @@ impl Physics {
         refresh_advised_at_bits: 10,
         volatile_cache: false,
         fencing: false,
+        log_bytes: 0,
     };
 
     /// Two bits a cell, 2x nm.
@@ -118,6 +122,7 @@ impl Physics {
         refresh_advised_at_bits: 54,
         volatile_cache: false,
         fencing: false,
+        log_bytes: 0,
     };
 
     /// Three bits a cell, layered, with soft decoding counted as a stronger code.
@@ -136,6 +141,7 @@ impl Physics {
         refresh_advised_at_bits: 150,
         volatile_cache: false,
         fencing: false,
+        log_bytes: 0,
     };
 
     /// The wear of a block: P/E cycles over rated cycles.

@@ -102,6 +102,10 @@ impl Flash {
                 self.settle_erase(*at, outcome);
                 self.note_settled(traced::ERASE, place(*at, 0), 0, outcome);
             }
+            UnderWay::Log { module, offset_bytes, bytes } => {
+                self.settle_log(*module, *offset_bytes, bytes, outcome);
+                self.note_settled(traced::LOG, [u64::from(*module), *offset_bytes], crc32c::crc32c(bytes), outcome);
+            }
         }
     }
 

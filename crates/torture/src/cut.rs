@@ -16,7 +16,8 @@ impl CardUnderTest {
         let (sectors, cells) = (shape.unit_sectors, shape.rows_sharing_cells);
         let program = |u: &UnderWay| matches!(u, UnderWay::Program { .. });
         let programs = if protected { 0 } else { before.iter().filter(|u| program(u)).count() };
-        let erases = before.iter().filter(|u| !program(u)).count();
+        let erase = |u: &UnderWay| matches!(u, UnderWay::Erase { .. });
+        let erases = before.iter().filter(|u| erase(u)).count();
         // The end of the first operation that can end so.
         let (forced, of_erase) = match how {
             CutOutcome::Any | CutOutcome::AnySubset => (None, false),
@@ -69,7 +70,7 @@ impl CardUnderTest {
         let mut forced = forced;
         let mut ends: Vec<End> = Vec::new();
         for operation in &under_way {
-            let is_forced = forced.is_some() && program(operation) != of_erase;
+            let is_forced = forced.is_some() && if of_erase { erase(operation) } else { program(operation) };
             ends.push(if is_forced { forced.take().expect("checked") } else { end_of(&shape, operation, chooser) });
         }
         if how == CutOutcome::CacheLost {

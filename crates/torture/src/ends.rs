@@ -34,9 +34,16 @@ fn program_end(shape: &Shape, chooser: &mut dyn Chooser) -> End {
 /// One way in which an operation that was under way ends.
 pub(crate) fn end_of(shape: &Shape, operation: &UnderWay, chooser: &mut dyn Chooser) -> End {
     const ERASES: [End; 4] = [End::Done, End::NotBegun, End::PartlyErased, End::Weak];
+    const LOGS: [End; 4] = [
+        End::Done,
+        End::NotBegun,
+        End::Garbage { spoil_earlier: false },
+        End::Torn { good: 0, blank: 0, spoil_earlier: false },
+    ];
     match operation {
         UnderWay::Program { .. } => program_end(shape, chooser),
         UnderWay::Erase { .. } => ERASES[chooser.choose(4) as usize],
+        UnderWay::Log { .. } => LOGS[chooser.choose(4) as usize],
     }
 }
 

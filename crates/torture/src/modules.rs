@@ -18,6 +18,7 @@ impl CardUnderTest {
             let module = match operation {
                 UnderWay::Program { at, .. } => at.block.module,
                 UnderWay::Erase { at } => at.module,
+                UnderWay::Log { module, .. } => *module,
             };
             if module == slot {
                 media.settle(operation, End::Garbage { spoil_earlier: false });

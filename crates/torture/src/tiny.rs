@@ -19,14 +19,16 @@ pub enum Kind {
     SharedCells,
     /// None, and each module is a file or a drive that may lose what was not synced.
     VolatileCache,
+    /// As before, and each module has a log.
+    Logged,
     /// Capacitors, on flash that fades and is disturbed by reads, which a patrol looks over.
     Fading,
 }
 
 impl Kind {
     /// All of them.
-    pub const ALL: [Kind; 5] =
-        [Kind::Protected, Kind::Unprotected, Kind::SharedCells, Kind::VolatileCache, Kind::Fading];
+    pub const ALL: [Kind; 6] =
+        [Kind::Protected, Kind::Unprotected, Kind::SharedCells, Kind::VolatileCache, Kind::Logged, Kind::Fading];
 
     /// Those whose media lose nothing that was reported.
     pub const ON_FLASH: [Kind; 3] = [Kind::Protected, Kind::Unprotected, Kind::SharedCells];
@@ -38,6 +40,7 @@ impl Kind {
             Kind::Unprotected => "unprotected",
             Kind::SharedCells => "shared-cells",
             Kind::VolatileCache => "volatile-cache",
+            Kind::Logged => "logged",
             Kind::Fading => "fading",
         }
     }
@@ -50,7 +53,12 @@ pub fn physics(kind: Kind) -> Physics {
         // Cycles enough for a life, so that it is time and reads that count.
         return Physics { rated_cycles: 10 * RATED_CYCLES, fencing: true, ..FADING };
     }
-    Physics { volatile_cache: kind == Kind::VolatileCache, fencing: kind != Kind::SharedCells, ..Physics::IDEAL }
+    Physics {
+        volatile_cache: matches!(kind, Kind::VolatileCache | Kind::Logged),
+        log_bytes: if kind == Kind::Logged { LOG_BYTES } else { 0 },
+        fencing: kind != Kind::SharedCells,
+        ..Physics::IDEAL
+    }
 }
 
 /// Bytes of a sector's payload: enough for eight entries of a band's summary.
@@ -122,5 +130,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
 }
 
 const BANDS: u32 = 20;
+/// A log that some requests fill, so that it is used again all the time.
+const LOG_BYTES: u32 = 2_048;
 /// Energy for the buffer, and nothing more: nine milliseconds at a watt.
 const CAPACITORS: Capacitors = Capacitors { energy_uj: 9_000, drain_uw: 1_000_000 };

@@ -29,19 +29,38 @@ struct Hint {
     lives: &'static [u64],
     /// Lives of cards whose modules are drives.
     drives: &'static [u64],
+    /// Lives of cards whose modules are drives with a log.
+    logged: &'static [u64],
 }
 
+const NOWHERE: Hint = Hint { situations: &[], lives: &[], drives: &[], logged: &[] };
+
 const fn situation(of: &'static [(&'static str, Kind)]) -> Hint {
-    Hint { situations: of, lives: &[], drives: &[] }
+    Hint { situations: of, ..NOWHERE }
 }
 
 const fn lives(seeds: &'static [u64]) -> Hint {
-    Hint { situations: &[], lives: seeds, drives: &[] }
+    Hint { lives: seeds, ..NOWHERE }
 }
 
 const fn drives(seeds: &'static [u64]) -> Hint {
-    Hint { situations: &[], lives: &[], drives: seeds }
+    Hint { drives: seeds, ..NOWHERE }
 }
+
+const fn logged(seeds: &'static [u64]) -> Hint {
+    Hint { logged: seeds, ..NOWHERE }
+}
+
+/// The first lives with a log find most of what is wrong with it.
+const FIRST_LOGGED: [u64; 64] = {
+    let mut seeds = [0; 64];
+    let mut at = 0;
+    while at < seeds.len() {
+        seeds[at] = at as u64;
+        at += 1;
+    }
+    seeds
+};
 
 fn hint(canary: Canary) -> Hint {
     match canary {
@@ -82,6 +101,13 @@ fn hint(canary: Canary) -> Hint {
         Canary::ReturnedAsItWent => {
             situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
         }
+        Canary::LogOverNewer
+        | Canary::LogTornBelieved
+        | Canary::LogOfStaleModule
+        | Canary::LogReleasedEarly
+        | Canary::LogOnOneModule
+        | Canary::LogWithoutProgrammed
+        | Canary::LogReusedBeforeReplay => logged(&FIRST_LOGGED),
         Canary::DoubtfulBandsBelieved => situation(&[("overwrite while collecting", SharedCells)]),
     }
 }
@@ -119,9 +145,11 @@ impl Search<'_> {
             .or_else(|| self.cut(&hinted, thorough))
             .or_else(|| self.live(hint.lives.iter().copied(), life))
             .or_else(|| self.live(hint.drives.iter().copied(), drive_life))
+            .or_else(|| self.live(hint.logged.iter().copied(), logged_life))
             .or_else(|| self.cut(&all, quick))
             .or_else(|| self.live(0..LIVES, life))
             .or_else(|| self.live(0..LIVES, drive_life))
+            .or_else(|| self.live(0..LIVES, logged_life))
             .or_else(|| self.cut(&all, thorough))
     }
 
@@ -191,6 +219,25 @@ fn drive_life(seed: u64) -> Option<&'static str> {
     life.failure.map(|failure| failure.kind())
 }
 
+/// A life of a card whose modules are drives with a log, with cuts, and with modules that are away for a while.
+fn logged_life(seed: u64) -> Option<&'static str> {
+    let mut kinds = vec![
+        FaultKind::Cut(CutOutcome::Any),
+        FaultKind::Cut(CutOutcome::CacheLost),
+        FaultKind::NestedCut { depth: 2 },
+        FaultKind::PulledModule,
+    ];
+    kinds.extend([What::Same, What::Stale, What::Blank].map(FaultKind::Swapped));
+    let config = tiny(Kind::Logged);
+    // Trims have lists of their own, and what fills stripes needs no log.
+    let usual = HostConfig::life(config.ftl.user_sectors as u32);
+    let steps = HostConfig { asks: 1_000, longest: 2, trims: 10, zeroes: 0, flushes: 250, ..usual }.script(seed);
+    let plan = Plan::draw(&PlanConfig { kinds, events: 30, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let life = life::run_guarded(|| CardUnderTest::new(config, physics(Kind::Logged), seed), &case);
+    life.failure.map(|failure| failure.kind())
+}
+
 fn without_sequences() -> Vec<Job> {
     jobs().into_iter().filter(|job| job.first.is_none()).collect()
 }
@@ -243,6 +290,7 @@ fn without_a_planted_bug_nothing_is_found_where_they_are() {
         assert_eq!(search.cut(&hinted, quick), None);
         assert_eq!(search.live(hint.lives.iter().copied(), life), None);
         assert_eq!(search.live(hint.drives.iter().copied(), drive_life), None);
+        assert_eq!(search.live(hint.logged.iter().copied(), logged_life), None);
     }
 }
 

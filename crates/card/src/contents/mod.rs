@@ -7,6 +7,7 @@ pub mod direct_reads;
 pub mod failed_stripes;
 pub mod health;
 pub mod holes;
+pub mod log;
 pub mod modules;
 pub mod patrol;
 pub mod read_ahead;
@@ -25,6 +26,7 @@ use direct_reads::DirectReads;
 use failed_stripes::FailedStripes;
 use health::Life;
 use holes::Holes;
+use log::Log;
 use patrol::Patrol;
 use rebuild::Rebuilds;
 use repair::Repair;
@@ -45,6 +47,7 @@ pub struct Storage {
     pub(crate) syncs: Syncs,
     pub(crate) watermarks: Watermarks,
     pub(crate) holes: Holes,
+    pub(crate) log: Log,
     pub(crate) checkpoint: CheckpointInFlight,
     /// Units being rebuilt from their stripes.
     pub(crate) repairs: Slab<Repair>,
@@ -68,6 +71,7 @@ impl Storage {
             syncs: Syncs::default(),
             watermarks: Watermarks::default(),
             holes: Holes::default(),
+            log: Log::default(),
             checkpoint: CheckpointInFlight::default(),
             repairs: Slab::new(),
             rebuilds: Rebuilds::default(),

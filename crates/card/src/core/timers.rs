@@ -19,6 +19,8 @@ pub enum Timer {
     DirectReads,
     /// Writes are held back until then.
     Admission,
+    /// A record of the log is written, or its module has had its time.
+    Log,
 }
 
 /// When each owner's next event is.
@@ -32,7 +34,7 @@ pub struct Timers {
 
 impl Timers {
     pub fn new(dies: usize, requests: usize) -> Timers {
-        Timers { table: EventTable::new(dies + requests + 6), dies, requests }
+        Timers { table: EventTable::new(dies + requests + 7), dies, requests }
     }
 
     /// The table, of which the dies have the first slots.
@@ -57,6 +59,7 @@ impl Timers {
             Timer::Sync => others + 3,
             Timer::DirectReads => others + 4,
             Timer::Admission => others + 5,
+            Timer::Log => others + 6,
         }
     }
 
@@ -102,7 +105,8 @@ impl Timers {
                 2 => Timer::Rebuild,
                 3 => Timer::Sync,
                 4 => Timer::DirectReads,
-                _ => Timer::Admission,
+                5 => Timer::Admission,
+                _ => Timer::Log,
             },
         };
         (time, timer)

@@ -302,6 +302,7 @@ impl Card<Storage> {
                 work => all.extend(self.rebuild_under_way(work, op.unit)),
             }
         }
+        all.extend(self.log_under_way());
         all
     }
 }

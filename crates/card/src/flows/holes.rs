@@ -178,17 +178,16 @@ impl Card<Storage> {
         let lbas = self.core.ftl.hole_segment_lbas();
         let first = segment * lbas;
         let count = lbas.min(self.core.ftl.user_sectors() as u32 - first);
-        let store = &mut self.contents.store;
-        let mut payload = vec![0; store.payload_bytes()];
+        let mut payload = vec![0; self.contents.store.payload_bytes()];
         set_holes_as_of(&mut payload, self.contents.holes.as_of());
         for index in 0..count {
             let lba = Lba(first + index);
-            if self.core.ftl.lookup(lba).is_none()
-                || (self.contents.holes.is_written_over(lba) && !planted(Canary::HolesTooSoon))
-            {
+            let is_hole = self.core.ftl.lookup(lba).is_none() && !self.contents.log.is_to_place(lba);
+            if is_hole || (self.contents.holes.is_written_over(lba) && !planted(Canary::HolesTooSoon)) {
                 set_hole(&mut payload, index);
             }
         }
+        let store = &mut self.contents.store;
         Content::new(Role::Holes, store.take_version(), self.core.ftl.holes_lba(segment), payload.into())
     }
 }

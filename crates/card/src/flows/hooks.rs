@@ -118,6 +118,7 @@ impl Contents for Storage {
 
     fn admitted(card: &mut Card<Self>, id: RequestId, lba: Lba, ppa: Ppa, was_hole: bool) {
         card.put_host_sector(id, lba, ppa);
+        card.note_for_log(lba, ppa);
         card.contents.admission.take();
         if was_hole {
             card.written_over_hole(lba);
@@ -134,6 +135,10 @@ impl Contents for Storage {
 
     fn owed_holes_as_of(card: &Card<Self>) -> Option<u64> {
         card.contents.holes.are_owed().then_some(card.contents.store.next_version - 1)
+    }
+
+    fn flush_by_log(card: &mut Card<Self>, now: Time, id: RequestId, done: &mut Done<Self>) -> bool {
+        card.flush_by_log(now, id, done)
     }
 
     fn at_barrier(card: &mut Card<Self>, now: Time, id: RequestId) -> AtBarrier {
@@ -220,6 +225,7 @@ impl Contents for Storage {
 
     fn stripe_is_safe(card: &mut Card<Self>, now: Time, s: &StripeInFlight) {
         card.contents.admission.drained(now, s.host_sectors);
+        card.release_log();
         if s.stream == StreamId::Checkpoint {
             card.contents.checkpoint.stripe_ends();
         }
@@ -325,6 +331,7 @@ impl Contents for Storage {
             Timer::Rebuild => card.resume_rebuild(now, done),
             Timer::DirectReads => card.direct_reads_are_due(now, done),
             Timer::Admission => card.resume(now, done),
+            Timer::Log => card.record_is_due(now, done),
             _ => card.sync_is_due(now, done),
         }
     }
@@ -332,6 +339,10 @@ impl Contents for Storage {
     fn events_done(card: &mut Card<Self>, now: Time, idle: bool) {
         // Sectors and requests that wait for room then wait for ever.
         if idle && card.is_beyond_writing() {
+            card.core.phase.halt();
+        }
+        // What the log holds has no room, and what is older must not be read.
+        if idle && card.contents.log.has_to_place() {
             card.core.phase.halt();
         }
         if idle && card.contents.failed.has_displaced() {
@@ -358,6 +369,7 @@ impl Contents for Storage {
         if card.core.phase.is_draining() {
             return card.drain(now);
         }
+        card.replay_log(now);
         card.advance_rebuild(now);
         card.write_owed_since_start(now);
         card.advance_checkpoint(now);

@@ -287,6 +287,9 @@ impl<C: Contents> Card<C> {
         if self.core.config.power_loss_protection || self.core.config.acknowledge_flush_early || skipped {
             return self.complete(now, id, done);
         }
+        if C::flush_by_log(self, now, id, done) {
+            return;
+        }
         self.core.ftl.seal_for_durability(StreamId::Host);
         self.program_sealed(now);
         let barrier = self.core.ftl.host_barrier();

@@ -10,6 +10,7 @@ mod health;
 mod holes;
 mod hooks;
 mod host;
+mod log;
 mod lost_writes;
 mod modules;
 pub mod open;

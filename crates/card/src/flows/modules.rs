@@ -121,6 +121,7 @@ impl Card<Storage> {
             return;
         }
         store.slots[logical as usize] = None;
+        self.contents.log.module_went(logical);
         self.contents.direct_reads.ahead.forget_all();
         self.wait_no_longer_for(now, logical);
         let store = &mut self.contents.store;
@@ -164,6 +165,7 @@ impl Card<Storage> {
     }
 
     fn forget_module(&mut self, now: Time, logical: u32, generation: u64) {
+        self.contents.log.module_went(logical);
         self.wait_no_longer_for(now, logical);
         let last_band_sequence = self.core.ftl.last_band_sequence();
         let dies = self.dies_of(logical);

@@ -4,16 +4,17 @@ use crate::CardConfig;
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::holes::Holes;
+use crate::contents::log::Log;
 use crate::contents::rescue::Rescue;
-use crate::contents::store::{HeaderFailed, Headers, Store};
+use crate::contents::store::{Content, HeaderFailed, Headers, Store};
 use crate::contents::watermark::Watermarks;
 use crate::core::Core;
 use crate::core::phase::Lifecycle;
-use format::{CardId, ModuleHeader, ModuleId, Slot, SlotState};
-use ftl::recover::{self, AssembleError, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
-use ftl::{FoundBlock, Ftl, FtlError};
+use format::{CardId, ModuleHeader, ModuleId, Role, Slot, SlotState};
+use ftl::recover::{self, AssembleError, Logged, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
+use ftl::{FoundBlock, Ftl, FtlError, Lba};
 use media::RequestData;
-use media::{Flash, Media, MediaError, Medium, Shape, persist};
+use media::{Flash, LogArea, Media, MediaError, Medium, Shape, persist};
 
 /// Why a card can't be made or started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -58,6 +59,12 @@ pub fn shape(config: &CardConfig) -> Shape {
         payload_bytes: persistence.payload_bytes,
         rows_sharing_cells: persistence.cell_rows,
     }
+}
+
+/// The log area that flushes of a card use: one that lets stripes lie in a volatile cache, and answers flushes when it must.
+fn log_area(config: &CardConfig, store: &Store) -> Option<LogArea> {
+    let needs_log = !config.power_loss_protection && !config.acknowledge_flush_early;
+    store.media.log_area().filter(|_| needs_log && store.media.is_volatile())
 }
 
 fn slc_bits_per_cell(config: &CardConfig) -> u32 {
@@ -144,6 +151,7 @@ impl Card<Storage> {
             read_only: false,
             lost_writes: false,
             durable: Default::default(),
+            log_begins: 0,
             holds: Default::default(),
             no_erases: false,
             power_cycles: 0,
@@ -193,6 +201,12 @@ impl Card<Storage> {
         card.contents.holes = Holes::found(found.next_version - 1, stale_bands);
         card.contents.watermarks = Watermarks::at_start(&card.core.ftl, config.bands);
         card.contents.rescue = Rescue::of(found.rescued, stale_bands);
+        let logged = found
+            .logged
+            .into_iter()
+            .map(|Logged { lba, version, payload }| Content::new(Role::Data, version, Lba(lba), payload.into()));
+        let area = log_area(config, &card.contents.store);
+        card.contents.log = Log::new(area, found.next_log_sequence, logged.collect());
         card.restore_totals();
         card.begin_patrol(true);
         card.owe_since_start(found.owed_segments);
@@ -211,7 +225,8 @@ impl Card<Storage> {
         phase: Lifecycle,
     ) -> Card<Storage> {
         ftl.keep_free(config.bands_kept_free());
-        let contents = Storage::new(store);
+        let mut contents = Storage::new(store);
+        contents.log = Log::new(log_area(config, &contents.store), 1, Vec::new());
         Card { core: Core::around(config, ftl, max_requests, false, phase), contents }
     }
 
@@ -296,6 +311,9 @@ struct Found {
     /// Modules of the card of which nothing counts.
     to_rebuild: Vec<u32>,
     rescued: Vec<Rescued>,
+    /// Sectors that lie in the log only.
+    logged: Vec<Logged>,
+    next_log_sequence: u64,
     /// Segments whose holes only a checkpoint tells of.
     owed_segments: Vec<u32>,
     report: ScanReport,
@@ -356,6 +374,7 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
         slc_bits_per_cell: slc_bits_per_cell(config),
         power_loss_protection: config.power_loss_protection,
         watermark: recover::DurableWatermark::of(&assembly.header),
+        log_begins: assembly.header.log_begins,
         use_checkpoints: true,
         use_summaries: true,
     };
@@ -382,6 +401,8 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
         next_version: found.next_version,
         to_rebuild,
         rescued: found.rescued,
+        logged: found.logged,
+        next_log_sequence: found.next_log_sequence,
         owed_segments: found.owed_segments,
         report: found.report,
     })

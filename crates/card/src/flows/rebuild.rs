@@ -177,6 +177,9 @@ impl Card<Storage> {
                 return self.sync_soon(now);
             }
             let logical = rebuild.logical;
+            if self.log_is_exposed(now) {
+                return self.sync_soon(now);
+            }
             if planted(Canary::RebuildDoneEarly) {
                 self.contents.store.blocks.absent.clear();
             }

@@ -112,6 +112,9 @@ impl Card<Storage> {
             return;
         }
         self.hasten_direct_reads(now, logical);
+        if self.contents.log.writing().is_some_and(|writing| writing.to.iter().any(|at| at.0 == logical)) {
+            self.core.timers.set(Timer::Log, now);
+        }
         let store = &self.contents.store;
         for d in (logical as usize..self.core.timers.dies()).step_by(store.slots.len()) {
             let Some(op) = self.core.dies.current(d) else { continue };

@@ -66,6 +66,7 @@ impl Host {
                     Ended::Die { module, die } => self.card.answered(self.now, module, die),
                     Ended::Sectors { tag } => self.card.answered_sectors(self.now, tag, &mut self.done),
                     Ended::Sync { .. } => self.card.answered_sync(self.now, &mut self.done),
+                    Ended::Log { .. } => self.card.answered_log(self.now, &mut self.done),
                 }
             }
             return;

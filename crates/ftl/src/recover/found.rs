@@ -93,6 +93,17 @@ pub struct Rescued {
     pub payload: Box<[u8]>,
 }
 
+/// A sector of the write-ahead log whose newest version lies nowhere else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Logged {
+    /// The LBA that was written.
+    pub lba: u32,
+    /// The version, as in the record of the log.
+    pub version: u64,
+    /// The payload, as it was read.
+    pub payload: Box<[u8]>,
+}
+
 /// A card as it was found on its media.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
@@ -106,6 +117,11 @@ pub struct Found {
     pub rescue: Vec<(u32, Ppa)>,
     /// The contents of the sectors in `rescue`, as far as they can be read.
     pub rescued: Vec<Rescued>,
+    /// Sectors whose newest version lies in the log only, by LBA. The map does not have them; they have to be written
+    /// before the card serves, and the log is not written before they are durable.
+    pub logged: Vec<Logged>,
+    /// The next record of the log gets this number.
+    pub next_log_sequence: u64,
     /// LBAs that answer with errors, as far as is known without reading them; ascending.
     pub errors: Vec<u32>,
     /// The version of the next write.

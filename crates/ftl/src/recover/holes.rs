@@ -52,6 +52,7 @@ pub(super) fn apply_holes<M: Media + ?Sized>(
             let lba = first + u64::from(hole);
             if lba < u64::from(card.user_sectors) && newest.versions[lba as usize] <= as_of {
                 newest.map[lba as usize] = NONE;
+                newest.logged.remove(&(lba as u32));
                 if let Some(loaded) = loaded.as_deref_mut() {
                     loaded.found_as_hole(lba as u32);
                 }

@@ -80,6 +80,12 @@
 //!   lost and nothing else in it is current, or if nothing in it can be read at all. If all other blocks of such a band
 //!   read as erased, a block that is marked bad tells nothing: it may hold what an erase has left.
 //!
+//! # The write-ahead log
+//!
+//! On media with a volatile cache, a flush may be answered when its sectors lie in a record of the log, on two modules.
+//! Recovery takes such a record for a copy of its sectors: see `recover/log.rs`. Whatever is durable in the log only is in
+//! [`Found::logged`], and is written to stripes, with its version, before the card serves.
+//!
 //! # Rules for the writer
 //!
 //! - One program at a time is in flight on a die, and the programs of one stream come in the order of its stripes.
@@ -100,6 +106,8 @@
 //! - Before a band that held sectors is erased, new headers are written. Their watermark covers everything that is
 //!   durable and says where it lies; they no longer list the band, and no longer say that no band was erased. No header
 //!   says that no band was erased while blocks that could not be erased hold what is left of a band.
+//! - Sectors that [`Found::logged`] names are written to stripes. Until they are durable there, no record of the log is
+//!   overwritten. A record is overwritten only when everything that was written before it is durable in stripes.
 //! - A host gets no answer while anything that was found lies in a stripe that is not whole, or the headers do not say
 //!   yet that it is durable elsewhere: the loss of one more module must not take away data that a host has read.
 //! - Headers are written as [`assemble()`] needs it: a new generation goes to one copy of every module (the copy that is
@@ -144,6 +152,7 @@ mod found;
 mod holes;
 mod identify;
 mod join;
+mod log;
 mod member;
 mod newest;
 mod place;
@@ -163,7 +172,7 @@ pub use assemble_error::AssembleError;
 pub use check::{Place, Rejection, check, check_place, check_spare};
 pub use checkpoint::BAND_KNOWN;
 pub use error::ScanError;
-pub use found::{Found, FoundBand, FoundState, Rescued, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
+pub use found::{Found, FoundBand, FoundState, Logged, Rescued, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 pub use identify::{BandIdentity, identify};
 pub use join::{JoinError, Joins, join};
 pub use member::{Member, MemberState};

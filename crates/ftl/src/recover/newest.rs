@@ -1,11 +1,12 @@
 //! The map under construction: the newest version of each LBA among all copies, whatever the order in which they are
 //! found.
 
-use super::found::FoundBand;
+use super::found::{FoundBand, Logged};
 use super::place::Card;
 use crate::canary::{Canary, planted};
 use crate::layout::{Layout, NONE, Ppa};
 use format::Role;
+use std::collections::BTreeMap;
 
 /// A copy of a sector that has an entry in the map.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,8 @@ pub(super) struct Newest {
     lost: Vec<u32>,
     pub highest_version: u64,
     pub out_of_range: u64,
+    /// Sectors whose newest version lies in the log only.
+    pub logged: BTreeMap<u32, Logged>,
 }
 
 impl Newest {
@@ -55,6 +58,7 @@ impl Newest {
             lost: Vec::new(),
             highest_version: 0,
             out_of_range: 0,
+            logged: BTreeMap::new(),
         }
     }
 
@@ -89,6 +93,23 @@ impl Newest {
     pub fn set_unreadable(&mut self, mut addresses: Vec<u32>) {
         addresses.sort_unstable();
         self.unreadable = addresses;
+    }
+
+    /// Takes the sectors of the log that are newer than all copies in stripes, or whose copy there can't be read. To be
+    /// called when all copies were offered.
+    pub fn take_log(&mut self, sectors: BTreeMap<u32, Logged>) {
+        for (lba, logged) in sectors {
+            let at = lba as usize;
+            self.highest_version = self.highest_version.max(logged.version);
+            let is_same = self.map[at] != NONE && self.versions[at] == logged.version;
+            let is_newer = self.map[at] == NONE || logged.version > self.versions[at];
+            let is_needed = is_newer || is_same && self.is_unreadable(self.map[at]);
+            if is_needed || planted(Canary::LogOverNewer) {
+                self.map[at] = NONE;
+                self.versions[at] = logged.version;
+                self.logged.insert(lba, logged);
+            }
+        }
     }
 
     fn is_unreadable(&self, ppa: u32) -> bool {

@@ -26,6 +26,8 @@ pub struct Card<'a> {
     pub power_loss_protection: bool,
     /// The durable watermark in the newest header.
     pub watermark: DurableWatermark,
+    /// The first record of the log that counts, by the newest header.
+    pub log_begins: u64,
     /// Recovery uses the newest checkpoint, if there is one and nothing contradicts it. Needs `use_summaries`.
     pub use_checkpoints: bool,
     /// Recovery knows filled bands from their summaries where these can be trusted. `false`: it reads everything.

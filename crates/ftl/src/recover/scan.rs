@@ -7,6 +7,7 @@ use super::error::ScanError;
 use super::found::{Found, FoundBand, FoundState, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
 use super::holes::apply_holes;
 use super::identify::Identified;
+use super::log::read_log;
 use super::newest::{Copy, Newest};
 use super::place::{Card, units};
 use super::reader::Reader;
@@ -52,6 +53,7 @@ struct Scan<'a, M: ?Sized> {
     in_torn: Vec<Copy>,
     doubts: Vec<BandDoubts>,
     owed_segments: Vec<u32>,
+    next_log_sequence: u64,
     report: ScanReport,
 }
 
@@ -71,6 +73,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             in_torn: Vec::new(),
             doubts: Vec::new(),
             owed_segments: Vec::new(),
+            next_log_sequence: 0,
             report: ScanReport::default(),
         }
     }
@@ -173,6 +176,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         if let Some(loaded) = &mut self.loaded {
             loaded.settle(&mut self.newest, layout);
         }
+        let log = read_log(self.reader.media, self.reader.card);
+        self.next_log_sequence = log.next_sequence;
+        self.newest.take_log(log.sectors);
         let Scan { reader, newest, bands, units, loaded, .. } = self;
         self.owed_segments = apply_holes(reader, newest, bands, units, loaded.as_mut())?;
         if self.loaded.as_ref().is_some_and(|loaded| !loaded.missing.is_empty()) {
@@ -300,6 +306,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             errors,
             checkpoint_bands,
             owed_segments: self.owed_segments,
+            logged: self.newest.logged.into_values().collect(),
+            next_log_sequence: self.next_log_sequence,
             next_version: above("version", highest_version, |v| v.checked_add(1 + VERSION_GAP))?,
             last_band_sequence: above("band sequence", highest, next_epoch)?,
             map: self.newest.map,

@@ -4,6 +4,7 @@ mod common;
 mod cuts;
 mod hot_swap;
 mod lives;
+mod logged;
 mod module_lives;
 mod modules;
 mod proof;

@@ -58,6 +58,7 @@ pub fn header() -> ModuleHeader {
             Durable { band_sequence: 0x3_0000_0007, stripe: 11 },
             Durable { band_sequence: 0x3_0000_0005, stripe: 2 },
         ],
+        log_begins: 0,
         holds: [0, 9, 64].into_iter().collect(),
         no_erases: false,
         power_cycles: 5,
@@ -166,6 +167,7 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
             lost_writes: life[1] % 3 == 0,
             durable: [(life[2], picks[0]), (life[3], picks[4])]
                 .map(|(band_sequence, stripe)| Durable { band_sequence, stripe }),
+            log_begins: life[4],
             holds: picks.into_iter().map(|pick| pick % shape.blocks_per_die).collect(),
             no_erases: life[2] % 2 == 0,
             power_cycles: life[0],

@@ -48,6 +48,7 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         host_write_commands: 0,
         durable: Default::default(),
         holds: Default::default(),
+        log_begins: 0,
         no_erases: false,
         new_data_sectors: 0,
         slots: (0..3).map(|number| Slot { module: id(number), state: SlotState::Active }).collect(),

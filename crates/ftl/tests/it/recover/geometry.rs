@@ -65,6 +65,7 @@ fn scan_empty(shape: Shape, user_sectors: u32) -> Result<ftl::recover::Found, Sc
         slc_bits_per_cell: 1,
         watermark: Default::default(),
         power_loss_protection: false,
+        log_begins: 0,
         use_checkpoints: false,
         use_summaries: false,
     };

@@ -487,6 +487,7 @@ fn card_of<'a>(made: &Made, layout: &'a Layout, modules: &'a [Option<u32>]) -> r
         slc_bits_per_cell: made.slc_bits,
         watermark: Default::default(),
         power_loss_protection: made.plp,
+        log_begins: 0,
         use_checkpoints: true,
         use_summaries: true,
     }

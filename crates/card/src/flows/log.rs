@@ -1,0 +1,287 @@
+//! Flushes and FUA writes that are answered from the write-ahead log. `contents/log.rs` has the invariants.
+//!
+//! A flush goes to the log while less than a stripe is to be made durable and the log has room; else it pads its stripe,
+//! as on a card without a log. So does one that has to make trims durable: those have lists of their own.
+
+use crate::card::{Card, Done};
+use crate::contents::Storage;
+use crate::contents::log::Written;
+use crate::contents::store::Content;
+use crate::core::host_request::Stage;
+use crate::core::timers::Timer;
+use device::{Cause, RequestId, Time};
+use format::{LogHead, LogSector, SlotState, encode_log_record, log_record_bytes};
+use ftl::canary::{Canary, planted};
+use ftl::{Lba, Ppa, StreamId};
+use media::{MediaError, UnderWay};
+use std::sync::Arc;
+
+impl Card<Storage> {
+    /// Counts of the write-ahead log since the start; `None` if flushes do not use one.
+    pub fn log_counters(&self) -> Option<crate::LogCounters> {
+        self.contents.log.is_on().then_some(self.contents.log.counters)
+    }
+
+    /// A sector of the host was put into the buffer.
+    pub(crate) fn note_for_log(&mut self, lba: Lba, ppa: Ppa) {
+        if !self.contents.log.is_on() {
+            return;
+        }
+        let barrier = self.core.ftl.host_barrier();
+        let content = self.contents.store.buffered(ppa).expect("it was just put there");
+        let (version, payload, payload_crc) = (content.version, content.payload.clone(), content.payload_crc);
+        self.contents.log.written(Written { lba, version, payload, payload_crc, barrier });
+    }
+
+    /// Forgets what is durable in stripes by now.
+    pub(crate) fn release_log(&mut self) {
+        if self.contents.log.is_on() {
+            let ftl = &self.core.ftl;
+            self.contents.log.release(|barrier| ftl.host_is_durable(barrier));
+        }
+    }
+
+    /// Has a flush answered by the log; false: it has to wait for its stripe.
+    pub(crate) fn flush_by_log(&mut self, now: Time, id: RequestId, done: &mut Done<Storage>) -> bool {
+        if !self.contents.log.is_on() || !self.core.phase.start_is_over() || self.core.phase.is_draining() {
+            return false;
+        }
+        let holes = &self.contents.holes;
+        if holes.are_owed() || !self.core.ftl.host_is_durable(holes.written_barrier()) {
+            return false;
+        }
+        self.release_log();
+        let log = &mut self.contents.log;
+        if log.has_unlogged() {
+            if !log.is_writing() && !self.fits_log() {
+                return false;
+            }
+            self.contents.log.wait_for_next(id);
+        } else if log.is_writing() {
+            log.wait_for_present(id);
+        } else {
+            self.complete(now, id, done);
+            return true;
+        }
+        self.core.host[id].stage = Stage::Durable;
+        if let Some(record) = self.core.account.record(id) {
+            record.wait_since = now;
+        }
+        self.begin_record(now, done);
+        true
+    }
+
+    /// What is not durable is less than a stripe, and the log has room for it.
+    fn fits_log(&self) -> bool {
+        let log = &self.contents.log;
+        let bytes = log.aligned(log_record_bytes(log.unlogged(), self.contents.store.payload_bytes()));
+        let stripe = self.core.ftl.layout().stripe_sectors as usize;
+        log.unlogged() < stripe && log.room_for(bytes).is_some() && self.log_modules().is_some()
+    }
+
+    /// The two modules that the next record goes to, which take turns, with their slots.
+    fn log_modules(&self) -> Option<[(u32, u32); 2]> {
+        let store = &self.contents.store;
+        let states = &store.headers.common.slots;
+        let counts = (0..)
+            .zip(&store.slots)
+            .filter(|(logical, _)| states[*logical as usize].state == SlotState::Active)
+            .filter_map(|(logical, slot)| Some((logical, (*slot)?)));
+        let all: Vec<(u32, u32)> = counts.collect();
+        let first = self.contents.log.next_sequence() as usize % all.len().max(1);
+        (all.len() > 1).then(|| [all[first], all[(first + 1) % all.len()]])
+    }
+
+    /// Writes the next record, if flushes wait for it and none is being written.
+    fn begin_record(&mut self, now: Time, done: &mut Done<Storage>) {
+        if self.contents.log.is_writing() || !self.contents.log.has_waiting() {
+            return;
+        }
+        self.release_log();
+        if !self.contents.log.has_unlogged() {
+            let waiting = self.contents.log.take_waiting();
+            return self.answer_from_log(now, waiting, done);
+        }
+        let to = self.log_modules().filter(|_| self.fits_log());
+        let Some(to) = to else {
+            let waiting = self.contents.log.take_waiting();
+            return self.wait_for_stripes(now, waiting, done);
+        };
+        let (ftl, store) = (&self.core.ftl, &self.contents.store);
+        let is_needed = |written: &Written| {
+            let Some(ppa) = ftl.lookup(written.lba) else { return false };
+            store.buffered(ppa).is_some() || !planted(Canary::LogWithoutProgrammed)
+        };
+        let sectors = self.contents.log.sectors(is_needed);
+        let bytes = self.contents.log.aligned(log_record_bytes(sectors.len(), store.payload_bytes()));
+        let offset_bytes = self.contents.log.room_for(bytes).expect("there is room for more");
+        let head = LogHead {
+            card: store.headers.common.card.short(),
+            sequence: self.contents.log.next_sequence(),
+            offset_bytes,
+        };
+        let of = |written: &'_ Written| (written.lba.0, written.version, written.payload_crc);
+        let mut record = Vec::with_capacity(bytes as usize);
+        let entries: Vec<LogSector> = sectors
+            .iter()
+            .map(|written| {
+                let (lba, version, payload_crc) = of(written);
+                LogSector { lba, version, payload_crc, payload: &written.payload }
+            })
+            .collect();
+        encode_log_record(&head, store.payload_bytes(), &entries, &mut record);
+        record.resize(bytes as usize, 0);
+        self.contents.log.begin(offset_bytes, record.into(), to, sectors);
+        self.begin_record_on_modules(now);
+    }
+
+    fn begin_record_on_modules(&mut self, now: Time) {
+        let is_slow = self.is_on_slow_medium();
+        let Some(writing) = self.contents.log.writing() else { return };
+        let (offset_bytes, bytes, to) = (writing.offset_bytes, Arc::clone(&writing.bytes), writing.to);
+        if !is_slow {
+            // As long as a program takes on the flash that is emulated.
+            return self.core.timers.set(Timer::Log, now + self.core.config.nand.timing.native.program_ns);
+        }
+        for (_, slot) in to {
+            self.contents.store.media.begin_log(slot, offset_bytes, &bytes);
+        }
+        self.core.timers.set(Timer::Log, now + self.core.config.module_timeout_ns);
+    }
+
+    /// The medium has written a record's copy.
+    pub fn answered_log(&mut self, now: Time, done: &mut Done<Storage>) {
+        self.record_may_be_written(now, done);
+    }
+
+    /// The time of a record is over: that which it takes, or that which a module has for it.
+    pub(crate) fn record_is_due(&mut self, now: Time, done: &mut Done<Storage>) {
+        let Some(writing) = self.contents.log.writing() else { return };
+        for (logical, slot) in writing.to {
+            if self.contents.store.media.writes_log(slot) {
+                self.lose_module(now, logical);
+            }
+        }
+        self.record_may_be_written(now, done);
+    }
+
+    fn record_may_be_written(&mut self, now: Time, done: &mut Done<Storage>) {
+        let Some(writing) = self.contents.log.writing() else { return };
+        let (offset_bytes, bytes, to) = (writing.offset_bytes, Arc::clone(&writing.bytes), writing.to);
+        let store = &self.contents.store;
+        let is_there = |store: &crate::contents::store::Store, (logical, slot): (u32, u32)| {
+            store.slots[logical as usize] == Some(slot)
+        };
+        if self.core.phase.is_halted() || to.iter().any(|at| is_there(store, *at) && store.media.writes_log(at.1)) {
+            return;
+        }
+        self.core.timers.clear(Timer::Log);
+        let mut copies = 0;
+        for at @ (logical, slot) in to {
+            if !is_there(&self.contents.store, at) {
+                continue;
+            }
+            match self.contents.store.media.write_log(slot, offset_bytes, &bytes) {
+                Ok(()) => copies += 1,
+                Err(MediaError::NoPower) => return self.core.phase.halt(),
+                Err(MediaError::Fenced) => return self.core.phase.halt_without_headers(),
+                Err(_) => self.lose_module(now, logical),
+            }
+            if self.core.phase.is_halted() {
+                return;
+            }
+            if planted(Canary::LogOnOneModule) {
+                copies = 2;
+                break;
+            }
+        }
+        // The loss of one module may have cost the other its place.
+        if copies == 2 && (to.iter().all(|at| is_there(&self.contents.store, *at)) || planted(Canary::LogOnOneModule)) {
+            let waiting = self.contents.log.written_to_both();
+            self.answer_from_log(now, waiting, done);
+        } else if let Some(to) = self.log_modules() {
+            self.contents.log.write_to(to);
+            return self.begin_record_on_modules(now);
+        } else {
+            let waiting = self.contents.log.give_up();
+            self.wait_for_stripes(now, waiting, done);
+        }
+        self.begin_record(now, done);
+    }
+
+    fn answer_from_log(&mut self, now: Time, waiting: Vec<RequestId>, done: &mut Done<Storage>) {
+        for id in waiting {
+            if let Some(record) = self.core.account.record(id) {
+                let waited = now - record.wait_since;
+                record.settled.add(Cause::Durable, waited);
+            }
+            self.complete(now, id, done);
+        }
+    }
+
+    /// Flushes that the log can't answer wait for their stripe.
+    fn wait_for_stripes(&mut self, now: Time, waiting: Vec<RequestId>, done: &mut Done<Storage>) {
+        self.core.ftl.seal_for_durability(StreamId::Host);
+        self.program_sealed(now);
+        let barrier = self.core.ftl.host_barrier();
+        for id in waiting {
+            self.core.host[id].holes_as_of = None;
+            self.core.host.waiting_durable.push_back((barrier, id));
+        }
+        self.wake_durable(now, done);
+        self.sync_rest(now, done);
+    }
+
+    /// The writes of records that have begun and not ended.
+    pub(crate) fn log_under_way(&self) -> impl Iterator<Item = UnderWay> + '_ {
+        let store = &self.contents.store;
+        self.contents.log.writing().into_iter().flat_map(|writing| {
+            let there = writing.to.into_iter().filter(|(logical, slot)| store.slots[*logical as usize] == Some(*slot));
+            there.map(|(_, module)| UnderWay::Log {
+                module,
+                offset_bytes: writing.offset_bytes,
+                bytes: Arc::clone(&writing.bytes),
+            })
+        })
+    }
+
+    /// A record that is needed lies on one module only, so that no module may count as rebuilt. It waits for its stripes.
+    pub(crate) fn log_is_exposed(&mut self, now: Time) -> bool {
+        self.release_log();
+        let is_exposed = self.contents.log.is_exposed();
+        if is_exposed && self.core.stripes.is_empty() && !self.syncs() {
+            self.core.ftl.seal_for_durability(StreamId::Host);
+            self.program_sealed(now);
+        }
+        is_exposed
+    }
+
+    /// Gives what a start has found in the log only its place in stripes, as far as there is room.
+    pub(crate) fn replay_log(&mut self, now: Time) {
+        if self.contents.log.is_replayed() {
+            return;
+        }
+        while self.core.buffer.free_sectors() > 0
+            && (self.core.ftl.can_write() || self.core.ftl.can_replay())
+            && let Some(content) = self.contents.log.next_to_place()
+        {
+            self.place_logged(content);
+            self.program_sealed(now);
+        }
+        if self.contents.log.is_placed() {
+            self.core.ftl.seal_for_durability(StreamId::Host);
+            self.program_sealed(now);
+            self.contents.log.placed(self.core.ftl.host_barrier());
+        }
+        let ftl = &self.core.ftl;
+        self.contents.log.end_replay(|barrier| ftl.host_is_durable(barrier));
+    }
+
+    fn place_logged(&mut self, content: Content) {
+        self.core.buffer.take();
+        let ppa = self.core.ftl.write(content.lba);
+        let store = &mut self.contents.store;
+        store.checksums.set(content.lba, content.payload_crc);
+        store.put(ppa, content);
+    }
+}

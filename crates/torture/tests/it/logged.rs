@@ -1,0 +1,73 @@
+//! Cards with a log: it answers flushes, and what it holds is there after a cut.
+
+use device::Rng;
+use torture::sim::bench::Recovered;
+use torture::sim::{Ask, Bench, Bounds, CutOutcome, HostConfig, Lba, Subject, player};
+use torture::{CardUnderTest, Kind, physics, tiny};
+
+fn bench(seed: u64) -> Bench<CardUnderTest> {
+    Bench::new(CardUnderTest::new(tiny(Kind::Logged), physics(Kind::Logged), seed), Bounds::default())
+}
+
+fn answered(bench: &mut Bench<CardUnderTest>, ask: &Ask) {
+    bench.submit(ask).unwrap();
+    while bench.in_flight() > 0 {
+        bench.step(device::Time::NEVER).unwrap();
+    }
+}
+
+#[test]
+fn a_sector_that_is_flushed_goes_to_the_log_and_no_stripe_is_padded_for_it() {
+    let mut bench = bench(1);
+    answered(&mut bench, &Ask::Write { lba: Lba(3), count: 1, fua: true });
+    let card = bench.subject.card().unwrap();
+    let log = card.log_counters().unwrap();
+    assert_eq!((log.records, log.sectors, log.flushes), (1, 1, 1));
+    assert!(log.bytes > 0);
+    assert_eq!(card.ftl().counters().padding_sectors, 0);
+    // What is in the log alone is found by the next start, and is in stripes when that is over.
+    let mut rng = Rng::stream(1, "log");
+    assert!(bench.cut(CutOutcome::Any, &mut rng));
+    assert!(matches!(bench.recover(None, &mut rng).unwrap(), Recovered::Serves(_)));
+    assert_eq!(bench.subject.card().unwrap().log_counters().unwrap().replayed_sectors, 1);
+    bench.read_back().unwrap();
+    // A start finds nothing that is in the log only, once it is in stripes.
+    assert!(bench.cut(CutOutcome::Any, &mut rng));
+    assert!(matches!(bench.recover(None, &mut rng).unwrap(), Recovered::Serves(_)));
+    assert_eq!(bench.subject.card().unwrap().log_counters().unwrap().replayed_sectors, 0);
+    bench.read_back().unwrap();
+}
+
+#[test]
+fn a_start_that_replays_the_log_may_itself_be_cut_and_a_module_be_away() {
+    for (seed, pulled) in (0..60).map(|seed| (seed, seed % 4)) {
+        let mut bench = bench(seed);
+        let mut rng = Rng::stream(seed, "log");
+        for lba in 0..6 {
+            answered(&mut bench, &Ask::Write { lba: Lba(lba % 4), count: 1, fua: lba % 2 == 0 });
+        }
+        answered(&mut bench, &Ask::Flush);
+        bench.cut(CutOutcome::Any, &mut rng);
+        // The fourth slot is none: nothing is pulled.
+        if pulled < 3 {
+            bench.subject.pull(pulled as u32);
+        }
+        let _cut_or_over = bench.recover(Some(seed % 9), &mut rng).unwrap();
+        if bench.subject.card().is_none() {
+            assert!(matches!(bench.recover(None, &mut rng).unwrap(), Recovered::Serves(_)));
+        }
+        bench.read_back().unwrap();
+    }
+}
+
+#[test]
+fn flushes_of_a_busy_host_share_records_and_the_ring_is_used_again() {
+    let mut bench = bench(7);
+    let asks =
+        HostConfig { asks: 3_000, longest: 1, trims: 0, zeroes: 0, flushes: 300, ..HostConfig::life(36) }.script(7);
+    let mut player = player::Player::new(&asks);
+    while player.play(&mut bench).unwrap() != player::Played::Over {}
+    let log = bench.subject.card().unwrap().log_counters().unwrap();
+    assert!(log.flushes > log.records, "{log:?}");
+    assert!(log.bytes > 10 * 2_048, "{log:?}");
+}
