@@ -2,20 +2,12 @@
 
 use crate::disks::IoKind;
 use crate::files::{Files, Purpose};
+use crate::module::BegunLog;
 use crate::sizes::PAGE_BYTES;
 use media::{Ended, LogArea, MediaError};
 
 /// The most that is read of a log in one request.
 const CHUNK_BYTES: u64 = 1 << 20;
-
-/// A write of a module's log that was begun.
-#[derive(Debug)]
-pub(crate) struct BegunLog {
-    offset_bytes: u64,
-    bytes: Vec<u8>,
-    /// The result, when the write has ended.
-    ended: Option<Result<(), MediaError>>,
-}
 
 impl Files {
     pub(crate) fn area_of_log(&self) -> Option<LogArea> {

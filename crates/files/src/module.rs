@@ -112,6 +112,15 @@ impl SectorRead {
     }
 }
 
+/// A write of a module's log that was begun.
+#[derive(Debug)]
+pub(crate) struct BegunLog {
+    pub offset_bytes: u64,
+    pub bytes: Vec<u8>,
+    /// The result, when the write has ended.
+    pub ended: Option<Result<(), MediaError>>,
+}
+
 /// A slot, with or without a module.
 #[derive(Debug, Default)]
 pub(crate) struct Slot {

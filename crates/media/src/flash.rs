@@ -8,12 +8,11 @@
 use crate::error::MediaError;
 use crate::fault::{Armed, HostFault, HostTrouble};
 use crate::hash::{hash, purpose};
-use crate::log::LogArea;
 use crate::media::{Media, ReadReport};
 use crate::module::{Claim, Erased, Header, Module, Put};
 use crate::outcome::{CacheLoss, CutOutcome, coin};
 use crate::physics::Physics;
-use crate::place::{BlockAt, HEADER_COPIES, UnitAt};
+use crate::place::{BlockAt, HEADER_COPIES, LogArea, UnitAt};
 use crate::sectors::{Freed, Payload};
 use crate::slot::Slot;
 use crate::unit::Unit;

@@ -7,16 +7,8 @@ use crate::error::MediaError;
 use crate::fault::HostTrouble;
 use crate::flash::{Flash, traced};
 use crate::outcome::CutOutcome;
+use crate::place::LogArea;
 use std::sync::Arc;
-
-/// The division of a module's log area.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LogArea {
-    /// The size of the area.
-    pub bytes: u64,
-    /// Writes begin and end on multiples of this number of bytes.
-    pub align_bytes: u32,
-}
 
 /// Emulated flash takes writes of its log in multiples of so many bytes.
 const ALIGN_BYTES: u32 = 16;

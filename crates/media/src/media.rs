@@ -1,8 +1,7 @@
 //! The interface between flash management and a medium.
 
 use crate::error::MediaError;
-use crate::log::LogArea;
-use crate::place::{BlockAt, UnitAt};
+use crate::place::{BlockAt, LogArea, UnitAt};
 use crate::sectors::Payload;
 use crate::unit::Unit;
 use format::Shape;

@@ -22,3 +22,12 @@ pub struct UnitAt {
     /// The number of the unit within the block.
     pub row: u32,
 }
+
+/// The division of a module's log area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogArea {
+    /// The size of the area.
+    pub bytes: u64,
+    /// Writes begin and end on multiples of this number of bytes.
+    pub align_bytes: u32,
+}

@@ -5,7 +5,7 @@
 //! Invariants:
 //! - a flush is answered from the log when its record is on two modules;
 //! - a record is overwritten only when everything that was written before it is durable in stripes;
-//! - what a start has found in the log is durable in stripes before anything is written to the log;
+//! - nothing is written to the log before all that a start has found in it is durable in stripes;
 //! - no module counts as rebuilt while a record that is needed lost its other copy.
 
 use crate::contents::store::Content;
@@ -67,7 +67,7 @@ pub struct Writing {
     barrier: u64,
 }
 
-/// What a start has found in the log only.
+/// The sectors that a start has found in the log only.
 #[derive(Clone, Debug)]
 struct Replay {
     to_place: VecDeque<Content>,
@@ -244,7 +244,7 @@ impl Log {
         self.replay.is_some() || self.records.iter().any(|record| record.is_exposed)
     }
 
-    /// What the start has found in the log and not yet placed, to be placed.
+    /// The next sector that the start has found in the log only, to be placed.
     pub fn next_to_place(&mut self) -> Option<Content> {
         self.replay.as_mut()?.to_place.pop_front()
     }
@@ -264,7 +264,7 @@ impl Log {
         self.replay.as_ref().is_some_and(|replay| replay.to_place.is_empty() && replay.barrier.is_none())
     }
 
-    /// What was placed is durable when a barrier is.
+    /// All that was placed is durable when a barrier is.
     pub fn placed(&mut self, barrier: u64) {
         self.replay.as_mut().expect("something was found").barrier = Some(barrier);
     }

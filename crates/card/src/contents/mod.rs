@@ -19,7 +19,6 @@ pub mod store;
 pub mod sync;
 pub mod watermark;
 
-use crate::core::dies::Started;
 use admission::Admission;
 use checkpoint::CheckpointInFlight;
 use direct_reads::DirectReads;
@@ -55,8 +54,6 @@ pub struct Storage {
     pub(crate) rescue: Option<Box<Rescue>>,
     pub(crate) scrub: Option<Scrub>,
     pub(crate) patrol: Patrol,
-    /// Operations that have begun on dies and not on a slow medium yet: it is asked first how the one before ended.
-    pub(crate) to_begin: Vec<Started>,
     pub(crate) life: Life,
 }
 
@@ -78,7 +75,6 @@ impl Storage {
             rescue: None,
             scrub: None,
             patrol: Patrol::default(),
-            to_begin: Vec::new(),
             life: Life::default(),
         }
     }

@@ -186,7 +186,7 @@ impl Contents for Storage {
 
     fn began(card: &mut Card<Self>, started: &Started) {
         if started.fresh && card.is_on_slow_medium() {
-            card.contents.to_begin.push(*started);
+            card.contents.store.to_begin.push(*started);
         }
     }
 
@@ -341,7 +341,7 @@ impl Contents for Storage {
         if idle && card.is_beyond_writing() {
             card.core.phase.halt();
         }
-        // What the log holds has no room, and what is older must not be read.
+        // Sectors of the log have no room, and nothing older must be read in their place.
         if idle && card.contents.log.has_to_place() {
             card.core.phase.halt();
         }

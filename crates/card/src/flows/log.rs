@@ -71,7 +71,7 @@ impl Card<Storage> {
         true
     }
 
-    /// What is not durable is less than a stripe, and the log has room for it.
+    /// Less than a stripe is not durable, and the log has room for it.
     fn fits_log(&self) -> bool {
         let log = &self.contents.log;
         let bytes = log.aligned(log_record_bytes(log.unlogged(), self.contents.store.payload_bytes()));

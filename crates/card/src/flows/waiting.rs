@@ -19,16 +19,16 @@ impl Card<Storage> {
     /// Tells the medium what has begun on dies.
     #[inline]
     pub(crate) fn begin_on_slow_medium(&mut self) {
-        if !self.contents.to_begin.is_empty() {
+        if !self.contents.store.to_begin.is_empty() {
             self.begin_all_on_medium();
         }
     }
 
     #[cold]
     fn begin_all_on_medium(&mut self) {
-        let mut all = std::mem::take(&mut self.contents.to_begin);
+        let mut all = std::mem::take(&mut self.contents.store.to_begin);
         all.drain(..).for_each(|started| self.begin_one_on_medium(&started));
-        self.contents.to_begin = all;
+        self.contents.store.to_begin = all;
     }
 
     fn begin_one_on_medium(&mut self, started: &Started) {

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 /// Sequence numbers that are skipped after a start: more than records that left no trace.
 const SEQUENCE_GAP: u64 = 1 << 20;
 
-/// What the logs of the modules hold.
+/// The contents of the modules' logs.
 #[derive(Debug, Default)]
 pub(super) struct FoundLog {
     /// The newest version of each LBA in the log.

@@ -83,8 +83,8 @@
 //! # The write-ahead log
 //!
 //! On media with a volatile cache, a flush may be answered when its sectors lie in a record of the log, on two modules.
-//! Recovery takes such a record for a copy of its sectors: see `recover/log.rs`. Whatever is durable in the log only is in
-//! [`Found::logged`], and is written to stripes, with its version, before the card serves.
+//! Recovery takes such a record for a copy of its sectors: see `recover/log.rs`. Sectors that are durable in the log only are in
+//! [`Found::logged`], and are written to stripes, with their versions, before the card serves.
 //!
 //! # Rules for the writer
 //!

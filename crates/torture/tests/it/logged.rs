@@ -25,7 +25,7 @@ fn a_sector_that_is_flushed_goes_to_the_log_and_no_stripe_is_padded_for_it() {
     assert_eq!((log.records, log.sectors, log.flushes), (1, 1, 1));
     assert!(log.bytes > 0);
     assert_eq!(card.ftl().counters().padding_sectors, 0);
-    // What is in the log alone is found by the next start, and is in stripes when that is over.
+    // The next start finds the sector that lies in the log alone, and it is in a stripe when the start is over.
     let mut rng = Rng::stream(1, "log");
     assert!(bench.cut(CutOutcome::Any, &mut rng));
     assert!(matches!(bench.recover(None, &mut rng).unwrap(), Recovered::Serves(_)));

@@ -18,6 +18,7 @@ pub use place::stripe_of;
 pub use requests::{InFlight, ReadPart};
 
 use crate::contents::checksums::Checksums;
+use crate::core::dies::Started;
 use buffer::Buffer;
 use format::{Role, Spare, SummaryEntry};
 use ftl::recover::{Place, Rebuild, Rejection, check, check_spare};
@@ -103,6 +104,8 @@ pub struct Store {
     pub slots: Vec<Option<u32>>,
     pub history: ModuleHistory,
     pub blocks: Blocks,
+    /// Operations that have begun on dies and not on a slow medium yet: it is asked first how the one before ended.
+    pub to_begin: Vec<Started>,
     /// The version that is given out next.
     pub next_version: u64,
     buffer: Buffer,
@@ -129,6 +132,7 @@ impl Store {
             slots,
             history: ModuleHistory { gone: BTreeMap::new(), filled_anew: BTreeSet::new(), refused },
             blocks: Blocks::default(),
+            to_begin: Vec::new(),
             next_version: 1,
             buffer: Buffer::default(),
             programs: FxHashMap::default(),
