@@ -154,7 +154,7 @@ fn a_headers_fields_have_limits() {
         (192, 4, 9, "slc_bits_per_cell"),
         (196, 1, 1, "reserved byte"),
         (199, 1, 1, "reserved byte"),
-        (224, 1, 1, "reserved byte"),
+        (232, 1, 1, "reserved byte"),
         (255, 1, 1, "reserved byte"),
         (272, 1, 4, "slot state"),
         (273, 1, 1, "reserved byte"),
