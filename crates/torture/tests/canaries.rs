@@ -11,13 +11,15 @@ mod common;
 
 use common::{Job, jobs, thorough, work};
 use ftl::canary::{Canary, plant};
+use device::{Rng, Time};
 use media::Physics;
 use torture::Kind::{Protected, SharedCells, Unprotected};
 use torture::campaign::{Campaign, Trial};
 use torture::sim::exhaustive::Limits;
 use torture::sim::parallel::{self, Parallel};
 use torture::sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
-use torture::sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
+use torture::sim::bench::{self, Failure};
+use torture::sim::{Ask, Bench, Bounds, Case, CutOutcome, FaultKind, HostConfig, Lba, Plan, Subject, What, life};
 use torture::{CardUnderTest, Kind, physics, tiny};
 
 /// Lives for a canary that no quick look has found.
@@ -219,23 +221,68 @@ fn drive_life(seed: u64) -> Option<&'static str> {
     life.failure.map(|failure| failure.kind())
 }
 
-/// A life of a card whose modules are drives with a log, with cuts, and with modules that are away for a while.
+/// A life of a card whose modules are drives with a log: flushes, cuts, and a module that is away for a while.
 fn logged_life(seed: u64) -> Option<&'static str> {
-    let mut kinds = vec![
-        FaultKind::Cut(CutOutcome::Any),
-        FaultKind::Cut(CutOutcome::CacheLost),
-        FaultKind::NestedCut { depth: 2 },
-        FaultKind::PulledModule,
-    ];
-    kinds.extend([What::Same, What::Stale, What::Blank].map(FaultKind::Swapped));
-    let config = tiny(Kind::Logged);
-    // Trims have lists of their own, and what fills stripes needs no log.
-    let usual = HostConfig::life(config.ftl.user_sectors as u32);
-    let steps = HostConfig { asks: 1_000, longest: 2, trims: 10, zeroes: 0, flushes: 250, ..usual }.script(seed);
-    let plan = Plan::draw(&PlanConfig { kinds, events: 30, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
-    let life = life::run_guarded(|| CardUnderTest::new(config, physics(Kind::Logged), seed), &case);
-    life.failure.map(|failure| failure.kind())
+    let lived = bench::guarded(|| live_with_log(seed));
+    lived.and_then(|lived| lived).err().map(|failure| failure.kind())
+}
+
+fn live_with_log(seed: u64) -> Result<(), Failure> {
+    let subject = CardUnderTest::new(tiny(Kind::Logged), physics(Kind::Logged), seed);
+    let (mut bench, mut rng) = (Bench::new(subject, Bounds::default()), Rng::stream(seed, "log"));
+    let mut away = None;
+    for round in 0..12 {
+        // A stripe that is programmed and not synced, now and then.
+        if rng.below(3) == 0 {
+            answered(&mut bench, &Ask::Write { lba: Lba(20 + rng.below(8) as u32), count: 4, fua: false })?;
+            for _ in 0..rng.below(12) {
+                bench.step(Time::NEVER)?;
+            }
+        }
+        for _ in 0..rng.below(14) {
+            answered(&mut bench, &Ask::Write { lba: Lba(rng.below(12) as u32), count: 1, fua: true })?;
+        }
+        if rng.below(2) == 0 {
+            bench.submit(&Ask::Write { lba: Lba(rng.below(12) as u32), count: 1, fua: true })?;
+            for _ in 0..rng.below(4) {
+                bench.step(Time::NEVER)?;
+            }
+        }
+        bench.cut(if rng.below(2) == 0 { CutOutcome::Any } else { CutOutcome::CacheLost }, &mut rng);
+        if bench.subject.card().is_some() {
+            bench.cut(CutOutcome::Any, &mut rng);
+        }
+        match away.take() {
+            Some(slot) => drop(bench.subject.insert(slot, What::Same)),
+            None if round % 2 == 0 => {
+                let slot = rng.below(3) as u32;
+                bench.subject.pull(slot);
+                away = Some(slot);
+            }
+            None => {}
+        }
+        while bench.subject.card().is_none() {
+            let cut_after = (rng.below(3) == 0).then(|| rng.below(12));
+            bench.recover(cut_after, &mut rng)?;
+        }
+        bench.read_back()?;
+        if away.is_none() {
+            // The module that was away is whole again before another one goes.
+            bench.rest_from_now();
+            while !bench.at_rest()? {
+                bench.step(Time::NEVER)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn answered(bench: &mut Bench<CardUnderTest>, ask: &Ask) -> Result<(), Failure> {
+    bench.submit(ask)?;
+    while bench.in_flight() > 0 {
+        bench.step(Time::NEVER)?;
+    }
+    Ok(())
 }
 
 fn without_sequences() -> Vec<Job> {
