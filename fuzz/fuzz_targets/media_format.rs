@@ -2,8 +2,8 @@
 #![no_main]
 
 use format::{
-    Checkpoint, HEADER_BYTES, HOLES_HEAD_BYTES, ModuleHeader, SPARE_BYTES, SUMMARY_ENTRY_BYTES, Spare, SummaryEntry,
-    decode_summary, encode_summary, holes, payload_crc, set_hole,
+    Checkpoint, HEADER_BYTES, HOLES_HEAD_BYTES, LOG_HEAD_BYTES, LogRecord, ModuleHeader, SPARE_BYTES, SUMMARY_ENTRY_BYTES,
+    Spare, SummaryEntry, decode_summary, encode_log_record, encode_summary, holes, payload_crc, set_hole,
 };
 use libfuzzer_sys::fuzz_target;
 use std::error::Error;
@@ -11,7 +11,7 @@ use std::error::Error;
 fuzz_target!(|bytes: &[u8]| {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     let mut bytes = bytes.to_vec();
-    match kind % 8 {
+    match kind % 10 {
         0 => spare(&bytes),
         1 => header(&bytes),
         2 => checkpoint(&bytes),
@@ -30,7 +30,7 @@ fuzz_target!(|bytes: &[u8]| {
             put_crc(&mut bytes, 4092);
             header(&bytes);
         }
-        _ => {
+        7 => {
             bytes.resize(bytes.len().max(80), 0);
             bytes[..8].copy_from_slice(b"FRIGCKPT");
             let number =
@@ -40,6 +40,17 @@ fuzz_target!(|bytes: &[u8]| {
             bytes[68..72].copy_from_slice(&body_crc.to_le_bytes());
             put_crc(&mut bytes, 76);
             checkpoint(&bytes);
+        }
+        8 => log_record(&bytes),
+        _ => {
+            bytes.resize(bytes.len().max(LOG_HEAD_BYTES), 0);
+            bytes[..8].copy_from_slice(b"FRIGLOGR");
+            // The checksum covers what the fields of the head say, as far as it is there.
+            if let Ok(record) = LogRecord::decode_unchecked(&bytes) {
+                let crc = payload_crc(&bytes[16..record.len_bytes()]);
+                bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+            }
+            log_record(&bytes);
         }
     }
 });
@@ -74,6 +85,18 @@ fn header(bytes: &[u8]) {
 fn checkpoint(bytes: &[u8]) {
     match Checkpoint::decode(bytes) {
         Ok(checkpoint) => assert!(bytes.starts_with(&checkpoint.encode())),
+        Err(error) => one_line(error),
+    }
+}
+
+fn log_record(bytes: &[u8]) {
+    match LogRecord::decode(bytes) {
+        Ok(record) => {
+            let sectors: Vec<_> = record.sectors().collect();
+            let mut again = Vec::new();
+            encode_log_record(&record.head, record.payload_bytes(), &sectors, &mut again);
+            assert_eq!(again, bytes[..record.len_bytes()]);
+        }
         Err(error) => one_line(error),
     }
 }

@@ -23,8 +23,11 @@ pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
 fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
     Ok(match what {
         CtlCommand::Status => {
-            let status = client.status()?;
-            (value(&status), view::status(&status))
+            let (status, drives) = (client.status()?, client.drives()?);
+            let text = view::status(&status) + &view::drives(&drives);
+            let mut status = value(&status);
+            status["drives"] = value(&drives);
+            (status, text)
         }
         CtlCommand::Modules => {
             let modules = client.modules()?;

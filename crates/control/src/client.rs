@@ -1,7 +1,7 @@
 //! The client of a card's control socket.
 
 use crate::error::ClientError;
-use crate::words::{Connection, Export, Insert, Latencies, Range, Smart, StatusReply};
+use crate::words::{Connection, Drive, Export, Insert, Latencies, Range, Smart, StatusReply};
 use axum::body::Bytes;
 use axum::http::{Method, Request, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -29,6 +29,11 @@ struct Refused {
 #[derive(Deserialize)]
 struct Modules {
     modules: Vec<ModuleStatus>,
+}
+
+#[derive(Deserialize)]
+struct Drives {
+    drives: Vec<Drive>,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +79,11 @@ impl Client {
     /// Its modules, by slot.
     pub fn modules(&self) -> Result<Vec<ModuleStatus>, ClientError> {
         self.get("/v1/modules").map(|Modules { modules }| modules)
+    }
+
+    /// The drives that its modules lie on, by slot.
+    pub fn drives(&self) -> Result<Vec<Drive>, ClientError> {
+        self.get("/v1/drives").map(|Drives { drives }| drives)
     }
 
     /// Requests the card's health.

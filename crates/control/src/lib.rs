@@ -12,6 +12,7 @@
 
 mod answer;
 mod client;
+mod drives;
 mod error;
 mod metrics;
 mod page;
@@ -29,5 +30,5 @@ pub use served::Served;
 pub use server::{ControlServer, MetricsServer, metrics_server, serve};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
 pub use words::{
-    Connection, CriticalWarning, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply,
+    Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply,
 };

@@ -142,6 +142,19 @@ impl Moment {
         ] {
             page.counter((name, None, help), count);
         }
+        if let Some(log) = &status.log {
+            for (name, help, count) in [
+                ("log_records", "Records that were written to the write-ahead log", log.records),
+                ("log_sectors", "Sectors in the records of the log", log.sectors),
+                ("log_flushes", "Flushes and FUA writes that the log answered", log.flushes),
+            ] {
+                page.counter((name, None, help), count);
+            }
+            let help = "Bytes of the records of the log, on one of their two modules";
+            page.counter(("log", Some(Unit::Bytes), help), log.bytes);
+            let help = "Sectors that the last start found in the log only";
+            page.gauge(("log_replayed_sectors", None, help), log.replayed_sectors);
+        }
         if let Some(ns) = status.recovery_ns {
             let help = "Time that the last start took to find the card on its media, on flash of its own";
             page.gauge(("recovery", Some(Unit::Seconds), help), seconds(ns));

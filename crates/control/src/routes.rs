@@ -1,6 +1,7 @@
 //! The resources, and what is answered.
 
 use crate::answer::{Refusal, body};
+use crate::drives;
 use crate::metrics::{METRICS_TYPE, metrics};
 use crate::served::Served;
 use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
@@ -19,10 +20,11 @@ use tokio::sync::Notify;
 type Shared = State<Arc<Served>>;
 type Answer<T> = Result<Json<T>, Refusal>;
 
-fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 15] {
+fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 16] {
     [
         ("GET", "/v1/status", get(status)),
         ("GET", "/v1/modules", get(modules)),
+        ("GET", "/v1/drives", get(drives)),
         ("GET", "/v1/smart", get(smart)),
         ("GET", "/v1/latencies", get(latencies)),
         ("GET", "/v1/metrics", get(prometheus)),
@@ -90,6 +92,13 @@ async fn status(State(served): Shared) -> Json<StatusReply> {
 
 async fn modules(State(served): Shared) -> Json<Value> {
     Json(json!({ "modules": served.live.modules() }))
+}
+
+async fn drives(State(served): Shared) -> Answer<Value> {
+    // Drives are asked, and may take their time.
+    let asked = tokio::task::spawn_blocking(move || drives::drives(&served.live)).await;
+    let drives = asked.map_err(|_| Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "the drives could not be asked"))?;
+    Ok(Json(json!({ "drives": drives })))
 }
 
 async fn smart(State(served): Shared) -> Answer<Smart> {

@@ -1,6 +1,7 @@
 //! Messages of the two sides, beside those of `live`.
 
 use card::Health;
+use identify::DriveHealth;
 use live::Status;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -68,6 +69,21 @@ pub struct StatusReply {
     /// Status of the card.
     #[serde(flatten)]
     pub status: Status,
+}
+
+/// The drive that the module in a slot lies on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Drive {
+    /// The number of the slot, from 0 on.
+    pub slot: u32,
+    /// The path by which the module was opened.
+    pub path: PathBuf,
+    /// Its name in `/dev/disk/by-id`, which it keeps wherever it is plugged in.
+    pub by_id: Option<PathBuf>,
+    /// Its health, by its own account.
+    pub health: Option<DriveHealth>,
+    /// The reason why its health is not known.
+    pub unknown: Option<String>,
 }
 
 /// A module that is put in.

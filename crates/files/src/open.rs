@@ -5,7 +5,7 @@ use crate::disks::{Disks, Handle, IoKind, Make, Opened};
 use crate::erase::Pages;
 use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
-use crate::layout::{COPIES, Layout};
+use crate::layout::{self, COPIES, Layout};
 use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;

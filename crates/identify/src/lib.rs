@@ -16,6 +16,7 @@ mod error;
 mod facts;
 mod file;
 mod file_system;
+mod health;
 mod host;
 mod identity;
 mod model;
@@ -23,6 +24,7 @@ mod mounts;
 mod queue;
 mod safety;
 pub mod signatures;
+mod stable_name;
 mod stack;
 mod system;
 mod text;
@@ -34,6 +36,7 @@ pub use confirmation::{Confirmation, ConfirmationKind};
 pub use device::Device;
 pub use error::IdentifyError;
 pub use file_system::FileSystem;
+pub use health::{DriveHealth, HealthError, drive_health};
 pub use identity::Identity;
 pub use model::Model;
 pub use mounts::MountPoint;
@@ -41,7 +44,7 @@ pub use queue::Queue;
 pub use safety::{HolderKind, Permit, Reason, Refusal};
 pub use system::{DeviceNumber, System};
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Identifies a block device.
 pub fn block_device(path: impl AsRef<Path>) -> Result<Identity, IdentifyError> {
@@ -62,6 +65,11 @@ pub fn host() -> results::HostInfo {
 /// The right to overwrite a block device, or everything that speaks against it.
 pub fn may_be_overwritten(identity: &Identity) -> Result<Permit, Refusal> {
     System::default().may_be_overwritten(identity)
+}
+
+/// The name in `/dev/disk/by-id` of the device that a path names, which it keeps wherever it is plugged in.
+pub fn stable_name(path: impl AsRef<Path>) -> Option<PathBuf> {
+    stable_name::stable_name(&System::default(), path.as_ref())
 }
 
 /// Everybody who uses a block device now: mounts, volumes, swap, programs that have it open for writing.

@@ -53,5 +53,5 @@ pub use reply::{Bell, ReadData, Reply};
 pub use session::{CHUNK_BYTES, ReplyError, Request};
 pub use settings::{Change, Gc, Settings};
 pub use stats::{BOUNDS_NS, Buckets, Kind, Latency, Stats};
-pub use status::{ModuleState, ModuleStatus, Snapshot, Status};
+pub use status::{LogStatus, ModuleState, ModuleStatus, Snapshot, Status};
 pub use timing::{Timing, without_timing};

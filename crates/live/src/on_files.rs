@@ -11,7 +11,7 @@ use files::{Files, FilesError, Options};
 use format::ModuleHeader;
 use ftl::recover::JoinError;
 use media::Media;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The copies of a module's header.
 const HEADER_COPIES: u32 = 2;
@@ -34,6 +34,18 @@ pub fn on_files(config: &CardConfig) -> CardConfig {
 }
 
 impl Live {
+    /// The files or devices of the modules, by slot; of a card in memory, and of an empty slot, `None`.
+    pub fn module_paths(&self) -> Vec<Option<PathBuf>> {
+        if self.shards() > 1 {
+            return Vec::new();
+        }
+        self.with_engine(|engine| {
+            let slots = engine.slots();
+            let files = engine.files_mut();
+            files.map_or_else(Vec::new, |files| (0..slots).map(|slot| files.path(slot).map(PathBuf::from)).collect())
+        })
+    }
+
     /// Puts the module in a file into an empty slot; where there is no file, a new module is made.
     pub fn insert_file(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
         self.is_whole("inserting a file into a card of several shards")?;

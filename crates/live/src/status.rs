@@ -6,7 +6,7 @@ use crate::settings::Settings;
 use crate::state::State;
 use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
-use card::{Health, StorageCard};
+use card::{Health, LogCounters, StorageCard};
 use format::SlotState;
 use media::{Medium, Shape};
 use serde::{Deserialize, Serialize};
@@ -72,12 +72,37 @@ pub struct Status {
     pub lost_sectors: u64,
     /// Reads since the start that took ten times the median, so that the rest of the stripe was read as well.
     pub hedged_reads: u64,
+    /// The write-ahead log since the start; of a card whose modules have none, `None`.
+    #[serde(default)]
+    pub log: Option<LogStatus>,
     /// The settings that are in force.
     pub settings: Settings,
 }
 
 fn one() -> u32 {
     1
+}
+
+/// The write-ahead log of a card since the start.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogStatus {
+    /// Records that were written.
+    pub records: u64,
+    /// Sectors in them.
+    pub sectors: u64,
+    /// Bytes of the records, on one of their two modules.
+    pub bytes: u64,
+    /// Flushes and FUA writes that were answered by them.
+    pub flushes: u64,
+    /// Sectors that the start found in the log only.
+    pub replayed_sectors: u64,
+}
+
+impl From<LogCounters> for LogStatus {
+    fn from(counters: LogCounters) -> LogStatus {
+        let LogCounters { records, sectors, bytes, flushes, replayed_sectors } = counters;
+        LogStatus { records, sectors, bytes, flushes, replayed_sectors }
+    }
 }
 
 /// A place for a module.
@@ -176,6 +201,7 @@ impl Engine {
             rebuilt_sectors: 0,
             lost_sectors: 0,
             hedged_reads: 0,
+            log: None,
             settings: self.settings(),
         };
         let State::On(card) = &self.device.state else { return none };
@@ -200,6 +226,7 @@ impl Engine {
             rebuilt_sectors: reads.rebuilt_sectors,
             lost_sectors: reads.lost_sectors,
             hedged_reads: reads.hedged_reads,
+            log: card.log_counters().map(LogStatus::from),
             scrub: card.scrub_progress().map(|scrub| scrub.share()),
             rebuild: card.rebuild_progress().map(|rebuild| rebuild.share()),
             ..none

@@ -5,7 +5,7 @@ use crate::live::Live;
 use crate::pace::Pace;
 use crate::settings::Settings;
 use crate::stats::{Kind, Recorders};
-use crate::status::{ModuleStatus, Snapshot, Status};
+use crate::status::{LogStatus, ModuleStatus, Snapshot, Status};
 use crate::timing::Timing;
 use card::{CriticalWarning, Health};
 
@@ -135,8 +135,21 @@ fn status_of(shards: &[Status]) -> Status {
         rebuilt_sectors: sum(|status| status.rebuilt_sectors),
         lost_sectors: sum(|status| status.lost_sectors),
         hedged_reads: sum(|status| status.hedged_reads),
+        log: log_of(shards),
         settings: settings(shards),
     }
+}
+
+/// The logs of all shards that have one.
+fn log_of(shards: &[Status]) -> Option<LogStatus> {
+    let logs = shards.iter().filter_map(|status| status.log);
+    logs.reduce(|all, log| LogStatus {
+        records: all.records + log.records,
+        sectors: all.sectors + log.sectors,
+        bytes: all.bytes + log.bytes,
+        flushes: all.flushes + log.flushes,
+        replayed_sectors: all.replayed_sectors + log.replayed_sectors,
+    })
 }
 
 /// The share that is done by all shards: those that have nothing to do are done.

@@ -168,6 +168,7 @@ pub mod tests {
                     rebuilt_sectors: 0,
                     lost_sectors: 0,
                     hedged_reads: 0,
+                    log: None,
                     shards: 1,
                     settings: Settings { rebuild_bytes_per_s: None, gc: Gc::Paced, target_free_bands: 3 },
                 },

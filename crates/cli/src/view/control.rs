@@ -3,7 +3,7 @@
 use super::printable;
 use crate::table::{Align, Table, wrap};
 use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
-use control::{Connection, Export, Smart, StatusReply};
+use control::{Connection, Drive, Export, Smart, StatusReply};
 use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
 
 /// The name of the card, and its health.
@@ -87,6 +87,13 @@ pub fn status(reply: &StatusReply) -> String {
         row("last start", format!("{} on flash of its own", duration(ns as f64)));
     }
     row("power cuts", grouped(status.power_cuts));
+    if let Some(log) = status.log.as_ref().filter(|log| log.records > 0) {
+        let flushes = three_digits(log.flushes as f64 / log.records as f64);
+        row("log", format!("{}, {flushes} flushes in each", counted(log.records, "record")));
+    }
+    if let Some(log) = status.log.as_ref().filter(|log| log.replayed_sectors > 0) {
+        row("log at the start", format!("{} found there only", counted(log.replayed_sectors, "sector")));
+    }
     for (name, sectors) in [
         ("sectors that did not fit", status.mismatched_sectors),
         ("sectors rebuilt", status.rebuilt_sectors),
@@ -142,6 +149,47 @@ pub fn modules(modules: &[ModuleStatus]) -> String {
 fn in_words(module: &ModuleStatus) -> String {
     let state = module.state.name().replace('-', " ");
     if module.present { state } else { format!("{state}, empty") }
+}
+
+/// Characters of a drive's name that a table shows.
+const DRIVE: usize = 34;
+
+/// The drives that modules lie on, by their own account; nothing where there are none.
+pub fn drives(drives: &[Drive]) -> String {
+    if drives.is_empty() {
+        return String::new();
+    }
+    let mut columns = [Align::Right; 8];
+    columns[1] = Align::Left;
+    let mut table = Table::new(columns);
+    table.row(["slot", "drive", "health", "°C", "used", "spare", "errors", "hours"]);
+    for drive in drives {
+        let name = drive.by_id.as_ref().unwrap_or(&drive.path);
+        // The serial number, at the end of a name, tells drives of a kind apart.
+        let name = printable(&name.file_name().unwrap_or(name.as_os_str()).to_string_lossy());
+        let long = name.chars().count().saturating_sub(DRIVE);
+        let name = if long == 0 { name } else { format!("…{}", name.chars().skip(long + 1).collect::<String>()) };
+        let health = drive.health.unwrap_or_default();
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            drive.slot.to_string(),
+            name,
+            or_none(health.passed.map(|passed| if passed { "well" } else { "failing" }.to_owned())),
+            or_none(health.temperature_c.map(|degrees| degrees.to_string())),
+            or_none(health.used_percent.map(|share| format!("{share} %"))),
+            or_none(health.spare_percent.map(|share| format!("{share} %"))),
+            or_none(health.media_errors.map(grouped)),
+            or_none(health.power_on_hours.map(grouped)),
+        ]);
+    }
+    let mut out = format!("\n{}", table.render());
+    let mut reasons: Vec<&str> = drives.iter().filter_map(|drive| drive.unknown.as_deref()).collect();
+    reasons.dedup();
+    if let [reason] = reasons[..] {
+        out.push_str(&wrap("", 2, &format!("health of drives: {}", printable(reason))));
+        out.push('\n');
+    }
+    out
 }
 
 /// One of them.

@@ -4,8 +4,9 @@ use crate::common::command;
 use crate::common::disks::{Loop, MIB};
 use crate::common::nbd::{Client, FLUSH, WRITE};
 use crate::common::reviews::disk_folder;
-use crate::common::server::{ctl, serve, serve_with, until_degraded};
+use crate::common::server::{ctl, serve, serve_by, serve_with, until_degraded};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 const BLOCK_BYTES: usize = 64 << 10;
@@ -64,6 +65,42 @@ fn a_drive_with_logical_sectors_of_4096_bytes_is_a_module() {
     let Some(device) = Loop::with_sectors(160 * MIB, 4096) else { return };
     let folder = disk_folder();
     survives(&create(folder.path(), &device), &[]);
+}
+
+/// A smartctl whose drive says how it is.
+fn smartctl(folder: &Path, answer: &str) -> String {
+    let tool = folder.join("smartctl");
+    fs::write(&tool, format!("#!/bin/sh\ncat <<'END'\n{answer}\nEND\nexit 4\n")).unwrap();
+    fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn status_shows_what_drives_say_of_their_health() {
+    let Some(device) = Loop::new(160 * MIB) else { return };
+    let folder = disk_folder();
+    let card = create(folder.path(), &device);
+    let drives = |path: &str| {
+        let mut command = command();
+        command.env("PATH", path);
+        let (server, _client) = serve_by(command, &card, &[]);
+        let (_, json) = ctl(&card, &["status", "--json"]);
+        let (_, text) = ctl(&card, &["status"]);
+        server.end();
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+        (serde_json::from_str::<serde_json::Value>(&json).unwrap()["drives"].clone(), text)
+    };
+    let nvme = r#"{"smart_status": {"passed": true}, "temperature": {"current": 41}, "power_on_time": {"hours": 8765},
+        "nvme_smart_health_information_log": {"percentage_used": 12, "available_spare": 97, "media_errors": 0}}"#;
+    let (said, text) = drives(&smartctl(folder.path(), nvme));
+    // The other two modules are files.
+    assert_eq!(said.as_array().map(Vec::len), Some(1), "{said}");
+    assert_eq!((&said[0]["slot"], &said[0]["path"]), (&1.into(), &device.device.as_str().into()));
+    assert_eq!((&said[0]["health"]["used_percent"], &said[0]["health"]["passed"]), (&12.into(), &true.into()));
+    assert!(text.contains("well") && text.contains("12 %") && text.contains("8,765"), "{text}");
+    let (said, text) = drives(&smartctl(folder.path(), "{\"smartctl\": {\"exit_status\": 1}}"));
+    assert_eq!((&said[0]["health"], &said[0]["unknown"]), (&serde_json::Value::Null, &"no SMART data".into()));
+    assert!(text.contains("health of drives: no SMART data"), "{text}");
 }
 
 #[test]

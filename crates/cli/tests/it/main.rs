@@ -28,3 +28,4 @@ mod serve_files;
 mod stored_cards;
 mod torture;
 mod whatif;
+mod write_ahead_log;

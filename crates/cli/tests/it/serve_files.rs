@@ -3,6 +3,7 @@
 use crate::common::disks::among_makers;
 use crate::common::nbd::{Client, FLUSH, WRITE};
 use crate::common::server::{Server, ctl, serve, serve_with, until_degraded};
+use crate::common::versions::{Rng, Versions, kills, sector};
 use crate::common::{command, run};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -16,44 +17,6 @@ fn create(dir: &Path, more: &[&str]) -> PathBuf {
 }
 
 const SECTORS: u64 = (48 << 20) / 4096;
-
-/// The contents of a sector in a version of it; version 0 is zeroes.
-fn sector(number: u64, version: u32) -> Vec<u8> {
-    if version == 0 {
-        return vec![0; 4096];
-    }
-    let stamp = number << 32 | u64::from(version);
-    (0..512u64).flat_map(|word| (stamp ^ word.wrapping_mul(0x9e37_79b9_7f4a_7c15)).to_le_bytes()).collect()
-}
-
-struct Rng(u64);
-
-impl Rng {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-}
-
-/// Versions of a sector: the last that was asked for, that was answered, and that a flush has covered.
-#[derive(Clone, Copy, Default)]
-struct Versions {
-    asked: u32,
-    durable: u32,
-}
-
-/// The version that a sector holds, if any.
-fn version_of(number: u64, bytes: &[u8]) -> Option<u32> {
-    let version = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as u32;
-    [0, version].into_iter().find(|version| sector(number, *version) == bytes)
-}
-
-/// Kills of the server; more of them are a soak.
-fn kills() -> u64 {
-    std::env::var("KILLS").ok().and_then(|kills| kills.parse().ok()).unwrap_or(25)
-}
 
 #[test]
 fn what_was_flushed_survives_kills_under_load() {
@@ -92,26 +55,14 @@ fn what_was_flushed_survives_kills_under_load() {
         server.0.wait().unwrap();
         (server, client) = serve(&card);
         for number in 0..SECTORS {
-            let bytes =
-                client.read(number * 4096, 4096).unwrap().unwrap_or_else(|e| panic!("sector {number}: error {e}"));
-            let Versions { asked, durable } = versions[number as usize];
-            let found = version_of(number, &bytes);
-            let found = found.unwrap_or_else(|| panic!("kill {kill}: sector {number} is mixed or another's"));
-            assert!(
-                (durable..=asked).contains(&found),
-                "kill {kill}: sector {number} is version {found}, {durable} was flushed and {asked} written"
-            );
-            // A version that is read now is durable.
-            versions[number as usize] = Versions { asked, durable: found };
+            versions[number as usize].read_back(&mut client, number, &format!("kill {kill}"));
         }
     }
     // SIGTERM is an orderly end.
     server.end();
     let (_server, mut client) = serve(&card);
     for number in (0..SECTORS).step_by(7) {
-        let bytes = client.read(number * 4096, 4096).unwrap().unwrap();
-        let Versions { asked, durable } = versions[number as usize];
-        assert!(version_of(number, &bytes).is_some_and(|found| (durable..=asked).contains(&found)));
+        versions[number as usize].read_back(&mut client, number, "ended");
     }
 }
 

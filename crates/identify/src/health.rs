@@ -1,0 +1,133 @@
+//! What a drive says of its own health: its SMART data, as smartctl reads it.
+//!
+//! smartctl knows the drives of all makers, behind all kinds of controllers. Its answer is untrusted text like any other:
+//! a figure that it does not give is absent.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The health of a drive, by its own account.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DriveHealth {
+    /// `false`: the drive says that it is failing.
+    pub passed: Option<bool>,
+    /// Its temperature in degrees Celsius.
+    pub temperature_c: Option<i64>,
+    /// Share of its rated endurance that is used, in percent; it may exceed 100.
+    pub used_percent: Option<u64>,
+    /// Share of its spare blocks that is left, in percent.
+    pub spare_percent: Option<u64>,
+    /// Times that it could not give back what it held.
+    pub media_errors: Option<u64>,
+    /// Hours that it had power.
+    pub power_on_hours: Option<u64>,
+}
+
+/// The reason why a drive's health is not known.
+#[derive(Debug, thiserror::Error)]
+pub enum HealthError {
+    /// smartctl is not installed, or does not start.
+    #[error("smartctl does not start ({0}); Debian's package smartmontools has it")]
+    Tool(#[source] std::io::Error),
+    /// The device has no SMART data, or smartctl can't get at them.
+    #[error("no SMART data")]
+    None,
+}
+
+/// Reads the health of a drive by its node in `/dev`. Asks the drive, which takes some milliseconds; one that sleeps is
+/// not woken.
+pub fn drive_health(node: &Path) -> Result<DriveHealth, HealthError> {
+    let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
+    let asked = Command::new("smartctl")
+        .args(["--json=c", "--nocheck=standby", "--health", "--attributes"])
+        .arg(node)
+        .stdin(Stdio::null())
+        .env("PATH", path)
+        .output();
+    // Its exit status says how well the drive is, not whether there is an answer.
+    health_of(&asked.map_err(HealthError::Tool)?.stdout).ok_or(HealthError::None)
+}
+
+/// ATA's attributes by which makers tell the wear of flash, and whose normalized value counts down from 100.
+const WEAR_ATTRIBUTES: [u64; 5] = [177, 202, 231, 232, 233];
+/// ATA's count of uncorrectable errors that were reported to the host.
+const REPORTED_UNCORRECTABLE: u64 = 187;
+
+/// The health in an answer of smartctl; `None` if it has no figure at all.
+fn health_of(answer: &[u8]) -> Option<DriveHealth> {
+    let answer: Value = serde_json::from_slice(answer).ok()?;
+    let number = |path: &str| answer.pointer(path).and_then(Value::as_u64);
+    let attributes = answer.pointer("/ata_smart_attributes/table").and_then(Value::as_array);
+    let attribute = |id: u64| attributes?.iter().find(|attribute| attribute["id"].as_u64() == Some(id));
+    let ata_used = || {
+        let value = WEAR_ATTRIBUTES.into_iter().find_map(|id| attribute(id)?["value"].as_u64())?;
+        Some(100_u64.saturating_sub(value))
+    };
+    let health = DriveHealth {
+        passed: answer.pointer("/smart_status/passed").and_then(Value::as_bool),
+        temperature_c: answer.pointer("/temperature/current").and_then(Value::as_i64),
+        used_percent: number("/nvme_smart_health_information_log/percentage_used")
+            .or_else(|| number("/scsi_percentage_used_endurance_indicator"))
+            .or_else(|| number("/endurance_used/current_percent"))
+            .or_else(ata_used),
+        spare_percent: number("/nvme_smart_health_information_log/available_spare")
+            .or_else(|| number("/spare_available/current_percent")),
+        media_errors: number("/nvme_smart_health_information_log/media_errors")
+            .or_else(|| number("/scsi_error_counter_log/read/total_uncorrected_errors"))
+            .or_else(|| attribute(REPORTED_UNCORRECTABLE)?.pointer("/raw/value")?.as_u64()),
+        power_on_hours: number("/power_on_time/hours"),
+    };
+    (health != DriveHealth::default()).then_some(health)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_each_kind_of_drive_are_found() {
+        let nvme = br#"{"smart_status": {"passed": true, "nvme": {"value": 0}},
+            "nvme_smart_health_information_log": {"critical_warning": 0, "temperature": 34, "available_spare": 100,
+                "percentage_used": 2, "media_errors": 1, "unsafe_shutdowns": 7},
+            "temperature": {"current": 34}, "power_on_time": {"hours": 1234}}"#;
+        let of_nvme = DriveHealth {
+            passed: Some(true),
+            temperature_c: Some(34),
+            used_percent: Some(2),
+            spare_percent: Some(100),
+            media_errors: Some(1),
+            power_on_hours: Some(1234),
+        };
+        assert_eq!(health_of(nvme), Some(of_nvme));
+        let ata = br#"{"smart_status": {"passed": false}, "ata_smart_attributes": {"table": [
+                {"id": 9, "name": "Power_On_Hours", "value": 95, "raw": {"value": 22000}},
+                {"id": 177, "name": "Wear_Leveling_Count", "value": 91, "raw": {"value": 150}},
+                {"id": 187, "name": "Uncorrectable_Error_Cnt", "value": 100, "raw": {"value": 3}}]},
+            "temperature": {"current": 29}, "power_on_time": {"hours": 22000}}"#;
+        let of_ata = DriveHealth {
+            passed: Some(false),
+            temperature_c: Some(29),
+            used_percent: Some(9),
+            spare_percent: None,
+            media_errors: Some(3),
+            power_on_hours: Some(22_000),
+        };
+        assert_eq!(health_of(ata), Some(of_ata));
+        let sas = br#"{"smart_status": {"passed": true}, "scsi_percentage_used_endurance_indicator": 4,
+            "scsi_error_counter_log": {"read": {"total_uncorrected_errors": 0}}}"#;
+        let of_sas =
+            DriveHealth { passed: Some(true), used_percent: Some(4), media_errors: Some(0), ..DriveHealth::default() };
+        assert_eq!(health_of(sas), Some(of_sas));
+    }
+
+    #[test]
+    fn what_says_nothing_of_a_drive_is_no_health() {
+        let refused = br#"{"smartctl": {"messages": [{"string": "/dev/loop0: Unable to detect device type",
+            "severity": "error"}], "exit_status": 1}}"#;
+        for answer in [&refused[..], b"", b"[]", b"{\"temperature\": {\"current\": \"hot\"}}", b"smartctl: no"] {
+            assert_eq!(health_of(answer), None);
+        }
+    }
+}
