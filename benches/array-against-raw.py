@@ -34,6 +34,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import latency_chart
+
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 SECTOR = 4096
 
@@ -143,76 +145,12 @@ def fio(engine, work, targets, offset=0, time_based=True, told=None):
     ), write["iops"], write["bw_bytes"]
 
 
-@dataclass(frozen=True)
-class Second:
-    """A second of a long run: requests that ended in it, and their latencies in microseconds."""
-
-    requests: int
-    p50: float
-    p99: float
-    longest: float
-
-
-# Places of fio's histograms: 64 for each power of two of nanoseconds.
-PLACES = 1856
-
-
-def middle_of(place):
-    """The latency in microseconds that a place of fio's histograms stands for."""
-    if place < 128:
-        return place / 1e3
-    shift = (place >> 6) - 1
-    return ((1 << (shift + 6)) + (place % 64 + 0.5) * (1 << shift)) / 1e3
-
-
-def second_of(counts):
-    requests = sum(counts)
-    held = [place for place, count in enumerate(counts) if count]
-    if not held:
-        return Second(0, 0, 0, 0)
-
-    def percentile(part):
-        seen = 0
-        for place in held:
-            seen += counts[place]
-            if seen >= part * requests:
-                return middle_of(place)
-
-    return Second(requests, percentile(0.5), percentile(0.99), middle_of(held[-1]))
-
-
 def by_seconds(engine, work, scratch):
     """A long run, whole and second by second."""
     logs = scratch / "seconds"
     engine = [*engine, f"--write_hist_log={logs}", "--log_hist_msec=1000", "--clat_percentiles=1"]
     run = fio(engine, work, [])[0]
-    lines = logs.with_name(f"{logs.name}_clat_hist.1.log").read_text().splitlines()
-    # A time, a direction, a block size and sometimes more come before the counts.
-    counts = [[int(word) for word in line.split(",")] for line in lines]
-    return run, [second_of(line[-PLACES:]) for line in counts]
-
-
-CHART_WIDTH, CHART_STEPS = 60, [1e6, 3e5, 1e5, 3e4, 1e4, 3e3, 1e3, 3e2, 1e2]
-
-
-def chart(seconds):
-    """Latency over time on a logarithmic scale: the median, the 99th percentile and the longest of each column."""
-    columns = [seconds[len(seconds) * c // CHART_WIDTH : len(seconds) * (c + 1) // CHART_WIDTH] for c in range(CHART_WIDTH)]
-    columns = [column for column in columns if column]
-    for above, step in zip([float("inf"), *CHART_STEPS], CHART_STEPS):
-        marks = ""
-        for column in columns:
-            held = {
-                "o": statistics.median(second.p50 for second in column),
-                "+": statistics.median(second.p99 for second in column),
-                "#": max(second.longest for second in column),
-            }
-            marks += next((mark for mark, value in held.items() if step <= value < above), " ")
-        label = f"{step / 1e6:.0f} s" if step >= 1e6 else f"{step / 1e3:g} ms"
-        yield f"{label:>8} |{marks}"
-    yield f"{'':>8} +{'-' * len(columns)}"
-    yield f"{'':>10}0{f'{len(seconds)} s':>{len(columns) - 1}}"
-    yield f"{'':>10}o median   + 99th percentile   # longest"
+    return run, latency_chart.seconds_of(logs.with_name(f"{logs.name}_clat_hist.1.log").read_text())
 
 
 def escaped(path):
@@ -617,7 +555,7 @@ def print_full(options, run, seconds):
         print(json.dumps(told | {"seconds": [dataclasses.asdict(second) for second in seconds]}, indent=2))
         return
     print(f"full card, random writes of 16 KiB at depth {options.depth}, over NBD: {run.bytes_per_s / 1e6:.0f} MB/s")
-    print("\n".join(chart(whole)))
+    print("\n".join(latency_chart.chart(whole)))
     times = [f"{name} {value / 1e3:.1f} ms" for name, value in
              (("p50", run.p50), ("p99", run.p99), ("p99.9", run.p999), ("longest", run.longest))]
     print(f"{', '.join(times)}; slowest second {100 * slowest / mean:.0f} % of the mean")
