@@ -62,7 +62,7 @@ help:
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make lives               thousands of simulated lives of cards, with every fault'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
-	@echo 'make guest-cuts          power cuts of a guest whose card lies on NVMe drives (QEMU)'
+	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
@@ -142,7 +142,7 @@ canaries:
 	cargo clippy --package torture --features canaries --all-targets --locked -- -D warnings
 	cargo test --package torture --features canaries --test canaries --locked -- --nocapture
 
-# Power cuts of a guest under emulation, on NVMe drives with logical blocks of 512 and of 4,096 bytes: some four minutes.
+# Power cuts of a guest under emulation, on drives with logical blocks of 512 and of 4,096 bytes: some four minutes.
 .PHONY: guest-cuts
 guest-cuts: release
 	@$(call need,qemu-system-x86_64,qemu-system-x86)

@@ -115,7 +115,7 @@ fn what_small_flushes_covered_survives_kills_and_modules_that_were_away() {
         replayed += log_of(&card)["replayed_sectors"].as_u64().unwrap();
         let when = format!("kill {kill}");
         for number in 0..SECTORS {
-            if number < HOT || number % 16 == kill % 16 {
+            if number < HOT || number % 64 == kill % 64 {
                 host.versions[number as usize].read_back(&mut host.clients[0], number, &when);
             }
         }
@@ -128,7 +128,7 @@ fn what_small_flushes_covered_survives_kills_and_modules_that_were_away() {
     server.end();
     let (_server, mut client) = serve(&card);
     assert_eq!(log_of(&card)["replayed_sectors"], 0, "an orderly end leaves nothing in the log only");
-    for number in 0..SECTORS {
+    for number in (0..SECTORS).filter(|number| *number < HOT || number % 5 == 0) {
         host.versions[number as usize].read_back(&mut client, number, "ended");
     }
 }
