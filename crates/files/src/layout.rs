@@ -78,8 +78,9 @@ impl Layout {
         Layout::with_log(shape, align_bytes, total_bytes, 0)
     }
 
-    /// The layout of a module of a card, with so many bytes of log. Units begin on multiples of `align_bytes`, which divides a page. `total_bytes`
-    /// is the size of the file or device, or 0 for the smallest possible. `None` if there can be no such module.
+    /// The layout of a module of a card, with so many bytes of log. Units begin on multiples of `align_bytes`, which
+    /// divides a page. `total_bytes` is the size of the file or device, or 0 for the smallest possible. `None` if there
+    /// can be no such module.
     pub fn with_log(shape: &Shape, align_bytes: u32, total_bytes: u64, log_bytes: u64) -> Option<Layout> {
         let is_legal = (1..=MAX_MODULES).contains(&shape.modules)
             && (1..=MAX_UNIT_SECTORS).contains(&shape.unit_sectors)

@@ -5,7 +5,7 @@ use crate::disks::{Disks, Handle, IoKind, Make, Opened};
 use crate::erase::Pages;
 use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
-use crate::layout::{self, COPIES, Layout};
+use crate::layout::{COPIES, Layout, best_log_bytes};
 use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
@@ -66,7 +66,7 @@ impl Files {
     /// The least number of bytes that a module takes at this path. Writes nothing.
     pub fn module_bytes(shape: Shape, path: &Path) -> Result<u64, FilesError> {
         let align_bytes = ring()?.align_bytes(path)?;
-        Ok(least(shape, path, align_bytes, layout::best_log_bytes(&shape))?.total_bytes())
+        Ok(least(shape, path, align_bytes, best_log_bytes(&shape))?.total_bytes())
     }
 
     /// Opens the modules of a card, by slot. A slot without a file, or whose file can't be used, is empty, and

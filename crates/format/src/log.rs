@@ -2,7 +2,8 @@
 //!
 //! The log area of a module is a ring of records. A record lies on two modules, at the same offset. Each sector in it
 //! has the version that it keeps when it is written to a stripe, so a record is a copy of its sectors like any other:
-//! the highest version counts, wherever it lies.
+//! the highest version counts, wherever it lies. A record names the records before it that are needed beside it, so a
+//! reader notices when one of them is lost.
 //!
 //! ```text
 //!        0       1       2       3       4       5       6       7
@@ -16,12 +17,16 @@
 //!  24 | sequence                                                      |
 //!     +---------------------------------------------------------------+
 //!  32 | offset of the record in the log area                          |
+//!     +---------------------------------------------------------------+
+//!  40 | oldest sequence that is needed                                |
+//!     +---------------------------------------------------------------+
+//!  48 | sequence of the needed record before this one, or 0           |
 //!     +-------------------------------+-------------------------------+
-//!  40 | sectors                       | payload bytes                 |
+//!  56 | sectors                       | payload bytes                 |
 //!     +-------------------------------+-------------------------------+
-//!  48 | lba                           | crc32c of the payload         |
+//!  64 | lba                           | crc32c of the payload         |
 //!     +-------------------------------+-------------------------------+
-//!  56 | version                                                       |
+//!  72 | version                                                       |
 //!     +---------------------------------------------------------------+
 //!     | and so on for each sector, then the payloads in this order    |
 //!     +---------------------------------------------------------------+
@@ -35,7 +40,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 8] = *b"FRIGLOGR";
 /// The number of bytes before the first sector's entry.
-pub const LOG_HEAD_BYTES: usize = 48;
+pub const LOG_HEAD_BYTES: usize = 64;
 /// The number of bytes of a sector's entry.
 pub const LOG_ENTRY_BYTES: usize = 16;
 /// The highest number of sectors in a record, so that its size stays far from overflowing.
@@ -51,6 +56,8 @@ struct RawHead {
     card: U64,
     sequence: U64,
     offset_bytes: U64,
+    needed_from: U64,
+    previous: U64,
     sectors: U32,
     payload_bytes: U32,
 }
@@ -77,6 +84,10 @@ pub struct LogHead {
     pub sequence: u64,
     /// The offset at which the record lies in the log area.
     pub offset_bytes: u64,
+    /// The oldest record that was needed when this one was written; its own number if none was.
+    pub needed_from: u64,
+    /// The record before this one, if it was needed; else 0.
+    pub previous: u64,
 }
 
 /// A sector of a record.
@@ -142,6 +153,8 @@ pub fn encode_log_record(head: &LogHead, payload_bytes: usize, sectors: &[LogSec
         card: head.card.into(),
         sequence: head.sequence.into(),
         offset_bytes: head.offset_bytes.into(),
+        needed_from: head.needed_from.into(),
+        previous: head.previous.into(),
         sectors: (sectors.len() as u32).into(),
         payload_bytes: (payload_bytes as u32).into(),
     };
@@ -171,7 +184,10 @@ impl<'a> LogRecord<'a> {
         if raw.version.get() != VERSION {
             return Err(LogError::Version(raw.version.get()));
         }
-        if raw.reserved.get() != 0 {
+        let LogHead { sequence, needed_from, previous, .. } = record.head;
+        let names_earlier =
+            needed_from <= sequence && previous < sequence && (previous == 0 || previous >= needed_from);
+        if raw.reserved.get() != 0 || !names_earlier {
             return Err(LogError::Field);
         }
         Ok(record)
@@ -193,7 +209,13 @@ impl<'a> LogRecord<'a> {
             return Err(LogError::Short);
         }
         let (entries, rest) = rest.split_at(entries_bytes);
-        let head = LogHead { card: raw.card.get(), sequence: raw.sequence.get(), offset_bytes: raw.offset_bytes.get() };
+        let head = LogHead {
+            card: raw.card.get(),
+            sequence: raw.sequence.get(),
+            offset_bytes: raw.offset_bytes.get(),
+            needed_from: raw.needed_from.get(),
+            previous: raw.previous.get(),
+        };
         Ok(LogRecord { head, payload_bytes, entries, payloads: &rest[..payloads_bytes] })
     }
 
@@ -227,15 +249,20 @@ impl<'a> LogRecord<'a> {
 mod tests {
     use super::*;
 
-    const HEAD: LogHead = LogHead { card: 0xa7a6_a5a4_a3a2_a1a0, sequence: 9, offset_bytes: 512 };
+    const HEAD: LogHead =
+        LogHead { card: 0xa7a6_a5a4_a3a2_a1a0, sequence: 9, offset_bytes: 512, needed_from: 6, previous: 8 };
 
     fn record() -> Vec<u8> {
+        record_of(&HEAD)
+    }
+
+    fn record_of(head: &LogHead) -> Vec<u8> {
         let sectors = [
             LogSector { lba: 7, version: 100, payload_crc: 5, payload: &[1; 16] },
             LogSector { lba: 3, version: 102, payload_crc: 6, payload: &[2; 16] },
         ];
         let mut bytes = Vec::new();
-        encode_log_record(&HEAD, 16, &sectors, &mut bytes);
+        encode_log_record(head, 16, &sectors, &mut bytes);
         bytes
     }
 
@@ -258,6 +285,17 @@ mod tests {
             bytes[at] ^= 0x10;
             assert!(LogRecord::decode(&bytes).is_err(), "byte {at}");
             bytes[at] ^= 0x10;
+        }
+    }
+
+    #[test]
+    fn a_record_names_only_records_before_it() {
+        let decoded = |needed_from, previous| {
+            LogRecord::decode(&record_of(&LogHead { needed_from, previous, ..HEAD })).map(|record| record.head.previous)
+        };
+        assert_eq!([decoded(9, 0), decoded(1, 1)], [Ok(0), Ok(1)]);
+        for (needed_from, previous) in [(10, 0), (9, 9), (6, 5)] {
+            assert_eq!(decoded(needed_from, previous), Err(LogError::Field), "{needed_from} {previous}");
         }
     }
 }

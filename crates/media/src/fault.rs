@@ -57,6 +57,13 @@ pub enum Fault {
         /// The byte is changed by exclusive or with this; 0 changes nothing.
         xor: u8,
     },
+    /// One byte of the log of a module is wrong.
+    DamageLog {
+        module: u32,
+        byte: u32,
+        /// The byte is changed by exclusive or with this; 0 changes nothing.
+        xor: u8,
+    },
     /// A header copy can't be read until it is written again.
     LoseHeader { module: u32, copy: u32 },
     /// The next program of a die is reported as done, and nothing is programmed.
@@ -143,6 +150,7 @@ impl Fault {
             Fault::Miscorrect { part: Part::Spare, .. } => "miscorrect-spare",
             Fault::DamageByte { .. } => "damage-byte",
             Fault::DamageHeader { .. } => "damage-header",
+            Fault::DamageLog { .. } => "damage-log",
             Fault::LoseHeader { .. } => "lose-header",
             Fault::LoseProgram { .. } => "lose-program",
             Fault::MisdirectProgram { .. } => "misdirect-program",
@@ -164,6 +172,7 @@ impl Fault {
             | Fault::FailPrograms { module, .. }
             | Fault::FailErases { module, .. }
             | Fault::DamageHeader { module, .. }
+            | Fault::DamageLog { module, .. }
             | Fault::LoseHeader { module, .. }
             | Fault::LoseProgram { module, .. }
             | Fault::MisdirectProgram { module, .. }

@@ -90,6 +90,12 @@ impl Flash {
                 bytes[byte as usize] ^= xor;
                 slot.physical(|module| module.set_header(copy, &bytes));
             }
+            Fault::DamageLog { byte, xor, .. } => {
+                if byte as usize >= slot.live.log.len() {
+                    return false;
+                }
+                slot.physical(|module| std::sync::Arc::make_mut(&mut module.log)[byte as usize] ^= xor);
+            }
             Fault::LoseHeader { copy, .. } => {
                 slot.physical(|module| module.headers[copy as usize] = Header::Unreadable);
             }

@@ -3,9 +3,9 @@
 //! The campaign and a life's number decide the life: its card, the requests of its host, its faults. Results are summed
 //! up in the order of numbers, so that they don't depend on the number of threads.
 
+use crate::Kind;
 use crate::sim::plan::PlanConfig;
 use crate::sim::{Bounds, Case, FaultKind, HostConfig, Plan};
-use crate::{Kind, tiny};
 use device::Rng;
 use lived::Lived;
 use std::time::Instant;
@@ -85,7 +85,7 @@ impl Campaign {
         let seed = Rng::stream(self.seed ^ life.wrapping_mul(0x9e37_79b9_7f4a_7c15), "life").bits();
         let operations = self.operations;
         let clients = CLIENTS.start() + (life % 3) as u32;
-        let host = HostConfig { asks: operations, clients, ..HostConfig::life(tiny(card).ftl.user_sectors as u32) };
+        let host = HostConfig { asks: operations, clients, ..crate::host_of(card) };
         let plan = PlanConfig {
             kinds: self.kinds(),
             events: EVENTS + operations / OPERATIONS_OF_AN_EVENT,
@@ -118,7 +118,7 @@ impl Campaign {
 
     /// Runs lives, until one ends badly.
     pub fn run(&self, limits: &Limits<'_>) -> (Tally, Option<Violation>) {
-        let mut tally = Tally::default();
+        let mut tally = Tally { has_logs: self.cards.contains(&Kind::Logged), ..Tally::default() };
         let over = || (limits.cancelled)() || limits.until.is_some_and(|until| Instant::now() >= until);
         let mut first = 0;
         while first < limits.lives && !over() {

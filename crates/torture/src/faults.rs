@@ -90,6 +90,7 @@ impl CardUnderTest {
                 let byte = rng.below(media::SPARE_BYTES as u64 + u64::from(shape.payload_bytes)) as u32;
                 Fault::DamageByte { at, sector, byte, xor: 1 + rng.below(255) as u8 }
             }
+            FaultKind::Damaged(Metadata::Log) => return self.damage_log(&mut rng),
             FaultKind::Program(Stray::Lost) => {
                 let (module, die) = die(&mut rng);
                 Fault::LoseProgram { module, die }
@@ -146,7 +147,7 @@ impl CardUnderTest {
     }
 
     /// The media as they can be looked at, with power or without.
-    fn readable(&self) -> Flash {
+    pub(crate) fn readable(&self) -> Flash {
         let mut media = self.flash().clone();
         if !media.has_power() {
             media.power_on();

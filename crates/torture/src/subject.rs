@@ -1,6 +1,7 @@
 //! The card as a subject of lives.
 
 use crate::powered::Powered;
+use crate::sim::met::LogMet;
 use crate::sim::{
     Activity, Ask, Chooser, CutOutcome, Done, Durability, FaultSpec, HostOp, Impact, NotRecovered, OpError, OpId,
     Outcome, PARTS, RecoveryReport, Refusal, Sector, Stamp, Subject, What,
@@ -43,6 +44,8 @@ pub struct CardUnderTest {
     /// Modules that were taken out, by the slot that they were in.
     pub(crate) parked: Vec<Option<Module>>,
     refused: u64,
+    /// What happened to the logs of the cards before this one.
+    pub(crate) log: LogMet,
 }
 
 impl CardUnderTest {
@@ -69,6 +72,7 @@ impl CardUnderTest {
             earlier: vec![None; modules as usize],
             parked: vec![None; modules as usize],
             refused: 0,
+            log: LogMet::default(),
         }
     }
 
@@ -117,6 +121,7 @@ impl CardUnderTest {
         let mut card = self.card.take().expect("there is power");
         self.now = card.shut_down(self.now, &mut self.completions);
         assert!(self.completions.is_empty(), "requests were in flight");
+        self.note_gone(&card);
         let mut media = card.into_media().expect("it has contents");
         media.power_cut(&[], &mut |_, _| media::CutOutcome::Done);
         self.media = Some(media);
@@ -286,6 +291,7 @@ impl Subject for CardUnderTest {
     fn submit_as(&mut self, client: u32, op: HostOp) -> OpId {
         let id = OpId(self.next_op);
         self.next_op += 1;
+        self.note_for_log(&op.ask);
         let client = self.clients[client as usize];
         let bytes = payload_of(&op);
         let request = request_of(id.0, &op.ask, &bytes);
@@ -414,6 +420,7 @@ impl Subject for CardUnderTest {
             // Operations from here on can be cut as any work of the card.
             media.never_cut();
         }
+        self.note_opened(&card);
         let mut done = Vec::new();
         card.start_up(self.now, &mut done);
         while !card.is_ready() {
@@ -466,6 +473,10 @@ impl Subject for CardUnderTest {
                 || in_use.is_some_and(|in_use| !in_use.contains(&Some(*slot)))
         };
         (0..flash.shape().modules).filter(is_harmed).collect()
+    }
+
+    fn log_met(&self) -> LogMet {
+        self.log_until_now()
     }
 
     fn trace(&self) -> u64 {

@@ -1,6 +1,7 @@
 //! A card of a few hundred sectors.
 
 use crate::fading::{FADING, PATROL, RATED_CYCLES};
+use crate::sim::HostConfig;
 use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::Physics;
@@ -115,7 +116,8 @@ pub fn tiny(kind: Kind) -> CardConfig {
             write_command_ns: 2_000,
             latency_ns: 5_000,
         },
-        buffer_sectors: 12,
+        // Stripes wait for others before they are synced: the log holds what such a stripe has.
+        buffer_sectors: if kind == Kind::Logged { 32 } else { 12 },
         power_loss_protection: matches!(kind, Kind::Protected | Kind::Fading),
         acknowledge_flush_early: false,
         reads_first: true,
@@ -129,8 +131,17 @@ pub fn tiny(kind: Kind) -> CardConfig {
     }
 }
 
+/// A usual host of such a card. One of a card with a log has small writes, and flushes often.
+pub fn host_of(kind: Kind) -> HostConfig {
+    let usual = HostConfig::life(tiny(kind).ftl.user_sectors as u32);
+    if kind != Kind::Logged {
+        return usual;
+    }
+    HostConfig { longest: 3, reads: 200, flushes: 120, fua: 400, ..usual }
+}
+
 const BANDS: u32 = 20;
 /// A log that some requests fill, so that it is used again all the time.
-const LOG_BYTES: u32 = 2_048;
+const LOG_BYTES: u32 = 1_024;
 /// Energy for the buffer, and nothing more: nine milliseconds at a watt.
 const CAPACITORS: Capacitors = Capacitors { energy_uj: 9_000, drain_uw: 1_000_000 };

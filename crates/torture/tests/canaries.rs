@@ -9,18 +9,18 @@
 #[allow(dead_code, reason = "the other tests use all of it")]
 mod common;
 
+use common::turns::take_turns;
 use common::{Job, jobs, thorough, work};
 use ftl::canary::{Canary, plant};
-use device::{Rng, Time};
 use media::Physics;
-use torture::Kind::{Protected, SharedCells, Unprotected};
+use torture::Kind::{Logged, Protected, SharedCells, Unprotected};
 use torture::campaign::{Campaign, Trial};
+use torture::sim::bench;
 use torture::sim::exhaustive::Limits;
 use torture::sim::parallel::{self, Parallel};
 use torture::sim::plan::{Area, Flips, Metadata, PlanConfig, Stray};
-use torture::sim::bench::{self, Failure};
-use torture::sim::{Ask, Bench, Bounds, Case, CutOutcome, FaultKind, HostConfig, Lba, Plan, Subject, What, life};
-use torture::{CardUnderTest, Kind, physics, tiny};
+use torture::sim::{Bounds, Case, CutOutcome, FaultKind, HostConfig, Plan, What, life};
+use torture::{CardUnderTest, Kind, host_of, physics, tiny};
 
 /// Lives for a canary that no quick look has found.
 const LIVES: u64 = 400;
@@ -33,9 +33,11 @@ struct Hint {
     drives: &'static [u64],
     /// Lives of cards whose modules are drives with a log.
     logged: &'static [u64],
+    /// Lives of such cards whose modules go in turn.
+    turns: &'static [u64],
 }
 
-const NOWHERE: Hint = Hint { situations: &[], lives: &[], drives: &[], logged: &[] };
+const NOWHERE: Hint = Hint { situations: &[], lives: &[], drives: &[], logged: &[], turns: &[] };
 
 const fn situation(of: &'static [(&'static str, Kind)]) -> Hint {
     Hint { situations: of, ..NOWHERE }
@@ -53,16 +55,9 @@ const fn logged(seeds: &'static [u64]) -> Hint {
     Hint { logged: seeds, ..NOWHERE }
 }
 
-/// The first lives with a log find most of what is wrong with it.
-const FIRST_LOGGED: [u64; 64] = {
-    let mut seeds = [0; 64];
-    let mut at = 0;
-    while at < seeds.len() {
-        seeds[at] = at as u64;
-        at += 1;
-    }
-    seeds
-};
+const fn turns(seeds: &'static [u64]) -> Hint {
+    Hint { turns: seeds, ..NOWHERE }
+}
 
 fn hint(canary: Canary) -> Hint {
     match canary {
@@ -103,13 +98,13 @@ fn hint(canary: Canary) -> Hint {
         Canary::ReturnedAsItWent => {
             situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
         }
-        Canary::LogOverNewer
-        | Canary::LogTornBelieved
-        | Canary::LogOfStaleModule
-        | Canary::LogReleasedEarly
-        | Canary::LogOnOneModule
-        | Canary::LogWithoutProgrammed
-        | Canary::LogReusedBeforeReplay => logged(&FIRST_LOGGED),
+        Canary::LogOverNewer => logged(&[0]),
+        Canary::LogTornBelieved => logged(&[4]),
+        Canary::LogReleasedEarly => logged(&[1]),
+        Canary::LogOfStaleModule => turns(&[7]),
+        Canary::LogOnOneModule => turns(&[0]),
+        Canary::LogWithoutProgrammed => situation(&[("a flush over what is not synced", Logged)]),
+        Canary::LogReusedBeforeReplay => situation(&[("the log is used again", Logged)]),
         Canary::DoubtfulBandsBelieved => situation(&[("overwrite while collecting", SharedCells)]),
     }
 }
@@ -148,10 +143,12 @@ impl Search<'_> {
             .or_else(|| self.live(hint.lives.iter().copied(), life))
             .or_else(|| self.live(hint.drives.iter().copied(), drive_life))
             .or_else(|| self.live(hint.logged.iter().copied(), logged_life))
+            .or_else(|| self.live(hint.turns.iter().copied(), life_in_turns))
             .or_else(|| self.cut(&all, quick))
             .or_else(|| self.live(0..LIVES, life))
             .or_else(|| self.live(0..LIVES, drive_life))
             .or_else(|| self.live(0..LIVES, logged_life))
+            .or_else(|| self.live(0..LIVES, life_in_turns))
             .or_else(|| self.cut(&all, thorough))
     }
 
@@ -221,68 +218,23 @@ fn drive_life(seed: u64) -> Option<&'static str> {
     life.failure.map(|failure| failure.kind())
 }
 
-/// A life of a card whose modules are drives with a log: flushes, cuts, and a module that is away for a while.
+/// An ordinary life of a card whose modules are drives with a log.
 fn logged_life(seed: u64) -> Option<&'static str> {
-    let lived = bench::guarded(|| live_with_log(seed));
+    let swaps = [What::Same, What::Stale, What::Blank].map(FaultKind::Swapped);
+    let mut kinds = vec![FaultKind::Cut(CutOutcome::Any), FaultKind::Cut(CutOutcome::CacheLost)];
+    kinds.extend([FaultKind::NestedCut { depth: 2 }, FaultKind::PulledModule, FaultKind::Damaged(Metadata::Log)]);
+    kinds.extend(swaps);
+    let steps = HostConfig { asks: 1_000, ..host_of(Kind::Logged) }.script(seed);
+    let plan = Plan::draw(&PlanConfig { kinds, events: 30, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let subject = || CardUnderTest::new(tiny(Kind::Logged), physics(Kind::Logged), seed);
+    life::run_guarded(subject, &case).failure.map(|failure| failure.kind())
+}
+
+/// A life of such a card in which its modules go in turn, and that has little but FUA writes and cuts.
+fn life_in_turns(seed: u64) -> Option<&'static str> {
+    let lived = bench::guarded(|| take_turns(Kind::Logged, seed));
     lived.and_then(|lived| lived).err().map(|failure| failure.kind())
-}
-
-fn live_with_log(seed: u64) -> Result<(), Failure> {
-    let subject = CardUnderTest::new(tiny(Kind::Logged), physics(Kind::Logged), seed);
-    let (mut bench, mut rng) = (Bench::new(subject, Bounds::default()), Rng::stream(seed, "log"));
-    let mut away = None;
-    for round in 0..12 {
-        // A stripe that is programmed and not synced, now and then.
-        if rng.below(3) == 0 {
-            answered(&mut bench, &Ask::Write { lba: Lba(20 + rng.below(8) as u32), count: 4, fua: false })?;
-            for _ in 0..rng.below(12) {
-                bench.step(Time::NEVER)?;
-            }
-        }
-        for _ in 0..rng.below(14) {
-            answered(&mut bench, &Ask::Write { lba: Lba(rng.below(12) as u32), count: 1, fua: true })?;
-        }
-        if rng.below(2) == 0 {
-            bench.submit(&Ask::Write { lba: Lba(rng.below(12) as u32), count: 1, fua: true })?;
-            for _ in 0..rng.below(4) {
-                bench.step(Time::NEVER)?;
-            }
-        }
-        bench.cut(if rng.below(2) == 0 { CutOutcome::Any } else { CutOutcome::CacheLost }, &mut rng);
-        if bench.subject.card().is_some() {
-            bench.cut(CutOutcome::Any, &mut rng);
-        }
-        match away.take() {
-            Some(slot) => drop(bench.subject.insert(slot, What::Same)),
-            None if round % 2 == 0 => {
-                let slot = rng.below(3) as u32;
-                bench.subject.pull(slot);
-                away = Some(slot);
-            }
-            None => {}
-        }
-        while bench.subject.card().is_none() {
-            let cut_after = (rng.below(3) == 0).then(|| rng.below(12));
-            bench.recover(cut_after, &mut rng)?;
-        }
-        bench.read_back()?;
-        if away.is_none() {
-            // The module that was away is whole again before another one goes.
-            bench.rest_from_now();
-            while !bench.at_rest()? {
-                bench.step(Time::NEVER)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn answered(bench: &mut Bench<CardUnderTest>, ask: &Ask) -> Result<(), Failure> {
-    bench.submit(ask)?;
-    while bench.in_flight() > 0 {
-        bench.step(Time::NEVER)?;
-    }
-    Ok(())
 }
 
 fn without_sequences() -> Vec<Job> {
@@ -338,6 +290,7 @@ fn without_a_planted_bug_nothing_is_found_where_they_are() {
         assert_eq!(search.live(hint.lives.iter().copied(), life), None);
         assert_eq!(search.live(hint.drives.iter().copied(), drive_life), None);
         assert_eq!(search.live(hint.logged.iter().copied(), logged_life), None);
+        assert_eq!(search.live(hint.turns.iter().copied(), life_in_turns), None);
     }
 }
 

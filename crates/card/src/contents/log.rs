@@ -4,7 +4,8 @@
 //! modules as one record, and the stripe is filled on. All flushes that wait when a record is written go with the next one.
 //! Invariants:
 //! - a flush is answered from the log when its record is on two modules;
-//! - a record is overwritten only when everything that was written before it is durable in stripes;
+//! - a record is overwritten only when everything that was written before it is durable in stripes, and a later record or
+//!   the headers say so: a start must tell a record that was overwritten from one that was lost;
 //! - nothing is written to the log before all that a start has found in it is durable in stripes;
 //! - no module counts as rebuilt while a record that is needed lost its other copy.
 
@@ -29,6 +30,18 @@ pub struct LogCounters {
     pub flushes: u64,
     /// Sectors that the start found in the log only.
     pub replayed_sectors: u64,
+    /// Records that answered several flushes or FUA writes together.
+    pub shared_records: u64,
+    /// Times that the log was used again from its beginning.
+    pub wraps: u64,
+    /// Records that were written anew because a module of theirs went meanwhile.
+    pub moved_records: u64,
+    /// Flushes and FUA writes that padded a stripe, for the log had no room for them.
+    pub flushes_without_room: u64,
+    /// Headers that were written to make room in the log.
+    pub headers_for_room: u64,
+    /// Times that the end of a rebuild waited for a record with one copy.
+    pub exposed_waits: u64,
 }
 
 /// A sector of the host that is not known to be durable.
@@ -42,10 +55,12 @@ pub struct Written {
     pub barrier: u64,
 }
 
-/// A record on the media that is still needed.
-#[derive(Clone, Copy, Debug)]
+/// A record on the media that may not be overwritten.
+#[derive(Clone, Debug)]
 struct Record {
+    sequence: u64,
     offset_bytes: u64,
+    lbas: Box<[Lba]>,
     /// All of it is durable in stripes when this barrier of the host's stream is.
     barrier: u64,
     /// The modules that it lies on.
@@ -57,6 +72,9 @@ struct Record {
 /// A record that is being written.
 #[derive(Clone, Debug)]
 pub struct Writing {
+    sequence: u64,
+    /// The oldest record that it names as needed.
+    needed_from: u64,
     pub offset_bytes: u64,
     pub bytes: Arc<[u8]>,
     /// The modules that it is written to, by number within the card, with their slots.
@@ -83,6 +101,8 @@ pub struct Log {
     /// Sectors that no record holds, in the order in which they were written. At most what the buffer holds.
     unlogged: VecDeque<Written>,
     records: VecDeque<Record>,
+    /// So many of the first records are durable in stripes; nothing on the media says so yet.
+    released: usize,
     /// Where the next record begins, if there is room.
     head_bytes: u64,
     next_sequence: u64,
@@ -90,6 +110,8 @@ pub struct Log {
     /// Flushes for the next record.
     waiting: Vec<RequestId>,
     replay: Option<Box<Replay>>,
+    /// The end of a rebuild waits for a record with one copy.
+    holds_rebuild: bool,
     pub counters: LogCounters,
 }
 
@@ -123,9 +145,38 @@ impl Log {
             self.unlogged.pop_front();
         }
         let early = planted(Canary::LogReleasedEarly);
-        while self.records.front().is_some_and(|record| early || is_durable(record.barrier)) {
-            self.records.pop_front();
+        while self.records.get(self.released).is_some_and(|record| early || is_durable(record.barrier)) {
+            self.released += 1;
         }
+    }
+
+    /// The oldest record that is needed; the next one, if none is.
+    pub fn needed_from(&self) -> u64 {
+        let written = self.records.get(self.released).map(|record| record.sequence);
+        written.or(self.writing.as_ref().map(|writing| writing.sequence)).unwrap_or(self.next_sequence)
+    }
+
+    /// The record before the next one, if it is needed.
+    pub fn previous(&self) -> Option<u64> {
+        self.records.iter().skip(self.released).next_back().map(|record| record.sequence)
+    }
+
+    /// Records may be overwritten as soon as the media say that they are not needed.
+    pub fn has_unannounced(&self) -> bool {
+        self.released > 0
+    }
+
+    /// The media say that no record before this one is needed.
+    pub fn announced(&mut self, needed_from: u64) {
+        while self.released > 0 && self.records.front().is_some_and(|record| record.sequence < needed_from) {
+            self.records.pop_front();
+            self.released -= 1;
+        }
+    }
+
+    /// A record that is needed holds a version of the LBA.
+    pub fn holds(&self, lba: Lba) -> bool {
+        self.records.iter().skip(self.released).any(|record| record.lbas.contains(&lba))
     }
 
     /// Something that the host wrote is neither durable in a stripe nor in a record.
@@ -198,21 +249,29 @@ impl Log {
         assert!(self.writing.is_none(), "one record is written at a time");
         let barrier = self.unlogged.back().map_or(0, |written| written.barrier);
         self.unlogged.clear();
+        let (sequence, needed_from) = (self.next_sequence, self.needed_from());
         self.next_sequence += 1;
         let waiting = std::mem::take(&mut self.waiting);
-        self.writing = Some(Box::new(Writing { offset_bytes, bytes, to, waiting, sectors, barrier }));
+        let writing = Writing { sequence, needed_from, offset_bytes, bytes, to, waiting, sectors, barrier };
+        self.writing = Some(Box::new(writing));
     }
 
     /// The record that is being written goes to other modules.
     pub fn write_to(&mut self, to: [(u32, u32); 2]) {
         self.writing.as_mut().expect("a record is being written").to = to;
+        self.counters.moved_records += 1;
     }
 
     /// The record is on both modules: the flushes that waited for it.
     pub fn written_to_both(&mut self) -> Vec<RequestId> {
         let writing = self.writing.take().expect("a record is being written");
-        let Writing { offset_bytes, bytes, to, waiting, sectors, barrier } = *writing;
-        self.records.push_back(Record { offset_bytes, barrier, on: to.map(|(logical, _)| logical), is_exposed: false });
+        let Writing { sequence, needed_from, offset_bytes, bytes, to, waiting, sectors, barrier } = *writing;
+        let lbas = sectors.iter().map(|written| written.lba).collect();
+        let on = to.map(|(logical, _)| logical);
+        self.records.push_back(Record { sequence, offset_bytes, lbas, barrier, on, is_exposed: false });
+        self.announced(needed_from);
+        self.counters.wraps += u64::from(offset_bytes < self.head_bytes);
+        self.counters.shared_records += u64::from(waiting.len() > 1);
         self.head_bytes = offset_bytes + bytes.len() as u64;
         self.counters.records += 1;
         self.counters.sectors += sectors.len() as u64;
@@ -241,7 +300,13 @@ impl Log {
 
     /// A record that is needed has lost its other copy, or may have: the loss of one more module would cost it.
     pub fn is_exposed(&self) -> bool {
-        self.replay.is_some() || self.records.iter().any(|record| record.is_exposed)
+        self.replay.is_some() || self.records.iter().skip(self.released).any(|record| record.is_exposed)
+    }
+
+    /// The end of a rebuild waits for a record with one copy, or does not.
+    pub fn rebuild_waits(&mut self, waits: bool) {
+        self.counters.exposed_waits += u64::from(waits && !self.holds_rebuild);
+        self.holds_rebuild = waits;
     }
 
     /// The next sector that the start has found in the log only, to be placed.
@@ -309,14 +374,33 @@ mod tests {
         assert_eq!([1, 2, 3].map(|barrier| write(&mut log, 30, barrier)), [Some(0), Some(30), Some(60)]);
         assert_eq!(write(&mut log, 30, 4), None, "all are needed");
         log.release(|barrier| barrier <= 1);
-        assert_eq!(log.room_for(30), Some(0));
+        assert_eq!((log.needed_from(), log.previous(), log.room_for(30)), (2, Some(3), None), "nothing says so yet");
+        log.announced(log.needed_from());
         assert_eq!(write(&mut log, 30, 4), Some(0));
         assert_eq!(log.room_for(10), None, "the ring is full");
         log.release(|barrier| barrier <= 3);
+        log.announced(log.needed_from());
         assert_eq!(log.room_for(60), Some(30));
         log.release(|_| true);
+        assert_eq!((log.needed_from(), log.previous()), (5, None));
+        log.announced(log.needed_from());
         assert_eq!(log.room_for(100), Some(0));
         assert_eq!(log.room_for(110), None);
+    }
+
+    #[test]
+    fn a_record_says_that_others_are_not_needed_only_when_it_is_written() {
+        let mut log = log();
+        assert_eq!([1, 2].map(|barrier| write(&mut log, 40, barrier)), [Some(0), Some(40)]);
+        log.release(|barrier| barrier <= 1);
+        log.written(written(1, 3, 3));
+        log.begin(80, vec![0; 20].into(), [(0, 0), (1, 1)], Vec::new());
+        // What comes to be durable meanwhile is not in the record.
+        log.release(|barrier| barrier <= 2);
+        assert_eq!(log.needed_from(), 3);
+        log.written_to_both();
+        assert_eq!((log.room_for(40), log.room_for(50)), (Some(0), None));
+        assert!(log.has_unannounced());
     }
 
     #[test]

@@ -88,16 +88,19 @@ impl Card<Storage> {
         }
     }
 
-    pub(crate) fn save_totals(&mut self) {
+    /// Writes the headers, with the totals; whether all modules took them.
+    pub(crate) fn save_totals(&mut self) -> bool {
         if self.core.phase.is_halted() || self.core.phase.is_draining() {
-            return;
+            return false;
         }
         self.note_totals();
         let crate::contents::store::Store { media, headers, slots, .. } = &mut self.contents.store;
         let written = headers.write_totals(&mut **media, slots);
+        let all_took_it = written.is_ok();
         if written.is_err_and(|failed| matches!(failed.error, MediaError::NoPower | MediaError::Fenced)) {
             self.core.phase.halt();
         }
+        all_took_it
     }
 
     /// Shuts the card down in order: all that it has acknowledged is put on flash, and the headers say so. Returns when that

@@ -13,13 +13,18 @@ use device::{Cause, RequestId, Time};
 use format::{LogHead, LogSector, SlotState, encode_log_record, log_record_bytes};
 use ftl::canary::{Canary, planted};
 use ftl::{Lba, Ppa, StreamId};
-use media::{MediaError, UnderWay};
+use media::{MediaError, UnderWay, persist};
 use std::sync::Arc;
 
 impl Card<Storage> {
     /// Counts of the write-ahead log since the start; `None` if flushes do not use one.
     pub fn log_counters(&self) -> Option<crate::LogCounters> {
         self.contents.log.is_on().then_some(self.contents.log.counters)
+    }
+
+    /// Something that the start has found in the log only is not durable in stripes yet.
+    pub fn replays_log(&self) -> bool {
+        !self.contents.log.is_replayed()
     }
 
     /// A sector of the host was put into the buffer.
@@ -51,14 +56,14 @@ impl Card<Storage> {
             return false;
         }
         self.release_log();
-        let log = &mut self.contents.log;
-        if log.has_unlogged() {
-            if !log.is_writing() && !self.fits_log() {
+        if self.contents.log.has_unlogged() {
+            if !self.contents.log.is_writing() && !self.makes_room_in_log() {
+                self.contents.log.counters.flushes_without_room += 1;
                 return false;
             }
             self.contents.log.wait_for_next(id);
-        } else if log.is_writing() {
-            log.wait_for_present(id);
+        } else if self.contents.log.is_writing() {
+            self.contents.log.wait_for_present(id);
         } else {
             self.complete(now, id, done);
             return true;
@@ -71,12 +76,42 @@ impl Card<Storage> {
         true
     }
 
-    /// Less than a stripe is not durable, and the log has room for it.
-    fn fits_log(&self) -> bool {
+    /// Less than a stripe is not durable, and the log has room for it, or gets it.
+    fn makes_room_in_log(&mut self) -> bool {
         let log = &self.contents.log;
         let bytes = log.aligned(log_record_bytes(log.unlogged(), self.contents.store.payload_bytes()));
         let stripe = self.core.ftl.layout().stripe_sectors as usize;
-        log.unlogged() < stripe && log.room_for(bytes).is_some() && self.log_modules().is_some()
+        if log.unlogged() >= stripe || self.log_modules().is_none() {
+            return false;
+        }
+        if self.contents.log.room_for(bytes).is_none() && self.contents.log.has_unannounced() {
+            self.contents.log.counters.headers_for_room += 1;
+            self.announce_log();
+        }
+        !self.core.phase.is_halted() && self.contents.log.room_for(bytes).is_some()
+    }
+
+    /// Writes the headers, with the totals. They say which records are not needed any more, so that these may be
+    /// overwritten; both copies of each header, for the newer one may be lost.
+    pub(crate) fn announce_log(&mut self) {
+        let needed_from = self.tell_headers_of_log();
+        if self.save_totals() && self.contents.log.is_on() && self.save_totals() {
+            self.contents.log.announced(needed_from);
+        }
+    }
+
+    /// Puts the oldest record that is needed into the headers, to be written.
+    pub(crate) fn tell_headers_of_log(&mut self) -> u64 {
+        let needed_from = self.contents.log.needed_from();
+        if self.contents.log.is_on() {
+            self.contents.store.headers.common.log_begins = needed_from;
+        }
+        needed_from
+    }
+
+    /// A record that is needed holds a version of the LBA.
+    pub fn log_holds(&self, lba: Lba) -> bool {
+        self.contents.log.holds(lba)
     }
 
     /// The two modules that the next record goes to, which take turns, with their slots.
@@ -102,9 +137,10 @@ impl Card<Storage> {
             let waiting = self.contents.log.take_waiting();
             return self.answer_from_log(now, waiting, done);
         }
-        let to = self.log_modules().filter(|_| self.fits_log());
-        let Some(to) = to else {
+        let has_room = self.makes_room_in_log();
+        let Some(to) = self.log_modules().filter(|_| has_room) else {
             let waiting = self.contents.log.take_waiting();
+            self.contents.log.counters.flushes_without_room += waiting.len() as u64;
             return self.wait_for_stripes(now, waiting, done);
         };
         let (ftl, store) = (&self.core.ftl, &self.contents.store);
@@ -119,6 +155,8 @@ impl Card<Storage> {
             card: store.headers.common.card.short(),
             sequence: self.contents.log.next_sequence(),
             offset_bytes,
+            needed_from: self.contents.log.needed_from(),
+            previous: self.contents.log.previous().unwrap_or(0),
         };
         let of = |written: &'_ Written| (written.lba.0, written.version, written.payload_crc);
         let mut record = Vec::with_capacity(bytes as usize);
@@ -181,7 +219,8 @@ impl Card<Storage> {
             if !is_there(&self.contents.store, at) {
                 continue;
             }
-            match self.contents.store.media.write_log(slot, offset_bytes, &bytes) {
+            // A file or drive may fail once: the loss of a module would be too much for that.
+            match persist(|| self.contents.store.media.write_log(slot, offset_bytes, &bytes)) {
                 Ok(()) => copies += 1,
                 Err(MediaError::NoPower) => return self.core.phase.halt(),
                 Err(MediaError::Fenced) => return self.core.phase.halt_without_headers(),
@@ -246,9 +285,13 @@ impl Card<Storage> {
     }
 
     /// A record that is needed lies on one module only, so that no module may count as rebuilt. It waits for its stripes.
+    /// After a start that may be each that was found, until all that was found is in whole stripes.
     pub(crate) fn log_is_exposed(&mut self, now: Time) -> bool {
         self.release_log();
-        let is_exposed = self.contents.log.is_exposed();
+        self.forget_rescued();
+        let is_found_exposed = self.contents.log.is_on() && self.is_rescuing();
+        let is_exposed = self.contents.log.is_exposed() || is_found_exposed;
+        self.contents.log.rebuild_waits(is_exposed);
         if is_exposed && self.core.stripes.is_empty() && !self.syncs() {
             self.core.ftl.seal_for_durability(StreamId::Host);
             self.program_sealed(now);

@@ -68,7 +68,10 @@ impl Card<Storage> {
             return false;
         }
         let units = self.core.ftl.stripe_units(stripe);
-        (units.data | units.parity) >> (at.die % layout.width) & 1 == 1 && self.core.ftl.stripe_is_needed(stripe)
+        // The first row tells of the band, whoever needs it: should the other modules that have the band go, a start knows
+        // it from this module alone.
+        let is_needed = at.row == 0 || self.core.ftl.stripe_is_needed(stripe);
+        (units.data | units.parity) >> (at.die % layout.width) & 1 == 1 && is_needed
     }
 
     /// The block is part of a band that is in use, and does not hold what belongs there.
@@ -237,6 +240,8 @@ impl Card<Storage> {
             return;
         }
         self.contents.store.headers.set_state(logical as usize, SlotState::Active);
+        // Records that are not needed any more may have one copy.
+        self.tell_headers_of_log();
         self.tell_modules(now);
     }
 

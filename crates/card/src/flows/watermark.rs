@@ -92,12 +92,9 @@ impl Card<Storage> {
         let is_whole = !self.is_rescuing() && !self.core.ftl.must_empty();
         let erases = self.core.ftl.stale_bands_wait() || !self.core.erasing.is_empty();
         if is_whole && !erases && self.contents.holes.owed_since_start().is_none() && self.contents.log.is_replayed() {
-            // Records that are not known to this start never count again.
-            if self.contents.log.is_on() {
-                self.contents.store.headers.common.log_begins = self.contents.log.next_sequence();
-            }
             self.core.phase.end_start();
-            self.save_totals();
+            // Records that are not known to this start never count again.
+            self.announce_log();
         }
     }
 }

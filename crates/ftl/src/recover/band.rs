@@ -30,6 +30,8 @@ pub(super) struct BandScan {
     /// Copies in those stripes.
     pub in_torn: Vec<Copy>,
     doubts: Vec<Doubt>,
+    /// Sectors of stripes of which nothing is found on the members that answer, while another does not.
+    empty: Vec<Doubt>,
     /// By die: something on it is good.
     pub good: Vec<bool>,
     /// By die: the last row that is not erased is all good.
@@ -64,6 +66,7 @@ impl BandScan {
             torn: Vec::new(),
             in_torn: Vec::new(),
             doubts: Vec::new(),
+            empty: Vec::new(),
             good: vec![false; dies],
             ends_good: vec![false; dies],
             ended: vec![false; groups],
@@ -134,6 +137,7 @@ impl BandScan {
         self.torn.clear();
         self.in_torn.clear();
         self.doubts.clear();
+        self.empty.clear();
         self.reconstructed = 0;
     }
 
@@ -273,6 +277,8 @@ impl BandScan {
         let card = reader.card;
         let layout = card.layout;
         let opening = self.known.opening;
+        // There even a full band is not known from its summary.
+        let is_volatile = reader.media.is_volatile();
         for row in 0..card.rows(opening.slc) {
             for group in 0..layout.groups {
                 let members = self.known.masks[group as usize];
@@ -282,7 +288,7 @@ impl BandScan {
                 }
                 match self.stripe.read(reader, id, &opening, members, false, |_, _, _, _| {})? {
                     StripeRead::Newer(later) => return Ok(Err(later)),
-                    StripeRead::Done | StripeRead::Flawed => self.take_stripe(newest, layout, id),
+                    StripeRead::Done | StripeRead::Flawed => self.take_stripe(newest, layout, id, is_volatile),
                 }
             }
             if self.ended.iter().all(|ended| *ended) {
@@ -294,16 +300,17 @@ impl BandScan {
     }
 
     /// Takes the copies of the stripe that was read last.
-    fn take_stripe(&mut self, newest: &mut Newest, layout: &Layout, id: StripeId) {
+    fn take_stripe(&mut self, newest: &mut Newest, layout: &Layout, id: StripeId, is_volatile: bool) {
         let stripe = &self.stripe;
         let sectors = layout.unit_sectors as usize;
-        let (mut answered, mut is_written) = (false, false);
+        let (mut answered, mut is_gone, mut is_written) = (false, false, false);
         for unit in units(stripe.members) {
             let UnitAddress { die, row, .. } = layout.unit_address(id, unit);
             let all_good = (0..sectors).all(|sector| stripe.cell(unit, sector).state == State::Good);
             for sector in 0..sectors {
                 let state = stripe.cell(unit, sector).state;
                 answered |= state != State::Gone;
+                is_gone |= state == State::Gone;
                 // A misplaced sector tells nothing of how far the block was written.
                 is_written |= !matches!(state, State::Erased | State::Gone);
                 self.good[die as usize] |= state == State::Good;
@@ -314,7 +321,12 @@ impl BandScan {
             }
         }
         if answered && !is_written {
-            self.ended[layout.group_of(id.index) as usize] = true;
+            // A module that was rebuilt has nothing of a stripe that nobody needed, and something of those after it.
+            self.ended[layout.group_of(id.index) as usize] = !is_gone && !is_volatile;
+            if is_gone {
+                let doubt = |sector| Doubt { stripe: id.index, sector: sector as u32, lost: stripe.lost(sector) };
+                self.empty.extend((0..sectors).map(doubt));
+            }
             return;
         }
         let start = layout.stripe_start(id);
@@ -369,8 +381,13 @@ impl BandScan {
         band: BandId,
         opening: Opening,
     ) -> Result<Vec<Doubt>, ScanError> {
+        let (layout, watermark) = (reader.card.layout, &reader.card.watermark);
+        // The summary of a full band tells whether anything counts of a stripe that a rebuild left out, or that was lost.
+        let is_full = self.is_complete(reader);
+        let mut empty = std::mem::take(&mut self.empty);
+        empty.retain(|doubt| is_full && watermark.was_durable(&opening, doubt.stripe));
         if self.doubts.is_empty() {
-            return Ok(Vec::new());
+            return Ok(empty);
         }
         // A cut erase leaves whole blocks erased, in a band that was full. Any other member that is absent beside a
         // unit that a rebuild has given up was lost.
@@ -383,20 +400,20 @@ impl BandScan {
             let lost: u64 = lost.map(|unit| 1 << unit).sum();
             doubt.lost.went_astray(lost | reader.strays()?.of(stripe, opening.sequence, absent));
         }
-        let layout = reader.card.layout;
         let (masks, written) = (&self.known.masks, &self.written);
-        let (dropped, left): (Vec<Doubt>, Vec<Doubt>) = self.doubts.drain(..).partition(|doubt| {
+        let (dropped, mut left): (Vec<Doubt>, Vec<Doubt>) = self.doubts.drain(..).partition(|doubt| {
             let members = masks[layout.group_of(doubt.stripe) as usize];
             if planted(Canary::DoubtsDropped) {
                 return true;
             }
-            if reader.card.watermark.was_durable(&opening, doubt.stripe) {
+            if watermark.was_durable(&opening, doubt.stripe) {
                 return doubt.program_failed(reader, band, written);
             }
             doubt.was_never_begun(members, band, layout, written)
                 || doubt.never_was_whole(reader, band, opening.stream, written)
         });
         self.dropped_sectors += dropped.iter().map(|doubt| u64::from(doubt.lost.all().count_ones())).sum::<u64>();
+        left.append(&mut empty);
         Ok(left)
     }
 

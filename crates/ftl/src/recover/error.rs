@@ -36,6 +36,10 @@ pub enum ScanError {
     /// A list of holes can't be read, so it is not known which sectors were trimmed.
     #[error("band {band} stripe {stripe}: the list of holes of segment {segment} can't be read")]
     Holes { segment: u32, band: u32, stripe: u32 },
+    /// A record of the log that is needed can't be read on either of its modules, so it is not known which sectors it
+    /// held.
+    #[error("record {sequence} of the log can't be read on either of its modules")]
+    LogRecord { sequence: u64 },
     /// A counter has no numbers left.
     #[error("{field} {found} leaves no room for higher ones")]
     NumbersExhausted { field: &'static str, found: u64 },

@@ -177,6 +177,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             loaded.settle(&mut self.newest, layout);
         }
         let log = read_log(self.reader.media, self.reader.card);
+        if let Some(sequence) = log.lost {
+            return Err(ScanError::LogRecord { sequence });
+        }
         self.next_log_sequence = log.next_sequence;
         self.newest.take_log(log.sectors);
         let Scan { reader, newest, bands, units, loaded, .. } = self;

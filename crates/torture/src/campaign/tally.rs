@@ -1,7 +1,7 @@
 //! The results of many lives, summed up.
 
 use super::lived::Lived;
-use crate::sim::{Activity, Coverage, FaultKind, Met, Refusal};
+use crate::sim::{Activity, Coverage, FaultKind, LogMet, Met, Refusal};
 use std::collections::BTreeMap;
 
 /// The sum of the results of lives.
@@ -25,6 +25,10 @@ pub struct Tally {
     pub coverage: Coverage,
     /// Counts of the events among clients that share a card.
     pub met: Met,
+    /// Counts of what happened to the logs of cards.
+    pub log: LogMet,
+    /// Some of the cards have a log.
+    pub has_logs: bool,
     /// Lives at whose end the card came to rest.
     pub rested: u64,
     /// Lives at whose end the card refused to start, as it may.
@@ -40,7 +44,7 @@ pub struct Tally {
 pub struct Gaps {
     /// Faults that struck too rarely, and how often.
     pub rare: Vec<(FaultKind, u64)>,
-    /// Events among clients that were met too rarely, and how often.
+    /// Events among clients, and of logs, that were met too rarely, and how often.
     pub unmet: Vec<(&'static str, u64)>,
     /// Faults that never struck during an activity in which they mean something.
     pub empty: Vec<(FaultKind, Activity)>,
@@ -59,7 +63,9 @@ impl Tally {
         let struck = |kind: FaultKind| Activity::ALL.iter().map(|&activity| self.coverage.of(kind, activity)).sum();
         let counted = kinds.iter().map(|&kind| (kind, struck(kind)));
         let empty = self.coverage.missing(kinds);
-        let unmet = self.met.counts().into_iter().filter(|&(_, count)| count < at_least).collect();
+        let of_logs = self.log.counts().into_iter().filter(|_| self.has_logs);
+        let met = self.met.counts().into_iter().chain(of_logs);
+        let unmet = met.filter(|&(_, count)| count < at_least).collect();
         Gaps { rare: counted.filter(|&(_, count)| count < at_least).collect(), empty, unmet }
     }
 
@@ -74,6 +80,7 @@ impl Tally {
         self.sectors_read += life.sectors_read;
         self.coverage.merge(&life.coverage);
         self.met.add(&life.met);
+        self.log.add(&life.log);
         self.rest_ns = self.rest_ns.max(life.rest_ns);
         self.trace = (self.trace.rotate_left(23) ^ life.trace).wrapping_mul(0x0100_0000_01b3);
         if lived.wrong.is_some() {

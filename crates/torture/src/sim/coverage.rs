@@ -1,6 +1,6 @@
 //! Which fault has met which activity?
 
-use crate::sim::plan::HostError;
+use crate::sim::plan::{HostError, Metadata};
 use crate::sim::{Activity, CutOutcome, FaultKind};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -63,6 +63,11 @@ const MEANINGLESS: &[Meaningless] = &[
         },
         activities: &[Checkpoint],
         why: "on media with a volatile cache no checkpoints are written",
+    },
+    Meaningless {
+        faults: |k| matches!(k, FaultKind::Damaged(Metadata::Log)),
+        activities: &[Checkpoint],
+        why: "a card with a log writes no checkpoints",
     },
     Meaningless {
         faults: |k| matches!(k, FaultKind::ReadDisturb),

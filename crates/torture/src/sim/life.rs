@@ -17,7 +17,7 @@ pub use case::Case;
 pub use record::{Fired, Life};
 
 use crate::sim::bench::guarded;
-use crate::sim::{Coverage, Met, Subject};
+use crate::sim::{Coverage, LogMet, Met, Subject};
 use runner::Runner;
 
 /// Runs a life.
@@ -50,5 +50,6 @@ pub fn run_guarded<S: Subject>(build: impl FnOnce() -> S, case: &Case) -> Life {
         rest_ns: 0,
         sectors_read: 0,
         met: Met::default(),
+        log: LogMet::default(),
     })
 }

@@ -1,4 +1,4 @@
-//! Events among clients that share a card, counted.
+//! Events among clients that share a card, and of its write-ahead log, counted.
 
 use crate::sim::{Ask, PARTS};
 use serde::Serialize;
@@ -47,6 +47,66 @@ impl Met {
             ("split trim", self.split_trims),
             ("disconnect with requests in flight", self.disconnects),
             ("flush across clients", self.cross_flushes),
+        ]
+    }
+}
+
+/// How often each of these happened to the write-ahead log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LogMet {
+    /// Records that were written.
+    pub records: u64,
+    /// Power cuts after which one copy of a record was whole and the other was not.
+    pub cut_between_copies: u64,
+    /// Times that the ring was used again from its beginning.
+    pub wraps: u64,
+    /// Records that lost a module while they were written.
+    pub moved_records: u64,
+    /// Power cuts while a start wrote to stripes what it had found in the log.
+    pub cut_replays: u64,
+    /// Starts that found something in the log while a module was away, or not believed.
+    pub degraded_replays: u64,
+    /// Records that answered several flushes together.
+    pub shared_records: u64,
+    /// Flushes that padded a stripe, for the log had no room.
+    pub flushes_without_room: u64,
+    /// Trims and zeroes of sectors that a needed record held.
+    pub trimmed: u64,
+    /// Writes of sectors that a needed record held.
+    pub overwritten: u64,
+    /// Rebuilds whose end waited for a record with one copy.
+    pub exposed_waits: u64,
+}
+
+impl LogMet {
+    /// Adds what was met in another life.
+    pub fn add(&mut self, other: &LogMet) {
+        self.records += other.records;
+        self.cut_between_copies += other.cut_between_copies;
+        self.wraps += other.wraps;
+        self.moved_records += other.moved_records;
+        self.cut_replays += other.cut_replays;
+        self.degraded_replays += other.degraded_replays;
+        self.shared_records += other.shared_records;
+        self.flushes_without_room += other.flushes_without_room;
+        self.trimmed += other.trimmed;
+        self.overwritten += other.overwritten;
+        self.exposed_waits += other.exposed_waits;
+    }
+
+    /// All that lives are to meet, by name. Rebuilds are hardly ever quicker than stripes: situations have those that wait.
+    pub fn counts(&self) -> [(&'static str, u64); 10] {
+        [
+            ("record of the log", self.records),
+            ("cut between the copies of a record", self.cut_between_copies),
+            ("log used again from its beginning", self.wraps),
+            ("module gone while a record is written", self.moved_records),
+            ("replay of the log cut", self.cut_replays),
+            ("replay of the log without a module", self.degraded_replays),
+            ("record for several flushes", self.shared_records),
+            ("flush without room in the log", self.flushes_without_room),
+            ("trim of a sector in the log", self.trimmed),
+            ("write over a sector in the log", self.overwritten),
         ]
     }
 }

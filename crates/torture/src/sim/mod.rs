@@ -40,7 +40,7 @@ pub use chooser::{Chooser, Paths};
 pub use coverage::Coverage;
 pub use host::{HostConfig, HostStep};
 pub use life::{Case, Life};
-pub use met::Met;
+pub use met::{LogMet, Met};
 pub use oracle::{Oracle, Violation};
 pub use panic_message::PanicMessage;
 pub use plan::{Contract, CutOutcome, Event, FaultKind, FaultSpec, Plan, What, When};

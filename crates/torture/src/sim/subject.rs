@@ -1,6 +1,6 @@
 //! The interface of a card that is put to the test.
 
-use crate::sim::{Activity, Ask, Chooser, CutOutcome, FaultSpec, Lba, PARTS, Stamp, What};
+use crate::sim::{Activity, Ask, Chooser, CutOutcome, FaultSpec, Lba, LogMet, PARTS, Stamp, What};
 use device::Time;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -262,6 +262,11 @@ pub trait Subject {
     /// answer, or a fault that can cost data waits for its operation. While there is power also those whose module the
     /// card says it does not use.
     fn harmed(&self) -> Vec<u32>;
+
+    /// What happened to the card's write-ahead log, if it has one.
+    fn log_met(&self) -> LogMet {
+        LogMet::default()
+    }
 
     /// A hash of everything that happened so far: equal runs have equal hashes.
     fn trace(&self) -> u64;

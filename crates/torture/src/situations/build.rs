@@ -4,7 +4,7 @@ use super::situation::{Past, Situation};
 use crate::sim::bench::Recovered;
 use crate::sim::player::{Played, Player};
 use crate::sim::{Ask, Bench, Bounds, CutOutcome, FaultSpec, HostConfig, HostStep, Subject};
-use crate::{CardUnderTest, Kind, tiny};
+use crate::{CardUnderTest, Kind, physics, tiny};
 use device::{Rng, Time};
 use media::Physics;
 
@@ -19,7 +19,8 @@ impl Situation {
     /// # Panics
     /// When the past is not what it says: something was not applicable.
     pub fn build(&self, kind: Kind) -> Result<Bench<CardUnderTest>, crate::sim::Failure> {
-        let mut bench = Bench::new(CardUnderTest::new(tiny(kind), Physics::IDEAL, 1), Bounds::default());
+        let media = if kind == Kind::Logged { physics(kind) } else { Physics::IDEAL };
+        let mut bench = Bench::new(CardUnderTest::new(tiny(kind), media, 1), Bounds::default());
         for past in self.past {
             self.happen(&mut bench, past)?;
         }

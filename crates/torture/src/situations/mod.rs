@@ -6,6 +6,7 @@
 mod build;
 mod checkpoints;
 mod faults;
+mod logs;
 mod situation;
 mod words;
 mod work;
@@ -14,5 +15,5 @@ pub use situation::{Past, Situation};
 
 /// All of them.
 pub fn all() -> impl Iterator<Item = &'static Situation> {
-    work::SITUATIONS.iter().chain(faults::SITUATIONS).chain(checkpoints::SITUATIONS)
+    work::SITUATIONS.iter().chain(faults::SITUATIONS).chain(checkpoints::SITUATIONS).chain(logs::SITUATIONS)
 }

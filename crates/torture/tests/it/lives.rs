@@ -3,7 +3,7 @@
 use device::Rng;
 use torture::campaign::{Campaign, Limits, Tally};
 use torture::sim::{Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Subject, What, player};
-use torture::{CardUnderTest, Kind, physics, tiny};
+use torture::{CardUnderTest, Kind, host_of, physics, tiny};
 
 fn campaign() -> Campaign {
     Campaign { seed: 1, cards: Kind::ALL.into(), operations: 1_000, beyond: false }
@@ -42,7 +42,7 @@ fn every_fault_can_be_given() {
     for (seed, kind) in (0..60).map(|seed| (seed, Kind::ALL[seed as usize % Kind::ALL.len()])) {
         let config = tiny(kind);
         let mut bench = Bench::new(CardUnderTest::new(config, physics(kind), seed), Bounds::default());
-        let asks = HostConfig { asks: 200, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
+        let asks = HostConfig { asks: 200, ..host_of(kind) }.script(seed);
         let mut player = player::Player::new(&asks);
         while player.play(&mut bench).unwrap() != player::Played::Over {}
         for fault in FaultKind::all().into_iter().map(|kind| FaultSpec { kind, seed }) {
@@ -89,6 +89,16 @@ fn cuts_sometime(bench: &Bench<CardUnderTest>, how: CutOutcome, seed: u64) -> bo
         }
     }
     false
+}
+
+/// What a log can meet is met.
+#[test]
+fn logs_meet_all_that_may_happen_to_them() {
+    let campaign = Campaign { cards: vec![Kind::Logged], ..campaign() };
+    let tally = live(&campaign, 60, 0);
+    for (what, count) in tally.log.counts() {
+        assert!(count >= 3, "{what}: {count} times in 60 lives");
+    }
 }
 
 /// How clients get in each other's way is met as often as faults are.

@@ -4,7 +4,7 @@
 use media::Physics;
 use torture::sim::plan::{Area, Flips, HostError, PlanConfig};
 use torture::sim::{Bounds, Case, Coverage, CutOutcome, FaultKind, HostConfig, Plan, What, life};
-use torture::{CardUnderTest, Kind, physics, tiny};
+use torture::{CardUnderTest, Kind, host_of, physics, tiny};
 
 fn number(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).map_or(otherwise, |n| n.parse().unwrap())
@@ -24,7 +24,7 @@ fn live_on(lives: u64, cards: &[Kind], kinds: &[FaultKind], physics: fn(Kind) ->
         let kind = cards[seed as usize % cards.len()];
         let config = tiny(kind);
         let asks = 600;
-        let steps = HostConfig { asks, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
+        let steps = HostConfig { asks, ..host_of(kind) }.script(seed);
         let plan = PlanConfig { kinds: all.clone(), events: 12, asks, media_ops: u64::from(asks) * 2, beyond: false };
         let case =
             Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default(), clients: 0, beyond: false };
@@ -81,7 +81,7 @@ fn what_holds_a_module_may_fail_once_or_for_ever() {
 fn what_was_not_synced_may_be_lost_and_a_sync_may_fail() {
     let failed = |lasting| FaultKind::Host { error: HostError::FailedSync, lasting };
     let kinds = [FaultKind::Cut(CutOutcome::CacheLost), failed(false), failed(true), FaultKind::PulledModule];
-    live(80, &[Kind::VolatileCache], &kinds);
+    live(80, &[Kind::VolatileCache, Kind::Logged], &kinds);
 }
 
 #[test]
@@ -92,7 +92,11 @@ fn a_latent_error_found_in_a_rebuild_costs_the_sectors_of_its_place_and_no_other
 
 #[test]
 fn two_controllers_never_mix_what_they_write() {
-    live(60, &[Kind::Unprotected, Kind::VolatileCache], &[FaultKind::TwoControllers, FaultKind::OtherController]);
+    live(
+        60,
+        &[Kind::Unprotected, Kind::VolatileCache, Kind::Logged],
+        &[FaultKind::TwoControllers, FaultKind::OtherController],
+    );
 }
 
 #[test]
@@ -107,7 +111,7 @@ fn cards_on_files_keep_their_promise_through_power_cuts_and_damage() {
     kinds.push(FaultKind::Cut(CutOutcome::CacheLost));
     kinds.push(FaultKind::Cut(CutOutcome::AnySubset));
     kinds.push(FaultKind::Cut(CutOutcome::WeakErase));
-    live(80, &[Kind::VolatileCache], &kinds);
+    live(80, &[Kind::VolatileCache, Kind::Logged], &kinds);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Redundancy is restored when a module is replaced and rebuilt, and when a scrub finds what can't be read. Afterwards
 //! a module may die.
 
+use crate::common::turns::take_turns;
 use device::{Rng, Time};
 use media::Physics;
 use torture::sim::plan::{Area, Flips};
@@ -72,5 +73,15 @@ fn after_a_scrub_a_module_may_die_although_sectors_went_bad_before() {
         bench.subject.pull(seed as u32 % 3).unwrap();
         bench.read_back().unwrap();
         assert_eq!(bench.subject.card().unwrap().store_counters().lost_sectors, 0);
+    }
+}
+
+/// A rebuild leaves out what nobody needs: whichever module goes later, what is left tells of the rest.
+#[test]
+fn modules_may_go_one_after_the_other_when_each_was_rebuilt() {
+    for kind in [Kind::Unprotected, Kind::VolatileCache, Kind::Logged] {
+        for seed in 0..64 {
+            take_turns(kind, seed).unwrap_or_else(|failure| panic!("seed {seed} of {kind:?}: {failure}"));
+        }
     }
 }

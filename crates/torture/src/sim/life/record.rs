@@ -1,6 +1,6 @@
 //! The record of a life that is over.
 
-use crate::sim::{Activity, Coverage, Failure, Met, Refusal};
+use crate::sim::{Activity, Coverage, Failure, LogMet, Met, Refusal};
 
 /// A fault that happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,4 +42,6 @@ pub struct Life {
     pub sectors_read: u64,
     /// Counts of the events among clients that share the card.
     pub met: Met,
+    /// Counts of what happened to the card's log.
+    pub log: LogMet,
 }

@@ -95,6 +95,7 @@ impl<'a, S: Subject> Runner<'a, S> {
             rest_ns: self.rest_ns,
             sectors_read: self.bench.sectors_read(),
             met: self.bench.met(),
+            log: self.bench.subject.log_met(),
         }
     }
 

@@ -45,6 +45,8 @@ pub enum Metadata {
     Summary,
     /// A part of a checkpoint.
     Checkpoint,
+    /// One copy of a record of the write-ahead log.
+    Log,
 }
 
 /// Wrong bits of a page, against what error correction (ECC) can do.
@@ -210,7 +212,10 @@ impl FaultKind {
             all.push(Cut(how));
         }
         all.extend((1..=3).map(|depth| NestedCut { depth }));
-        all.extend([Metadata::HeaderCopy, Metadata::Spare, Metadata::Summary, Metadata::Checkpoint].map(Damaged));
+        all.extend(
+            [Metadata::HeaderCopy, Metadata::Spare, Metadata::Summary, Metadata::Checkpoint, Metadata::Log]
+                .map(Damaged),
+        );
         all.extend([DeadDie, DeadModule, ProgramFailure, EraseFailure]);
         for area in [Area::Data, Area::Metadata] {
             all.extend([Flips::Below, Flips::At, Flips::Above].map(|flips| BitFlips { flips, area }));
@@ -243,7 +248,8 @@ impl FaultKind {
         match self {
             DeadDie | DeadModule | StuckModule | PulledModule | Host { lasting: true, .. } => Contract::Halt,
             Host { error: HostError::FailedSync, .. } => Contract::Halt,
-            Swapped(_) => Contract::Halt,
+            // Nobody knows which sectors a record held that is lost.
+            Swapped(_) | Damaged(Metadata::Log) => Contract::Halt,
             _ if self.uses_redundancy() => Contract::Error,
             _ => self.contract(),
         }
@@ -296,6 +302,7 @@ impl fmt::Display for FaultKind {
             Damaged(Metadata::Spare) => "damaged spare area",
             Damaged(Metadata::Summary) => "damaged summary",
             Damaged(Metadata::Checkpoint) => "damaged checkpoint",
+            Damaged(Metadata::Log) => "damaged log record",
             DeadDie => "dead die",
             DeadModule => "dead module",
             ProgramFailure => "program failure",

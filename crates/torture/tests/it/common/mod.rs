@@ -1,5 +1,7 @@
 //! The scripts that are cut everywhere, and how they are run.
 
+pub mod turns;
+
 use std::collections::HashMap;
 use torture::sim::bench::guarded;
 use torture::sim::exhaustive::{CutFailure, Cuts, Limits, cut_everywhere, cut_sequences, sequences};
