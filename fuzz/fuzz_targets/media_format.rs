@@ -2,8 +2,9 @@
 #![no_main]
 
 use format::{
-    Checkpoint, HEADER_BYTES, HOLES_HEAD_BYTES, LOG_HEAD_BYTES, LogRecord, ModuleHeader, SPARE_BYTES, SUMMARY_ENTRY_BYTES,
-    Spare, SummaryEntry, decode_summary, encode_log_record, encode_summary, holes, payload_crc, set_hole,
+    Checkpoint, HEADER_BYTES, HOLES_HEAD_BYTES, LOG_HEAD_BYTES, LogRecord, ModuleHeader, SPARE_BYTES,
+    SUMMARY_ENTRY_BYTES, Spare, SummaryEntry, decode_summary, encode_log_record, encode_summary, holes, payload_crc,
+    set_hole,
 };
 use libfuzzer_sys::fuzz_target;
 use std::error::Error;

@@ -147,6 +147,11 @@ impl Moment {
                 ("log_records", "Records that were written to the write-ahead log", log.records),
                 ("log_sectors", "Sectors in the records of the log", log.sectors),
                 ("log_flushes", "Flushes and FUA writes that the log answered", log.flushes),
+                (
+                    "log_flushes_without_room",
+                    "Flushes and FUA writes that padded a stripe, for the log had no room for them",
+                    log.flushes_without_room,
+                ),
             ] {
                 page.counter((name, None, help), count);
             }

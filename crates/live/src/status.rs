@@ -94,14 +94,16 @@ pub struct LogStatus {
     pub bytes: u64,
     /// Flushes and FUA writes that were answered by them.
     pub flushes: u64,
+    /// Flushes and FUA writes that padded a stripe, for the log had no room for them.
+    pub flushes_without_room: u64,
     /// Sectors that the start found in the log only.
     pub replayed_sectors: u64,
 }
 
 impl From<LogCounters> for LogStatus {
     fn from(counters: LogCounters) -> LogStatus {
-        let LogCounters { records, sectors, bytes, flushes, replayed_sectors } = counters;
-        LogStatus { records, sectors, bytes, flushes, replayed_sectors }
+        let LogCounters { records, sectors, bytes, flushes, flushes_without_room, replayed_sectors, .. } = counters;
+        LogStatus { records, sectors, bytes, flushes, flushes_without_room, replayed_sectors }
     }
 }
 

@@ -148,6 +148,7 @@ fn log_of(shards: &[Status]) -> Option<LogStatus> {
         sectors: all.sectors + log.sectors,
         bytes: all.bytes + log.bytes,
         flushes: all.flushes + log.flushes,
+        flushes_without_room: all.flushes_without_room + log.flushes_without_room,
         replayed_sectors: all.replayed_sectors + log.replayed_sectors,
     })
 }
