@@ -4,7 +4,7 @@
 //! up in the order of numbers, so that they don't depend on the number of threads.
 
 use crate::Kind;
-use crate::sim::plan::PlanConfig;
+use crate::sim::plan::{Metadata, PlanConfig};
 use crate::sim::{Bounds, Case, FaultKind, HostConfig, Plan};
 use device::Rng;
 use lived::Lived;
@@ -86,8 +86,13 @@ impl Campaign {
         let operations = self.operations;
         let clients = CLIENTS.start() + (life % 3) as u32;
         let host = HostConfig { asks: operations, clients, ..crate::host_of(card) };
+        let mut kinds = self.kinds();
+        if card == Kind::Logged {
+            // No other card has one: it comes twice as often.
+            kinds.push(FaultKind::Damaged(Metadata::Log));
+        }
         let plan = PlanConfig {
-            kinds: self.kinds(),
+            kinds,
             events: EVENTS + operations / OPERATIONS_OF_AN_EVENT,
             asks: operations.max(1),
             media_ops: u64::from(operations) * 2 + 1,

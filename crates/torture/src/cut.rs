@@ -66,7 +66,6 @@ impl CardUnderTest {
             assert!(took_ns <= hold_up_ns, "the drain took {took_ns} ns, the energy lasts {hold_up_ns} ns");
         }
         let under_way = card.under_way();
-        let replays = card.replays_log();
         self.note_gone(&card);
         let mut media = card.into_media().expect("it has contents");
         let mut forced = forced;
@@ -75,7 +74,7 @@ impl CardUnderTest {
             let is_forced = forced.is_some() && if of_erase { erase(operation) } else { program(operation) };
             ends.push(if is_forced { forced.take().expect("checked") } else { end_of(&shape, operation, chooser) });
         }
-        self.note_cut(replays, &under_way, &ends);
+        self.note_cut(&under_way, &ends);
         if how == CutOutcome::CacheLost {
             media.power_cut_keeping(&under_way, &mut |i, _| ends[i], &mut |_| chooser.choose(2) == 0);
         } else {

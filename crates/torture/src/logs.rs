@@ -73,11 +73,11 @@ impl CardUnderTest {
         let is_degraded = (0..count).any(|module| card.module_state(module) != Some(SlotState::Active));
         let replays = card.log_counters().is_some_and(|log| log.replayed_sectors > 0);
         self.log.degraded_replays += u64::from(is_degraded && replays);
+        self.log.cut_replays += u64::from(std::mem::take(&mut self.start_was_cut) && replays);
     }
 
-    /// Power is cut, during a replay or not, and what was under way ends so.
-    pub(crate) fn note_cut(&mut self, replays: bool, under_way: &[UnderWay], ends: &[End]) {
-        self.log.cut_replays += u64::from(replays);
+    /// Power is cut, and what was under way ends so.
+    pub(crate) fn note_cut(&mut self, under_way: &[UnderWay], ends: &[End]) {
         let of_log = under_way.iter().zip(ends).filter(|(operation, _)| matches!(operation, UnderWay::Log { .. }));
         let (done, other): (Vec<_>, Vec<_>) = of_log.partition(|(_, end)| **end == End::Done);
         self.log.cut_between_copies += u64::from(!done.is_empty() && !other.is_empty());

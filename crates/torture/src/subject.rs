@@ -46,6 +46,8 @@ pub struct CardUnderTest {
     refused: u64,
     /// What happened to the logs of the cards before this one.
     pub(crate) log: LogMet,
+    /// Power was cut again before the last start was over.
+    pub(crate) start_was_cut: bool,
 }
 
 impl CardUnderTest {
@@ -73,6 +75,7 @@ impl CardUnderTest {
             parked: vec![None; modules as usize],
             refused: 0,
             log: LogMet::default(),
+            start_was_cut: false,
         }
     }
 
@@ -411,6 +414,7 @@ impl Subject for CardUnderTest {
                 let had_power = media.has_power();
                 self.media = Some(media);
                 if !had_power {
+                    self.start_was_cut = true;
                     return Err(NotRecovered::Cut);
                 }
                 return Err(refusal(&error).into());
@@ -428,6 +432,7 @@ impl Subject for CardUnderTest {
             if cut_after.is_some_and(|after| ops_done >= after) && !card.under_way().is_empty() {
                 self.card = Some(card);
                 self.cut_power(CutOutcome::Any, chooser);
+                self.start_was_cut = true;
                 return Err(NotRecovered::Cut);
             }
             let next = card.next_event();

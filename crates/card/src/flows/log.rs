@@ -22,11 +22,6 @@ impl Card<Storage> {
         self.contents.log.is_on().then_some(self.contents.log.counters)
     }
 
-    /// Something that the start has found in the log only is not durable in stripes yet.
-    pub fn replays_log(&self) -> bool {
-        !self.contents.log.is_replayed()
-    }
-
     /// A sector of the host was put into the buffer.
     pub(crate) fn note_for_log(&mut self, lba: Lba, ppa: Ppa) {
         if !self.contents.log.is_on() {

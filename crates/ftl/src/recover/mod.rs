@@ -79,12 +79,14 @@
 //! - A band that was written since the last header looks like a band that was being erased if whole blocks of it are
 //!   lost and nothing else in it is current, or if nothing in it can be read at all. If all other blocks of such a band
 //!   read as erased, a block that is marked bad tells nothing: it may hold what an erase has left.
+//! - The newest record of the log, both copies of which are lost, looks like a write that a cut ended.
 //!
 //! # The write-ahead log
 //!
 //! On media with a volatile cache, a flush may be answered when its sectors lie in a record of the log, on two modules.
-//! Recovery takes such a record for a copy of its sectors: see `recover/log.rs`. Sectors that are durable in the log only are in
-//! [`Found::logged`], and are written to stripes, with their versions, before the card serves.
+//! Recovery takes such a record for a copy of its sectors: see `recover/log.rs`. Sectors that are durable in the log only
+//! are in [`Found::logged`], and are written to stripes, with their versions, before the card serves. Records name those that
+//! are needed beside them; where one can't be found the card does not start: [`ScanError::LogRecord`].
 //!
 //! # Rules for the writer
 //!
@@ -107,7 +109,10 @@
 //!   durable and says where it lies; they no longer list the band, and no longer say that no band was erased. No header
 //!   says that no band was erased while blocks that could not be erased hold what is left of a band.
 //! - Sectors that [`Found::logged`] names are written to stripes. Until they are durable there, no record of the log is
-//!   overwritten. A record is overwritten only when everything that was written before it is durable in stripes.
+//!   overwritten. A record is overwritten only when everything that was written before it is durable in stripes, and a later
+//!   record on two modules, or both copies of the headers, say so.
+//! - A module is rebuilt with the first row of each band that it belongs to, whether anybody needs that or not: the band is
+//!   known from it when the others are gone. What else is not needed may be left out.
 //! - A host gets no answer while anything that was found lies in a stripe that is not whole, or the headers do not say
 //!   yet that it is durable elsewhere: the loss of one more module must not take away data that a host has read.
 //! - Headers are written as [`assemble()`] needs it: a new generation goes to one copy of every module (the copy that is

@@ -62,7 +62,7 @@ pub struct LogMet {
     pub wraps: u64,
     /// Records that lost a module while they were written.
     pub moved_records: u64,
-    /// Power cuts while a start wrote to stripes what it had found in the log.
+    /// Starts that found something in the log after a start that was cut.
     pub cut_replays: u64,
     /// Starts that found something in the log while a module was away, or not believed.
     pub degraded_replays: u64,

@@ -6,7 +6,7 @@ use crate::sim::player::{Played, Player};
 use crate::sim::{Ask, Bench, Bounds, CutOutcome, FaultSpec, HostConfig, HostStep, Subject};
 use crate::{CardUnderTest, Kind, physics, tiny};
 use device::{Rng, Time};
-use media::Physics;
+use media::{CacheLoss, Physics};
 
 /// Steps that a card may take to come to where a situation begins.
 const MOST_STEPS: u32 = 1_000_000;
@@ -20,7 +20,10 @@ impl Situation {
     /// When the past is not what it says: something was not applicable.
     pub fn build(&self, kind: Kind) -> Result<Bench<CardUnderTest>, crate::sim::Failure> {
         let media = if kind == Kind::Logged { physics(kind) } else { Physics::IDEAL };
-        let mut bench = Bench::new(CardUnderTest::new(tiny(kind), media, 1), Bounds::default());
+        let mut subject = CardUnderTest::new(tiny(kind), media, 1);
+        // Each cut loses all that was not synced: lives lose any part of it.
+        subject.flash_mut().set_cache_loss(CacheLoss::All);
+        let mut bench = Bench::new(subject, Bounds::default());
         for past in self.past {
             self.happen(&mut bench, past)?;
         }
