@@ -15,6 +15,7 @@ use crate::superblock::{NoSuperblock, Superblock};
 use crate::table::{ENTRIES_PER_PAGE, ENTRY_BYTES, Entry};
 use media::Shape;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -220,15 +221,10 @@ impl Files {
 
     fn write_blank(&mut self, path: &Path, made: &Opened, layout: Layout) -> Result<(), FilesError> {
         let file = self.disks.unique();
-        if !made.is_zero {
-            let mut offset = 0;
-            while offset < layout.total_bytes() {
-                let mut buffer = self.pool.take((layout.total_bytes() - offset).min(CHUNK_BYTES) as usize);
-                buffer.bytes_mut().fill(0);
-                offset += buffer.bytes().len() as u64;
-                self.write(path, made.handle, offset - buffer.bytes().len() as u64, buffer)?;
-            }
-        }
+        // A record of the log is durable at once: its first write must not have a file system convert extents.
+        let log = layout.log()..layout.log() + layout.log_bytes();
+        let whole = 0..layout.total_bytes();
+        self.write_zeroes(path, made.handle, if made.is_zero { log } else { whole })?;
         let table = vec![Entry::BLANK; layout.blocks() as usize];
         for copy in 0..COPIES {
             self.write_table(path, made.handle, &layout, file, &table, copy, 0..layout.table_pages())?;
@@ -237,6 +233,18 @@ impl Files {
         let superblock = Superblock { file, writes: 1, claim: 0, session: 0, layout, synced: Vec::new() };
         let (written, result) = self.write_superblock(made.handle, &superblock);
         written.map_err(|_| io_error(path, "write its superblock", result))
+    }
+
+    fn write_zeroes(&mut self, path: &Path, handle: Handle, range: Range<u64>) -> Result<(), FilesError> {
+        let mut offset = range.start;
+        while offset < range.end {
+            let mut buffer = self.pool.take((range.end - offset).min(CHUNK_BYTES) as usize);
+            buffer.bytes_mut().fill(0);
+            let len = buffer.bytes().len() as u64;
+            self.write(path, handle, offset, buffer)?;
+            offset += len;
+        }
+        Ok(())
     }
 
     fn write(&mut self, path: &Path, handle: Handle, offset: u64, buffer: Buffer) -> Result<(), FilesError> {
