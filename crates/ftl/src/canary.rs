@@ -87,8 +87,8 @@ pub enum Canary {
     LogReleasedEarly,
     /// A flush is answered when its record lies on one module.
     LogOnOneModule,
-    /// A record of the log leaves out what stripes hold that were programmed and not synced.
-    LogWithoutProgrammed,
+    /// A record of the log leaves out sectors that were trimmed before it was written.
+    LogWithoutTrimmed,
     /// The log is written after a start before what it held is durable in stripes.
     LogReusedBeforeReplay,
 }
@@ -135,7 +135,7 @@ impl Canary {
         Canary::LogOfStaleModule,
         Canary::LogReleasedEarly,
         Canary::LogOnOneModule,
-        Canary::LogWithoutProgrammed,
+        Canary::LogWithoutTrimmed,
         Canary::LogReusedBeforeReplay,
     ];
 
@@ -181,7 +181,7 @@ impl Canary {
             Canary::LogOfStaleModule => "log of a stale module believed",
             Canary::LogReleasedEarly => "log released early",
             Canary::LogOnOneModule => "log on one module",
-            Canary::LogWithoutProgrammed => "log without what is programmed",
+            Canary::LogWithoutTrimmed => "log without what is trimmed",
             Canary::LogReusedBeforeReplay => "log used again before it is replayed",
         }
     }

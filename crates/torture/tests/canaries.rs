@@ -103,7 +103,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::LogReleasedEarly => logged(&[1]),
         Canary::LogOfStaleModule => turns(&[7]),
         Canary::LogOnOneModule => turns(&[0]),
-        Canary::LogWithoutProgrammed => logged(&[351]),
+        Canary::LogWithoutTrimmed => logged(&[351]),
         Canary::LogReusedBeforeReplay => situation(&[("the log is used again", Logged)]),
         Canary::DoubtfulBandsBelieved => situation(&[("overwrite while collecting", SharedCells)]),
     }

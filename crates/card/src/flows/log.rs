@@ -139,10 +139,8 @@ impl Card<Storage> {
             return self.wait_for_stripes(now, waiting, done);
         };
         let (ftl, store) = (&self.core.ftl, &self.contents.store);
-        let is_needed = |written: &Written| {
-            let Some(ppa) = ftl.lookup(written.lba) else { return false };
-            store.buffered(ppa).is_some() || !planted(Canary::LogWithoutProgrammed)
-        };
+        // One that was trimmed meanwhile too: the trim may not be durable when the write is said to be.
+        let is_needed = |written: &Written| !planted(Canary::LogWithoutTrimmed) || ftl.lookup(written.lba).is_some();
         let sectors = self.contents.log.sectors(is_needed);
         let bytes = self.contents.log.aligned(log_record_bytes(sectors.len(), store.payload_bytes()));
         let offset_bytes = self.contents.log.room_for(bytes).expect("there is room for more");

@@ -77,6 +77,13 @@ pub(super) static SITUATIONS: &[Situation] = &[
         64,
     ),
     of(
+        "a sector is trimmed before its record is written",
+        "the write is durable when it is answered, and the trim is not",
+        &[Asked(&[write(0, 4), FLUSH]), Rested],
+        &[Depth(3), fua(0, 1), fua(1, 1), trim(1, 1), read(2, 1)],
+        64,
+    ),
+    of(
         "a sector of the log is trimmed",
         "its record must not bring it back",
         &[Asked(&[fua(0, 1), fua(1, 1)])],
