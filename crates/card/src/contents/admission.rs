@@ -19,8 +19,9 @@ const MIN_RATE_PART: u64 = 16;
 /// This part of the buffer is taken in each second at least: a host that was slow shows little of the modules' speed, and
 /// its next burst must not wait for seconds because of that.
 const MIN_BUFFER_PART: u64 = 4;
-/// Waiting writes are looked at again when so many sectors may be taken in.
+/// Waiting writes are looked at again when so many sectors may be taken in, or this part of a small buffer.
 const BATCH_SECTORS: u64 = 16;
+const BATCH_BUFFER_PART: u64 = 16;
 
 /// The room that the host's writes have, in sectors.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +55,8 @@ pub struct Admission {
     drained: u64,
     /// Writes were held back in this span.
     held_back: bool,
+    /// Waiting writes are looked at again when so many sectors may be taken in.
+    batch: u64,
     /// Sectors that may be taken in, times nanoseconds of a second.
     credit: u64,
     credited: Time,
@@ -64,13 +67,15 @@ pub struct Admission {
 impl Admission {
     /// Time has come to `now`, with so much room.
     pub fn tick(&mut self, now: Time, room: &Room) {
-        self.rate = self.rate_for(room.part(), u64::from(room.buffer) / MIN_BUFFER_PART);
+        let buffer = u64::from(room.buffer);
+        self.rate = self.rate_for(room.part(), buffer / MIN_BUFFER_PART);
+        self.batch = (buffer / BATCH_BUFFER_PART).clamp(1, BATCH_SECTORS);
         let elapsed = now.since_ns(self.credited).min(NS_PER_S);
         self.credited = now;
         match self.rate {
             None => self.credit = 0,
             Some(rate) => {
-                let most = rate * MAX_CREDIT_NS + BATCH_SECTORS * NS_PER_S;
+                let most = rate * MAX_CREDIT_NS + self.batch * NS_PER_S;
                 self.credit = (self.credit + rate * elapsed).min(most);
             }
         }
@@ -98,7 +103,7 @@ impl Admission {
     /// Writes wait although the buffer has room. Returns when to look at them again.
     pub fn hold_back(&mut self, now: Time) -> Time {
         self.held_back = true;
-        let lacking = (BATCH_SECTORS * NS_PER_S).saturating_sub(self.credit);
+        let lacking = (self.batch * NS_PER_S).saturating_sub(self.credit);
         now + lacking.div_ceil(self.rate.unwrap_or(1).max(1)).max(1)
     }
 
@@ -174,6 +179,15 @@ mod tests {
         let mut admission = measured(1);
         let taken = taken_in(&mut admission, 1000, 0);
         assert!(taken.abs_diff(u64::from(BUFFER) / MIN_BUFFER_PART) <= 16, "{taken}");
+    }
+
+    #[test]
+    fn writes_to_a_small_buffer_wait_for_a_part_of_it() {
+        let mut admission = measured(1);
+        let now = Time(2 * NS_PER_S);
+        admission.tick(now, &Room { buffer_free: 16, buffer: 16, space_free: 0, space_aim: 4_000 });
+        // Four sectors a second are taken in, one by one.
+        assert_eq!(admission.hold_back(now), now + NS_PER_S / 4);
     }
 
     #[test]
