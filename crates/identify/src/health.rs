@@ -1,4 +1,4 @@
-//! What a drive says of its own health: its SMART data, as smartctl reads it.
+//! The health of a drive by its own account: its SMART data, as smartctl reads it.
 //!
 //! smartctl knows the drives of all makers, behind all kinds of controllers. Its answer is untrusted text like any other:
 //! a figure that it does not give is absent.

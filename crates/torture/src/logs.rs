@@ -88,7 +88,7 @@ impl CardUnderTest {
         self.log = sum(self.log, card);
     }
 
-    /// What happened to the log up to now.
+    /// The events of the log up to now.
     pub(crate) fn log_until_now(&self) -> LogMet {
         self.card().map_or(self.log, |card| sum(self.log, card))
     }

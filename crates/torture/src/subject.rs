@@ -44,7 +44,7 @@ pub struct CardUnderTest {
     /// Modules that were taken out, by the slot that they were in.
     pub(crate) parked: Vec<Option<Module>>,
     refused: u64,
-    /// What happened to the logs of the cards before this one.
+    /// The events of the logs of the cards before this one.
     pub(crate) log: LogMet,
     /// Power was cut again before the last start was over.
     pub(crate) start_was_cut: bool,

@@ -186,6 +186,7 @@ mod tests {
         let mut admission = measured(1);
         let now = Time(2 * NS_PER_S);
         admission.tick(now, &Room { buffer_free: 16, buffer: 16, space_free: 0, space_aim: 4_000 });
+        admission.credit = 0;
         // Four sectors a second are taken in, one by one.
         assert_eq!(admission.hold_back(now), now + NS_PER_S / 4);
     }

@@ -101,7 +101,7 @@ pub struct Log {
     /// Sectors that no record holds, in the order in which they were written. At most what the buffer holds.
     unlogged: VecDeque<Written>,
     records: VecDeque<Record>,
-    /// So many of the first records are durable in stripes; nothing on the media says so yet.
+    /// The number of first records that are durable in stripes; nothing on the media says so yet.
     released: usize,
     /// Where the next record begins, if there is room.
     head_bytes: u64,
@@ -395,7 +395,7 @@ mod tests {
         log.release(|barrier| barrier <= 1);
         log.written(written(1, 3, 3));
         log.begin(80, vec![0; 20].into(), [(0, 0), (1, 1)], Vec::new());
-        // What comes to be durable meanwhile is not in the record.
+        // The record leaves out sectors that come to be durable meanwhile.
         log.release(|barrier| barrier <= 2);
         assert_eq!(log.needed_from(), 3);
         log.written_to_both();

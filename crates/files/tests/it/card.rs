@@ -34,6 +34,8 @@ pub struct Host {
     pub sim: Sim,
     pub card: StorageCard,
     now: Time,
+    /// The last time at which nothing was under way on the disks.
+    settled: Time,
     done: Vec<Completion<RequestData>>,
     rng: Rng,
 }
@@ -44,7 +46,7 @@ impl Host {
         let files = Files::create_on(sim.boxed(), shape, &paths(3), &Options::default()).unwrap();
         let medium = Medium::Outside(Box::new(files));
         let card = StorageCard::format(&config(), medium, CARD, 8, 1).unwrap();
-        Host { sim, card, now: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
+        Host { sim, card, now: Time::ZERO, settled: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
     }
 
     fn is_cut(&self) -> bool {
@@ -56,7 +58,12 @@ impl Host {
         let next = self.card.next_event();
         let files = self.card.medium_mut().outside_mut::<Files>().expect("it lies in files");
         let mut ended = Vec::new();
-        if files.in_flight() > 0 && (next > self.now + card::MODULE_TIMEOUT_NS / 2 || self.rng.below(3) == 0) {
+        if files.in_flight() == 0 {
+            self.settled = self.now;
+        }
+        // Time must not run out on what is under way, by a long step or by many.
+        let is_late = next > self.settled + card::MODULE_TIMEOUT_NS / 2;
+        if files.in_flight() > 0 && (is_late || self.rng.below(3) == 0) {
             files.wait(None, &mut ended).unwrap();
         }
         files.take_ended(&mut ended);
@@ -117,7 +124,7 @@ impl Host {
 
     /// Power comes back; `without`: a module is gone.
     pub fn reopened(self, without: Option<usize>, seed: u64) -> Host {
-        let Host { sim, card, now, rng, .. } = self;
+        let Host { sim, card, now, settled, rng, .. } = self;
         drop(card);
         sim.power_on();
         let mut named = some(&paths(3));
@@ -131,7 +138,7 @@ impl Host {
         let mut done = Vec::new();
         card.start_up(now, &mut done);
         done.clear();
-        let mut host = Host { sim, card, now, done, rng };
+        let mut host = Host { sim, card, now, settled, done, rng };
         while !host.card.is_ready() {
             host.step();
         }

@@ -112,7 +112,7 @@
 //!   overwritten. A record is overwritten only when everything that was written before it is durable in stripes, and a later
 //!   record on two modules, or both copies of the headers, say so.
 //! - A module is rebuilt with the first row of each band that it belongs to, whether anybody needs that or not: the band is
-//!   known from it when the others are gone. What else is not needed may be left out.
+//!   known from it when the others are gone. Everything else that is not needed may be left out.
 //! - A host gets no answer while anything that was found lies in a stripe that is not whole, or the headers do not say
 //!   yet that it is durable elsewhere: the loss of one more module must not take away data that a host has read.
 //! - Headers are written as [`assemble()`] needs it: a new generation goes to one copy of every module (the copy that is

@@ -263,7 +263,7 @@ pub trait Subject {
     /// card says it does not use.
     fn harmed(&self) -> Vec<u32>;
 
-    /// What happened to the card's write-ahead log, if it has one.
+    /// The events of the card's write-ahead log, if it has one.
     fn log_met(&self) -> LogMet {
         LogMet::default()
     }

@@ -91,7 +91,7 @@ fn cuts_sometime(bench: &Bench<CardUnderTest>, how: CutOutcome, seed: u64) -> bo
     false
 }
 
-/// What a log can meet is met.
+/// All that a log can meet is met.
 #[test]
 fn logs_meet_all_that_may_happen_to_them() {
     let campaign = Campaign { cards: vec![Kind::Logged], ..campaign() };

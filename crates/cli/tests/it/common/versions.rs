@@ -25,7 +25,7 @@ pub struct Versions {
 }
 
 impl Versions {
-    /// What is read of a sector must be a version between the two; it is durable from now on, because it was read after
+    /// The sector must read as a version between the two; that is durable from now on, because it was read after
     /// a start.
     pub fn read_back(&mut self, client: &mut Client, number: u64, when: &str) {
         let bytes = client.read(number * 4096, 4096).unwrap();
