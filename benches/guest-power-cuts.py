@@ -184,6 +184,8 @@ class Guest:
         words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-smp", "2", "-m", "1024", "-nographic",
                  "-no-reboot", "-nodefaults", "-serial", "stdio", "-kernel", kernel, "-initrd", disk, "-append",
                  "console=ttyS0 quiet panic=-1 mitigations=off", "-device", "virtio-scsi-pci"]
+        # One thread writes the logs of drives: a killed QEMU leaves no entry behind one that was not written.
+        words += ["-object", "main-loop,id=main-loop,thread-pool-max=1"]
         for number, block_bytes in enumerate(DRIVES):
             image, log = os.path.join(work, f"drive-{number}"), os.path.join(work, f"log-{number}")
             with open(log, "wb"):

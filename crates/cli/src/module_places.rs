@@ -113,14 +113,13 @@ pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(
     Ok(())
 }
 
-/// Refuses a device that is in use, or holds something, and is to become a new module of a card that runs. Files are
-/// looked at by those who make them.
+/// Refuses a device that is to become a new module of a card that runs, and that nobody has given away. The card's server
+/// looks for everything else that speaks against it.
 pub fn may_be_new(path: &Path, overwrite: bool) -> Result<(), Failure> {
-    if let Place::Device(identity) = Place::of(path)? {
-        drop(identify::may_be_overwritten(&identity)?);
-        given_away(path, &identity, overwrite)?;
+    match Place::of(path)? {
+        Place::Device(identity) => given_away(path, &identity, overwrite),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn given_away(path: &Path, identity: &Identity, overwrite: bool) -> Result<(), Failure> {

@@ -154,7 +154,10 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
     let slot = slot(&words)?;
     match path {
         None => served.live.act(Action::Insert { slot, new })?,
-        Some(path) if new && path.is_absolute() => served.live.insert_new(slot, &path)?,
+        Some(path) if new && path.is_absolute() => {
+            may_be_overwritten(&path)?;
+            served.live.insert_new(slot, &path)?;
+        }
         Some(path) if path.is_absolute() => served.live.insert_image(slot, &path)?,
         Some(_) => {
             let message = "the path of a module is absolute";
@@ -163,6 +166,13 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
     }
     tracing::info!(card = served.name, slot, new, "a module was inserted");
     module(&served, slot)
+}
+
+/// Refuses a block device that is in use, or holds something, whoever asks: it would be lost.
+fn may_be_overwritten(path: &std::path::Path) -> Result<(), Refusal> {
+    let Ok(identity) = identify::block_device(path) else { return Ok(()) };
+    let permit = identify::may_be_overwritten(&identity);
+    permit.map(drop).map_err(|refusal| Refusal::new(StatusCode::CONFLICT, refusal.to_string()))
 }
 
 async fn power_cut(State(served): Shared, request: Request) -> Answer<Value> {

@@ -325,11 +325,9 @@ impl Files {
             return;
         }
         let result = whole(done.result, len);
-        if let Purpose::Discard = purpose {
-            return self.discard_ended(slot, done.result);
-        }
         match purpose {
-            Purpose::Call | Purpose::Discard => unreachable!("dealt with above"),
+            Purpose::Call => unreachable!("dealt with above"),
+            Purpose::Discard => self.discard_ended(slot, done.result),
             Purpose::Die(die) => self.die_ended(slot, die, result, done),
             Purpose::Sectors { tag, part } => self.sectors_came(tag, part, result, done.result, done.buffer),
             Purpose::Probe(die) => self.probed(slot, die, result, done.buffer),

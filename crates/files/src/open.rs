@@ -189,10 +189,9 @@ impl Files {
             ("bytes per payload", found.payload_bytes, card.payload_bytes),
             ("rows sharing cells", found.rows_sharing_cells, card.rows_sharing_cells),
         ];
-        let log = ("pages of log", module.superblock.layout.log_bytes(), self.log_bytes);
         let pages = |bytes: u64| (bytes / PAGE_BYTES) as u32;
-        let log = [(log.0, pages(log.1), pages(log.2))];
-        if let Some((field, found, card)) = fields.into_iter().chain(log).find(|(_, found, card)| found != card) {
+        let log = ("pages of log", pages(module.superblock.layout.log_bytes()), pages(self.log_bytes));
+        if let Some((field, found, card)) = fields.into_iter().chain([log]).find(|(_, found, card)| found != card) {
             self.disks.close(module.handle);
             return Err(FilesError::Shape { path: module.path, field, found, card });
         }

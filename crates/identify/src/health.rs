@@ -5,8 +5,15 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::io::Read;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+/// A drive that is failing may not answer at all: nobody waits longer than this for its health.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The health of a drive, by its own account.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,23 +38,41 @@ pub enum HealthError {
     /// smartctl is not installed, or does not start.
     #[error("smartctl does not start ({0}); Debian's package smartmontools has it")]
     Tool(#[source] std::io::Error),
+    /// The drive does not answer.
+    #[error("a drive gives no SMART data within {} s", PATIENCE.as_secs())]
+    Silent,
     /// The device has no SMART data, or smartctl can't get at them.
     #[error("no SMART data")]
     None,
 }
 
-/// Reads the health of a drive by its node in `/dev`. Asks the drive, which takes some milliseconds; one that sleeps is
-/// not woken.
+/// Reads the health of a drive by its node in `/dev`. Asks the drive, which takes some milliseconds, or seconds at most if
+/// it does not answer; one that sleeps is not woken.
 pub fn drive_health(node: &Path) -> Result<DriveHealth, HealthError> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
-    let asked = Command::new("smartctl")
-        .args(["--json=c", "--nocheck=standby", "--health", "--attributes"])
-        .arg(node)
-        .stdin(Stdio::null())
-        .env("PATH", path)
-        .output();
+    let mut smartctl = Command::new("smartctl");
+    smartctl.args(["--json=c", "--nocheck=standby", "--health", "--attributes"]).arg(node).env("PATH", path);
     // Its exit status says how well the drive is, not whether there is an answer.
-    health_of(&asked.map_err(HealthError::Tool)?.stdout).ok_or(HealthError::None)
+    health_of(&said(smartctl, PATIENCE)?).ok_or(HealthError::None)
+}
+
+/// The output of a command that ends within this time. One that does not is killed, which may take as long as the drive:
+/// a thread waits for that.
+fn said(mut command: Command, patience: Duration) -> Result<Vec<u8>, HealthError> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().map_err(HealthError::Tool)?;
+    let mut output = child.stdout.take().expect("it is piped");
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let read = output.read_to_end(&mut bytes).map(|_| bytes);
+        // Nobody may wait any more.
+        let _ = sender.send(read);
+    });
+    let read = receiver.recv_timeout(patience);
+    let _ = child.kill();
+    thread::spawn(move || child.wait());
+    read.map_err(|_| HealthError::Silent)?.map_err(HealthError::Tool)
 }
 
 /// ATA's attributes by which makers tell the wear of flash, and whose normalized value counts down from 100.
@@ -120,6 +145,18 @@ mod tests {
         let of_sas =
             DriveHealth { passed: Some(true), used_percent: Some(4), media_errors: Some(0), ..DriveHealth::default() };
         assert_eq!(health_of(sas), Some(of_sas));
+    }
+
+    #[test]
+    fn a_drive_that_does_not_answer_is_not_waited_for() {
+        let shell = |script: &str| {
+            let mut command = Command::new("/bin/sh");
+            command.args(["-c", script]);
+            command
+        };
+        assert_eq!(said(shell("echo said"), PATIENCE).unwrap(), b"said\n");
+        let silent = said(shell("exec sleep 60"), Duration::from_millis(50));
+        assert!(matches!(silent, Err(HealthError::Silent)));
     }
 
     #[test]

@@ -10,11 +10,8 @@ use card::{CardConfig, InsertError};
 use files::{Files, FilesError, Options};
 use format::ModuleHeader;
 use ftl::recover::JoinError;
-use media::Media;
+use media::{HEADER_COPIES, Media};
 use std::path::{Path, PathBuf};
-
-/// The copies of a module's header.
-const HEADER_COPIES: u32 = 2;
 
 /// A module in a file that has not answered for so long counts as gone: drives take their time, and operating systems
 /// try again.

@@ -235,7 +235,7 @@ impl Log {
         (bytes as u64).next_multiple_of(self.area.map_or(1, |area| u64::from(area.align_bytes)))
     }
 
-    /// The sectors for the next record: of each LBA the last that was written. `None` for an LBA that `is_needed` refuses.
+    /// The sectors for the next record: of each LBA the last that was written, unless `is_needed` refuses it.
     pub fn sectors(&self, is_needed: impl Fn(&Written) -> bool) -> Vec<Written> {
         let mut newest: BTreeMap<u32, &Written> = BTreeMap::new();
         for written in &self.unlogged {

@@ -6,7 +6,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::log::Written;
-use crate::contents::store::Content;
+use crate::contents::store::{Content, Store};
 use crate::core::host_request::Stage;
 use crate::core::timers::Timer;
 use device::{Cause, RequestId, Time};
@@ -151,15 +151,11 @@ impl Card<Storage> {
             needed_from: self.contents.log.needed_from(),
             previous: self.contents.log.previous().unwrap_or(0),
         };
-        let of = |written: &'_ Written| (written.lba.0, written.version, written.payload_crc);
+        let mut entries = Vec::with_capacity(sectors.len());
+        for Written { lba, version, payload_crc, payload, .. } in &sectors {
+            entries.push(LogSector { lba: lba.0, version: *version, payload_crc: *payload_crc, payload });
+        }
         let mut record = Vec::with_capacity(bytes as usize);
-        let entries: Vec<LogSector> = sectors
-            .iter()
-            .map(|written| {
-                let (lba, version, payload_crc) = of(written);
-                LogSector { lba, version, payload_crc, payload: &written.payload }
-            })
-            .collect();
         encode_log_record(&head, store.payload_bytes(), &entries, &mut record);
         record.resize(bytes as usize, 0);
         self.contents.log.begin(offset_bytes, record.into(), to, sectors);
@@ -200,9 +196,7 @@ impl Card<Storage> {
         let Some(writing) = self.contents.log.writing() else { return };
         let (offset_bytes, bytes, to) = (writing.offset_bytes, Arc::clone(&writing.bytes), writing.to);
         let store = &self.contents.store;
-        let is_there = |store: &crate::contents::store::Store, (logical, slot): (u32, u32)| {
-            store.slots[logical as usize] == Some(slot)
-        };
+        let is_there = |store: &Store, (logical, slot): (u32, u32)| store.slots[logical as usize] == Some(slot);
         if self.core.phase.is_halted() || to.iter().any(|at| is_there(store, *at) && store.media.writes_log(at.1)) {
             return;
         }

@@ -6,13 +6,13 @@
 //! none whether it was still needed.
 //!
 //! A record that is torn has no effect: no flush was answered for it. But a record that a later one names as needed was
-//! answered, and if neither of its copies can be read the card does not start: it is not known which sectors it held. Before
-//! the place of a record is used again, a later record or the headers say that it is not needed. Only the loss of both copies
-//! of the last record can't be told from a write that power cut.
+//! answered, and if neither of its copies can be read the card does not start: it is not known which sectors it held.
+//! Before the place of a record is used again, a later record or the headers say that it is not needed. Only the loss of
+//! both copies of the last record can't be told from a write that power cut.
 //!
-//! Records of a module that can't be trusted are not
-//! read, and records from before the last start that ended don't count ([`ModuleHeader::log_begins`]): a module that was
-//! away may have the only copy of a record that a start has not seen, and a host may have read what was there without it.
+//! Records of a module that can't be trusted are not read, and records from before the last start that ended don't count
+//! ([`ModuleHeader::log_begins`]): a module that was away may have the only copy of a record that a start has not seen,
+//! and a host may have read what was there without it.
 //!
 //! [`ModuleHeader::log_begins`]: format::ModuleHeader::log_begins
 
