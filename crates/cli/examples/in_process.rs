@@ -11,12 +11,13 @@
 use cli::card_dir::CardDir;
 use hdrhistogram::Histogram;
 use live::{Bell, Live, Port, Reply, Request, Status};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, Write};
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Instant;
 
 /// Random bytes, from which every write takes a part that begins elsewhere: nothing in it can be compressed.
@@ -83,7 +84,7 @@ struct Answer {
 enum RunError {
     #[error("no such run: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("standard input: {0}")]
+    #[error("standard input, or a descriptor: {0}")]
     Stream(#[from] std::io::Error),
     #[error("blocks of 1 byte to {MAX_BLOCK_BYTES}, depths of 1 to {MAX_DEPTH}, within the {size_bytes} of the card")]
     Bounds { size_bytes: u64 },
@@ -91,15 +92,15 @@ enum RunError {
     NoEnd,
     #[error("the card failed a request: {0}")]
     Card(#[from] live::ReplyError),
-    #[error("the card is gone")]
-    Gone,
 }
 
-struct Rings(SyncSender<()>);
+/// Becomes readable when the card has replies.
+struct Rings(OwnedFd);
 
 impl Bell for Rings {
     fn ring(&self) {
-        let _ = self.0.try_send(());
+        // The counter is far from full, because each read sets it back.
+        let _ = rustix::io::write(&self.0, &1u64.to_ne_bytes());
     }
 }
 
@@ -112,18 +113,45 @@ struct InFlight {
 
 struct Client {
     port: Port,
-    rings: Receiver<()>,
+    rings: Arc<Rings>,
+    /// Becomes readable when the medium has done something: while this client waits, it hears the medium itself.
+    medium: Option<OwnedFd>,
     payload: Vec<u8>,
     rng: device::Rng,
     size_bytes: u64,
 }
 
 impl Client {
-    fn new(live: &Live) -> Client {
-        let (sender, rings) = sync_channel(1);
+    fn new(live: &Live) -> std::io::Result<Client> {
+        let rings = Arc::new(Rings(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
+        let bell: Arc<dyn Bell> = Arc::clone(&rings) as _;
+        let mut port = live.port(bell);
+        let medium = port.listen();
         let mut rng = device::Rng::stream(1, "in-process");
         let payload = (0..PAYLOAD_BYTES / 8).flat_map(|_| rng.bits().to_le_bytes()).collect();
-        Client { port: live.port(Arc::new(Rings(sender))), rings, payload, rng, size_bytes: live.size_bytes() }
+        Ok(Client { port, rings, medium, payload, rng, size_bytes: live.size_bytes() })
+    }
+
+    /// Waits until there are replies, or until the medium has done something.
+    fn wait(&mut self, replies: &mut Vec<Reply>) -> std::io::Result<()> {
+        let heard = self.medium.as_ref().filter(|_| self.port.hears());
+        let mut fds = vec![PollFd::new(&self.rings.0, PollFlags::IN)];
+        fds.extend(heard.map(|medium| PollFd::new(medium, PollFlags::IN)));
+        while let Err(error) = poll(&mut fds, None) {
+            if error != rustix::io::Errno::INTR {
+                return Err(error.into());
+            }
+        }
+        let is_readable = |fd: Option<&PollFd>| fd.is_some_and(|fd| fd.revents().contains(PollFlags::IN));
+        let (rung, ended) = (is_readable(fds.first()), is_readable(fds.get(1)));
+        if rung {
+            rustix::io::read(&self.rings.0, &mut [0u8; 8])?;
+            self.port.replies(replies);
+        }
+        if ended {
+            self.port.hear(replies);
+        }
+        Ok(())
     }
 
     fn run(&mut self, run: &Run) -> Result<Answer, RunError> {
@@ -182,8 +210,7 @@ impl Client {
                 self.port.submit(&requests, &mut replies);
             }
             if replies.is_empty() {
-                self.rings.recv().map_err(|_| RunError::Gone)?;
-                self.port.replies(&mut replies);
+                self.wait(&mut replies)?;
             }
             let now = Instant::now();
             for Reply { tag, result, .. } in replies.drain(..) {
@@ -228,7 +255,7 @@ fn answer(live: &Live, client: &mut Client, line: &str) -> Result<String, RunErr
 }
 
 fn serve_lines(live: &Live) -> Result<(), RunError> {
-    let mut client = Client::new(live);
+    let mut client = Client::new(live)?;
     let mut out = std::io::stdout().lock();
     for line in std::io::stdin().lock().lines() {
         writeln!(out, "{}", answer(live, &mut client, &line?)?)?;

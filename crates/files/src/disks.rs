@@ -110,7 +110,7 @@ pub trait Disks: fmt::Debug + Send + Sync {
     /// Submits the queued requests, and waits until a request has ended, but no longer than `timeout`.
     fn wait(&mut self, timeout: Option<Duration>) -> io::Result<()>;
 
-    /// Appends the requests that have ended.
+    /// Appends requests that have ended: some of them, where there are many.
     fn reap(&mut self, done: &mut Vec<Done>);
 
     /// A file descriptor that becomes readable when a request has ended, if there is one.

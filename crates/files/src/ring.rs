@@ -38,6 +38,9 @@ const MAX_IN_KERNEL: usize = 2 * QUEUE_ENTRIES as usize;
 const MAX_RUN_BYTES: usize = 1 << 20;
 /// The highest number of writes in a run.
 const MAX_RUN_PIECES: usize = 256;
+/// Ended requests are taken so many at once, or a quarter of those in flight if that is more. Whoever asked for them goes
+/// on while the rest is taken: a device would be idle until all of its queue was looked at.
+const MIN_REAPED: usize = 4;
 /// The alignment of requests where the kernel reports none.
 const USUAL_ALIGN_BYTES: u32 = 512;
 
@@ -349,6 +352,7 @@ impl Disks for Ring {
 
     fn reap(&mut self, done: &mut Vec<Done>) {
         let Ring { uring, in_flight, files, runs, waiting } = self;
+        let most = MIN_REAPED.max((in_flight.len() - waiting.len()) / 4);
         let mut end = |slot: usize, result: i32| {
             let Io { tag, handle, buffer, .. } = in_flight.remove(slot);
             let result = if result == WHOLE { buffer.bytes().len() as i32 } else { result };
@@ -360,7 +364,7 @@ impl Disks for Ring {
             }
         };
         let mut failed = Vec::new();
-        for entry in uring.as_mut().expect("present until drop").completion() {
+        for entry in uring.as_mut().expect("present until drop").completion().take(most) {
             if entry.user_data() & OF_RUN == 0 {
                 end(entry.user_data() as usize, entry.result());
                 continue;

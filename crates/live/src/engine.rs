@@ -190,16 +190,22 @@ impl Engine {
         self.deliver(Some(client), replies);
     }
 
-    /// Handles what is due, and what has come from the medium. Replies to `client` are appended, others are kept.
+    /// Handles what is due, and some of what has come from the medium: while there is more, its bell goes on ringing.
+    /// Replies to `client` are appended, others are kept.
     pub fn advance(&mut self, wall_ns: u64, client: Option<ClientId>, replies: &mut Vec<Reply>) {
-        let mut left = MAX_EVENTS;
-        loop {
-            left -= self.step_until(wall_ns, left);
-            if left == 0 || !self.hear_medium(wall_ns) {
-                break;
-            }
+        let events = self.step_until(wall_ns, MAX_EVENTS);
+        if events < MAX_EVENTS && self.hear_medium(wall_ns) {
+            self.step_until(wall_ns, MAX_EVENTS - events);
+            self.hand_over();
         }
         self.deliver(client, replies);
+    }
+
+    /// Hands the medium what was begun on it.
+    pub fn hand_over(&mut self) {
+        if let State::On(card) = &mut self.device.state {
+            card.medium_mut().submit();
+        }
     }
 
     fn step_until(&mut self, wall_ns: u64, max_events: u32) -> u32 {
@@ -209,13 +215,11 @@ impl Engine {
 
     /// Handles what is due, and what has come from the medium, whoever waits for it.
     pub fn poll(&mut self) {
-        let wall_ns = self.wall_ns();
-        self.hear_medium(wall_ns);
-        self.advance(wall_ns, None, &mut Vec::new());
+        self.advance(self.wall_ns(), None, &mut Vec::new());
     }
 
     /// Hands the medium what was begun, and hears what has ended; false: nothing has.
-    pub fn hear_medium(&mut self, wall_ns: u64) -> bool {
+    fn hear_medium(&mut self, wall_ns: u64) -> bool {
         let State::On(card) = &mut self.device.state else { return false };
         let medium @ Medium::Outside(_) = card.medium_mut() else { return false };
         medium.submit();

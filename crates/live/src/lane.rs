@@ -10,6 +10,9 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// A slow medium is handed what so many requests have begun, and works on it while the next ones are looked at.
+const HANDED_OVER: usize = 8;
+
 /// A client of one shard, connected until it is dropped.
 pub(crate) struct Lane {
     shared: Arc<Shared>,
@@ -62,7 +65,6 @@ impl Lane {
         let mut engine = self.shared.lock();
         let before = replies.len();
         let wall_ns = engine.wall_ns();
-        engine.hear_medium(wall_ns);
         engine.advance(wall_ns, Some(self.client), replies);
         engine.take_replies(self.client, replies);
         self.waits.count(&mut engine, self.client, 0, replies.len() - before);
@@ -103,8 +105,10 @@ impl Lane {
             }
             engine.submit(self.client, &request, wall_ns, replies);
             submitted += 1;
+            if submitted % HANDED_OVER == 0 {
+                engine.hand_over();
+            }
         }
-        // All that they began on a slow medium is handed over at once.
         engine.advance(wall_ns, Some(self.client), replies);
         engine.take_replies(self.client, replies);
         self.waits.count(&mut engine, self.client, submitted, replies.len() - before);
