@@ -109,6 +109,11 @@ impl Life {
         }
     }
 
+    /// Reads and writes of the host that were answered.
+    pub fn commands(&self) -> u64 {
+        self.reads + self.writes
+    }
+
     /// Puts the totals into a header, to be written; so many sectors were lost since the start.
     pub fn save(&mut self, header: &mut ModuleHeader, lost_sectors: u64) {
         // Rounded up, so that no figure falls when the power comes back.

@@ -2,8 +2,17 @@
 //!
 //! A pass reads every stripe that is on flash, one after the other. A band with a sector that can't be read, or that
 //! the medium advises to write elsewhere, is emptied: what is lost of it is rebuilt while all else of the stripe can be read.
+//!
+//! A drive that reads a stripe makes the host's reads wait. So on drives a pass takes a tenth of the time while the host
+//! asks for something, and all of it while the host does not.
 
+use device::Time;
 use ftl::{BandId, StripeId};
+
+/// After a stripe that the host's requests met, a pass rests so many times as long as the stripe took.
+const RESTS: u64 = 9;
+/// A rest is no longer than this: a drive that answers late once does not stop a pass.
+const MAX_REST_NS: u64 = 1_000_000_000;
 
 /// A pass under way.
 #[derive(Clone, Debug)]
@@ -13,6 +22,10 @@ pub struct Scrub {
     end: u32,
     /// The stripe at `at` is being read.
     under_way: bool,
+    /// When the stripe began to be read, and the commands of the host that had been answered then.
+    began: (Time, u64),
+    /// Nothing is read before.
+    rests_until: Time,
     found: u64,
 }
 
@@ -37,7 +50,14 @@ impl ScrubProgress {
 impl Scrub {
     /// A pass over bands from `first` up to the one before `end`.
     pub fn of_bands(first: BandId, end: u32) -> Scrub {
-        Scrub { at: StripeId { band: first, index: 0 }, end, under_way: false, found: 0 }
+        Scrub {
+            at: StripeId { band: first, index: 0 },
+            end,
+            under_way: false,
+            began: (Time::ZERO, 0),
+            rests_until: Time::ZERO,
+            found: 0,
+        }
     }
 
     /// The stripe that is to be looked at next, while none is being read.
@@ -60,15 +80,29 @@ impl Scrub {
         self.at = StripeId { band: BandId(self.at.band.0 + 1), index: 0 };
     }
 
-    /// The next stripe is being read.
-    pub fn begin_stripe(&mut self) {
+    /// The next stripe is being read; so many commands of the host were answered before.
+    pub fn begin_stripe(&mut self, now: Time, commands: u64) {
         self.under_way = true;
+        self.began = (now, commands);
     }
 
     /// The stripe was read.
     pub fn finish_stripe(&mut self) {
         self.under_way = false;
         self.skip_stripe();
+    }
+
+    /// Rests, if the host was answered while the stripe was read: so many commands in all.
+    pub fn rest(&mut self, now: Time, commands: u64) {
+        let (began, before) = self.began;
+        if commands != before {
+            self.rests_until = now + ((now - began) * RESTS).min(MAX_REST_NS);
+        }
+    }
+
+    /// The end of a rest, if one is not over.
+    pub fn rests(&self, now: Time) -> Option<Time> {
+        (now < self.rests_until).then_some(self.rests_until)
     }
 
     /// Sectors were found that could not be read, or were near to it.
@@ -96,7 +130,7 @@ mod tests {
         let mut scrub = Scrub::of_bands(BandId(3), 5);
         let stripe = |band, index| StripeId { band: BandId(band), index };
         assert_eq!((scrub.next(), scrub.band()), (Some(stripe(3, 0)), None));
-        scrub.begin_stripe();
+        scrub.begin_stripe(Time(0), 7);
         assert_eq!((scrub.next(), scrub.band()), (None, Some(BandId(3))));
         scrub.finish_stripe();
         assert_eq!((scrub.next(), scrub.band()), (Some(stripe(3, 1)), None));
@@ -109,5 +143,17 @@ mod tests {
         scrub.skip_band();
         assert!(scrub.is_over());
         assert_eq!(scrub.progress(10), ScrubProgress { bands_done: 5, bands: 10, found: 2 });
+    }
+
+    #[test]
+    fn a_pass_rests_while_the_host_asks_and_only_then() {
+        let mut scrub = Scrub::of_bands(BandId(0), 5);
+        scrub.begin_stripe(Time(1_000), 7);
+        scrub.rest(Time(1_100), 7);
+        assert_eq!(scrub.rests(Time(1_100)), None);
+        scrub.rest(Time(1_100), 8);
+        assert_eq!((scrub.rests(Time(1_100)), scrub.rests(Time(2_000))), (Some(Time(2_000)), None));
+        scrub.rest(Time(5_000_001_000), 9);
+        assert_eq!(scrub.rests(Time(5_000_001_000)), Some(Time(6_000_001_000)), "no longer than a second");
     }
 }

@@ -21,6 +21,8 @@ pub enum Timer {
     Admission,
     /// A record of the log is written, or its module has had its time.
     Log,
+    /// A scrub goes on after a rest.
+    Scrub,
 }
 
 /// When each owner's next event is.
@@ -34,7 +36,7 @@ pub struct Timers {
 
 impl Timers {
     pub fn new(dies: usize, requests: usize) -> Timers {
-        Timers { table: EventTable::new(dies + requests + 7), dies, requests }
+        Timers { table: EventTable::new(dies + requests + 8), dies, requests }
     }
 
     /// The table, of which the dies have the first slots.
@@ -60,6 +62,7 @@ impl Timers {
             Timer::DirectReads => others + 4,
             Timer::Admission => others + 5,
             Timer::Log => others + 6,
+            Timer::Scrub => others + 7,
         }
     }
 
@@ -106,7 +109,8 @@ impl Timers {
                 3 => Timer::Sync,
                 4 => Timer::DirectReads,
                 5 => Timer::Admission,
-                _ => Timer::Log,
+                6 => Timer::Log,
+                _ => Timer::Scrub,
             },
         };
         (time, timer)

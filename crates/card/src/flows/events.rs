@@ -312,7 +312,7 @@ impl<C: Contents> Device for Card<C> {
                     self.core.relocations.set_long_idle(true);
                     self.resume(now, done);
                 }
-                Timer::Rebuild | Timer::Sync | Timer::DirectReads | Timer::Admission | Timer::Log => {
+                Timer::Rebuild | Timer::Sync | Timer::DirectReads | Timer::Admission | Timer::Log | Timer::Scrub => {
                     self.core.timers.clear(timer);
                     C::timer(self, now, timer, done);
                 }

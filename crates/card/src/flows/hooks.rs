@@ -330,7 +330,7 @@ impl Contents for Storage {
         match timer {
             Timer::Rebuild => card.resume_rebuild(now, done),
             Timer::DirectReads => card.direct_reads_are_due(now, done),
-            Timer::Admission => card.resume(now, done),
+            Timer::Admission | Timer::Scrub => card.resume(now, done),
             Timer::Log => card.record_is_due(now, done),
             _ => card.sync_is_due(now, done),
         }

@@ -7,6 +7,7 @@ use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::repair::Others;
 use crate::contents::scrub::{Scrub, ScrubProgress};
+use crate::core::timers::Timer;
 use device::Time;
 use ftl::{BandId, BandState, Ppa, StreamId, StripeId};
 
@@ -59,7 +60,10 @@ impl Card<Storage> {
                 scrub.skip_stripe();
                 continue;
             }
-            scrub.begin_stripe();
+            if let Some(end) = scrub.rests(now) {
+                return self.core.timers.set(Timer::Scrub, end);
+            }
+            scrub.begin_stripe(now, self.contents.life.commands());
             self.read_for_scrub(now, stripe, done);
         }
     }
@@ -98,6 +102,9 @@ impl Card<Storage> {
         }
         let scrub = self.contents.scrub.as_mut().expect("it is under way");
         scrub.finish_stripe();
+        if self.contents.store.media.reads_beside_programs() {
+            scrub.rest(now, self.contents.life.commands());
+        }
         if found > 0 && was_written {
             scrub.count_found(found);
             for stream in StreamId::ALL {
