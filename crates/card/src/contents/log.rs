@@ -230,6 +230,14 @@ impl Log {
         }
     }
 
+    /// Records that are not durable in stripes yet fill half of the area.
+    pub fn is_half_full(&self) -> bool {
+        let (Some(area), Some(oldest)) = (self.area, self.records.get(self.released)) else { return false };
+        let (begin, end) = (oldest.offset_bytes, self.head_bytes);
+        let used = if end > begin { end - begin } else { end + area.bytes - begin };
+        used * 2 >= area.bytes
+    }
+
     /// The number of bytes that a record of this length takes in the area.
     pub fn aligned(&self, bytes: usize) -> u64 {
         (bytes as u64).next_multiple_of(self.area.map_or(1, |area| u64::from(area.align_bytes)))

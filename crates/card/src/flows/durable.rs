@@ -25,8 +25,12 @@ use media::MediaError;
 /// Stripes are synced together when they fill this part of the buffer: a sync costs a drive as much as megabytes of writes,
 /// and while it goes on the next stripes need room as well.
 const SYNCED_PART: u32 = 4;
-/// No later than so long after a stripe was written it is synced, though nobody may wait for it: erases do, and relocation.
+/// No later than so long after a stripe was written it is synced, if erases, relocation, a rebuild or the log wait for
+/// that.
 const SYNCED_WITHIN_NS: u64 = 10_000_000;
+/// No later than so long after a stripe was written it is synced, though nothing waits for that. A sync of a file writes
+/// what its file system knows of it as well, and reads of the host wait behind it.
+const SYNCED_AT_LAST_NS: u64 = 100_000_000;
 
 impl Card<Storage> {
     /// A stripe is on the media, there or elsewhere.
@@ -49,8 +53,16 @@ impl Card<Storage> {
 
     /// Stripes that are written and not durable will be, without anybody's doing.
     pub(crate) fn sync_soon(&mut self, now: Time) {
-        if self.contents.syncs.has_unsynced() && !self.core.timers.is_set(Timer::Sync) {
-            self.core.timers.set(Timer::Sync, now + SYNCED_WITHIN_NS);
+        if !self.contents.syncs.has_unsynced() {
+            return;
+        }
+        let is_waited_for = self.core.ftl.stale_bands_wait()
+            || self.core.relocations.on_their_way() > 0
+            || self.rebuild_waits()
+            || self.contents.log.is_half_full();
+        let at = now + if is_waited_for { SYNCED_WITHIN_NS } else { SYNCED_AT_LAST_NS };
+        if at < self.core.timers.time(Timer::Sync) {
+            self.core.timers.set(Timer::Sync, at);
         }
     }
 

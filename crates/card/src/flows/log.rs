@@ -16,6 +16,9 @@ use ftl::{Lba, Ppa, StreamId};
 use media::{MediaError, UnderWay, persist};
 use std::sync::Arc;
 
+/// Records that go to the same two modules, one after the other.
+const RECORDS_IN_TURN: u64 = 64;
+
 impl Card<Storage> {
     /// Counts of the write-ahead log since the start; `None` if flushes do not use one.
     pub fn log_counters(&self) -> Option<crate::LogCounters> {
@@ -109,7 +112,8 @@ impl Card<Storage> {
         self.contents.log.holds(lba)
     }
 
-    /// The two modules that the next record goes to, which take turns, with their slots.
+    /// The two modules that the next record goes to, with their slots. Modules take turns, but not with each record: a file
+    /// system writes the time of a file's last change with the first sync after the clock's tick.
     fn log_modules(&self) -> Option<[(u32, u32); 2]> {
         let store = &self.contents.store;
         let states = &store.headers.common.slots;
@@ -118,7 +122,7 @@ impl Card<Storage> {
             .filter(|(logical, _)| states[*logical as usize].state == SlotState::Active)
             .filter_map(|(logical, slot)| Some((logical, (*slot)?)));
         let all: Vec<(u32, u32)> = counts.collect();
-        let first = self.contents.log.next_sequence() as usize % all.len().max(1);
+        let first = (self.contents.log.next_sequence() / RECORDS_IN_TURN) as usize % all.len().max(1);
         (all.len() > 1).then(|| [all[first], all[(first + 1) % all.len()]])
     }
 
