@@ -256,7 +256,11 @@ impl Ftl {
         }
         let now = self.counters.host_sectors;
         let band = self.victims.choose(&self.bands.valid, self.full_band_sectors, now)?;
-        let gains = |b: BandId| self.bands.valid[b.0 as usize] < self.bands.get(b).data_sectors;
+        // While a module is away, bands that are opened take less than those from before, and what is moved fills more.
+        let gains = |b: BandId| {
+            let takes = self.bands.get(b).data_sectors.min(self.bands.full_sectors());
+            self.bands.valid[b.0 as usize] < takes
+        };
         // Cleaning a full victim gains nothing. FIFO and random may still pass over one, but if all are full, stop.
         if !gains(band) && !self.victims.closed().iter().any(|&b| gains(b)) {
             return None;
