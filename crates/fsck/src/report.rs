@@ -258,8 +258,9 @@ fn bands<M: Media>(media: &mut M, on: &OnMedia) -> Result<Bands, FsckError> {
         }
     }
     if let Ok(found) = &on.found {
-        bands.by_checkpoint = found.report.bands_by_checkpoint.min(bands.by_summary);
-        bands.by_summary -= bands.by_checkpoint;
+        let known = if uses_summaries { &mut bands.by_summary } else { &mut bands.scanned };
+        bands.by_checkpoint = found.report.bands_by_checkpoint.min(*known);
+        *known -= bands.by_checkpoint;
     }
     Ok(bands)
 }

@@ -79,6 +79,8 @@ pub enum Canary {
     ReturnedAsItWent,
     /// A sector of the log is replayed over a newer version.
     LogOverNewer,
+    /// A sector of the log is replayed over a checkpoint that knew of it.
+    LogOverCheckpoint,
     /// Recovery does not compare the checksum of a record of the log.
     LogTornBelieved,
     /// Recovery believes the log of a module that was away, and records from before the last start.
@@ -95,7 +97,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 41] = [
+    pub const ALL: [Canary; 42] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -131,6 +133,7 @@ impl Canary {
         Canary::ModuleBelieved,
         Canary::ReturnedAsItWent,
         Canary::LogOverNewer,
+        Canary::LogOverCheckpoint,
         Canary::LogTornBelieved,
         Canary::LogOfStaleModule,
         Canary::LogReleasedEarly,
@@ -177,6 +180,7 @@ impl Canary {
             Canary::ModuleBelieved => "module believed when it comes",
             Canary::ReturnedAsItWent => "module taken as it went",
             Canary::LogOverNewer => "log replayed over a newer version",
+            Canary::LogOverCheckpoint => "log over checkpoint",
             Canary::LogTornBelieved => "torn record of the log believed",
             Canary::LogOfStaleModule => "log of a stale module believed",
             Canary::LogReleasedEarly => "log released early",

@@ -164,6 +164,11 @@ impl Ftl {
         Some((part, payload, ppa))
     }
 
+    /// The number of parts of the checkpoint that were handed out.
+    pub fn parts_handed_out(&self) -> u32 {
+        self.checkpoints.snapshot.as_deref().map_or(0, |snapshot| snapshot.next - 1 + u32::from(snapshot.head_is_out))
+    }
+
     fn part(&self, snapshot: &mut Snapshot) -> Option<(u32, Vec<u8>)> {
         let (part, mut payload) = if snapshot.next < snapshot.parts {
             let part = snapshot.next;

@@ -2,8 +2,11 @@
 //!
 //! One is due when recovery would have much to read beside the newest. It is written in small steps beside the host's
 //! work, a stripe at a time, and given up when a part of it can't be programmed: nothing depends on it.
+//!
+//! A medium with a volatile cache may lose what was programmed and keep what was programmed later. That makes no
+//! checkpoint wrong, because its head is programmed only when all that it tells of has been synced.
 
-use crate::card::Card;
+use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::store::Content;
 use device::Time;
@@ -16,19 +19,17 @@ impl Card<Storage> {
         self.core.ftl.writes_checkpoint()
     }
 
-    /// Begins a checkpoint, unless one is being written or the medium can do without.
+    /// Begins a checkpoint, unless one is being written or payloads have no room for its head.
     pub fn begin_checkpoint(&mut self, now: Time) {
         let store = &mut self.contents.store;
-        // A volatile medium may have lost sectors that were not written last: recovery reads everything anyway.
-        let can = !store.media.is_volatile() && store.payload_bytes() >= CHECKPOINT_HEAD_BYTES;
-        if self.core.ftl.writes_checkpoint() || !can {
+        if self.core.ftl.writes_checkpoint() || store.payload_bytes() < CHECKPOINT_HEAD_BYTES {
             return;
         }
         let version = store.take_version();
         let owed = self.contents.holes.owed_segments();
         let payload_bytes = store.payload_bytes();
         self.core.ftl.begin_checkpoint(version, &owed, payload_bytes);
-        self.contents.checkpoint.begin(version);
+        self.contents.checkpoint.begin(version, self.contents.store.next_version);
         self.program_sealed(now);
     }
 
@@ -42,12 +43,23 @@ impl Card<Storage> {
             self.erase_stale(now);
         }
         let is_due = self.core.ftl.bands_since_checkpoint() >= u64::from(every) || self.core.ftl.checkpoint_is_flawed();
-        let is_free = !self.contents.failed.has_displaced()
-            && !self.core.ftl.must_empty()
-            && self.contents.holes.owed_since_start().is_none();
-        if is_due && is_free && self.core.ftl.has_room_for_part() {
+        if is_due && self.may_begin_checkpoint() {
             self.begin_checkpoint(now);
         }
+        self.write_parts(now);
+    }
+
+    /// One that is written before the start is over makes bands stale, whose erases the start would wait for.
+    fn may_begin_checkpoint(&self) -> bool {
+        self.core.phase.start_is_over()
+            && !self.contents.failed.has_displaced()
+            && !self.core.ftl.must_empty()
+            && self.contents.holes.owed_since_start().is_none()
+            && self.core.ftl.has_room_for_part()
+    }
+
+    /// Writes as much of the checkpoint as can be written now.
+    fn write_parts(&mut self, now: Time) {
         while !self.contents.checkpoint.is_in_flight()
             && self.core.ftl.writes_checkpoint()
             && self.core.ftl.has_room_for_part()
@@ -58,6 +70,37 @@ impl Card<Storage> {
             self.contents.store.put(ppa, Content::new(Role::Checkpoint, version, Lba(part), payload.into()));
             self.program_sealed(now);
         }
+    }
+
+    /// Writes a checkpoint of all that there is, so that the next start of a card on drives need not read them. What is
+    /// missing for that, room or a die, makes the next start longer.
+    pub(crate) fn write_last_checkpoint(&mut self, now: Time, done: &mut Done<Storage>) {
+        let has_checkpoints = self.core.config.ftl.persistence.is_some_and(|with| with.checkpoint_every_bands > 0);
+        let (version, bands) = (self.contents.store.next_version, self.core.ftl.bands_since_checkpoint());
+        let knows_all = self.contents.checkpoint.knows_all(version, bands);
+        if !has_checkpoints || !self.contents.store.media.is_volatile() || self.core.phase.is_halted() {
+            return;
+        }
+        if knows_all && !self.core.ftl.writes_checkpoint() {
+            return;
+        }
+        // One that is being written knows nothing of what was written last.
+        self.give_up_checkpoint(now);
+        if !self.may_begin_checkpoint() {
+            return;
+        }
+        self.begin_checkpoint(now);
+        while self.core.ftl.writes_checkpoint() && !self.core.phase.is_halted() {
+            let before = self.core.ftl.parts_handed_out();
+            self.write_parts(now);
+            self.finish_own_work(done);
+            self.sync_rest(now, done);
+            if !self.core.ftl.finish_checkpoint() && self.core.ftl.parts_handed_out() == before {
+                self.give_up_checkpoint(now);
+            }
+        }
+        self.erase_stale(now);
+        self.finish_own_work(done);
     }
 
     /// Something of the checkpoint can't be programmed.

@@ -133,6 +133,7 @@ impl Card<Storage> {
             // With capacitors, as when power fails: room is made for what is owed, where any can be.
             self.drain(now);
             self.finish_own_work(done);
+            self.write_last_checkpoint(now, done);
             if !self.contents.holes.are_owed() && self.contents.failed.is_empty() && !self.core.phase.is_halted() {
                 self.write_last_headers();
             }
@@ -153,7 +154,7 @@ impl Card<Storage> {
         self.durable_up_to(as_of);
     }
 
-    fn finish_own_work(&mut self, done: &mut Done<Storage>) {
+    pub(crate) fn finish_own_work(&mut self, done: &mut Done<Storage>) {
         use device::Device;
         while self.core.dies.in_flight() > 0 || self.core.relocations.on_their_way() > 0 {
             let next = self.next_event();

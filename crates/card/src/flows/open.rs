@@ -3,6 +3,7 @@
 use crate::CardConfig;
 use crate::card::{Card, Done};
 use crate::contents::Storage;
+use crate::contents::checkpoint::CheckpointInFlight;
 use crate::contents::holes::Holes;
 use crate::contents::log::Log;
 use crate::contents::rescue::Rescue;
@@ -12,7 +13,7 @@ use crate::core::Core;
 use crate::core::phase::Lifecycle;
 use format::{CardId, ModuleHeader, ModuleId, Role, Slot, SlotState};
 use ftl::recover::{self, AssembleError, Logged, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
-use ftl::{FoundBlock, Ftl, FtlError, Lba};
+use ftl::{FoundBlock, Ftl, FtlError, Lba, StreamId};
 use media::RequestData;
 use media::{Flash, LogArea, Media, MediaError, Medium, Shape, persist};
 
@@ -210,6 +211,10 @@ impl Card<Storage> {
         card.restore_totals();
         card.begin_patrol(true);
         card.owe_since_start(found.owed_segments);
+        if found.by_checkpoint {
+            let bands = card.core.ftl.bands_since_checkpoint();
+            card.contents.checkpoint = CheckpointInFlight::found(found.next_version, bands);
+        }
         for logical in found.to_rebuild {
             card.rebuild_all_of(logical);
         }
@@ -316,7 +321,15 @@ struct Found {
     next_log_sequence: u64,
     /// Segments whose holes only a checkpoint tells of.
     owed_segments: Vec<u32>,
+    /// A checkpoint was found, and knew nearly all bands: no more were read than the open ones and its own.
+    by_checkpoint: bool,
     report: ScanReport,
+}
+
+/// A checkpoint was found, and knew nearly all bands.
+fn is_short(found: &recover::Found) -> bool {
+    let read = (found.report.bands_by_summary + found.report.bands_scanned) as usize;
+    !found.checkpoint_bands.is_empty() && read <= found.checkpoint_bands.len() + StreamId::ALL.len()
 }
 
 fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u64) -> Result<Found, OpenError> {
@@ -394,6 +407,7 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
     let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
     let to_rebuild =
         (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
+    let by_checkpoint = is_short(&found);
     Ok(Found {
         ftl,
         headers,
@@ -404,6 +418,7 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
         logged: found.logged,
         next_log_sequence: found.next_log_sequence,
         owed_segments: found.owed_segments,
+        by_checkpoint,
         report: found.report,
     })
 }

@@ -3,7 +3,8 @@
 //! A record of the log is a copy of its sectors, with their versions. The rule of the newest version applies to it as to
 //! copies in stripes: a sector of the log counts if its version is higher than that of every copy in a stripe, or if the
 //! copy in a stripe of the same version can't be read. So it makes no difference how often a record is replayed, and
-//! none whether it was still needed.
+//! none whether it was still needed. A checkpoint knows no versions, but it knows all that was written before it: what was
+//! logged before does not count beside it.
 //!
 //! A record that is torn has no effect: no flush was answered for it. But a record that a later one names as needed was
 //! answered, and if neither of its copies can be read the card does not start: it is not known which sectors it held.

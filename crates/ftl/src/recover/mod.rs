@@ -144,7 +144,11 @@
 //! named at T are written to lists before the card serves ([`Found::owed_segments`]): if the checkpoint is damaged
 //! later, the sectors that these holes removed must not come back.
 //!
-//! Media with a volatile cache lose any subset of what was not synced, so recovery does not use checkpoints there.
+//! Media with a volatile cache lose any subset of what was not synced. All that a checkpoint points to, and all stripes
+//! of known bands, were synced before part 0 was programmed, and a known band is erased only when what made its sectors
+//! stale is synced too. So the rules hold there as well; only bands that are not known are read in full, for their
+//! summaries prove nothing. A sector of the log with a version below `V` adds nothing: it was in a stripe at T, or was made
+//! stale by what the checkpoint knows.
 
 mod assemble;
 mod assemble_error;

@@ -21,8 +21,7 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
     let shape = *media.shape();
     check_geometry(card, &shape)?;
     let mut reader = Reader::new(media, card);
-    // A volatile medium may lose earlier programs and keep later ones, so checkpoints prove nothing there.
-    if card.use_checkpoints && card.use_summaries && !reader.media.is_volatile() {
+    if card.use_checkpoints && card.use_summaries {
         let mut identified = Vec::with_capacity(card.bands as usize);
         let loaded = Loaded::find(&mut reader, &shape, &mut identified)?;
         let mut scan = Scan::new(reader, loaded, identified);
@@ -181,7 +180,14 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             return Err(ScanError::LogRecord { sequence });
         }
         self.next_log_sequence = log.next_sequence;
-        self.newest.take_log(log.sectors);
+        let mut logged = log.sectors;
+        if let Some(loaded) = &self.loaded
+            && !planted(Canary::LogOverCheckpoint)
+        {
+            // What was logged before the checkpoint is in its map, or was made stale by what is.
+            logged.retain(|_, logged| logged.version >= loaded.version_start());
+        }
+        self.newest.take_log(logged);
         let Scan { reader, newest, bands, units, loaded, .. } = self;
         self.owed_segments = apply_holes(reader, newest, bands, units, loaded.as_mut())?;
         if self.loaded.as_ref().is_some_and(|loaded| !loaded.missing.is_empty()) {
