@@ -38,8 +38,8 @@ const MAX_IN_KERNEL: usize = 2 * QUEUE_ENTRIES as usize;
 const MAX_RUN_BYTES: usize = 1 << 20;
 /// The highest number of writes in a run.
 const MAX_RUN_PIECES: usize = 256;
-/// Ended requests are taken so many at once, or a quarter of those in flight if that is more. Whoever asked for them goes
-/// on while the rest is taken: a device would be idle until all of its queue was looked at.
+/// Ended requests are taken so many at once, or a quarter of those in flight if that is more. The caller goes on with
+/// them while the rest is taken: a device would be idle until all of its queue was looked at.
 const MIN_REAPED: usize = 4;
 /// The alignment of requests where the kernel reports none.
 const USUAL_ALIGN_BYTES: u32 = 512;

@@ -49,9 +49,11 @@ impl Card<Storage> {
         self.write_parts(now);
     }
 
-    /// One that is written before the start is over makes bands stale, whose erases the start would wait for.
+    /// A checkpoint stands for all that was logged before it. So none begins on a medium with a log while the start may have
+    /// found sectors in the log that are in no stripe yet.
     fn may_begin_checkpoint(&self) -> bool {
-        self.core.phase.start_is_over()
+        let is_placed = self.core.phase.start_is_over() || !self.contents.store.media.is_volatile();
+        is_placed
             && !self.contents.failed.has_displaced()
             && !self.core.ftl.must_empty()
             && self.contents.holes.owed_since_start().is_none()
@@ -72,8 +74,8 @@ impl Card<Storage> {
         }
     }
 
-    /// Writes a checkpoint of all that there is, so that the next start of a card on drives need not read them. What is
-    /// missing for that, room or a die, makes the next start longer.
+    /// Writes a checkpoint of all that there is, so that the next start of a card on drives need not read them. If
+    /// room or a die is missing for that, the next start is longer.
     pub(crate) fn write_last_checkpoint(&mut self, now: Time, done: &mut Done<Storage>) {
         let has_checkpoints = self.core.config.ftl.persistence.is_some_and(|with| with.checkpoint_every_bands > 0);
         let (version, bands) = (self.contents.store.next_version, self.core.ftl.bands_since_checkpoint());

@@ -436,7 +436,7 @@ fn a_card_on_volatile_media_starts_by_its_checkpoint_after_an_orderly_end_and_af
     assert!(report.bands_scanned <= 5, "{report:?}: the open bands, and those of the checkpoint");
     let mut host = Host::start(config, media, now);
     holds(&mut host, written);
-    // What is written after the checkpoint is found beside it.
+    // Writes after the checkpoint are found beside it.
     let written = write(&mut host, 600..620);
     host.flush();
     let now = host.now;

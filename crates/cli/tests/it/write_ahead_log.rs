@@ -124,7 +124,7 @@ fn what_small_flushes_covered_survives_kills_and_modules_that_were_away() {
             crate::common::server::until_degraded(&card, false, &when);
         }
     }
-    assert!(records > 100 && replayed > 100, "{records} records, {replayed} sectors were replayed");
+    assert!(records > 100 && replayed > 30, "{records} records, {replayed} sectors were replayed");
     server.end();
     let (_server, mut client) = serve(&card);
     assert_eq!(log_of(&card)["replayed_sectors"], 0, "an orderly end leaves nothing in the log only");

@@ -184,7 +184,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         if let Some(loaded) = &self.loaded
             && !planted(Canary::LogOverCheckpoint)
         {
-            // What was logged before the checkpoint is in its map, or was made stale by what is.
+            // The checkpoint's map has all that was logged before it, or something newer.
             logged.retain(|_, logged| logged.version >= loaded.version_start());
         }
         self.newest.take_log(logged);
