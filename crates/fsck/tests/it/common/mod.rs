@@ -60,9 +60,9 @@ pub fn rebuilt(seed: u64, volatile_cache: bool) -> CardUnderTest {
     let mut bench = Bench::new(CardUnderTest::new(tiny(Kind::Unprotected), physics, 1), Bounds::default());
     play(&mut bench, 300, seed);
     bench.subject.pull(1).unwrap();
-    play(&mut bench, 20, seed + 1);
+    play(&mut bench, 5, seed + 1);
     bench.subject.insert(1, What::Blank).unwrap();
-    play(&mut bench, 20, seed + 2);
+    play(&mut bench, 60, seed + 2);
     rest(&mut bench);
     bench.subject
 }
