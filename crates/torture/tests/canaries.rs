@@ -99,7 +99,7 @@ fn hint(canary: Canary) -> Hint {
             situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
         }
         Canary::LogOverNewer => logged(&[0]),
-        Canary::LogOverCheckpoint => logged(&[4]),
+        Canary::LogOverCheckpoint => logged(&[2]),
         Canary::LogTornBelieved => logged(&[4]),
         Canary::LogReleasedEarly => logged(&[1]),
         Canary::LogOfStaleModule => turns(&[7]),
