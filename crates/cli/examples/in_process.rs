@@ -114,8 +114,9 @@ struct InFlight {
 struct Client {
     port: Port,
     rings: Arc<Rings>,
-    /// Becomes readable when the medium has done something: while this client waits, it hears the medium itself.
-    medium: Option<OwnedFd>,
+    /// Of each shard: becomes readable when the medium has done something. While this client waits, it hears the medium
+    /// itself.
+    media: Vec<OwnedFd>,
     payload: Vec<u8>,
     rng: device::Rng,
     size_bytes: u64,
@@ -126,30 +127,29 @@ impl Client {
         let rings = Arc::new(Rings(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?));
         let bell: Arc<dyn Bell> = Arc::clone(&rings) as _;
         let mut port = live.port(bell);
-        let medium = port.listen();
+        let media = port.listen();
         let mut rng = device::Rng::stream(1, "in-process");
         let payload = (0..PAYLOAD_BYTES / 8).flat_map(|_| rng.bits().to_le_bytes()).collect();
-        Ok(Client { port, rings, medium, payload, rng, size_bytes: live.size_bytes() })
+        Ok(Client { port, rings, media, payload, rng, size_bytes: live.size_bytes() })
     }
 
     /// Waits until there are replies, or until the medium has done something.
     fn wait(&mut self, replies: &mut Vec<Reply>) -> std::io::Result<()> {
-        let heard = self.medium.as_ref().filter(|_| self.port.hears());
+        let heard: Vec<usize> = (0..self.media.len()).filter(|shard| self.port.hears(*shard)).collect();
         let mut fds = vec![PollFd::new(&self.rings.0, PollFlags::IN)];
-        fds.extend(heard.map(|medium| PollFd::new(medium, PollFlags::IN)));
+        fds.extend(heard.iter().map(|shard| PollFd::new(&self.media[*shard], PollFlags::IN)));
         while let Err(error) = poll(&mut fds, None) {
             if error != rustix::io::Errno::INTR {
                 return Err(error.into());
             }
         }
-        let is_readable = |fd: Option<&PollFd>| fd.is_some_and(|fd| fd.revents().contains(PollFlags::IN));
-        let (rung, ended) = (is_readable(fds.first()), is_readable(fds.get(1)));
-        if rung {
+        let is_readable: Vec<bool> = fds.iter().map(|fd| fd.revents().contains(PollFlags::IN)).collect();
+        if is_readable[0] {
             rustix::io::read(&self.rings.0, &mut [0u8; 8])?;
             self.port.replies(replies);
         }
-        if ended {
-            self.port.hear(replies);
+        for (shard, _) in heard.into_iter().zip(&is_readable[1..]).filter(|(_, is_readable)| **is_readable) {
+            self.port.hear(shard, replies);
         }
         Ok(())
     }

@@ -1,13 +1,17 @@
 //! A card in a folder: what it was made from, and where its modules are.
 
-use crate::error::{CardFailure, DescriptionError, Failure, StreamFailure};
+use crate::error::{CardFailure, DescriptionError, Failure, ServeFailure, StreamFailure};
 use crate::module_places;
+use crate::shards::usual_shards;
 use card::CardConfig;
+use device::SECTOR_BYTES;
 use files::{Files, Options};
 use format::CardId;
-use live::{Live, Start, Timing, on_files};
+use live::{CHUNK_BYTES, Live, Start, Timing, on_files};
+use media::Medium;
 use profile::Profile;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,11 +30,22 @@ struct Description {
     /// The name of the profile.
     name: String,
     user_bytes: u64,
+    /// The shards that the card is divided over.
+    #[serde(default = "one_shard", skip_serializing_if = "is_one_shard")]
+    shards: u32,
     settings: Vec<String>,
     /// By slot; relative to the folder.
     modules: Vec<PathBuf>,
     /// Text of the profile.
     profile: String,
+}
+
+fn one_shard() -> u32 {
+    1
+}
+
+fn is_one_shard(shards: &u32) -> bool {
+    *shards == one_shard()
 }
 
 /// A card in a folder.
@@ -39,7 +54,11 @@ pub struct CardDir {
     pub dir: PathBuf,
     /// The profile that the card was made from.
     pub profile: Profile,
-    /// The configuration that lies on the modules.
+    /// Bytes that a host sees.
+    pub user_bytes: u64,
+    /// The number of shards that the card is divided over.
+    pub shards: u32,
+    /// The configuration that lies on the modules, of each shard.
     pub config: CardConfig,
     /// Files or devices of its modules, by slot.
     pub modules: Vec<PathBuf>,
@@ -89,10 +108,30 @@ pub struct New<'a> {
     pub settings: &'a [String],
     /// Bytes that a host sees; `None`: as many as the card has.
     pub user_bytes: Option<u64>,
+    /// The shards that it is divided over; `None`: as [`usual_shards`] says.
+    pub shards: Option<u32>,
     /// Devices or files for the modules, by slot; none: files in the folder.
     pub modules: &'a [PathBuf],
     /// The contents of the devices may be destroyed.
     pub overwrite: bool,
+}
+
+/// The size of a card, and the configuration of each of its shards.
+pub fn divided(profile: &Profile, user_bytes: Option<u64>, shards: u32) -> Result<(u64, CardConfig), Failure> {
+    if shards == 1 {
+        let config = on_files(&profile.with_contents(user_bytes)?);
+        return Ok((config.ftl.user_sectors * SECTOR_BYTES, config));
+    }
+    let user_bytes = match user_bytes {
+        Some(bytes) => bytes.next_multiple_of(SECTOR_BYTES),
+        None => profile.with_contents(None)?.ftl.user_sectors * SECTOR_BYTES,
+    };
+    let most = user_bytes / CHUNK_BYTES;
+    if u64::from(shards) > most {
+        return Err(ServeFailure::TooManyShards { shards, most }.into());
+    }
+    let config = profile.with_contents(Some(Live::shard_bytes(user_bytes, shards)))?;
+    Ok((user_bytes, on_files(&config)))
 }
 
 /// Is it the folder of a card?
@@ -133,7 +172,12 @@ impl CardDir {
         for setting in new.settings {
             profile.set(setting)?;
         }
-        let config = on_files(&profile.with_contents(new.user_bytes)?);
+        let shards = match (new.shards, new.user_bytes) {
+            (Some(shards), _) => shards,
+            (None, Some(bytes)) => usual_shards(bytes),
+            (None, None) => usual_shards(divided(&profile, None, 1)?.0),
+        };
+        let (user_bytes, config) = divided(&profile, new.user_bytes, shards)?;
         let shape = card::shape(&config);
         let modules: Vec<PathBuf> = match new.modules {
             [] => (0..shape.modules).map(|slot| format!("module-{slot:02}").into()).collect(),
@@ -144,7 +188,7 @@ impl CardDir {
         }
         let made_dir = !dir.exists();
         CardDir::make_folder(dir)?;
-        let made = CardDir { dir: dir.into(), profile, config, modules, id: new_card_id()? };
+        let made = CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, id: new_card_id()? };
         let written = made.write(new, text);
         if written.is_err() && made_dir {
             // Only if nothing else has come to lie in it.
@@ -157,12 +201,17 @@ impl CardDir {
     fn write(&self, new: &New, text: String) -> Result<u64, Failure> {
         let shape = card::shape(&self.config);
         let options = Options { overwrite: new.overwrite, ..Options::default() };
-        module_places::may_be_made(shape, &self.paths(), new.overwrite)?;
-        let files = Files::create(shape, &self.paths(), &options)?;
-        let layouts = (0..shape.modules).filter_map(|slot| files.layout(slot));
-        let module_bytes = layouts.map(|layout| layout.total_bytes()).min().unwrap_or(0);
+        module_places::may_be_made(shape, self.shards, &self.paths(), new.overwrite)?;
+        let files = Files::create_shards(shape, self.shards, &self.paths(), &options)?;
+        let layouts = (0..shape.modules).filter_map(|slot| files[0].layout(slot));
+        let module_bytes = layouts.map(|layout| layout.module_bytes()).min().unwrap_or(0);
         let named = self.dir.display().to_string();
-        let live = Live::format(media::Medium::Outside(Box::new(files)), self.start(1))
+        let media = files.into_iter().map(|files| Medium::Outside(Box::new(files)));
+        let live = match self.shards {
+            1 => media.map(|medium| Live::format(medium, self.start(1))).next().expect("a card has a shard at least"),
+            _ => Live::format_shards(media.collect(), &self.start(1), self.user_bytes),
+        };
+        let live = live
             .map_err(|source| CardFailure::Live { card: named.into(), source }.into());
         let described = live.and_then(|mut live| {
             live.shut_down();
@@ -179,7 +228,8 @@ impl CardDir {
             version: VERSION,
             id: self.id.0.iter().map(|byte| format!("{byte:02x}")).collect(),
             name: self.profile.name().into(),
-            user_bytes: self.config.ftl.user_sectors * device::SECTOR_BYTES,
+            user_bytes: self.user_bytes,
+            shards: self.shards,
             settings: new.settings.to_vec(),
             modules: self.modules.clone(),
             profile: text,
@@ -212,12 +262,16 @@ impl CardDir {
         for setting in &description.settings {
             profile.set(setting)?;
         }
-        let config = on_files(&profile.with_contents(Some(description.user_bytes))?);
+        if !(1..=live::MAX_SHARDS).contains(&description.shards) {
+            return Err(bad(DescriptionError::Shards { shards: description.shards }).into());
+        }
+        let (user_bytes, config) = divided(&profile, Some(description.user_bytes), description.shards)?;
         let slots = config.nand.geometry.modules;
         if description.modules.len() != slots as usize {
             return Err(CardFailure::ModuleCount { found: description.modules.len(), modules: slots }.into());
         }
-        Ok(CardDir { dir: dir.into(), profile, config, modules: description.modules, id })
+        let Description { shards, modules, .. } = description;
+        Ok(CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, id })
     }
 
     /// Returns the paths of the modules.
@@ -225,15 +279,16 @@ impl CardDir {
         self.modules.iter().map(|path| self.dir.join(path)).collect()
     }
 
-    /// Returns the parameters of its start.
+    /// Returns the parameters of the start of each of its shards.
     pub fn start(&self, seed: u64) -> Start {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
-    /// Its modules, to be looked at and not changed. The note gets each fault of a single module.
-    pub fn look(&self, note: impl FnMut(String)) -> Result<Files, Failure> {
-        let files = Files::look(&self.places())?;
-        say(&files, note);
+    /// The regions of its modules that a shard has, to be looked at and not changed. The note gets each fault of a single
+    /// module.
+    pub fn look(&self, shard: u32, mut note: impl FnMut(String)) -> Result<Files, Failure> {
+        let files = Files::look_shard(&self.places(), shard, self.shards)?;
+        notes(&files).into_iter().for_each(&mut note);
         Ok(files)
     }
 
@@ -244,16 +299,22 @@ impl CardDir {
     /// Starts it; `discards` tells drives which bands were erased. The note gets each fault of a single module.
     pub fn run(&self, start: Start, discards: bool, note: impl FnMut(String)) -> Result<Live, Failure> {
         module_places::are_apart(&self.paths())?;
-        let mut files = Files::open(&self.places()).map_err(module_places::why_in_use)?;
-        files.set_discards(discards);
-        say(&files, note);
-        Live::open(media::Medium::Outside(Box::new(files)), start)
-            .map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())
+        let mut files = Files::open_shards(&self.places(), self.shards).map_err(module_places::why_in_use)?;
+        files.iter_mut().for_each(|files| files.set_discards(discards));
+        // Most are true of the module in all shards.
+        let said: BTreeSet<String> = files.iter().flat_map(notes).collect();
+        said.into_iter().for_each(note);
+        let media = files.into_iter().map(|files| Medium::Outside(Box::new(files)));
+        let live = match self.shards {
+            1 => media.map(|medium| Live::open(medium, start.clone())).next().expect("a card has a shard at least"),
+            _ => Live::open_shards(media.collect(), &start, self.user_bytes),
+        };
+        live.map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())
     }
 }
 
-fn say(files: &Files, mut note: impl FnMut(String)) {
-    files.notes().iter().for_each(|found| note(format!("slot {}: {}", found.slot, found.text)));
+fn notes(files: &Files) -> Vec<String> {
+    files.notes().iter().map(|found| format!("slot {}: {}", found.slot, found.text)).collect()
 }
 
 fn parse_id(text: &str) -> Option<CardId> {

@@ -33,9 +33,10 @@ fn make(
     array: Option<&Array>,
 ) -> Result<ExitCode, Failure> {
     let settings = &args.settings;
-    let new = New { source, settings, user_bytes, modules: &args.modules, overwrite: args.destroy_data };
+    let shards = array.map(|array| array.shards).or(args.shards);
+    let new = New { source, settings, user_bytes, shards, modules: &args.modules, overwrite: args.destroy_data };
     let (made, module_bytes) = CardDir::create(&args.dir, &new)?;
-    let user_bytes = made.config.ftl.user_sectors * SECTOR_BYTES;
+    let user_bytes = made.user_bytes;
     let paths: Vec<String> = made.paths().iter().map(|path| path.display().to_string()).collect();
     if args.json {
         let mut result = json!({
@@ -44,6 +45,7 @@ fn make(
             "user_bytes": user_bytes,
             "modules": paths,
             "module_bytes": module_bytes,
+            "shards": made.shards,
         });
         if let Some(array) = array {
             result["array"] = json_of(array, &made);
@@ -55,6 +57,9 @@ fn make(
     table.row(["card", made.profile.title()]);
     table.row(["a host sees", &capacity(user_bytes)]);
     table.row(["modules", &format!("{} of {}", paths.len(), capacity(module_bytes))]);
+    if made.shards > 1 {
+        table.row(["shards", &made.shards.to_string()]);
+    }
     if array.is_some() {
         let unit = io_size(made.config.nand.geometry.page_bytes.into());
         table.row(["units", &format!("{unit}, a stripe over {} modules", made.config.ftl.stripe_width)]);
@@ -68,7 +73,7 @@ fn make(
 }
 
 fn buffer_bytes(made: &CardDir) -> u64 {
-    u64::from(made.config.buffer_sectors) * SECTOR_BYTES
+    u64::from(made.config.buffer_sectors) * u64::from(made.shards) * SECTOR_BYTES
 }
 
 /// The sweep of an array, and what a person should know of its drives.

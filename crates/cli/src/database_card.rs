@@ -68,8 +68,7 @@ fn in_files(args: &ReviewArgs) -> Result<What, Failure> {
     let dir = Path::new(&args.target);
     let card = CardDir::open(dir)?;
     let path = std::path::absolute(dir).map_err(|source| StreamFailure::Unreadable { path: dir.into(), source })?;
-    let bytes = card.config.ftl.user_sectors * device::SECTOR_BYTES;
-    served(args, card.profile, bytes, vec![path.into()])
+    served(args, card.profile, card.user_bytes, vec![path.into()])
 }
 
 fn in_memory(args: &ReviewArgs) -> Result<What, Failure> {

@@ -5,15 +5,15 @@
 
 use crate::args::CreateArgs;
 use crate::cancel;
-use crate::card_dir::CardDir;
+use crate::card_dir::{CardDir, divided};
 use crate::error::{CardFailure, DeviceFailure, Failure};
 use crate::module_places::{MIN_MODULES, may_be_made};
 use crate::progress::Watch;
+use crate::shards::usual_shards;
 use card::CardConfig;
 use drive::sweep::{Choice, SweepPlan, Swept, UnitSize, choose, stripe_width, sweep};
 use drive::{Drive, DriveError, DriveOptions};
 use files::{Files, Layout};
-use live::on_files;
 use profile::{DriveArray, MeasuredArray, Profile, parse_bytes};
 use results::words::{duration, three_digits};
 use std::os::unix::fs::FileTypeExt;
@@ -44,6 +44,8 @@ pub struct Array {
     pub text: String,
     /// Bytes that a host sees.
     pub user_bytes: u64,
+    /// The number of shards that the card is divided over.
+    pub shards: u32,
     /// Figures of the drives; `None`: nobody wanted them measured.
     pub measured: Option<Measured>,
     /// A device whose size all modules have, because the others are larger.
@@ -92,6 +94,7 @@ struct Places<'a> {
     align_bytes: u32,
     /// The size of each device; `None` of a file.
     sizes_bytes: Vec<Option<u64>>,
+    shards: u32,
 }
 
 impl<'a> Places<'a> {
@@ -105,7 +108,10 @@ impl<'a> Places<'a> {
             let is_device = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
             sizes_bytes.push(if is_device { Some(identify::block_device(path)?.size_bytes) } else { None });
         }
-        Ok(Places { args, paths, align_bytes, sizes_bytes })
+        let all_bytes = sizes_bytes.iter().copied().sum::<Option<u64>>();
+        let about_bytes = args.size.map(|size| size.0).or(all_bytes).ok_or(CardFailure::NoSize)?;
+        let shards = args.shards.unwrap_or_else(|| usual_shards(about_bytes));
+        Ok(Places { args, paths, align_bytes, sizes_bytes, shards })
     }
 
     fn modules(&self) -> u32 {
@@ -131,19 +137,20 @@ impl<'a> Places<'a> {
 
     fn layout(&self, config: &CardConfig) -> Result<Layout, Failure> {
         let shape = card::shape(config);
-        Ok(Layout::least(&shape, self.align_bytes).ok_or(files::FilesError::BadShape { shape })?)
+        let layout = Layout::least(&shape, self.align_bytes).and_then(|layout| layout.of_shard(0, self.shards));
+        Ok(layout.ok_or(files::FilesError::BadShape { shape })?)
     }
 
     /// The bytes that a host sees of a card, and its configuration.
     fn sized(&self, profile: &Profile) -> Result<(u64, CardConfig), Failure> {
-        let with = |user_bytes| Ok::<_, Failure>(on_files(&profile.with_contents(Some(user_bytes))?));
+        let with = |user_bytes| Ok::<_, Failure>(divided(profile, Some(user_bytes), self.shards)?.1);
         let user_bytes = match (self.args.size, self.least_bytes()) {
             (Some(size), _) => size.0,
             (None, None) => return Err(CardFailure::NoSize.into()),
             (None, Some(least_bytes)) => {
                 let fits = |user_bytes| {
                     let layout = with(user_bytes).and_then(|config| self.layout(&config));
-                    layout.is_ok_and(|layout| layout.total_bytes() <= least_bytes)
+                    layout.is_ok_and(|layout| layout.module_bytes() <= least_bytes)
                 };
                 largest(least_bytes.saturating_mul(self.modules().into()), fits)
             }
@@ -202,16 +209,17 @@ pub fn prepare(args: &CreateArgs) -> Result<(Array, Option<MadeFolder<'_>>), Fai
         if shape.modules != modules {
             return Err(CardFailure::ModuleCount { found: modules as usize, modules: shape.modules }.into());
         }
-        may_be_made(shape, &places.paths, args.destroy_data)?;
+        may_be_made(shape, places.shards, &places.paths, args.destroy_data)?;
         let layout = places.layout(&config)?;
-        module_bytes = module_bytes.min(layout.total_bytes());
+        module_bytes = module_bytes.min(layout.module_bytes());
         units.push(UnitSize { payload_bytes: unit_bytes, medium_bytes: layout.unit_bytes() as u32 });
     }
     let measured = if args.quick { None } else { Some(measure(&places, units.clone(), module_bytes)?) };
     let unit_bytes = measured.as_ref().map_or(units[0].payload_bytes, |measured| measured.choice.unit_bytes);
     let (text, profile) = places.profile(unit_bytes, measured.as_ref().map(Measured::numbers))?;
     let (user_bytes, _) = places.sized(&profile)?;
-    Ok((Array { text, user_bytes, measured, smallest: places.smallest() }, folder))
+    let (shards, smallest) = (places.shards, places.smallest());
+    Ok((Array { text, user_bytes, shards, measured, smallest }, folder))
 }
 
 /// Files at the paths of modules that goes when they have been measured.

@@ -17,7 +17,7 @@ const SCHEMA: u32 = 1;
 
 pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
     let found = match card_dir::is_card(&args.card) {
-        true => look(args, CardDir::open(&args.card)?.look(|note| eprintln!("flashrig: {note}"))?),
+        true => look(args, CardDir::open(&args.card)?.look(0, |note| eprintln!("flashrig: {note}"))?),
         false => look(args, Source::of(&args.card).open()?),
     };
     let (key, value, text, is_good) = found.map_err(|source| MediaFailure::Fsck { card: args.card.clone(), source })?;

@@ -36,6 +36,7 @@ mod review_target;
 mod run_cmd;
 mod run_result;
 mod serve_cmd;
+mod shards;
 mod show_cmd;
 mod table;
 mod top;

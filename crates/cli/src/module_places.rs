@@ -75,7 +75,7 @@ fn apart(paths: &[PathBuf], places: &[Place]) -> Result<(), Failure> {
 
 /// Refuses all that must not become a module, before any of it is written: places that are named twice, devices that
 /// are in use or hold something, files that are there, and places that are too small.
-pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(), Failure> {
+pub fn may_be_made(shape: Shape, shards: u32, paths: &[PathBuf], overwrite: bool) -> Result<(), Failure> {
     if (2..MIN_MODULES).contains(&shape.modules) {
         return Err(CardFailure::TooFewModules { modules: shape.modules, least: MIN_MODULES }.into());
     }
@@ -89,7 +89,7 @@ pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(
                 // The reasons against it come before the question for permission, as in a review.
                 permits.push(identify::may_be_overwritten(identity)?);
                 given_away(path, identity, overwrite)?;
-                let bytes = Files::module_bytes(shape, path)?;
+                let bytes = Files::module_bytes(shape, shards, path)?;
                 if identity.size_bytes < bytes {
                     let size_bytes = identity.size_bytes;
                     return Err(CardFailure::TooSmall { path: path.clone(), size_bytes, bytes }.into());
@@ -101,7 +101,7 @@ pub fn may_be_made(shape: Shape, paths: &[PathBuf], overwrite: bool) -> Result<(
             Place::File(..) => return Err(FilesError::Exists { path: path.clone() }.into()),
             Place::Future(file_system, ..) => {
                 let bytes = needed.entry(*file_system).or_default();
-                *bytes = bytes.saturating_add(Files::module_bytes(shape, path)?);
+                *bytes = bytes.saturating_add(Files::module_bytes(shape, shards, path)?);
                 if free_bytes(path).is_some_and(|free| free < *bytes) {
                     return Err(FilesError::NoRoom { path: path.clone(), bytes: *bytes }.into());
                 }

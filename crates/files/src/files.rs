@@ -57,6 +57,8 @@ pub struct Files {
     pub(crate) headers: BTreeMap<(u32, u32), BegunHeader>,
     /// Writes of logs that were begun, by slot.
     pub(crate) logs: BTreeMap<u32, BegunLog>,
+    /// The number of the shard whose regions of the modules these are, and the number of shards.
+    pub(crate) shard: (u32, u32),
     /// The size of each module's log area; 0: the card's modules have none.
     pub(crate) log_bytes: u64,
     /// Ends of changes of the table that a call waits for, by ticket.
@@ -132,8 +134,8 @@ fn whole(result: i32, len: usize) -> Result<(), MediaError> {
 }
 
 impl Files {
-    /// A card without modules.
-    pub(crate) fn empty(shape: Shape, disks: Box<dyn Disks>) -> Files {
+    /// A card, or a shard of one, without modules.
+    pub(crate) fn empty(shape: Shape, shard: (u32, u32), disks: Box<dyn Disks>) -> Files {
         let slot = |_| Slot { dies: (0..shape.dies_per_module).map(|_| Die::Idle).collect(), ..Slot::default() };
         Files {
             shape,
@@ -147,6 +149,7 @@ impl Files {
             sector_reads: BTreeMap::new(),
             headers: BTreeMap::new(),
             logs: BTreeMap::new(),
+            shard,
             log_bytes: layout::best_log_bytes(&shape),
             changed: BTreeMap::new(),
             tickets: 0,
@@ -155,6 +158,11 @@ impl Files {
             read_only: false,
             discards: true,
         }
+    }
+
+    /// The number of the shard whose regions of the modules these are, and the number of shards.
+    pub fn shard(&self) -> (u32, u32) {
+        self.shard
     }
 
     /// Remarks for people about the files.

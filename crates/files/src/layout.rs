@@ -13,6 +13,9 @@
 //!   last but 1        the card's header, copy 1
 //!   last page         superblock, copy 1
 //! ```
+//!
+//! The modules of a card that is divided over shards have such a region for each shard, one after the other and all of
+//! one size.
 
 use crate::frame;
 use crate::sizes::{PAGE_BYTES, SECTOR_BYTES};
@@ -31,6 +34,8 @@ const MAX_PAYLOAD_BYTES: u32 = 4096;
 const MAX_UNIT_SECTORS: u32 = 64;
 /// The highest number of modules of a card.
 const MAX_MODULES: u32 = 64;
+/// The highest number of shards of a card.
+pub(crate) const MAX_SHARDS: u32 = 64;
 /// The size of the largest module, so that offsets stay far from overflowing.
 const MAX_BYTES: u64 = 1 << 60;
 
@@ -60,10 +65,12 @@ pub(crate) fn best_log_bytes(shape: &Shape) -> u64 {
     if part < MIN_LOG_BYTES { 0 } else { part.min(MAX_LOG_BYTES) / PAGE_BYTES * PAGE_BYTES }
 }
 
-/// The division of a module's file, with the offset of each part.
+/// The division of a module's file, with the offset of each part, as one shard of the card has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     shape: Shape,
+    shard: u32,
+    shards: u32,
     align_bytes: u32,
     unit_bytes: u64,
     table_pages: u64,
@@ -107,7 +114,25 @@ impl Layout {
             .checked_add((FRONT_PAGES + BACK_PAGES + COPIES as u64 * table_pages) * PAGE_BYTES)?;
         let total_bytes = if total_bytes == 0 { min_bytes } else { total_bytes / PAGE_BYTES * PAGE_BYTES };
         let fits = (min_bytes..=MAX_BYTES).contains(&total_bytes);
-        fits.then_some(Layout { shape: *shape, align_bytes, unit_bytes, table_pages, units, log_bytes, total_bytes })
+        fits.then_some(Layout {
+            shape: *shape,
+            shard: 0,
+            shards: 1,
+            align_bytes,
+            unit_bytes,
+            table_pages,
+            units,
+            log_bytes,
+            total_bytes,
+        })
+    }
+
+    /// The same for a shard of a card that has so many: its region begins behind those of the shards before it. `None` if
+    /// there can be no such module.
+    pub fn of_shard(self, shard: u32, shards: u32) -> Option<Layout> {
+        let is_legal = shard < shards && shards <= MAX_SHARDS;
+        let fits = self.total_bytes.checked_mul(shards.into()).is_some_and(|bytes| bytes <= MAX_BYTES);
+        (is_legal && fits).then_some(Layout { shard, shards, ..self })
     }
 
     /// The smallest layout of a new module on a disk that takes multiples of `min_bytes`, which divides a page. `None` if
@@ -131,9 +156,23 @@ impl Layout {
         self.align_bytes
     }
 
-    /// The size of the module in its file.
+    /// The number of the shard, and the number of shards.
+    pub fn shard(&self) -> (u32, u32) {
+        (self.shard, self.shards)
+    }
+
+    /// The size of the shard's region of the module.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
+    }
+
+    /// The size of the module in its file: of the regions of all shards.
+    pub fn module_bytes(&self) -> u64 {
+        self.total_bytes * u64::from(self.shards)
+    }
+
+    fn start(&self) -> u64 {
+        self.total_bytes * u64::from(self.shard)
     }
 
     /// The size of a unit in the file.
@@ -167,7 +206,7 @@ impl Layout {
     }
 
     fn page(&self, copy: usize, front: u64, back: u64) -> u64 {
-        if copy == 0 { front * PAGE_BYTES } else { self.total_bytes - back * PAGE_BYTES }
+        self.start() + if copy == 0 { front * PAGE_BYTES } else { self.total_bytes - back * PAGE_BYTES }
     }
 
     /// The offset of a copy of the superblock.
@@ -220,7 +259,7 @@ impl Layout {
 
     /// The offset of the unit with this number.
     pub fn unit_offset(&self, unit: u64) -> u64 {
-        (FRONT_PAGES + self.table_pages) * PAGE_BYTES + unit * self.unit_bytes
+        self.start() + (FRONT_PAGES + self.table_pages) * PAGE_BYTES + unit * self.unit_bytes
     }
 }
 
@@ -241,30 +280,34 @@ mod tests {
 
     #[test]
     fn nothing_overlaps_and_all_is_aligned() {
-        for (align, payload_bytes, slack) in [(512, 4096, 0), (4096, 4096, 0), (1024, 100, 0), (512, 16, 1 << 20)] {
+        let cases = [(512, 4096, 0, 1), (4096, 4096, 0, 3), (1024, 100, 0, 1), (512, 16, 1 << 20, 2)];
+        for (align, payload_bytes, slack, shards) in cases {
             let shape = Shape { payload_bytes, ..SHAPE };
             let least = Layout::with_log(&shape, align, 0, 64 << 10).unwrap().total_bytes();
-            let layout = Layout::with_log(&shape, align, least + slack, 64 << 10).unwrap();
+            let whole = Layout::with_log(&shape, align, least + slack, 64 << 10).unwrap();
             let mut taken = BTreeMap::new();
             let mut take = |offset: u64, bytes: u64| {
                 assert_eq!(offset % u64::from(align), 0);
                 assert!(taken.insert(offset, bytes).is_none());
             };
-            for copy in 0..COPIES {
-                take(layout.superblock(copy), PAGE_BYTES);
-                take(layout.header(copy), PAGE_BYTES);
-                take(layout.record(copy), PAGE_BYTES);
-                (0..layout.table_pages()).for_each(|page| take(layout.table(copy, page), PAGE_BYTES));
+            for shard in 0..shards {
+                let layout = whole.of_shard(shard, shards).unwrap();
+                for copy in 0..COPIES {
+                    take(layout.superblock(copy), PAGE_BYTES);
+                    take(layout.header(copy), PAGE_BYTES);
+                    take(layout.record(copy), PAGE_BYTES);
+                    (0..layout.table_pages()).for_each(|page| take(layout.table(copy, page), PAGE_BYTES));
+                }
+                (0..layout.units()).for_each(|unit| take(layout.unit_offset(unit), layout.unit_bytes() as u64));
+                take(layout.log(), layout.log_bytes());
             }
-            (0..layout.units()).for_each(|unit| take(layout.unit_offset(unit), layout.unit_bytes() as u64));
-            take(layout.log(), layout.log_bytes());
             let mut end = 0;
             for (offset, bytes) in taken {
                 assert!(offset >= end, "{offset} overlaps");
                 end = offset + bytes;
             }
-            assert_eq!(end, layout.total_bytes());
-            assert_eq!(layout.table_pages(), 300u32.div_ceil(ENTRIES_PER_PAGE as u32));
+            assert_eq!(end, whole.of_shard(0, shards).unwrap().module_bytes());
+            assert_eq!(whole.table_pages(), 300u32.div_ceil(ENTRIES_PER_PAGE as u32));
         }
     }
 
@@ -301,5 +344,7 @@ mod tests {
         assert_eq!(Layout::new(&Shape { rows_per_block: u32::MAX, blocks_per_die: 1 << 30, ..SHAPE }, 512, 0), None);
         assert_eq!(Layout::new(&SHAPE, 8192, 0), None);
         assert_eq!(Layout::new(&SHAPE, 512, 4096), None, "too short");
+        let layout = Layout::new(&SHAPE, 512, 0).unwrap();
+        assert_eq!([(1, 1), (0, 0), (0, 65)].map(|(shard, shards)| layout.of_shard(shard, shards)), [None; 3]);
     }
 }

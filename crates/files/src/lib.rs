@@ -26,6 +26,7 @@ mod error;
 mod files;
 mod frame;
 mod layout;
+mod locked;
 mod log;
 mod look;
 mod medium;

@@ -5,10 +5,11 @@ use crate::disks::{Disks, Handle, IoKind, Make, Opened};
 use crate::erase::Pages;
 use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
-use crate::layout::{COPIES, Layout, best_log_bytes};
+use crate::layout::{COPIES, Layout, MAX_SHARDS, best_log_bytes};
 use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
+use crate::locked::LockedFiles;
 use crate::ring::Ring;
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::{NoSuperblock, Superblock};
@@ -25,12 +26,18 @@ const CHUNK_BYTES: u64 = 1 << 20;
 const LEAVING_LIMIT: Duration = Duration::from_secs(5);
 
 fn ring() -> Result<Box<dyn Disks>, FilesError> {
-    let ring = Ring::new().map_err(|error| FilesError::Io {
+    Ok(rings(1)?.remove(0))
+}
+
+/// A ring for each shard. They share the files.
+fn rings(shards: u32) -> Result<Vec<Box<dyn Disks>>, FilesError> {
+    let locked = LockedFiles::default();
+    let ring = |_| Ok(Box::new(Ring::sharing(&locked)?) as Box<dyn Disks>);
+    (0..shards).map(ring).collect::<io::Result<_>>().map_err(|error| FilesError::Io {
         path: PathBuf::from("io_uring"),
         action: "ask the kernel for it (it may be switched off: sysctl kernel.io_uring_disabled)",
         error,
-    })?;
-    Ok(Box::new(ring))
+    })
 }
 
 fn io_error(path: &Path, action: &'static str, result: i32) -> FilesError {
@@ -64,10 +71,21 @@ impl Files {
         ring()?.align_bytes(path)
     }
 
-    /// The least number of bytes that a module takes at this path. Writes nothing.
-    pub fn module_bytes(shape: Shape, path: &Path) -> Result<u64, FilesError> {
+    /// As [`Files::create`], for a card that is divided over shards, each of which has this shape: the files of each shard.
+    pub fn create_shards(
+        shape: Shape,
+        shards: u32,
+        paths: &[PathBuf],
+        options: &Options,
+    ) -> Result<Vec<Files>, FilesError> {
+        Files::create_shards_on(rings(shards)?, shape, paths, options)
+    }
+
+    /// The least number of bytes that a module of a card takes at this path, whose shards have this shape. Writes nothing.
+    pub fn module_bytes(shape: Shape, shards: u32, path: &Path) -> Result<u64, FilesError> {
         let align_bytes = ring()?.align_bytes(path)?;
-        Ok(least(shape, path, align_bytes, best_log_bytes(&shape))?.total_bytes())
+        let least = least(shape, path, align_bytes, best_log_bytes(&shape))?;
+        Ok(least.of_shard(0, shards).ok_or(FilesError::BadShape { shape })?.module_bytes())
     }
 
     /// Opens the modules of a card, by slot. A slot without a file, or whose file can't be used, is empty, and
@@ -76,10 +94,20 @@ impl Files {
         Files::open_on(ring()?, paths)
     }
 
+    /// As [`Files::open`], for a card that is divided over shards: the files of each shard.
+    pub fn open_shards(paths: &[Option<PathBuf>], shards: u32) -> Result<Vec<Files>, FilesError> {
+        Files::open_shards_on(rings(shards)?, paths)
+    }
+
     /// Opens the modules of a card read-only, as the next start would find them. Operations that would write fail with
     /// [`media::MediaError::Host`].
     pub fn look(paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
-        Files::open_with(Box::new(ReadOnlyDisks::default()), paths, true)
+        Files::look_shard(paths, 0, 1)
+    }
+
+    /// As [`Files::look`], at a shard of a card that has so many.
+    pub fn look_shard(paths: &[Option<PathBuf>], shard: u32, shards: u32) -> Result<Files, FilesError> {
+        Files::open_with(Box::new(ReadOnlyDisks::default()), (shard, shards), paths, true)
     }
 
     /// As [`Files::create`], on other disks.
@@ -89,28 +117,54 @@ impl Files {
         paths: &[PathBuf],
         options: &Options,
     ) -> Result<Files, FilesError> {
+        Ok(Files::create_shards_on(vec![disks], shape, paths, options)?.remove(0))
+    }
+
+    /// As [`Files::create_shards`], on other disks, which share their files.
+    pub fn create_shards_on(
+        disks: Vec<Box<dyn Disks>>,
+        shape: Shape,
+        paths: &[PathBuf],
+        options: &Options,
+    ) -> Result<Vec<Files>, FilesError> {
         if paths.len() != shape.modules as usize {
             return Err(FilesError::Count { found: paths.len(), modules: shape.modules });
         }
-        let mut files = Files::empty(shape, disks);
+        let shards = disks.len() as u32;
+        let empty = |(shard, disks)| Files::empty(shape, (shard, shards), disks);
+        let mut all: Vec<Files> = (0..).zip(disks).map(empty).collect();
+        let first = &mut all[0];
         for (number, path) in paths.iter().enumerate() {
-            if let Err(error) = files.create_module(path, options) {
-                paths[..number].iter().for_each(|path| files.disks.unmake(path));
+            if let Err(error) = first.create_module(path, options) {
+                paths[..number].iter().for_each(|path| first.disks.unmake(path));
                 return Err(error);
             }
         }
-        for (slot, path) in (0..).zip(paths) {
-            files.insert(slot, path)?;
+        for files in &mut all {
+            for (slot, path) in (0..).zip(paths) {
+                files.insert(slot, path)?;
+            }
         }
-        Ok(files)
+        Ok(all)
     }
 
     /// As [`Files::open`], on other disks.
     pub fn open_on(disks: Box<dyn Disks>, paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
-        Files::open_with(disks, paths, false)
+        Files::open_with(disks, (0, 1), paths, false)
     }
 
-    fn open_with(disks: Box<dyn Disks>, paths: &[Option<PathBuf>], read_only: bool) -> Result<Files, FilesError> {
+    /// As [`Files::open_shards`], on other disks, which share their files.
+    pub fn open_shards_on(disks: Vec<Box<dyn Disks>>, paths: &[Option<PathBuf>]) -> Result<Vec<Files>, FilesError> {
+        let shards = disks.len() as u32;
+        (0..).zip(disks).map(|(shard, disks)| Files::open_with(disks, (shard, shards), paths, false)).collect()
+    }
+
+    fn open_with(
+        disks: Box<dyn Disks>,
+        shard: (u32, u32),
+        paths: &[Option<PathBuf>],
+        read_only: bool,
+    ) -> Result<Files, FilesError> {
         let unknown = Shape {
             modules: paths.len() as u32,
             dies_per_module: 0,
@@ -120,7 +174,7 @@ impl Files {
             payload_bytes: 0,
             rows_sharing_cells: 0,
         };
-        let mut files = Files::empty(unknown, disks);
+        let mut files = Files::empty(unknown, shard, disks);
         files.read_only = read_only;
         let (mut first_error, mut is_known) = (None, false);
         for (slot, path) in (0..).zip(paths) {
@@ -205,12 +259,16 @@ impl Files {
     pub fn create_module(&mut self, path: &Path, options: &Options) -> Result<(), FilesError> {
         let align_bytes = self.disks.align_bytes(path)?.max(options.align_bytes);
         let shape = self.shape;
-        let least = least(shape, path, align_bytes, self.log_bytes)?;
-        let made = self.disks.make(path, Make { bytes: least.total_bytes(), overwrite: options.overwrite })?;
-        let written = match Layout::with_log(&shape, least.align_bytes(), made.bytes, self.log_bytes) {
-            Some(layout) => self.write_blank(path, &made, layout),
-            None => Err(FilesError::BadShape { shape }),
-        };
+        let (_, shards) = self.shard;
+        let bad_shape = || FilesError::BadShape { shape };
+        let least = least(shape, path, align_bytes, self.log_bytes)?.of_shard(0, shards).ok_or_else(bad_shape)?;
+        let made = self.disks.make(path, Make { bytes: least.module_bytes(), overwrite: options.overwrite })?;
+        let region_bytes = made.bytes / u64::from(shards) / PAGE_BYTES * PAGE_BYTES;
+        let written = (0..shards).try_for_each(|shard| {
+            let layout = Layout::with_log(&shape, least.align_bytes(), region_bytes, self.log_bytes);
+            let layout = layout.and_then(|layout| layout.of_shard(shard, shards)).ok_or_else(bad_shape)?;
+            self.write_blank(path, &made, layout)
+        });
         self.disks.close(made.handle);
         if written.is_err() {
             self.disks.unmake(path);
@@ -222,7 +280,7 @@ impl Files {
         let file = self.disks.unique();
         // A record of the log is durable at once: its first write must not have a file system convert extents.
         let log = layout.log()..layout.log() + layout.log_bytes();
-        let whole = 0..layout.total_bytes();
+        let whole = layout.superblock(0)..layout.superblock(0) + layout.total_bytes();
         self.write_zeroes(path, made.handle, if made.is_zero { log } else { whole })?;
         let table = vec![Entry::BLANK; layout.blocks() as usize];
         for copy in 0..COPIES {
@@ -295,8 +353,8 @@ impl Files {
         let handle = opened.handle;
         let mut superblock = self.read_superblock(path, opened)?;
         let layout = superblock.layout;
-        if layout.total_bytes() > opened.bytes {
-            let (found, bytes) = (opened.bytes, layout.total_bytes());
+        if layout.module_bytes() > opened.bytes {
+            let (found, bytes) = (opened.bytes, layout.module_bytes());
             return Err(FilesError::Truncated { path: path.into(), found, bytes });
         }
         if opened.align_bytes > layout.align_bytes() {
@@ -346,24 +404,51 @@ impl Files {
         if opened.bytes < PAGE_BYTES {
             return Err(no_module(path, NoModuleReason::TooShort { bytes: opened.bytes }));
         }
-        let first = Superblock::decode(&self.read_pages(opened.handle, 0, 1));
-        let end = match &first {
-            Ok(superblock) => superblock.layout.superblock(1),
-            Err(_) => (opened.bytes / PAGE_BYTES - 1) * PAGE_BYTES,
+        let front = Superblock::decode(&self.read_pages(opened.handle, 0, 1));
+        // Any whole superblock tells where the regions lie.
+        let guide = match &front {
+            Ok(superblock) => Ok(superblock.layout),
+            // A later version may have moved the other copy.
+            Err(why @ NoSuperblock::Version(_)) => Err(*why),
+            Err(why) => self.layout_at_end(opened).map_err(|at_end| if *why == NoSuperblock::Magic { at_end } else { *why }),
         };
-        let second = match end + PAGE_BYTES <= opened.bytes {
-            true => Superblock::decode(&self.read_pages(opened.handle, end, 1)),
+        let layout = guide.map_err(|why| no_module(path, why.into()))?;
+        let ((_, found), (shard, shards)) = (layout.shard(), self.shard);
+        if found != shards {
+            return Err(FilesError::Shape { path: path.into(), field: "shards", found, card: shards });
+        }
+        let layout = layout.of_shard(shard, shards).ok_or_else(|| no_module(path, NoSuperblock::Field.into()))?;
+        let copy = |files: &mut Files, offset: u64| match offset + PAGE_BYTES <= opened.bytes {
+            true => Superblock::decode(&files.read_pages(opened.handle, offset, 1)),
             false => Err(NoSuperblock::Magic),
         };
-        match (first, second) {
+        let first = if shard == 0 { front } else { copy(self, layout.superblock(0)) };
+        let second = copy(self, layout.superblock(1));
+        let newest = match (first, second) {
             (Ok(first), Ok(second)) if first.file == second.file && first.writes < second.writes => Ok(second),
             (Ok(first), _) => Ok(first),
             (Err(NoSuperblock::Magic | NoSuperblock::Checksum), Ok(second)) => Ok(second),
-            // A later version may have moved the other copy.
-            (Err(why @ NoSuperblock::Version(_)), _) | (Err(NoSuperblock::Magic), Err(why)) | (Err(why), _) => {
-                Err(no_module(path, why.into()))
+            (Err(why @ NoSuperblock::Version(_)), _) | (Err(NoSuperblock::Magic), Err(why)) | (Err(why), _) => Err(why),
+        };
+        newest
+            .and_then(|superblock| if superblock.layout == layout { Ok(superblock) } else { Err(NoSuperblock::Field) })
+            .map_err(|why| no_module(path, why.into()))
+    }
+
+    /// The layout that the last superblock of a file tells of. Regions of equal size may leave some pages behind the last
+    /// one, less than one for each shard.
+    fn layout_at_end(&mut self, opened: &Opened) -> Result<Layout, NoSuperblock> {
+        let pages = opened.bytes / PAGE_BYTES;
+        let mut last = Err(NoSuperblock::Magic);
+        for page in (pages.saturating_sub(MAX_SHARDS.into())..pages).rev() {
+            let found = Superblock::decode(&self.read_pages(opened.handle, page * PAGE_BYTES, 1));
+            match found {
+                Ok(superblock) => return Ok(superblock.layout),
+                Err(why) if page + 1 == pages => last = Err(why),
+                Err(_) => {}
             }
         }
+        last
     }
 
     /// The table of a module, and for each page the copies that must be written again.

@@ -10,17 +10,19 @@
 
 use crate::disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 use crate::error::FilesError;
+use crate::locked::{Found, LockedFile, LockedFiles, USUAL_ALIGN_BYTES, failed, file_align, legal_align, look};
 use crate::queue::Queue;
 use crate::sizes::PAGE_BYTES;
 use io_uring::{IoUring, opcode, squeue, types};
-use rustix::fs::{FallocateFlags, FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FallocateFlags, Mode, OFlags};
 use slab::Slab;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// `RWF_DSYNC`, the flag of a write that is durable when it ends.
@@ -28,8 +30,6 @@ const DSYNC: i32 = 2;
 /// The time that a dropped ring waits for requests in flight: a few times the kernel's own limit of 30 seconds for a
 /// request to a device.
 const DRAIN_LIMIT: Duration = Duration::from_secs(120);
-/// The time that opening waits for a file that another process has.
-const LOCK_LIMIT: Duration = Duration::from_secs(1);
 /// The number of entries of the submission queue.
 const QUEUE_ENTRIES: u32 = 1024;
 /// The highest number of requests in the kernel, for which the completion queue has room. Other requests wait here.
@@ -41,8 +41,6 @@ const MAX_RUN_PIECES: usize = 256;
 /// Ended requests are taken so many at once, or a quarter of those in flight if that is more. The caller goes on with
 /// them while the rest is taken: a device would be idle until all of its queue was looked at.
 const MIN_REAPED: usize = 4;
-/// The alignment of requests where the kernel reports none.
-const USUAL_ALIGN_BYTES: u32 = 512;
 
 pub(crate) struct Ring {
     uring: Option<IoUring>,
@@ -52,6 +50,8 @@ pub(crate) struct Ring {
     /// Writes that the kernel has as one request.
     runs: Slab<Run>,
     files: Slab<Open>,
+    /// The files of all rings that share them.
+    locked: LockedFiles,
 }
 
 /// Writes to consecutive places. A unit is small, and a request costs a disk more than its bytes do.
@@ -77,18 +77,10 @@ const WHOLE: i32 = i32::MAX;
 const OF_RUN: u64 = 1 << 63;
 
 struct Open {
-    file: File,
+    file: Arc<LockedFile>,
     queue: Queue,
     in_flight: usize,
     is_leaving: bool,
-}
-
-impl Open {
-    /// Unlocks the file at once, because the kernel, or a child between fork and exec, may have it open a little
-    /// longer.
-    fn unlock(self) {
-        let _ = rustix::fs::flock(&self.file, FlockOperation::Unlock);
-    }
 }
 
 impl fmt::Debug for Ring {
@@ -98,8 +90,8 @@ impl fmt::Debug for Ring {
 }
 
 impl Ring {
-    /// A new ring. Any thread may use it, one at a time.
-    pub fn new() -> io::Result<Ring> {
+    /// A new ring, which shares files with others. Any thread may use it, one at a time.
+    pub fn sharing(locked: &LockedFiles) -> io::Result<Ring> {
         // Completions are handled when the submitting thread enters the kernel (from 5.19 on), without interrupting it.
         let uring =
             IoUring::builder().setup_coop_taskrun().build(QUEUE_ENTRIES).or_else(|_| IoUring::new(QUEUE_ENTRIES))?;
@@ -109,6 +101,7 @@ impl Ring {
             waiting: VecDeque::new(),
             runs: Slab::new(),
             files: Slab::new(),
+            locked: locked.clone(),
         })
     }
 
@@ -230,10 +223,11 @@ impl Ring {
         unsafe { self.push(&entry.user_data(OF_RUN | run)) };
     }
 
-    fn keep(&mut self, file: File, bytes: u64, align_bytes: u32, note: Option<String>) -> Opened {
-        let queue = Queue::of(&file);
+    fn keep(&mut self, file: Arc<LockedFile>) -> Opened {
+        let queue = Queue::of(file.file());
+        let LockedFile { bytes, align_bytes, .. } = *file;
         let through = "its cache is written through, so nothing has to be synced";
-        let note = note.or_else(|| queue.is_write_through().then(|| through.into()));
+        let note = file.note.clone().or_else(|| queue.is_write_through().then(|| through.into()));
         let can_discard = queue.can_discard;
         let handle = Handle(self.files.insert(Open { file, queue, in_flight: 0, is_leaving: false }));
         Opened { handle, bytes, align_bytes, is_zero: false, can_discard, note }
@@ -243,16 +237,15 @@ impl Ring {
         let open = &mut self.files[handle.0];
         open.is_leaving = true;
         if open.in_flight == 0 {
-            self.files.remove(handle.0).unlock();
+            self.files.remove(handle.0);
         }
     }
 }
 
 impl Disks for Ring {
     fn open(&mut self, path: &Path) -> Result<Opened, FilesError> {
-        let found = find(path)?;
-        let (file, bytes, align_bytes, note) = open(path, found, OFlags::empty())?;
-        Ok(self.keep(file, bytes, align_bytes, note))
+        let file = self.locked.open(path)?;
+        Ok(self.keep(file))
     }
 
     fn align_bytes(&mut self, path: &Path) -> Result<u32, FilesError> {
@@ -275,24 +268,27 @@ impl Disks for Ring {
             Some(Found::File) => return Err(FilesError::Exists { path: path.into() }),
             Some(Found::Device) if !how.overwrite => return Err(FilesError::Device { path: path.into() }),
             Some(Found::Device) => {
-                let (file, bytes, align_bytes, note) = open(path, Found::Device, OFlags::empty())?;
-                if bytes < how.bytes {
+                let file = self.locked.open(path)?;
+                if file.bytes < how.bytes {
                     return Err(FilesError::NoRoom { path: path.into(), bytes: how.bytes });
                 }
                 let zero = FallocateFlags::ZERO_RANGE | FallocateFlags::KEEP_SIZE;
-                let is_zero = rustix::fs::fallocate(&file, zero, 0, bytes / PAGE_BYTES * PAGE_BYTES).is_ok();
-                return Ok(Opened { is_zero, ..self.keep(file, bytes, align_bytes, note) });
+                let whole = file.bytes / PAGE_BYTES * PAGE_BYTES;
+                let is_zero = rustix::fs::fallocate(file.file(), zero, 0, whole).is_ok();
+                return Ok(Opened { is_zero, ..self.keep(file) });
             }
             None => {}
         }
-        let (file, _, align_bytes, note) = open(path, Found::File, OFlags::CREATE | OFlags::EXCL)?;
-        let allocated = rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, how.bytes);
-        let (result, note) = match allocated {
+        let mut file = LockedFile::make(path)?;
+        let allocated = rustix::fs::fallocate(file.file(), FallocateFlags::empty(), 0, how.bytes);
+        let result = match allocated {
             Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => {
-                (file.set_len(how.bytes), Some("the file system can't set room aside for it".into()))
+                file.note = Some("the file system can't set room aside for it".into());
+                file.file().set_len(how.bytes)
             }
-            allocated => (allocated.map_err(io::Error::from), note),
+            allocated => allocated.map_err(io::Error::from),
         };
+        file.bytes = how.bytes;
         if let Err(error) = result.and_then(|()| sync_folder(path)) {
             self.unmake(path);
             let no_room = matches!(error.raw_os_error(), Some(libc::ENOSPC | libc::EDQUOT | libc::EFBIG));
@@ -301,7 +297,8 @@ impl Disks for Ring {
                 false => failed(path, "set room aside", error),
             });
         }
-        Ok(Opened { is_zero: true, ..self.keep(file, how.bytes, align_bytes, note) })
+        let file = self.locked.keep(path, file);
+        Ok(Opened { is_zero: true, ..self.keep(file) })
     }
 
     fn unmake(&mut self, path: &Path) {
@@ -351,7 +348,7 @@ impl Disks for Ring {
     }
 
     fn reap(&mut self, done: &mut Vec<Done>) {
-        let Ring { uring, in_flight, files, runs, waiting } = self;
+        let Ring { uring, in_flight, files, runs, waiting, .. } = self;
         let most = MIN_REAPED.max((in_flight.len() - waiting.len()) / 4);
         let mut end = |slot: usize, result: i32| {
             let Io { tag, handle, buffer, .. } = in_flight.remove(slot);
@@ -360,7 +357,7 @@ impl Disks for Ring {
             let open = &mut files[handle.0];
             open.in_flight -= 1;
             if open.is_leaving && open.in_flight == 0 {
-                files.remove(handle.0).unlock();
+                files.remove(handle.0);
             }
         };
         let mut failed = Vec::new();
@@ -414,95 +411,13 @@ impl Drop for Ring {
         }
         // The ring is closed before the files.
         self.uring = None;
-        self.files.drain().filter(|open| open.in_flight == 0).for_each(Open::unlock);
-    }
-}
-
-/// The kind of file that a path names.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Found {
-    File,
-    Device,
-}
-
-fn failed(path: &Path, action: &'static str, error: io::Error) -> FilesError {
-    FilesError::Io { path: PathBuf::from(path), action, error }
-}
-
-fn look(path: &Path) -> Result<Option<Found>, FilesError> {
-    match rustix::fs::stat(path) {
-        Ok(stat) => match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Ok(Some(Found::File)),
-            FileType::BlockDevice => Ok(Some(Found::Device)),
-            _ => Err(FilesError::Kind { path: path.into() }),
-        },
-        Err(rustix::io::Errno::NOENT) => Ok(None),
-        Err(error) => Err(failed(path, "look at it", error.into())),
-    }
-}
-
-fn find(path: &Path) -> Result<Found, FilesError> {
-    look(path)?.ok_or_else(|| failed(path, "open it", io::ErrorKind::NotFound.into()))
-}
-
-/// As [`open_once`], with some patience: a killed process keeps its files locked until its requests in flight have
-/// ended.
-fn open(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
-    let began = Instant::now();
-    loop {
-        match open_once(path, found, flags) {
-            Err(FilesError::InUse { .. }) if began.elapsed() < LOCK_LIMIT => std::thread::sleep(LOCK_LIMIT / 20),
-            opened => return opened,
+        for open in self.files.drain() {
+            if open.in_flight > 0 {
+                // What is in flight may still be written: nobody else may have the file.
+                std::mem::forget(open);
+            }
         }
     }
-}
-
-/// Opens and locks a file. Returns the file, its size, its alignment, and a note for people.
-fn open_once(path: &Path, found: Found, flags: OFlags) -> Result<(File, u64, u32, Option<String>), FilesError> {
-    // O_EXCL keeps a device from being mounted.
-    let exclusive = if found == Found::Device { OFlags::EXCL } else { OFlags::empty() };
-    let flags = flags | exclusive | OFlags::RDWR | OFlags::CLOEXEC;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let (file, mut note) = match rustix::fs::open(path, flags | OFlags::DIRECT, mode) {
-        Ok(file) => (file, None),
-        Err(rustix::io::Errno::INVAL) => {
-            // A file system that refuses direct I/O may have made the file before it did.
-            let flags = (flags - (OFlags::CREATE | OFlags::EXCL)) | exclusive;
-            let create = if found == Found::File { OFlags::CREATE } else { OFlags::empty() };
-            let file = rustix::fs::open(path, flags | create, mode).map_err(|e| failed(path, "open it", e.into()))?;
-            (file, Some("no direct I/O here: the page cache holds a second copy of what is read and written".into()))
-        }
-        Err(rustix::io::Errno::BUSY) => return Err(FilesError::InUse { path: path.into() }),
-        Err(rustix::io::Errno::EXIST) => return Err(FilesError::Exists { path: path.into() }),
-        Err(error) => return Err(failed(path, "open it", error.into())),
-    };
-    let file = File::from(file);
-    match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::WOULDBLOCK) => return Err(FilesError::InUse { path: path.into() }),
-        // Some network file systems have no locks.
-        Err(error) => note = Some(format!("it can't be locked ({error}): see to it that nobody else opens it")),
-    }
-    let bytes =
-        rustix::fs::seek(&file, rustix::fs::SeekFrom::End(0)).map_err(|e| failed(path, "find its end", e.into()))?;
-    let align_bytes = match found {
-        Found::File => file_align(&file),
-        Found::Device => rustix::fs::ioctl_blksszget(&file).map_or(USUAL_ALIGN_BYTES, legal_align),
-    };
-    Ok((file, bytes, align_bytes, note))
-}
-
-/// The alignment that direct requests to a file need.
-fn file_align(file: &File) -> u32 {
-    let asked = rustix::fs::StatxFlags::DIOALIGN;
-    match rustix::fs::statx(file, "", rustix::fs::AtFlags::EMPTY_PATH, asked) {
-        Ok(stat) if stat.stx_mask & asked.bits() != 0 => legal_align(stat.stx_dio_offset_align),
-        _ => USUAL_ALIGN_BYTES,
-    }
-}
-
-fn legal_align(bytes: u32) -> u32 {
-    bytes.max(USUAL_ALIGN_BYTES)
 }
 
 /// Makes the folder's entry of a new file durable.
@@ -519,7 +434,7 @@ mod tests {
     #[test]
     fn writes_that_follow_each_other_are_one_and_end_one_by_one() {
         let folder = tempfile::tempdir().unwrap();
-        let mut ring = Ring::new().unwrap();
+        let mut ring = Ring::sharing(&LockedFiles::default()).unwrap();
         let make = Make { bytes: 1 << 20, overwrite: false };
         let files = ["a", "b"].map(|name| ring.make(&folder.path().join(name), make).unwrap().handle);
         // The writes are out of order, to two files, with a gap.
@@ -550,7 +465,7 @@ mod tests {
     fn of_writes_that_fail_as_one_each_is_tried_by_itself() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
-        let mut ring = Ring::new().unwrap();
+        let mut ring = Ring::sharing(&LockedFiles::default()).unwrap();
         let made = ring.make(&path, Make { bytes: 1 << 20, overwrite: false }).unwrap();
         // The second one begins where a file can't reach.
         let last = i64::MAX as u64 / 4096 * 4096;

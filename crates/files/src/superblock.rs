@@ -14,7 +14,7 @@
 //!      +---------------------------------------------------------------+
 //!   24 | writes of the superblock                                      |
 //!      +---------------------------------------------------------------+
-//!   32 | bytes of the file or device                                   |
+//!   32 | bytes of the file or device; version 3: of the shard's region |
 //!      +---------------------------------------------------------------+
 //!   40 | generation of the last claim                                  |
 //!      +-------------------------------+-------------------------------+
@@ -32,7 +32,9 @@
 //!      +---------------------------------------------------------------+
 //!   96 | and so on, up to 256 sessions; where there are fewer: 0       |
 //!      +---------------------------------------------------------------+
-//! 2136 | 0                                                             |
+//! 2136 | version 3: shards             | version 3: shard              |
+//!      +-------------------------------+-------------------------------+
+//! 2144 | 0                                                             |
 //!      +---------------------------------------------------------------+
 //! 2200 | version 2: bytes of the log                                   |
 //!      +---------------------------------------------------------------+
@@ -50,8 +52,10 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 const MAGIC: [u8; 8] = *b"FLRMODUL";
 /// The version of modules without a log.
 const WITHOUT_LOG: u16 = 1;
-/// The newest version that is read, and that of modules with a log.
-const VERSION: u16 = 2;
+/// The version of modules with a log.
+const WITH_LOG: u16 = 2;
+/// The newest version that is read, and that of modules of cards that are divided over shards.
+const VERSION: u16 = 3;
 /// The number of earlier sessions that are remembered. Units that were torn in older sessions were erased long ago.
 const SESSIONS: usize = 256;
 /// The highest number of sessions of a file.
@@ -79,7 +83,9 @@ struct Raw {
     rows_sharing_cells: U32,
     session_count: U32,
     sessions: [U64; SESSIONS],
-    reserved_middle: [u8; 64],
+    shards: U32,
+    shard: U32,
+    reserved_middle: [u8; 56],
     log_bytes: U64,
     reserved_end: [u8; 1888],
 }
@@ -118,9 +124,15 @@ pub enum NoSuperblock {
 impl Superblock {
     pub fn encode(&self, out: &mut [u8]) {
         let (shape, layout) = (self.layout.shape(), &self.layout);
+        let (shard, shards) = layout.shard();
         let mut raw = Raw {
             magic: MAGIC,
-            version: if layout.log_bytes() > 0 { VERSION } else { WITHOUT_LOG }.into(),
+            version: match shards {
+                2.. => VERSION,
+                _ if layout.log_bytes() > 0 => WITH_LOG,
+                _ => WITHOUT_LOG,
+            }
+            .into(),
             reserved: 0.into(),
             crc: 0.into(),
             file: self.file.into(),
@@ -138,7 +150,9 @@ impl Superblock {
             rows_sharing_cells: shape.rows_sharing_cells.into(),
             session_count: (self.synced.len() as u32).into(),
             sessions: [0.into(); SESSIONS],
-            reserved_middle: [0; 64],
+            shards: if shards > 1 { shards } else { 0 }.into(),
+            shard: shard.into(),
+            reserved_middle: [0; 56],
             log_bytes: layout.log_bytes().into(),
             reserved_end: [0; 1888],
         };
@@ -171,11 +185,19 @@ impl Superblock {
         };
         let total_bytes = raw.total_bytes.get();
         let log_bytes = raw.log_bytes.get();
-        if (raw.version.get() == VERSION) != (log_bytes > 0) {
+        let (shard, shards) = (raw.shard.get(), raw.shards.get());
+        let (has_log, is_divided) = (log_bytes > 0, shards > 1);
+        let fits = match raw.version.get() {
+            WITHOUT_LOG => !has_log && !is_divided,
+            WITH_LOG => has_log && !is_divided,
+            _ => is_divided,
+        };
+        if !fits {
             return Err(NoSuperblock::Field);
         }
         let layout = Layout::with_log(&shape, raw.align_bytes.get(), total_bytes, log_bytes)
             .filter(|layout| layout.total_bytes() == total_bytes)
+            .and_then(|layout| layout.of_shard(shard, shards.max(1)))
             .ok_or(NoSuperblock::Field)?;
         let synced = raw.sessions.get(..raw.session_count.get() as usize).ok_or(NoSuperblock::Field)?;
         let (session, writes) = (raw.session.get(), raw.writes.get());
@@ -252,8 +274,11 @@ mod tests {
         written.begin_session(0);
         written.begin_session(written.base() + 5);
         let mut bytes = vec![0; PAGE_BYTES as usize];
-        written.encode(&mut bytes);
-        assert_eq!(Superblock::decode(&bytes), Ok(written));
+        for (shard, shards) in [(0, 1), (0, 2), (63, 64)] {
+            written.layout = written.layout.of_shard(shard, shards).unwrap();
+            written.encode(&mut bytes);
+            assert_eq!(Superblock::decode(&bytes).as_ref(), Ok(&written));
+        }
         for at in 0..bytes.len() {
             bytes[at] ^= 0x10;
             assert!(Superblock::decode(&bytes).is_err(), "byte {at}");

@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::error::ControlError;
 use crate::extents::{cut, joined};
 use crate::live::Live;
+use crate::on_files::insert_pulled_in_all;
 use crate::settings::Change;
 use crate::shared::Shared;
 use crate::state::State;
@@ -40,35 +41,58 @@ pub enum Action {
 impl Live {
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
+        if let Action::Insert { slot, new } = action
+            && self.with_engine(|engine| engine.files_mut().is_some())
+        {
+            return match new {
+                true => Err(ControlError::NewWithoutFile { slot }),
+                false => self.with_engines(|engines| insert_pulled_in_all(engines, slot)),
+            };
+        }
         let [shard] = &self.shards[..] else { return self.act_on_all(action) };
         with_engine(&shard.shared, |engine| engine.act(action))
     }
 
-    /// Does the same to all shards, while no client has any of them. An action that fails in one of them is undone in the others.
-    fn act_on_all(&self, action: Action) -> Result<(), ControlError> {
+    /// Does something to all shards, while no client has any of them.
+    pub(crate) fn with_engines<T>(&self, act: impl FnOnce(&mut [&mut Engine]) -> T) -> T {
         let mut engines: Vec<MutexGuard<'_, Engine>> = self.shards.iter().map(|shard| shard.shared.lock()).collect();
-        let shards = self.division.shards();
-        let results: Vec<Result<(), ControlError>> = std::thread::scope(|scope| {
-            // A start reads much, and no shard waits for another.
-            let begun: Vec<_> = (0..)
-                .zip(&mut engines)
-                .map(|(shard, engine)| {
-                    let (engine, action) = (&mut **engine, of_shard(action, shard, shards));
-                    scope.spawn(move || engine.act(action))
-                })
-                .collect();
-            begun.into_iter().map(|done| done.join().expect("an action does not panic")).collect()
-        });
-        let failed = results.iter().any(Result::is_err);
-        for ((engine, result), shard) in engines.into_iter().zip(&results).zip(&self.shards) {
-            let mut engine = engine;
-            if failed && result.is_ok() {
-                engine.undo(action);
-            }
+        let done = act(&mut engines.iter_mut().map(|engine| &mut **engine).collect::<Vec<_>>());
+        for (engine, shard) in engines.into_iter().zip(&self.shards) {
             shard.shared.release(engine);
             shard.shared.wake();
         }
-        results.into_iter().collect()
+        done
+    }
+
+    /// Does the same to all shards. An action that fails in one of them is undone in the others.
+    fn act_on_all(&self, action: Action) -> Result<(), ControlError> {
+        self.with_engines(|engines| {
+            let shards = engines.len() as u32;
+            let results: Vec<Result<(), ControlError>> = std::thread::scope(|scope| {
+                // A start reads much, and no shard waits for another.
+                let engines = (0..).zip(engines.iter_mut());
+                let begun: Vec<_> = engines
+                    .map(|(shard, engine)| {
+                        let action = of_shard(action, shard, shards);
+                        scope.spawn(move || engine.act(action))
+                    })
+                    .collect();
+                begun.into_iter().map(|done| done.join().expect("an action does not panic")).collect()
+            });
+            let is_done = results.iter().any(Result::is_ok);
+            // A module may be missing in one shard alone, and is pulled from the others.
+            let fails = |result: &Result<(), ControlError>| match (action, result) {
+                (Action::Pull { .. }, Err(ControlError::Empty { .. })) => !is_done,
+                (_, result) => result.is_err(),
+            };
+            if !results.iter().any(fails) {
+                return Ok(());
+            }
+            for (engine, _) in engines.iter_mut().zip(&results).filter(|(_, result)| result.is_ok()) {
+                engine.undo(action);
+            }
+            results.into_iter().find(fails).expect("one of them fails")
+        })
     }
 
     /// Refuses what a card of several shards can't do.
@@ -79,10 +103,10 @@ impl Live {
     /// Puts a module into a slot whose image was saved in a file: one of another card is refused, and so is one of
     /// another shape.
     pub fn insert_image(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
-        self.is_whole("inserting an image into a card of several shards")?;
         if self.with_engine(|engine| engine.files_mut().is_some()) {
             return self.insert_file(slot, path);
         }
+        self.is_whole("inserting an image into a card of several shards")?;
         self.with_engine(|engine| engine.takes_images(slot))?;
         // Nobody waits for the card while it is read.
         let image = std::fs::read(path).map_err(|source| ControlError::Unreadable { path: path.into(), source })?;
@@ -140,7 +164,10 @@ impl Engine {
         let _ = match action {
             Action::PowerOn => self.power_cut(),
             Action::Insert { slot, .. } => self.pull(slot),
-            Action::Pull { slot } => self.insert(slot, false),
+            Action::Pull { slot } => match self.pulled.files.get(&slot).cloned() {
+                Some(path) => self.take_file(slot, &path),
+                None => self.insert(slot, false),
+            },
             Action::PowerCut | Action::Scrub | Action::Set(_) => Ok(()),
         };
     }
@@ -181,9 +208,6 @@ impl Engine {
     fn insert(&mut self, slot: u32, new: bool) -> Result<(), ControlError> {
         if slot >= self.slots() {
             return Err(ControlError::NoSlot { slot, slots: self.slots() });
-        }
-        if self.files_mut().is_some() {
-            return if new { Err(ControlError::NewWithoutFile { slot }) } else { self.insert_pulled_file(slot) };
         }
         let (physics, shape) = self.flash().ok_or(ControlError::Medium { what: "inserting a module" })?;
         self.is_free(slot)?;

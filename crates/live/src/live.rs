@@ -71,6 +71,31 @@ impl Live {
         Live::run_shards(engines, division)
     }
 
+    /// Starts the card of so many bytes that lies on media, one for each of its shards. `start` has the configuration of a
+    /// shard, as with [`Live::format_shards`].
+    ///
+    /// # Panics
+    /// When there are no media, or more than [`MAX_SHARDS`].
+    pub fn open_shards(media: Vec<Medium>, start: &Start, size_bytes: u64) -> Result<Live, LiveError> {
+        let division = Division::new(media.len() as u32, CHUNK_BYTES, size_bytes);
+        assert!(division.shards() <= MAX_SHARDS, "{} shards", division.shards());
+        let open = |shard, medium| {
+            let start = start_of_shard(start, shard);
+            let (card, report) = Engine::open(medium, &start).map_err(|failed| LiveError::Open(failed.0))?;
+            let (shard_bytes, bytes) = (division.shard_bytes(shard), card.capacity_bytes());
+            match bytes < shard_bytes {
+                true => Err(LiveError::ShardSize { shard, bytes, shard_bytes }),
+                false => Ok(Engine::around(card, start, Some(report))),
+            }
+        };
+        // A start reads much, and no shard waits for another.
+        let engines: Vec<Result<Engine, LiveError>> = std::thread::scope(|scope| {
+            let begun: Vec<_> = (0..).zip(media).map(|(shard, medium)| scope.spawn(move || open(shard, medium))).collect();
+            begun.into_iter().map(|opened| opened.join().expect("a start does not panic")).collect()
+        });
+        Live::run_shards(engines.into_iter().collect::<Result<_, _>>()?, division)
+    }
+
     /// Bytes of the largest of the shards that a card of so many bytes is divided over.
     pub fn shard_bytes(size_bytes: u64, shards: u32) -> u64 {
         Division::new(shards, CHUNK_BYTES, size_bytes).shard_bytes(0)
@@ -147,6 +172,16 @@ pub enum LiveError {
     /// It can't be made of, or found on, its medium.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// A shard is smaller than its part of the card.
+    #[error("shard {shard} has {bytes} bytes, and its part of the card {shard_bytes}: the card was made with another size")]
+    ShardSize {
+        /// The number of the shard.
+        shard: u32,
+        /// The bytes that it holds.
+        bytes: u64,
+        /// The bytes that it is asked for.
+        shard_bytes: u64,
+    },
     /// There are no such disks.
     #[error(transparent)]
     Disks(#[from] DiskError),

@@ -33,28 +33,61 @@ pub fn on_files(config: &CardConfig) -> CardConfig {
 impl Live {
     /// The files or devices of the modules, by slot; of a card in memory, and of an empty slot, `None`.
     pub fn module_paths(&self) -> Vec<Option<PathBuf>> {
-        if self.shards() > 1 {
-            return Vec::new();
+        let mut paths: Vec<Option<PathBuf>> = Vec::new();
+        for shard in &self.shards {
+            let of_shard = shard.shared.lock().module_paths();
+            paths.resize(paths.len().max(of_shard.len()), None);
+            // A module may be missing in one shard alone.
+            paths.iter_mut().zip(of_shard).for_each(|(path, of_shard)| *path = path.take().or(of_shard));
         }
-        self.with_engine(|engine| {
-            let slots = engine.slots();
-            let files = engine.files_mut();
-            files.map_or_else(Vec::new, |files| (0..slots).map(|slot| files.path(slot).map(PathBuf::from)).collect())
-        })
+        paths
     }
 
     /// Puts the module in a file into an empty slot; where there is no file, a new module is made.
     pub fn insert_file(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
-        self.is_whole("inserting a file into a card of several shards")?;
-        self.with_engine(|engine| engine.insert_file(slot, path, false))
+        self.with_engines(|engines| insert_in_all(engines, slot, path, false))
     }
 
     /// Makes a new module in a file that is not there, or of a block device, whose contents are lost, and puts it into an
     /// empty slot.
     pub fn insert_new(&self, slot: u32, path: &Path) -> Result<(), ControlError> {
-        self.is_whole("inserting a file into a card of several shards")?;
-        self.with_engine(|engine| engine.insert_file(slot, path, true))
+        self.with_engines(|engines| insert_in_all(engines, slot, path, true))
     }
+}
+
+/// Puts a module into the same slot of all shards: into all of them, or into none.
+fn insert_in_all(engines: &mut [&mut Engine], slot: u32, path: &Path, new: bool) -> Result<(), ControlError> {
+    let is_made = new || !path.exists();
+    for engine in engines.iter_mut() {
+        engine.has_room_for_file(slot)?;
+        if !is_made {
+            // Before any of them has locked it.
+            engine.belongs_here(slot, path)?;
+        }
+    }
+    if is_made {
+        // It has a region for each of them.
+        let files = engines[0].files_mut().expect("there is room for a file");
+        files.create_module(path, &Options { overwrite: new, ..Options::default() })?;
+    }
+    for at in 0..engines.len() {
+        if let Err(error) = engines[at].take_file(slot, path) {
+            engines[..at].iter_mut().for_each(|engine| engine.give_file_back(slot));
+            return Err(error);
+        }
+    }
+    engines.iter_mut().for_each(|engine| drop(engine.pulled.files.remove(&slot)));
+    Ok(())
+}
+
+/// Puts the module back into the slot of all shards that it was pulled from.
+pub(crate) fn insert_pulled_in_all(engines: &mut [&mut Engine], slot: u32) -> Result<(), ControlError> {
+    let slots = engines[0].slots();
+    if slot >= slots {
+        return Err(ControlError::NoSlot { slot, slots });
+    }
+    let path = engines.iter().find_map(|engine| engine.pulled.files.get(&slot).cloned());
+    insert_in_all(engines, slot, &path.ok_or(ControlError::NothingPulled { slot })?, false)
 }
 
 impl Engine {
@@ -79,13 +112,14 @@ impl Engine {
         Ok(())
     }
 
-    /// Puts the module back that was pulled.
-    pub fn insert_pulled_file(&mut self, slot: u32) -> Result<(), ControlError> {
-        let path = self.pulled.files.get(&slot).cloned().ok_or(ControlError::NothingPulled { slot })?;
-        self.insert_file(slot, &path, false)
+    fn module_paths(&mut self) -> Vec<Option<PathBuf>> {
+        let slots = self.slots();
+        let files = self.files_mut();
+        files.map_or_else(Vec::new, |files| (0..slots).map(|slot| files.path(slot).map(PathBuf::from)).collect())
     }
 
-    fn insert_file(&mut self, slot: u32, path: &Path, new: bool) -> Result<(), ControlError> {
+    /// Refuses a slot that has a module.
+    fn has_room_for_file(&mut self, slot: u32) -> Result<(), ControlError> {
         let slots = self.slots();
         if slot >= slots {
             return Err(ControlError::NoSlot { slot, slots });
@@ -95,12 +129,12 @@ impl Engine {
             return Err(card::InsertError::SlotTaken { slot }.into());
         }
         files.let_go();
-        if new || !path.exists() {
-            files.create_module(path, &Options { overwrite: new, ..Options::default() })?;
-        } else {
-            self.belongs_here(slot, path)?;
-        }
-        let files = self.files_mut().expect("as before");
+        Ok(())
+    }
+
+    /// Puts the module of a file into a slot that has room for it.
+    pub fn take_file(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
+        let files = self.files_mut().expect("there is room for a file");
         files.insert(slot, path)?;
         let taken = self.with_card(|card, now, done| card.module_came(now, slot, done));
         if let Some(Err(error)) = taken {
@@ -108,15 +142,22 @@ impl Engine {
             files.pull(slot);
             return Err(error.into());
         }
-        self.pulled.files.remove(&slot);
         Ok(())
+    }
+
+    /// Undoes [`Engine::take_file`].
+    fn give_file_back(&mut self, slot: u32) {
+        let files = self.files_mut().expect("it has taken one");
+        files.pull(slot);
+        self.with_card(|card, now, done| card.module_went(now, slot, done));
     }
 
     /// Refuses a module of another card while it is only read: to open it is to write to it.
     fn belongs_here(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
         let mut places = vec![None; self.slots() as usize];
         places[slot as usize] = Some(path.to_owned());
-        let mut looked = match Files::look(&places) {
+        let (shard, shards) = self.files_mut().expect("the card lies in files").shard();
+        let mut looked = match Files::look_shard(&places, shard, shards) {
             Ok(looked) => looked,
             Err(FilesError::Nothing(error)) => return Err((*error).into()),
             Err(FilesError::Count { .. }) => return Err(InsertError::Shape { slot }.into()),

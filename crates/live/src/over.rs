@@ -93,6 +93,12 @@ impl Over {
         }
     }
 
+    /// Handles what has come from the slow medium of a shard.
+    pub fn hear(&mut self, lanes: &mut [Lane], shard: usize, replies: &mut Vec<Reply>) {
+        lanes[shard].hear(&mut self.came);
+        self.hand_out(shard as u32, replies);
+    }
+
     /// Appends the replies that have come since.
     pub fn replies(&mut self, lanes: &mut [Lane], replies: &mut Vec<Reply>) {
         for (shard, lane) in (0..).zip(lanes) {

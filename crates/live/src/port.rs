@@ -15,26 +15,23 @@ pub struct Port {
 }
 
 impl Port {
-    /// Offers to hear a slow medium. The descriptor becomes readable when the medium has done something: while
-    /// [`Port::hears`] says so, the caller waits for it beside its bell, and calls [`Port::hear`] then. `None`: the
-    /// medium is not slow, or each shard's own thread hears it.
-    pub fn listen(&mut self) -> Option<OwnedFd> {
-        match &mut self.lanes[..] {
-            [lane] => lane.listen(),
-            _ => None,
-        }
+    /// Offers to hear a slow medium: a descriptor for each shard, which becomes readable when the shard's medium has done
+    /// something. While [`Port::hears`] says so, the caller waits for it beside its bell, and calls [`Port::hear`] then.
+    /// Empty: the medium is not slow.
+    pub fn listen(&mut self) -> Vec<OwnedFd> {
+        self.lanes.iter_mut().map_while(Lane::listen).collect()
     }
 
-    /// Whether this client has to hear the medium now: a reply is outstanding, and nobody else hears it.
-    pub fn hears(&self) -> bool {
-        self.lanes.iter().any(Lane::hears)
+    /// Whether this client has to hear the medium of a shard now: a reply is outstanding, and nobody else hears it.
+    pub fn hears(&self, shard: usize) -> bool {
+        self.lanes[shard].hears()
     }
 
-    /// Handles what has come from a slow medium. Appends the replies that there are.
-    pub fn hear(&mut self, replies: &mut Vec<Reply>) {
-        // A client of several shards was not offered to hear.
-        if let [lane] = &mut self.lanes[..] {
-            lane.hear(replies);
+    /// Handles what has come from the slow medium of a shard. Appends the replies that there are.
+    pub fn hear(&mut self, shard: usize, replies: &mut Vec<Reply>) {
+        match &mut self.over {
+            None => self.lanes[shard].hear(replies),
+            Some(over) => over.hear(&mut self.lanes, shard, replies),
         }
     }
 

@@ -64,8 +64,8 @@ pub(crate) struct Client<'a> {
     pub waker: Arc<Waker>,
     wire: Connection,
     port: Option<Port>,
-    /// Becomes readable when a slow medium of the export has done something.
-    medium: Option<OwnedFd>,
+    /// Of each shard of the export that has a slow medium: becomes readable when the medium has done something.
+    media: Vec<OwnedFd>,
     requests: Vec<Option<Request>>,
     input: Vec<u8>,
     begin: usize,
@@ -104,7 +104,7 @@ impl<'a> Client<'a> {
             waker,
             wire,
             port: None,
-            medium: None,
+            media: Vec::new(),
             requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
             input: vec![0; RECEIVE_BYTES],
             begin: 0,
@@ -219,14 +219,14 @@ impl<'a> Client<'a> {
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, takes);
         flags.set(PollFlags::OUT, unsent);
-        let (has_come, rung, medium_has_ended) = {
+        let (has_come, rung, ended) = {
             let mut fds = vec![
                 PollFd::from_borrowed_fd(self.stream.fd(), flags),
                 PollFd::from_borrowed_fd(waker.fd(), PollFlags::IN),
             ];
-            let hears = self.port.as_ref().is_some_and(Port::hears);
-            let medium = self.medium.as_ref().filter(|_| hears);
-            fds.extend(medium.map(|medium| PollFd::from_borrowed_fd(medium.as_fd(), PollFlags::IN)));
+            let hears = |shard: &usize| self.port.as_ref().is_some_and(|port| port.hears(*shard));
+            let heard: Vec<usize> = (0..self.media.len()).filter(hears).collect();
+            fds.extend(heard.iter().map(|shard| PollFd::from_borrowed_fd(self.media[*shard].as_fd(), PollFlags::IN)));
             if !wait(&mut fds, deadline)? {
                 return Err(match self.port {
                     None => Ended::Handshake(self.limits.handshake),
@@ -236,8 +236,9 @@ impl<'a> Client<'a> {
             let socket = fds[0].revents();
             // An error shows with the next send or receive.
             let has_come = socket.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
-            let medium_has_ended = fds.get(2).is_some_and(|medium| medium.revents().contains(PollFlags::IN));
-            (has_come, fds[1].revents().contains(PollFlags::IN), medium_has_ended)
+            let has_ended = |(_, fd): &(usize, &PollFd)| fd.revents().contains(PollFlags::IN);
+            let ended: Vec<usize> = heard.into_iter().zip(&fds[2..]).filter(has_ended).map(|(shard, _)| shard).collect();
+            (has_come, fds[1].revents().contains(PollFlags::IN), ended)
         };
         if rung {
             waker.clear();
@@ -245,8 +246,8 @@ impl<'a> Client<'a> {
                 port.replies(&mut self.replies);
             }
         }
-        if medium_has_ended && let Some(port) = &mut self.port {
-            port.hear(&mut self.replies);
+        if let Some(port) = &mut self.port {
+            ended.into_iter().for_each(|shard| port.hear(shard, &mut self.replies));
         }
         if has_come && takes {
             self.receive(false)?;
@@ -397,7 +398,7 @@ impl<'a> Client<'a> {
     fn choose(&mut self, export: usize) {
         let export = &self.exports[export];
         let mut port = export.live.port(Arc::clone(&self.waker) as Arc<dyn Bell>);
-        self.medium = port.listen();
+        self.media = port.listen();
         self.port = Some(port);
         self.registry.change(self.number, |client| client.export = Some(export.name.clone()));
     }

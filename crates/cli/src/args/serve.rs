@@ -23,6 +23,10 @@ pub struct CreateArgs {
     /// modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
+    /// Divide the card over N shards by address, each with flash management, a thread and a region of each module of its
+    /// own [default: by its size and the processors of this machine]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(live::MAX_SHARDS)))]
+    pub shards: Option<u32>,
     /// Do not measure the modules: an array of them has units of 64 KiB and a buffer of 64 MiB
     #[arg(long, requires = "modules", conflicts_with = "card")]
     pub quick: bool,

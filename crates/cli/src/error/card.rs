@@ -61,6 +61,9 @@ pub enum DescriptionError {
     /// A later version of Flashrig has written it.
     #[error("version {version} is newer than this program knows ({known})")]
     TooNew { version: u32, known: u32 },
+    /// No card has so many shards.
+    #[error("shards = {shards}: a card has 1 to {}", live::MAX_SHARDS)]
+    Shards { shards: u32 },
     /// The identity of the card is none.
     #[error("id is not 32 hexadecimal digits")]
     NoId,

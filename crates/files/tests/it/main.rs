@@ -8,3 +8,4 @@ mod look;
 mod lying;
 mod power;
 mod real;
+mod shards;

@@ -20,7 +20,7 @@ fn paths_in(folder: &Path, shape: &Shape) -> Vec<PathBuf> {
     (0..shape.modules).map(|slot| folder.join(format!("module-{slot}"))).collect()
 }
 
-fn all_units(shape: &Shape) -> Vec<UnitAt> {
+pub fn all_units(shape: &Shape) -> Vec<UnitAt> {
     let mut all = Vec::new();
     for number in 0..shape.blocks_per_die {
         for row in 0..shape.rows_per_block {
@@ -34,14 +34,14 @@ fn all_units(shape: &Shape) -> Vec<UnitAt> {
     all
 }
 
-fn read(files: &mut Files, at: UnitAt) -> Vec<Holds> {
+pub fn read(files: &mut Files, at: UnitAt) -> Vec<Holds> {
     let shape = *files.shape();
     let mut found = Unit::new(&shape);
     files.read(at, &mut found).unwrap();
     holds(&shape, at, &found)
 }
 
-fn version_of(at: UnitAt) -> u64 {
+pub fn version_of(at: UnitAt) -> u64 {
     u64::from(at.block.module * 1_000_000 + at.block.die * 10_000 + at.block.block * 100 + at.row)
 }
 
