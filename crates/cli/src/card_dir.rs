@@ -211,8 +211,7 @@ impl CardDir {
             1 => media.map(|medium| Live::format(medium, self.start(1))).next().expect("a card has a shard at least"),
             _ => Live::format_shards(media.collect(), &self.start(1), self.user_bytes),
         };
-        let live = live
-            .map_err(|source| CardFailure::Live { card: named.into(), source }.into());
+        let live = live.map_err(|source| CardFailure::Live { card: named.into(), source }.into());
         let described = live.and_then(|mut live| {
             live.shut_down();
             self.describe(new, text)

@@ -171,4 +171,3 @@ pub(crate) fn file_align(file: &File) -> u32 {
 pub(crate) fn legal_align(bytes: u32) -> u32 {
     bytes.max(USUAL_ALIGN_BYTES)
 }
-

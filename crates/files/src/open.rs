@@ -6,10 +6,10 @@ use crate::erase::Pages;
 use crate::error::{FilesError, NoModuleReason};
 use crate::files::{Files, Note, Options};
 use crate::layout::{COPIES, Layout, MAX_SHARDS, best_log_bytes};
+use crate::locked::LockedFiles;
 use crate::look::ReadOnlyDisks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
-use crate::locked::LockedFiles;
 use crate::ring::Ring;
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::{NoSuperblock, Superblock};
@@ -410,7 +410,9 @@ impl Files {
             Ok(superblock) => Ok(superblock.layout),
             // A later version may have moved the other copy.
             Err(why @ NoSuperblock::Version(_)) => Err(*why),
-            Err(why) => self.layout_at_end(opened).map_err(|at_end| if *why == NoSuperblock::Magic { at_end } else { *why }),
+            Err(why) => {
+                self.layout_at_end(opened).map_err(|at_end| if *why == NoSuperblock::Magic { at_end } else { *why })
+            }
         };
         let layout = guide.map_err(|why| no_module(path, why.into()))?;
         let ((_, found), (shard, shards)) = (layout.shard(), self.shard);

@@ -90,7 +90,8 @@ impl Live {
         };
         // A start reads much, and no shard waits for another.
         let engines: Vec<Result<Engine, LiveError>> = std::thread::scope(|scope| {
-            let begun: Vec<_> = (0..).zip(media).map(|(shard, medium)| scope.spawn(move || open(shard, medium))).collect();
+            let begun: Vec<_> =
+                (0..).zip(media).map(|(shard, medium)| scope.spawn(move || open(shard, medium))).collect();
             begun.into_iter().map(|opened| opened.join().expect("a start does not panic")).collect()
         });
         Live::run_shards(engines.into_iter().collect::<Result<_, _>>()?, division)
@@ -173,7 +174,9 @@ pub enum LiveError {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// A shard is smaller than its part of the card.
-    #[error("shard {shard} has {bytes} bytes, and its part of the card {shard_bytes}: the card was made with another size")]
+    #[error(
+        "shard {shard} has {bytes} bytes, and its part of the card {shard_bytes}: the card was made with another size"
+    )]
     ShardSize {
         /// The number of the shard.
         shard: u32,

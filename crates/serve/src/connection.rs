@@ -237,7 +237,8 @@ impl<'a> Client<'a> {
             // An error shows with the next send or receive.
             let has_come = socket.intersects(PollFlags::IN | PollFlags::HUP | PollFlags::ERR);
             let has_ended = |(_, fd): &(usize, &PollFd)| fd.revents().contains(PollFlags::IN);
-            let ended: Vec<usize> = heard.into_iter().zip(&fds[2..]).filter(has_ended).map(|(shard, _)| shard).collect();
+            let ended: Vec<usize> =
+                heard.into_iter().zip(&fds[2..]).filter(has_ended).map(|(shard, _)| shard).collect();
             (has_come, fds[1].revents().contains(PollFlags::IN), ended)
         };
         if rung {

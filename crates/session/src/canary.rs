@@ -27,11 +27,15 @@ pub enum Canary {
     FirstPieceBelieved,
     /// A client that goes takes what waits with it, whoever submitted it.
     DisconnectTakesAll,
+    /// A flush does not go to the last shard of a card.
+    ShardLeftOut,
+    /// The parts of a read lie in the order in which shards answered.
+    PartsOutOfOrder,
 }
 
 impl Canary {
     /// All of them.
-    pub const ALL: [Canary; 11] = [
+    pub const ALL: [Canary; 13] = [
         Canary::FlushOfOneClient,
         Canary::OrderIgnored,
         Canary::FuaLost,
@@ -43,6 +47,8 @@ impl Canary {
         Canary::RequestDropped,
         Canary::FirstPieceBelieved,
         Canary::DisconnectTakesAll,
+        Canary::ShardLeftOut,
+        Canary::PartsOutOfOrder,
     ];
 
     /// The bug's name in reports.
@@ -59,6 +65,8 @@ impl Canary {
             Canary::RequestDropped => "request dropped",
             Canary::FirstPieceBelieved => "first piece believed",
             Canary::DisconnectTakesAll => "disconnect takes all",
+            Canary::ShardLeftOut => "shard left out",
+            Canary::PartsOutOfOrder => "parts out of order",
         }
     }
 }

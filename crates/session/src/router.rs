@@ -8,6 +8,7 @@
 //!   write that was acknowledged before, wherever that lies;
 //! - a request is answered once, with the data of all its parts in the order of their addresses, or with an error.
 
+use crate::canary::{Canary, planted};
 use crate::division::Division;
 use crate::request::{ReplyError, Request};
 use device::{ByteRange, Operation, Time};
@@ -86,7 +87,10 @@ impl<D: Default> Router<D> {
         let first = parts.len();
         let shards = self.division.shards();
         match operation {
-            Operation::Flush => parts.extend((0..shards).map(|shard| (shard, *request))),
+            Operation::Flush => {
+                let flushed = if planted(Canary::ShardLeftOut) { shards - 1 } else { shards };
+                parts.extend((0..flushed).map(|shard| (shard, *request)));
+            }
             Operation::Trim => {
                 let of_shard = |shard| (shard, Request { range: self.division.within(shard, range), ..*request });
                 parts.extend((0..shards).map(of_shard).filter(|(_, part)| part.range.len_bytes > 0));
@@ -128,6 +132,8 @@ impl<D: Default> Router<D> {
         let result = self.outer(shard, result);
         let joint = &mut self.joints[key];
         joint.left -= 1;
+        let by_turn = || joint.joined.data.len().saturating_sub(1 + joint.left as usize);
+        let index = if planted(Canary::PartsOutOfOrder) { by_turn() } else { index };
         joint.joined.result = worse(joint.joined.result, result);
         if let Some(place) = joint.joined.data.get_mut(index) {
             *place = data;

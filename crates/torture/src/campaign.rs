@@ -27,6 +27,10 @@ const OPERATIONS_OF_AN_EVENT: u32 = 200;
 const EVENTS: u32 = 6;
 /// Clients that share a card, in turn.
 const CLIENTS: std::ops::RangeInclusive<u32> = 2..=4;
+/// One life in so many is that of a card that is divided over shards, and the number of those. Cards take turns by another
+/// number, so that each of them is divided sometimes.
+const SHARDED: u64 = 7;
+const SHARDS: u32 = 2;
 /// Lives whose results are held at once.
 const BATCH: u64 = 1024;
 /// Far above what a tiny card takes, far below what a person would wait for.
@@ -104,6 +108,7 @@ impl Campaign {
             plan: Plan::draw(&plan, seed),
             bounds: BOUNDS,
             clients,
+            shards: if life % SHARDED == SHARDED - 1 { SHARDS } else { 1 },
             beyond: self.beyond,
         };
         Trial { card, case }

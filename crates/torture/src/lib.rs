@@ -18,6 +18,7 @@ mod latent;
 mod logs;
 mod modules;
 mod powered;
+mod sharded;
 pub mod sim;
 pub mod situations;
 mod subject;
@@ -27,6 +28,7 @@ mod wear;
 
 pub use derived::config_of;
 pub use fading::{FADING, RATED_CYCLES, short_lived};
+pub use sharded::ShardedUnderTest;
 pub use subject::CardUnderTest;
 pub use tiny::{Kind, host_of, physics, tiny};
 pub use wear::wearing;

@@ -178,21 +178,63 @@ impl CardUnderTest {
 
     fn answer(&mut self, done: &mut Vec<Done>) {
         for reply in self.replies.drain(..) {
-            let is_read = reply.operation == Operation::Read;
-            let outcome = match reply.result {
-                Ok(()) if !is_read => Outcome::Ok,
-                Ok(()) => Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect()),
-                // Each sector says for itself whether it was lost.
-                Err(ReplyError::Unreadable { .. }) if is_read => {
-                    Outcome::Values(reply.data.into_sectors().into_iter().map(value).collect())
-                }
-                Err(error) => {
-                    self.refused += u64::from(error != ReplyError::Halted);
-                    Outcome::Failed(op_error(error))
-                }
-            };
+            self.refused += u64::from(reply.result.is_err_and(is_refusal));
+            let outcome = outcome(reply.operation, reply.result, reply.data.into_sectors());
             done.push(Done { id: OpId(reply.tag), outcome });
         }
+    }
+
+    /// The replies that have come, with the script's numbers of the clients they are for.
+    pub(crate) fn take_replies(&mut self) -> Vec<(usize, Reply<RequestData>)> {
+        let clients = &self.clients;
+        let of_client = |reply: Reply<RequestData>| {
+            let client = clients.iter().position(|client| *client == reply.client)?;
+            Some((client, reply))
+        };
+        self.replies.drain(..).filter_map(of_client).collect()
+    }
+
+    /// Takes a request of a client, which has a name of its own.
+    pub(crate) fn submit_request(&mut self, client: u32, request: &session::Request) {
+        let client = self.clients[client as usize];
+        let now = self.now;
+        let mut replies = std::mem::take(&mut self.replies);
+        let (session, mut backend) = self.parts();
+        session.submit(&mut backend, client, request, now, &mut replies);
+        self.replies = replies;
+    }
+
+    /// Brings the card's time to `now`, up to which nothing is due, and does what can be done then. `false`: nothing.
+    pub(crate) fn step_at(&mut self, now: Time) -> bool {
+        self.now = self.now.max(now);
+        !self.replies.is_empty() || self.step_session(self.now)
+    }
+
+    /// Brings the card's time to `now`, up to which nothing is due.
+    pub(crate) fn at_least_at(&mut self, now: Time) {
+        self.now = self.now.max(now);
+    }
+
+    /// When something happens by itself next.
+    pub(crate) fn next_event(&self) -> Time {
+        self.card.as_ref().filter(|card| !card.is_halted()).map_or(Time::NEVER, |card| card.next_event())
+    }
+}
+
+/// A request that the card did not carry out, though it goes on.
+fn is_refusal(error: ReplyError) -> bool {
+    error != ReplyError::Halted
+}
+
+/// The outcome of a request, with the sectors that a read has brought.
+pub(crate) fn outcome(operation: Operation, result: Result<(), ReplyError>, sectors: Vec<SectorData>) -> Outcome {
+    let is_read = operation == Operation::Read;
+    match result {
+        Ok(()) if !is_read => Outcome::Ok,
+        Ok(()) => Outcome::Values(sectors.into_iter().map(value).collect()),
+        // Each sector says for itself whether it was lost.
+        Err(ReplyError::Unreadable { .. }) if is_read => Outcome::Values(sectors.into_iter().map(value).collect()),
+        Err(error) => Outcome::Failed(op_error(error)),
     }
 }
 
@@ -235,7 +277,7 @@ fn value(data: SectorData) -> Sector {
 }
 
 /// The payload of a write, as the card holds it.
-fn payload_of(op: &HostOp) -> Vec<u8> {
+pub(crate) fn payload_of(op: &HostOp) -> Vec<u8> {
     let stamped = |bytes| op.stamps.iter().flat_map(|stamp| payload(*stamp, bytes)).collect();
     match op.ask {
         Ask::Write { .. } => stamped(PAYLOAD_BYTES as usize),
@@ -245,7 +287,7 @@ fn payload_of(op: &HostOp) -> Vec<u8> {
 }
 
 /// The request of a client.
-fn request_of<'a>(tag: u64, ask: &Ask, bytes: &'a [u8]) -> session::Request<'a> {
+pub(crate) fn request_of<'a>(tag: u64, ask: &Ask, bytes: &'a [u8]) -> session::Request<'a> {
     let at = |lba: crate::sim::Lba, first: u32| u64::from(lba.0) * SECTOR_BYTES + u64::from(first) * SECTOR_BYTES / 8;
     let sectors = |count: u32| count * SECTOR_BYTES as u32;
     let parts = |count: u32| count * (SECTOR_BYTES as u32 / PARTS);
@@ -295,14 +337,8 @@ impl Subject for CardUnderTest {
         let id = OpId(self.next_op);
         self.next_op += 1;
         self.note_for_log(&op.ask);
-        let client = self.clients[client as usize];
         let bytes = payload_of(&op);
-        let request = request_of(id.0, &op.ask, &bytes);
-        let now = self.now;
-        let mut replies = std::mem::take(&mut self.replies);
-        let (session, mut backend) = self.parts();
-        session.submit(&mut backend, client, &request, now, &mut replies);
-        self.replies = replies;
+        self.submit_request(client, &request_of(id.0, &op.ask, &bytes));
         id
     }
 
@@ -340,7 +376,7 @@ impl Subject for CardUnderTest {
             return true;
         }
         let Some(card) = &self.card else { return false };
-        let next = if card.is_halted() { Time::NEVER } else { card.next_event() };
+        let next = self.next_event();
         if next > until || next == Time::NEVER {
             if until != Time::NEVER && !card.is_halted() {
                 self.now = self.now.max(until);

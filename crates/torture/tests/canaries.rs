@@ -201,7 +201,7 @@ fn life(seed: u64) -> Option<&'static str> {
     let config = tiny(Kind::ALL[(seed / 2) as usize % 3]);
     let steps = HostConfig { asks: 1_000, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 20, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, shards: 1, beyond: false };
     let life = life::run_guarded(|| CardUnderTest::new(config, Physics::IDEAL, seed), &case);
     life.failure.map(|failure| failure.kind())
 }
@@ -214,7 +214,7 @@ fn drive_life(seed: u64) -> Option<&'static str> {
     let usual = HostConfig::life(config.ftl.user_sectors as u32);
     let steps = HostConfig { asks: 4_000, reads: 2 * usual.reads, ..usual }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 60, asks: 4_000, media_ops: 8_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, shards: 1, beyond: false };
     let life = life::run_guarded(|| CardUnderTest::new(config, physics(Kind::VolatileCache), seed), &case);
     life.failure.map(|failure| failure.kind())
 }
@@ -227,7 +227,7 @@ fn logged_life(seed: u64) -> Option<&'static str> {
     kinds.extend(swaps);
     let steps = HostConfig { asks: 1_000, ..host_of(Kind::Logged) }.script(seed);
     let plan = Plan::draw(&PlanConfig { kinds, events: 30, asks: 1_000, media_ops: 2_000, beyond: false }, seed);
-    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, beyond: false };
+    let case = Case { seed, steps, plan, bounds: Bounds::default(), clients: 0, shards: 1, beyond: false };
     let subject = || CardUnderTest::new(tiny(Kind::Logged), physics(Kind::Logged), seed);
     life::run_guarded(subject, &case).failure.map(|failure| failure.kind())
 }

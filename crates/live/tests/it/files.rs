@@ -50,7 +50,8 @@ impl Client {
                 self.port.replies(&mut replies);
                 continue;
             }
-            let mut fds: Vec<PollFd> = heard.iter().map(|shard| PollFd::new(&self.media[*shard], PollFlags::IN)).collect();
+            let mut fds: Vec<PollFd> =
+                heard.iter().map(|shard| PollFd::new(&self.media[*shard], PollFlags::IN)).collect();
             // Short, because the bell may ring meanwhile.
             poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 5_000_000 })).unwrap();
             heard.into_iter().for_each(|shard| self.port.hear(shard, &mut replies));

@@ -2,7 +2,7 @@
 
 use super::strike::Strike;
 use crate::sim::{Ask, Case, Failure, HostStep, Lba, Life, PARTS, life, shrink};
-use crate::{CardUnderTest, Kind, physics, tiny};
+use crate::{CardUnderTest, Kind, ShardedUnderTest, physics, tiny};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -33,20 +33,37 @@ impl Trial {
         crate::sim::host::asks(&self.case.steps)
     }
 
+    fn card(&self, shard: u32) -> CardUnderTest {
+        CardUnderTest::new(tiny(self.card), physics(self.card), self.case.seed.wrapping_add(shard.into()))
+    }
+
     fn subject(&self) -> CardUnderTest {
-        CardUnderTest::new(tiny(self.card), physics(self.card), self.case.seed).shared_by(self.case.clients)
+        self.card(0).shared_by(self.case.clients)
+    }
+
+    fn sharded(&self) -> ShardedUnderTest {
+        ShardedUnderTest::new((0..self.case.shards).map(|shard| self.card(shard)).collect(), self.case.clients)
     }
 
     /// Lives the life.
     pub fn run(&self) -> Life {
-        life::run_guarded(|| self.subject(), &self.case)
+        match self.case.shards {
+            ..=1 => life::run_guarded(|| self.subject(), &self.case),
+            _ => life::run_guarded(|| self.sharded(), &self.case),
+        }
     }
 
-    /// Lives the life, and saves what lies on the card's media then as a folder of images. A life that ends in a panic
-    /// leaves nothing, and panics here.
+    /// Lives the life, and saves what lies on the card's media then as a folder of images, with a folder in it for each
+    /// shard where there are several. A life that ends in a panic leaves nothing, and panics here.
     pub fn save_image(&self, dir: &Path) -> std::io::Result<()> {
-        let (_, subject) = life::run_and_keep(self.subject(), &self.case);
-        subject.save_image(dir)
+        if self.case.shards <= 1 {
+            let (_, subject) = life::run_and_keep(self.subject(), &self.case);
+            return subject.save_image(dir);
+        }
+        let (_, subject) = life::run_and_keep(self.sharded(), &self.case);
+        std::fs::create_dir_all(dir)?;
+        let mut shards = (0..).zip(subject.shards());
+        shards.try_for_each(|(number, shard): (u32, _)| shard.save_image(&dir.join(format!("shard-{number}"))))
     }
 
     /// The same without what its failure does not need. `None`: it does not fail.
@@ -102,6 +119,9 @@ pub enum NotAReproducer {
     /// More clients than a life can have.
     #[error("a life has at most {MAX_CLIENTS} clients")]
     Clients,
+    /// More shards than a life can have.
+    #[error("a life has a card of 1 to {MAX_SHARDS} shards")]
+    Shards,
     /// A pause that is too long.
     #[error("step {step}: a pause is at most an hour")]
     Pause {
@@ -112,6 +132,8 @@ pub enum NotAReproducer {
 
 /// Clients of a life at most.
 const MAX_CLIENTS: u32 = 64;
+/// Shards of a life's card at most.
+const MAX_SHARDS: u32 = 8;
 const LONGEST_PAUSE_NS: u64 = 3_600_000_000_000;
 
 impl Reproducer {
@@ -131,6 +153,9 @@ impl Reproducer {
         let sectors = tiny(reproducer.card).ftl.user_sectors as u32;
         if reproducer.case.clients > MAX_CLIENTS {
             return Err(NotAReproducer::Clients);
+        }
+        if !(1..=MAX_SHARDS).contains(&reproducer.case.shards) {
+            return Err(NotAReproducer::Shards);
         }
         for (step, what) in reproducer.case.steps.iter().enumerate() {
             let within = |lba: Lba, first: u32, parts: u32| {

@@ -9,5 +9,6 @@ mod module_lives;
 mod modules;
 mod proof;
 mod regressions;
+mod sharded;
 mod slow_modules;
 mod wear;

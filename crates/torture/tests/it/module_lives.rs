@@ -26,8 +26,15 @@ fn live_on(lives: u64, cards: &[Kind], kinds: &[FaultKind], physics: fn(Kind) ->
         let asks = 600;
         let steps = HostConfig { asks, ..host_of(kind) }.script(seed);
         let plan = PlanConfig { kinds: all.clone(), events: 12, asks, media_ops: u64::from(asks) * 2, beyond: false };
-        let case =
-            Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default(), clients: 0, beyond: false };
+        let case = Case {
+            seed,
+            steps,
+            plan: Plan::draw(&plan, seed),
+            bounds: Bounds::default(),
+            clients: 0,
+            shards: 1,
+            beyond: false,
+        };
         let life = life::run_guarded(|| CardUnderTest::new(config, physics(kind), seed), &case);
         for fired in life.fired.iter().filter(|_| life.failure.is_some()) {
             let event = &case.plan.events[fired.event];

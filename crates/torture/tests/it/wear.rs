@@ -222,8 +222,15 @@ fn cards_on_fading_flash_keep_their_promise_through_power_cuts() {
         let asks = 1_000;
         let steps = HostConfig { asks, ..HostConfig::life(config.ftl.user_sectors as u32) }.script(seed);
         let plan = PlanConfig { kinds: kinds.clone(), events: 30, asks, media_ops: u64::from(asks) * 2, beyond: false };
-        let case =
-            Case { seed, steps, plan: Plan::draw(&plan, seed), bounds: Bounds::default(), clients: 0, beyond: false };
+        let case = Case {
+            seed,
+            steps,
+            plan: Plan::draw(&plan, seed),
+            bounds: Bounds::default(),
+            clients: 0,
+            shards: 1,
+            beyond: false,
+        };
         let life = life::run_guarded(|| CardUnderTest::new(config, FADING, seed), &case);
         for fired in life.fired.iter().filter(|_| life.failure.is_some()) {
             let event = &case.plan.events[fired.event];

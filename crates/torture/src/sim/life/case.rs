@@ -18,9 +18,20 @@ pub struct Case {
     /// Clients that share the card; 0 for one that asks for nothing but whole sectors.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub clients: u32,
+    /// Shards that the card is divided over.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub shards: u32,
     /// Faults pile up, whatever the redundancy.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beyond: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(shards: &u32) -> bool {
+    *shards == one()
 }
 
 fn is_zero(clients: &u32) -> bool {

@@ -49,7 +49,7 @@ pub fn durability(seed: u64) -> Durability {
 pub fn case(seed: u64, asks: u32, kinds: Vec<FaultKind>) -> Case {
     let steps = HostConfig { asks, ..HostConfig::life(SECTORS) }.script(seed);
     let config = PlanConfig { kinds, events: 20, asks, media_ops: u64::from(asks) * 3, beyond: false };
-    Case { seed, steps, plan: Plan::draw(&config, seed), bounds: BOUNDS, clients: 0, beyond: false }
+    Case { seed, steps, plan: Plan::draw(&config, seed), bounds: BOUNDS, clients: 0, shards: 1, beyond: false }
 }
 
 pub fn run(case: &Case, bug: Option<Bug>) -> Life {
