@@ -55,6 +55,7 @@ help:
 	@echo 'make bench-array         a card on an array against the raw disk, or drives'
 	@echo 'make bench-array-full    a chart of the latency of a full card over MINUTES=10'
 	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
+	@echo 'make bench-postgres-array PostgreSQL on an array against the raw file system'
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
 	@echo 'make bench-postgres-cuts power cuts under PostgreSQL, and a card that lies'
 	@echo 'make bench-fit           hidden cards, reviewed with noise, and fitted'
@@ -276,7 +277,7 @@ bench-array:
 	@$(call need,python3,python3)
 	cargo build --profile dist --locked --package flashrig --bin flashrig --example in_process
 	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --runs $(RUNS) --seconds $(SECONDS) --cells '$(CELLS)' \
-		--ways $(WAYS) $(if $(SIZE),--size $(SIZE)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
+		--ways $(WAYS) $(if $(SIZE),--size $(SIZE)) $(if $(SHARDS),--shards $(SHARDS)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
 
 MINUTES ?= 10
 DEPTH ?= 16
@@ -285,13 +286,14 @@ bench-array-full: dist
 	@$(call need,fio,fio)
 	@$(call need,python3,python3)
 	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --ways nbd --minutes $(MINUTES) --depth $(DEPTH) \
-		$(if $(SIZE),--size $(SIZE)) $(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
+		$(if $(SIZE),--size $(SIZE)) $(if $(SHARDS),--shards $(SHARDS)) \
+		$(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.
 POSTGRES ?= $(BUILD)
-.PHONY: bench-postgres-mix bench-postgres-slob bench-postgres-cuts
-bench-postgres-mix bench-postgres-slob bench-postgres-cuts: dist
+.PHONY: bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts
+bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts: dist
 	@$(postgresql)
 	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call need,jq,jq)

@@ -3,7 +3,7 @@
 
     benches/array-against-raw.py [FOLDER] [options]                     sixteen modules in files of FOLDER, beside a raw file
     benches/array-against-raw.py --destroy-data --drives /dev/A,/dev/B  modules on drives; ALL that lies on them is lost
-    make bench-array [RUNS=5] [SECONDS=3] [SIZE=4GiB] [CELLS='read-*,full-*'] [WAYS=nbd,in-process]
+    make bench-array [RUNS=5] [SECONDS=3] [SIZE=4GiB] [SHARDS=2] [CELLS='read-*,full-*'] [WAYS=nbd,in-process]
     make bench-array DRIVES=/dev/disk/by-id/A,... DESTROY_DATA=yes
     make bench-array-full [MINUTES=10]                       a full card, written to for so long: a chart of its latency
 
@@ -401,6 +401,7 @@ def parse():
     parser.add_argument("--destroy-data", action="store_true", help="what lies on the drives may be destroyed")
     parser.add_argument("--card", default="drive-array-16")
     parser.add_argument("--size", type=a_size, help="what a host sees [default: 4GiB; on drives a third of them]")
+    parser.add_argument("--shards", type=int, help="shards of the card [default: what flashrig create chooses]")
     parser.add_argument("--cells", default="*", help=f"names, or patterns: {', '.join(cell.name for cell in cells())}")
     parser.add_argument("--ways", default="nbd,in-process")
     parser.add_argument("--runs", type=int, default=int(env("RUNS") or 5))
@@ -450,6 +451,7 @@ def create(options, folder):
     undo.callback(shutil.rmtree, folder, ignore_errors=True)
     card, drives = folder / "card", options.drives
     words = [options.flashrig, "create", card, "--card", options.card]
+    words += ["--shards", f"{options.shards}"] if options.shards else []
     try:
         if drives:
             half = min(map(drive_bytes, drives)) // 2 // MIB * MIB

@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 
-/// The least size of a shard: smaller ones have too few bands to collect well.
-const MIN_SHARD_BYTES: u64 = 16 << 30;
+/// The least size of a shard: a card of smaller ones takes more than 3 % more room.
+const MIN_SHARD_BYTES: u64 = 8 << 30;
 
 /// The number of shards of a card of so many bytes on this machine.
 pub fn usual_shards(user_bytes: u64) -> u32 {
@@ -28,7 +28,7 @@ mod tests {
     fn shards_are_as_many_as_processors_drive_and_bytes_fill() {
         const GIB: u64 = 1 << 30;
         let of = |gib, processors| shards(gib * GIB, processors);
-        assert_eq!([of(4, 64), of(1024, 2), of(1024, 8), of(1024, 64), of(40, 64)], [1, 2, 8, 64, 2]);
+        assert_eq!([of(4, 64), of(1024, 2), of(1024, 8), of(1024, 64), of(40, 64)], [1, 2, 8, 64, 5]);
         // Sector numbers end at 16 TiB.
         assert_eq!([of(16 << 10, 2), of((16 << 10) + 1, 2), of(1 << 20, 2), of(1 << 20, 1024)], [1, 2, 64, 64]);
     }
