@@ -1,11 +1,12 @@
 //! A card in a folder: what it was made from, and where its modules are.
 
-use crate::error::{CardFailure, DescriptionError, Failure, StreamFailure};
+use crate::error::{CardFailure, DescriptionError, Failure, StreamFailure, WayOut};
 use crate::module_places;
-use card::CardConfig;
-use files::{Files, Options};
+use card::{CardConfig, OpenError};
+use files::{Files, FilesError, Options};
 use format::CardId;
-use live::{Live, Start, Timing, on_files};
+use fsck::Described;
+use live::{Live, LiveError, Start, Timing, on_files};
 use profile::Profile;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
@@ -230,25 +231,84 @@ impl CardDir {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
-    /// Its modules, to be looked at and not changed. The note gets each fault of a single module.
-    pub fn look(&self, note: impl FnMut(String)) -> Result<Files, Failure> {
-        let files = Files::look(&self.places())?;
+    /// Its description, as a start and an examination hold it against the modules.
+    pub fn described(&self) -> Described {
+        Described { config: self.config, id: Some(self.id) }
+    }
+
+    /// Its modules but those of the slots that are left out, to be looked at and not changed. The note gets each fault
+    /// of a single module.
+    pub fn look(&self, without: &[u32], note: impl FnMut(String)) -> Result<Files, Failure> {
+        let places = self.places(without)?;
+        module_places::are_apart(&places.iter().flatten().cloned().collect::<Vec<_>>())?;
+        let files = Files::look(&places).map_err(|error| self.no_files(error, without))?;
         say(&files, note);
         Ok(files)
     }
 
-    fn places(&self) -> Vec<Option<PathBuf>> {
-        self.paths().into_iter().map(Some).collect()
+    /// The places of its modules by slot; those that are left out have none, and so are never opened.
+    fn places(&self, without: &[u32]) -> Result<Vec<Option<PathBuf>>, Failure> {
+        let shape = card::shape(&self.config);
+        if let Some(slot) = without.iter().copied().find(|slot| *slot >= shape.modules) {
+            return Err(FilesError::NoSlot { slot, modules: shape.modules }.into());
+        }
+        let of_slot = |(slot, path)| (!without.contains(&slot)).then_some(path);
+        let places: Vec<Option<PathBuf>> = (0..).zip(self.paths()).map(of_slot).collect();
+        let left_out = places.iter().filter(|place| place.is_none()).count();
+        let spared = card::spared_modules(&self.config);
+        if left_out > spared as usize {
+            return Err(CardFailure::TooManyLeftOut { left_out, spared }.into());
+        }
+        Ok(places)
     }
 
-    /// Starts it; `discards` tells drives which bands were erased. The note gets each fault of a single module.
-    pub fn run(&self, start: Start, discards: bool, note: impl FnMut(String)) -> Result<Live, Failure> {
-        module_places::are_apart(&self.paths())?;
-        let mut files = Files::open(&self.places()).map_err(module_places::why_in_use)?;
+    fn no_files(&self, error: FilesError, without: &[u32]) -> Failure {
+        if let FilesError::Shape { path, .. } = &error {
+            let slot = (0..).zip(self.paths()).find(|(_, of_slot)| of_slot == path).map(|(slot, _)| slot);
+            let way_out = self.way_out(slot, without);
+            return CardFailure::Stranger { source: error, way_out }.into();
+        }
+        module_places::why_in_use(error)
+    }
+
+    /// The way past a module that is in the way of a start, if the card starts without it.
+    pub fn way_out(&self, slot: Option<u32>, without: &[u32]) -> WayOut {
+        let starts = |slot: &u32| {
+            let without = [without, &[*slot]].concat();
+            let looked = self.places(&without).ok().and_then(|places| Files::look(&places).ok());
+            looked.is_some_and(|mut files| card::examine(&self.config, &mut files, Some(self.id)).is_ok())
+        };
+        WayOut { dir: self.dir.clone(), slot: slot.filter(starts) }
+    }
+
+    fn not_started(&self, source: OpenError, without: &[u32]) -> Failure {
+        let slot = match &source {
+            OpenError::Assemble(error) => error.slot_in_the_way(),
+            _ => None,
+        };
+        CardFailure::NotStarted { dir: self.dir.clone(), source, way_out: self.way_out(slot, without) }.into()
+    }
+
+    /// Starts it without the modules of the slots that are left out; `discards` tells drives which bands were erased.
+    /// The note gets each fault of a single module.
+    pub fn run(
+        &self,
+        start: Start,
+        discards: bool,
+        without: &[u32],
+        note: impl FnMut(String),
+    ) -> Result<Live, Failure> {
+        // To open a module is to write to it: what a start refuses is refused while modules are only read.
+        let mut looked = self.look(without, |_| {})?;
+        card::examine(&self.config, &mut looked, Some(self.id)).map_err(|error| self.not_started(error, without))?;
+        drop(looked);
+        let mut files = Files::open(&self.places(without)?).map_err(|error| self.no_files(error, without))?;
         files.set_discards(discards);
         say(&files, note);
-        Live::open(media::Medium::Outside(Box::new(files)), start)
-            .map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())
+        Live::open(media::Medium::Outside(Box::new(files)), start).map_err(|source| match source {
+            LiveError::Open(source) => self.not_started(source, without),
+            source => CardFailure::Live { card: self.dir.display().to_string().into(), source }.into(),
+        })
     }
 }
 

@@ -34,6 +34,11 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     if several && args.control.is_some() {
         return Err(OptionWithout { option: "--control", what: "several cards: each has a socket of its own" }.into());
     }
+    if several && !args.without_slot.is_empty() {
+        return Err(
+            OptionWithout { option: "--without-slot", what: "several cards: name the one that it is for" }.into()
+        );
+    }
     let security = match (&args.tls_certificate, &args.tls_key) {
         (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
             certificate: certificate.clone(),
@@ -290,7 +295,7 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), ..card.start(args.seed) };
-    let live = card.run(start, !args.no_discard, |note| eprintln!("flashrig: {name}: {note}"))?;
+    let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
     let export = of_dir.unwrap_or_else(|| card.profile.name().into());
     Ok(running(export, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))

@@ -23,6 +23,9 @@ pub struct FsckArgs {
     /// Read every stripe, with the checksums of payloads and parity
     #[arg(long)]
     pub verify: bool,
+    /// Leave the module of slot N out, as serve --without-slot does: it counts as missing
+    #[arg(long, value_name = "N")]
+    pub without_slot: Vec<u32>,
     /// Time of reading a unit, to estimate how long a start takes
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(50_000))]
     pub read_time: Nanoseconds,

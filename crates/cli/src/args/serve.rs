@@ -101,6 +101,10 @@ pub struct ServeArgs {
     /// Do not tell drives which of their blocks were erased (those with logical blocks that can be discarded are told)
     #[arg(long, conflicts_with = "memory")]
     pub no_discard: bool,
+    /// Start without the module of slot N, which is not touched: it is of another card, or a copy. It counts as missing;
+    /// for one card
+    #[arg(long, value_name = "N", conflicts_with = "memory")]
+    pub without_slot: Vec<u32>,
     /// Refuse what would change a card
     #[arg(long)]
     pub read_only: bool,
