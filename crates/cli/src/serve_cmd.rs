@@ -59,7 +59,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     for card in &args.cards {
         cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
     }
-    let limits = Limits { connections: args.max_clients as usize, ..Limits::default() };
+    let usual = Limits::default();
+    let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
+    let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
     let server = Arc::new(Server::start(exports, &args.nbd, security, limits)?);
     for Running { export, .. } in &cards {
@@ -145,9 +147,12 @@ struct NbdClients {
 
 impl Frontends for NbdClients {
     fn status(&self) -> Frontend {
-        let clients = self.server.upgrade().map(|server| server.clients()).unwrap_or_default();
+        let server = self.server.upgrade();
+        let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
+        let clients = server.map(|server| server.clients()).unwrap_or_default();
         let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(|name| *name == self.export));
         Frontend {
+            turned_away,
             exports: vec![control::Export {
                 name: self.export.clone(),
                 size_bytes: self.size_bytes,

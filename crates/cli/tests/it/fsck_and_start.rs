@@ -1,4 +1,4 @@
-//! What `fsck` says of a card in files, against what a start of it does: on cards that were damaged at random.
+//! The word of `fsck` on a card in files is held against a start of it: on cards that were damaged at random.
 
 use crate::common::command;
 use crate::common::small_card::{MODULES, PAGE, card, copy, copy_file, fsck, start};
@@ -145,7 +145,7 @@ fn damage(card: &Path, others: &[PathBuf], rng: &mut Rng) -> String {
     }
 }
 
-/// So many cards are damaged; more of them are a soak.
+/// The number of cards that are damaged; more of them are a soak.
 fn damages() -> u64 {
     std::env::var("DAMAGES").ok().and_then(|damages| damages.parse().ok()).unwrap_or(20)
 }

@@ -160,7 +160,7 @@ fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) 
         }
         let twin = headers[..index].iter().find(|(_, other, _)| other.module == header.module);
         if let Some((first, other, _)) = twin {
-            // Of two that are alike, people have left the module in the slot of its number.
+            // If the two are alike, the one in the slot of its number is the module: people copy it to another slot.
             let is_older =
                 (other.sequence, *first == u32::from(other.slot)) < (header.sequence, *slot == u32::from(header.slot));
             let copy = if is_older { *first } else { *slot };

@@ -68,7 +68,7 @@ pub fn copy_file(from: &Path, to: &Path) {
     }
 }
 
-/// What `fsck` finds: whether the card starts, and all its words.
+/// Asks `fsck` whether the card starts; beside that all its words.
 pub fn fsck(card: &Path, more: &[&str]) -> (bool, String) {
     let output = command().arg("fsck").arg(card).arg("--json").args(more).output().unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
