@@ -34,7 +34,7 @@ pub use core::capacitors::Capacitors;
 pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
-pub use flows::open::{OpenError, Unopened, shape};
+pub use flows::open::{OpenError, Unopened, examine, is_made_so, may_adopt, shape, spared_modules};
 
 /// A card that holds bytes.
 pub type StorageCard = Card<Storage>;

@@ -1,13 +1,14 @@
 //! A card in a folder: what it was made from, and where its modules are.
 
-use crate::error::{CardFailure, DescriptionError, Failure, ServeFailure, StreamFailure};
+use crate::error::{CardFailure, DescriptionError, Failure, ServeFailure, StreamFailure, WayOut};
 use crate::module_places;
 use crate::shards::usual_shards;
-use card::CardConfig;
+use card::{CardConfig, OpenError};
 use device::SECTOR_BYTES;
-use files::{Files, Options};
+use files::{Files, FilesError, Options};
 use format::CardId;
-use live::{CHUNK_BYTES, Live, Start, Timing, on_files};
+use fsck::Described;
+use live::{CHUNK_BYTES, Division, Live, LiveError, Start, Timing, id_of_shard, on_files};
 use media::Medium;
 use profile::Profile;
 use serde::{Deserialize, Serialize};
@@ -283,22 +284,94 @@ impl CardDir {
         Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
     }
 
-    /// The regions of its modules that a shard has, to be looked at and not changed. The note gets each fault of a single
-    /// module.
-    pub fn look(&self, shard: u32, mut note: impl FnMut(String)) -> Result<Files, Failure> {
-        let files = Files::look_shard(&self.places(), shard, self.shards)?;
-        notes(&files).into_iter().for_each(&mut note);
+    /// The division of its addresses over its shards.
+    pub fn division(&self) -> Division {
+        Division::new(self.shards, CHUNK_BYTES, self.user_bytes)
+    }
+
+    /// The description of a shard, as a start and an examination hold it against the modules.
+    pub fn described(&self, shard: u32) -> Described {
+        Described { config: self.config, id: Some(id_of_shard(self.id, shard)) }
+    }
+
+    /// The regions of its modules that a shard has, but for those of the slots that are left out, to be looked at and not
+    /// changed. The note gets each fault of a single module.
+    pub fn look(&self, shard: u32, without: &[u32], note: impl FnMut(String)) -> Result<Files, Failure> {
+        let places = self.places(without)?;
+        module_places::are_apart(&places.iter().flatten().cloned().collect::<Vec<_>>())?;
+        let looked = Files::look_shard(&places, shard, self.shards);
+        let files = looked.map_err(|error| self.no_files(error, without))?;
+        notes(&files).into_iter().for_each(note);
         Ok(files)
     }
 
-    fn places(&self) -> Vec<Option<PathBuf>> {
-        self.paths().into_iter().map(Some).collect()
+    /// The places of its modules by slot; those that are left out have none, and so are never opened.
+    fn places(&self, without: &[u32]) -> Result<Vec<Option<PathBuf>>, Failure> {
+        let shape = card::shape(&self.config);
+        if let Some(slot) = without.iter().copied().find(|slot| *slot >= shape.modules) {
+            return Err(FilesError::NoSlot { slot, modules: shape.modules }.into());
+        }
+        let of_slot = |(slot, path)| (!without.contains(&slot)).then_some(path);
+        let places: Vec<Option<PathBuf>> = (0..).zip(self.paths()).map(of_slot).collect();
+        let left_out = places.iter().filter(|place| place.is_none()).count();
+        let spared = card::spared_modules(&self.config);
+        if left_out > spared as usize {
+            return Err(CardFailure::TooManyLeftOut { left_out, spared }.into());
+        }
+        Ok(places)
     }
 
-    /// Starts it; `discards` tells drives which bands were erased. The note gets each fault of a single module.
-    pub fn run(&self, start: Start, discards: bool, note: impl FnMut(String)) -> Result<Live, Failure> {
-        module_places::are_apart(&self.paths())?;
-        let mut files = Files::open_shards(&self.places(), self.shards).map_err(module_places::why_in_use)?;
+    fn no_files(&self, error: FilesError, without: &[u32]) -> Failure {
+        if let FilesError::Shape { path, .. } = &error {
+            let slot = (0..).zip(self.paths()).find(|(_, of_slot)| of_slot == path).map(|(slot, _)| slot);
+            let way_out = self.way_out(slot, without);
+            return CardFailure::Stranger { source: error, way_out }.into();
+        }
+        module_places::why_in_use(error)
+    }
+
+    /// The way past a module that is in the way of a start, if the card starts without it.
+    pub fn way_out(&self, slot: Option<u32>, without: &[u32]) -> WayOut {
+        let starts = |slot: &u32| {
+            let without = [without, &[*slot]].concat();
+            let Ok(places) = self.places(&without) else { return false };
+            (0..self.shards).all(|shard| {
+                let looked = Files::look_shard(&places, shard, self.shards);
+                looked.is_ok_and(|mut files| self.examine(shard, &mut files).is_ok())
+            })
+        };
+        WayOut { dir: self.dir.clone(), slot: slot.filter(starts) }
+    }
+
+    /// Refuses what a start of a shard refuses before it has written anything.
+    fn examine(&self, shard: u32, files: &mut Files) -> Result<(), OpenError> {
+        card::examine(&self.config, files, Some(id_of_shard(self.id, shard))).map(drop)
+    }
+
+    fn not_started(&self, source: OpenError, without: &[u32]) -> Failure {
+        let slot = match &source {
+            OpenError::Assemble(error) => error.slot_in_the_way(),
+            _ => None,
+        };
+        CardFailure::NotStarted { dir: self.dir.clone(), source, way_out: self.way_out(slot, without) }.into()
+    }
+
+    /// Starts it without the modules of the slots that are left out; `discards` tells drives which bands were erased.
+    /// The note gets each fault of a single module.
+    pub fn run(
+        &self,
+        start: Start,
+        discards: bool,
+        without: &[u32],
+        note: impl FnMut(String),
+    ) -> Result<Live, Failure> {
+        // To open a module is to write to it: what a start refuses is refused while modules are only read.
+        for shard in 0..self.shards {
+            let mut looked = self.look(shard, without, |_| {})?;
+            self.examine(shard, &mut looked).map_err(|error| self.not_started(error, without))?;
+        }
+        let opened = Files::open_shards(&self.places(without)?, self.shards);
+        let mut files = opened.map_err(|error| self.no_files(error, without))?;
         files.iter_mut().for_each(|files| files.set_discards(discards));
         // Most are true of the module in all shards.
         let said: BTreeSet<String> = files.iter().flat_map(notes).collect();
@@ -308,7 +381,10 @@ impl CardDir {
             1 => media.map(|medium| Live::open(medium, start.clone())).next().expect("a card has a shard at least"),
             _ => Live::open_shards(media.collect(), &start, self.user_bytes),
         };
-        live.map_err(|source| CardFailure::Live { card: self.dir.display().to_string().into(), source }.into())
+        live.map_err(|source| match source {
+            LiveError::Open(source) => self.not_started(source, without),
+            source => CardFailure::Live { card: self.dir.display().to_string().into(), source }.into(),
+        })
     }
 }
 

@@ -1,26 +1,46 @@
 //! `flashrig fsck`: what lies on a card's media, and why a sector reads as it does. Exit code 1 when something is
 //! wrong.
 
-use crate::args::FsckArgs;
+use crate::args::{FsckArgs, LbaRange};
 use crate::card_dir::{self, CardDir};
-use crate::error::{Failure, MediaFailure};
+use crate::error::{Failure, MediaFailure, OptionWithout};
 use crate::output::{pretty, print};
 use crate::view;
-use fsck::{Examined, FsckError, ReadsAs, Source, StripeState, VerdictState};
+use device::SECTOR_BYTES;
+use fsck::{Examined, FsckError, ReadsAs, SectorExplained, Source, StripeState, VerdictState};
 use media::Media;
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::process::ExitCode;
 
 /// Version of the JSON.
 const SCHEMA: u32 = 1;
 
+/// An answer: its key in JSON, as JSON, as text, and whether nothing is wrong.
+struct Answer {
+    key: &'static str,
+    value: Value,
+    text: String,
+    is_good: bool,
+}
+
 pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
-    let found = match card_dir::is_card(&args.card) {
-        true => look(args, CardDir::open(&args.card)?.look(0, |note| eprintln!("flashrig: {note}"))?),
-        false => look(args, Source::of(&args.card).open()?),
+    let answer = match card_dir::is_card(&args.card) {
+        true => in_folder(args, &CardDir::open(&args.card)?)?,
+        false if !args.without_slot.is_empty() => {
+            return Err(OptionWithout { option: "--without-slot", what: "images: take that of the module out" }.into());
+        }
+        false if args.shard.is_some() => {
+            return Err(OptionWithout { option: "--shard", what: "images: name the folder of the shard's" }.into());
+        }
+        false => {
+            let found = Examined::new(Source::of(&args.card).open()?);
+            found.and_then(|mut card| look(args, &mut card, None)).map_err(|source| failure(args, source))?
+        }
     };
-    let (key, value, text, is_good) = found.map_err(|source| MediaFailure::Fsck { card: args.card.clone(), source })?;
+    let Answer { key, value, text, is_good } = answer;
     if args.json {
         let name = args.card.display().to_string();
         print(&pretty(&json!({ "kind": "flashrig-fsck", "schema": SCHEMA, "name": name, key: value })))?;
@@ -30,27 +50,105 @@ pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
     Ok(if is_good { ExitCode::SUCCESS } else { ExitCode::from(1) })
 }
 
-/// The answer: its key in JSON, as JSON, as text, and whether nothing is wrong.
-fn look(args: &FsckArgs, media: impl Media) -> Result<(&'static str, Value, String, bool), FsckError> {
-    let mut card = Examined::new(media)?;
+fn failure(args: &FsckArgs, source: FsckError) -> Failure {
+    MediaFailure::Fsck { card: args.card.clone(), source }.into()
+}
+
+fn in_folder(args: &FsckArgs, card: &CardDir) -> Result<Answer, Failure> {
+    let shards = card.shards;
+    let examined = |shard: u32| {
+        let files = card.look(shard, &args.without_slot, |note| eprintln!("flashrig: {note}"))?;
+        Examined::described(files, &card.described(shard)).map_err(|source| failure(args, source))
+    };
+    let looked = |shard: u32| look(args, &mut examined(shard)?, Some(card)).map_err(|source| failure(args, source));
+    if let Some(shard) = args.shard {
+        return if shard < shards { looked(shard) } else { Err(MediaFailure::NoShard { shard, shards }.into()) };
+    }
+    if shards == 1 {
+        return looked(0);
+    }
     if let Some(range) = args.lba {
-        let sectors = card.sectors(range.first..=range.last)?;
-        let is_good = sectors.iter().all(|sector| matches!(sector.reads_as, ReadsAs::Data | ReadsAs::Zeros));
-        return Ok(("sectors", value(&sectors), view::sectors(&sectors), is_good));
+        return sectors_of_host(args, card, range, examined);
+    }
+    if args.band.is_some() || args.stripe.is_some() {
+        return Err(MediaFailure::ShardNotNamed { shards }.into());
+    }
+    let (mut values, mut text, mut all_are_good) = (Vec::new(), String::new(), true);
+    for shard in 0..shards {
+        let answer = looked(shard)?;
+        values.push(answer.value);
+        text.push_str(&format!("shard {shard} of {shards}, with addresses of its own\n\n{}\n", answer.text));
+        all_are_good &= answer.is_good;
+    }
+    let verdict = if all_are_good { "clean: all shards are" } else { "not clean: see above" };
+    text.push_str(&format!("all shards: {verdict}\n"));
+    Ok(Answer { key: "shards", value: value(&values), text, is_good: all_are_good })
+}
+
+/// Explains sectors that lie in several shards, by their addresses of the host.
+fn sectors_of_host<M: Media>(
+    args: &FsckArgs,
+    card: &CardDir,
+    range: LbaRange,
+    examined: impl Fn(u32) -> Result<Examined<M>, Failure>,
+) -> Result<Answer, Failure> {
+    let division = card.division();
+    let chunk = division.chunk_bytes() / SECTOR_BYTES;
+    let count = division.size_bytes() / SECTOR_BYTES;
+    if range.last >= count {
+        let source = FsckError::NoSuch { thing: "sector", asked: range.last, count };
+        return Err(failure(args, source));
+    }
+    let mut open: BTreeMap<u32, Examined<M>> = BTreeMap::new();
+    let mut sectors = Vec::new();
+    let mut at = range.first;
+    while at <= range.last {
+        let end = ((at / chunk + 1) * chunk).min(range.last + 1);
+        let (shard, inner) = division.inner(at * SECTOR_BYTES);
+        if let Entry::Vacant(vacant) = open.entry(shard) {
+            vacant.insert(examined(shard)?);
+        }
+        let of_shard = open.get_mut(&shard).expect("it was opened");
+        let inner = (inner / SECTOR_BYTES) as u32;
+        let found = of_shard.sectors(inner..=inner + (end - at - 1) as u32).map_err(|source| failure(args, source))?;
+        sectors.extend((at..).zip(found).map(|(lba, sector)| SectorExplained { lba, ..sector }));
+        at = end;
+    }
+    let starts = open.values().all(|card| card.refusal().is_none());
+    Ok(of_sectors(&sectors, starts))
+}
+
+fn of_sectors(sectors: &[SectorExplained], starts: bool) -> Answer {
+    let is_good = sectors.iter().all(|sector| matches!(sector.reads_as, ReadsAs::Data | ReadsAs::Zeros));
+    Answer { key: "sectors", value: value(&sectors), text: view::sectors(sectors), is_good: starts && is_good }
+}
+
+fn look<M: Media>(args: &FsckArgs, card: &mut Examined<M>, dir: Option<&CardDir>) -> Result<Answer, FsckError> {
+    let starts = card.refusal().is_none();
+    if let Some(range) = args.lba {
+        // What is beyond 32 bits is beyond the card.
+        let number = |lba: u64| u32::try_from(lba).unwrap_or(u32::MAX);
+        return Ok(of_sectors(&card.sectors(number(range.first)..=number(range.last))?, starts));
     }
     let is_fine = |state: StripeState| matches!(state, StripeState::Unwritten | StripeState::Whole);
     if let Some(band) = args.band {
         let band = card.band(band)?;
-        let is_good = band.stripes.iter().all(|line| is_fine(line.state));
-        return Ok(("band", value(&band), view::band(&band), is_good));
+        let is_good = starts && band.stripes.iter().all(|line| is_fine(line.state));
+        return Ok(Answer { key: "band", value: value(&band), text: view::band(&band), is_good });
     }
     if let Some(name) = args.stripe {
         let stripe = card.stripe(name.band, name.stripe)?;
-        return Ok(("stripe", value(&stripe), view::stripe(&stripe), is_fine(stripe.state)));
+        let is_good = starts && is_fine(stripe.state);
+        return Ok(Answer { key: "stripe", value: value(&stripe), text: view::stripe(&stripe), is_good });
     }
-    let report = card.report(args.verify, args.read_time.0)?;
+    let mut report = card.report(args.verify, args.read_time.0)?;
+    let verdict = &mut report.verdict;
+    if let (Some(dir), Some(reason)) = (dir, verdict.reasons.first_mut()) {
+        // The media are locked for as long as they are looked at, but only against a writer.
+        reason.push_str(&dir.way_out(verdict.slot_in_the_way, &args.without_slot).to_string());
+    }
     let is_good = report.verdict.state == VerdictState::Clean;
-    Ok(("report", value(&report), view::card_on_media(&report), is_good))
+    Ok(Answer { key: "report", value: value(&report), text: view::card_on_media(&report), is_good })
 }
 
 fn value(of: &impl Serialize) -> Value {

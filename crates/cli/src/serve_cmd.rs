@@ -34,6 +34,11 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     if several && args.control.is_some() {
         return Err(OptionWithout { option: "--control", what: "several cards: each has a socket of its own" }.into());
     }
+    if several && !args.without_slot.is_empty() {
+        return Err(
+            OptionWithout { option: "--without-slot", what: "several cards: name the one that it is for" }.into()
+        );
+    }
     let security = match (&args.tls_certificate, &args.tls_key) {
         (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
             certificate: certificate.clone(),
@@ -54,7 +59,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     for card in &args.cards {
         cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
     }
-    let limits = Limits { connections: args.max_clients as usize, ..Limits::default() };
+    let usual = Limits::default();
+    let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
+    let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
     let server = Arc::new(Server::start(exports, &args.nbd, security, limits)?);
     for Running { export, .. } in &cards {
@@ -140,9 +147,12 @@ struct NbdClients {
 
 impl Frontends for NbdClients {
     fn status(&self) -> Frontend {
-        let clients = self.server.upgrade().map(|server| server.clients()).unwrap_or_default();
+        let server = self.server.upgrade();
+        let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
+        let clients = server.map(|server| server.clients()).unwrap_or_default();
         let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(|name| *name == self.export));
         Frontend {
+            turned_away,
             exports: vec![control::Export {
                 name: self.export.clone(),
                 size_bytes: self.size_bytes,
@@ -290,7 +300,7 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), ..card.start(args.seed) };
-    let live = card.run(start, !args.no_discard, |note| eprintln!("flashrig: {name}: {note}"))?;
+    let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
     let export = of_dir.unwrap_or_else(|| card.profile.name().into());
     Ok(running(export, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))

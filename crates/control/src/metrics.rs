@@ -71,6 +71,8 @@ impl Moment {
             });
         }
         page.gauge(("clients", None, "Connections of clients"), self.frontend.clients.len() as u64);
+        let help = "Connections that were turned away, because there were too many";
+        page.counter(("clients_turned_away", None, help), self.frontend.turned_away);
         page.gauge(("exports", None, "Names under which the card can be asked"), self.frontend.exports.len() as u64);
     }
 

@@ -86,6 +86,7 @@ async fn status(State(served): Shared) -> Json<StatusReply> {
         name: served.name.clone(),
         card: served.card.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
+        clients_turned_away: served.frontend().turned_away,
         status: served.live.status(),
     })
 }

@@ -19,6 +19,9 @@ pub struct Frontend {
     pub exports: Vec<Export>,
     /// Connections that are open.
     pub clients: Vec<Connection>,
+    /// Connections that were turned away, because there were too many.
+    #[serde(default)]
+    pub turned_away: u64,
 }
 
 /// A name under which a card can be asked.
@@ -66,6 +69,9 @@ pub struct StatusReply {
     pub card: String,
     /// Version of the server.
     pub version: String,
+    /// Clients that were turned away since the server's start, because there were too many.
+    #[serde(default)]
+    pub clients_turned_away: u64,
     /// Status of the card.
     #[serde(flatten)]
     pub status: Status,

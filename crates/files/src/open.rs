@@ -52,6 +52,14 @@ fn no_module(path: &Path, reason: NoModuleReason) -> FilesError {
     FilesError::NoModule { path: path.into(), reason }
 }
 
+/// The layout of the card: that of most modules, and among equals of the lowest slot. A foreign module does not decide.
+fn most(loaded: &[(u32, Module)]) -> Option<Layout> {
+    let of = |module: &Module| module.superblock.layout;
+    let is_like = |one: Layout, other: Layout| (one.shape(), one.log_bytes()) == (other.shape(), other.log_bytes());
+    let alike = |layout: Layout| loaded.iter().filter(|(_, module)| is_like(of(module), layout)).count();
+    loaded.iter().rev().map(|(_, module)| of(module)).max_by_key(|layout| alike(*layout))
+}
+
 /// The smallest division of a file whose disk has such blocks.
 fn least(shape: Shape, path: &Path, align_bytes: u32, log_bytes: u64) -> Result<Layout, FilesError> {
     if u64::from(align_bytes) > PAGE_BYTES {
@@ -176,21 +184,11 @@ impl Files {
         };
         let mut files = Files::empty(unknown, shard, disks);
         files.read_only = read_only;
-        let (mut first_error, mut is_known) = (None, false);
+        let (mut first_error, mut loaded) = (None, Vec::new());
         for (slot, path) in (0..).zip(paths) {
             let Some(path) = path else { continue };
             match files.load(path, slot) {
-                Ok(module) if !is_known => {
-                    let shape = *module.superblock.layout.shape();
-                    if shape.modules != unknown.modules {
-                        return Err(FilesError::Count { found: paths.len(), modules: shape.modules });
-                    }
-                    is_known = true;
-                    files.shape = shape;
-                    files.log_bytes = module.superblock.layout.log_bytes();
-                    files.put(slot, module)?;
-                }
-                Ok(module) => files.put(slot, module)?,
+                Ok(module) => loaded.push((slot, module)),
                 Err(error @ FilesError::InUse { .. }) => return Err(error),
                 Err(error) => {
                     files.notes.push(Note { slot, text: error.to_string() });
@@ -198,15 +196,23 @@ impl Files {
                 }
             }
         }
-        match first_error {
-            _ if is_known => {
-                let dies = files.shape.dies_per_module;
-                files.slots.iter_mut().for_each(|slot| slot.dies.resize_with(dies as usize, || Die::Idle));
-                Ok(files)
-            }
-            Some(error) => Err(FilesError::Nothing(Box::new(error))),
-            None => Err(FilesError::Count { found: 0, modules: unknown.modules }),
+        let Some(layout) = most(&loaded) else {
+            return Err(match first_error {
+                Some(error) => FilesError::Nothing(Box::new(error)),
+                None => FilesError::Count { found: 0, modules: unknown.modules },
+            });
+        };
+        files.shape = *layout.shape();
+        files.log_bytes = layout.log_bytes();
+        if files.shape.modules != unknown.modules {
+            return Err(FilesError::Count { found: paths.len(), modules: files.shape.modules });
         }
+        for (slot, module) in loaded {
+            files.put(slot, module)?;
+        }
+        let dies = files.shape.dies_per_module;
+        files.slots.iter_mut().for_each(|slot| slot.dies.resize_with(dies as usize, || Die::Idle));
+        Ok(files)
     }
 
     /// Waits until the files of pulled modules are free, with some patience: a module that was just pulled keeps its file

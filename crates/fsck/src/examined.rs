@@ -3,7 +3,8 @@
 use crate::error::FsckError;
 use crate::modules::Modules;
 use crate::stripe::{Stripe, units};
-use format::ModuleHeader;
+use card::{CardConfig, OpenError, may_adopt};
+use format::{CardId, ModuleHeader};
 use ftl::recover::{
     AssembleError, Assembly, BandIdentity, Card, Found, FoundState, Opening, Rejection, ScanError, assemble, identify,
     layout_of, scan,
@@ -18,12 +19,23 @@ pub(crate) const CHECKPOINT_STREAM: u8 = StreamId::Checkpoint as u8;
 /// its sectors are in memory.
 pub const MAX_SECTORS: u64 = 1 << 28;
 
+/// A card that is described beside its media: a start takes no other.
+#[derive(Clone, Copy, Debug)]
+pub struct Described {
+    /// The configuration of the card.
+    pub config: CardConfig,
+    /// The name of the card, if it is known.
+    pub id: Option<CardId>,
+}
+
 /// A card's media, and the result of recovery on them.
 pub struct Examined<M> {
     pub(crate) media: M,
     /// The modules by slot, with their headers.
     pub modules: Modules,
     pub(crate) card: Result<OnMedia, AssembleError>,
+    /// The reason why a start refuses what is on the media, though they hold a card: it is described otherwise.
+    pub(crate) otherwise: Option<OpenError>,
 }
 
 /// A card whose modules could be assembled.
@@ -59,9 +71,18 @@ pub(crate) struct Opened {
 }
 
 impl<M: Media> Examined<M> {
-    /// Examines the media as a start of the card does.
-    pub fn new(mut media: M) -> Result<Examined<M>, FsckError> {
-        let assembly = match assemble(&mut media, None) {
+    /// Examines the media as a start of the card does that is described nowhere else.
+    pub fn new(media: M) -> Result<Examined<M>, FsckError> {
+        Examined::examine(media, None)
+    }
+
+    /// Examines the media as a start of the described card does.
+    pub fn described(media: M, described: &Described) -> Result<Examined<M>, FsckError> {
+        Examined::examine(media, Some(described))
+    }
+
+    fn examine(mut media: M, described: Option<&Described>) -> Result<Examined<M>, FsckError> {
+        let assembly = match assemble(&mut media, described.and_then(|described| described.id)) {
             Ok(assembly) => assembly,
             Err(AssembleError::NoCard) => {
                 return Err(FsckError::NoCard { reason: Modules::read(&mut media, None).no_header() });
@@ -71,7 +92,7 @@ impl<M: Media> Examined<M> {
             }
             Err(error) => {
                 let modules = Modules::read(&mut media, None);
-                return Ok(Examined { media, modules, card: Err(error) });
+                return Ok(Examined { media, modules, card: Err(error), otherwise: None });
             }
         };
         let sectors = assembly.header.shape.sectors().unwrap_or(u64::MAX);
@@ -81,7 +102,12 @@ impl<M: Media> Examined<M> {
         let modules = Modules::read(&mut media, Some(&assembly));
         let (layout, trusted) = (layout_of(&assembly.header), assembly.trusted_slots());
         let found = scan(&mut media, &card(&assembly.header, &layout, &trusted));
-        Ok(Examined { media, modules, card: Ok(OnMedia { assembly, layout, trusted, found }) })
+        let otherwise = described.and_then(|Described { config, .. }| {
+            let made = card::is_made_so(&assembly.header, config);
+            let adopted = |()| found.as_ref().map_or(Ok(()), |found| may_adopt(config, &media, &assembly, found));
+            made.and_then(adopted).err()
+        });
+        Ok(Examined { media, modules, card: Ok(OnMedia { assembly, layout, trusted, found }), otherwise })
     }
 
     /// Gives the media back.

@@ -1,7 +1,7 @@
 //! What lies on these media, and why does this sector read so?
 //!
 //! [`Examined`] is a card's media together with the result of recovery. Recovery is the same code that a start of the
-//! card runs ([`ftl::recover`]), and nothing else decides which copies are believed. Around it stands the explanation,
+//! card runs ([`ftl::recover`], [`card::is_made_so`]), and nothing else decides which copies are believed. Around it stands the explanation,
 //! as data: of the whole card ([`Examined::report`]), of sectors ([`Examined::sectors`]), of a band, of a stripe.
 //!
 //! Invariants:
@@ -26,7 +26,7 @@ pub use blocks::{Blocks, Wear};
 pub use checkpoints::CheckpointFound;
 pub use detail::{BandDetail, MemberDetail, RebuildState, SectorDetail, StripeDetail, StripeLine};
 pub use error::{FsckError, NoHeader};
-pub use examined::{Examined, MAX_SECTORS};
+pub use examined::{Described, Examined, MAX_SECTORS};
 pub use modules::{CopyState, HeaderCopy, ModuleInSlot, ModuleState, Modules};
 pub use report::{Bands, CardFacts, Report, Sectors, Verdict, VerdictState};
 pub use sector::{CopyFound, HoleList, MAX_ASKED, ReadsAs, SectorExplained};

@@ -7,6 +7,7 @@ use crate::examined::{BandKnown, Examined, OnMedia};
 use crate::modules::{ModuleState, Modules};
 use crate::start::Start;
 use crate::walk::{LostSector, Stripes, walk};
+use card::OpenError;
 use ftl::BandId;
 use ftl::recover::{AssembleError, ScanError};
 use media::Media;
@@ -114,6 +115,8 @@ pub struct Verdict {
     pub state: VerdictState,
     /// The reasons why the card is not clean, the worst first.
     pub reasons: Vec<String>,
+    /// The slot whose module alone is in the way of a start.
+    pub slot_in_the_way: Option<u32>,
 }
 
 /// The report on a whole card.
@@ -148,14 +151,17 @@ impl<M: Media> Examined<M> {
     pub fn refusal(&self) -> Option<String> {
         match &self.card {
             Err(error) => Some(error.to_string()),
-            Ok(card) => card.found.as_ref().err().map(ScanError::to_string),
+            Ok(card) => {
+                let otherwise = self.otherwise.as_ref().map(OpenError::to_string);
+                otherwise.or_else(|| card.found.as_ref().err().map(ScanError::to_string))
+            }
         }
     }
 
     /// The report on the whole card. With `everything`, every stripe is read; otherwise only the bands that a start has
     /// to read, and the report says so. The read of a unit is assumed to take `read_ns`.
     pub fn report(&mut self, everything: bool, read_ns: u64) -> Result<Report, FsckError> {
-        let modules = self.modules.clone();
+        let (modules, otherwise) = (self.modules.clone(), self.otherwise.clone());
         if let Err(error) = &self.card {
             return Ok(Report::of_no_card(modules, error));
         }
@@ -180,9 +186,9 @@ impl<M: Media> Examined<M> {
             lost_sectors,
             blocks: Some(Blocks::of(media, on)),
             start,
-            verdict: Verdict { state: VerdictState::Clean, reasons: Vec::new() },
+            verdict: Verdict { state: VerdictState::Clean, reasons: Vec::new(), slot_in_the_way: None },
         };
-        report.verdict = verdict(&report, on);
+        report.verdict = verdict(&report, on, otherwise.as_ref());
         Ok(report)
     }
 }
@@ -200,7 +206,11 @@ impl Report {
             lost_sectors: Vec::new(),
             blocks: None,
             start: None,
-            verdict: Verdict { state: VerdictState::RefusesToStart, reasons: vec![error.to_string()] },
+            verdict: Verdict {
+                state: VerdictState::RefusesToStart,
+                reasons: vec![error.to_string()],
+                slot_in_the_way: error.slot_in_the_way(),
+            },
         }
     }
 }
@@ -265,9 +275,12 @@ fn bands<M: Media>(media: &mut M, on: &OnMedia) -> Result<Bands, FsckError> {
     Ok(bands)
 }
 
-fn verdict(report: &Report, on: &OnMedia) -> Verdict {
+fn verdict(report: &Report, on: &OnMedia, otherwise: Option<&OpenError>) -> Verdict {
     let mut found: Vec<(VerdictState, String)> = Vec::new();
     let mut add = |state, reason: String| found.push((state, reason));
+    if let Some(error) = otherwise {
+        add(VerdictState::RefusesToStart, error.to_string());
+    }
     if let Err(error) = &on.found {
         add(VerdictState::RefusesToStart, error.to_string());
     }
@@ -315,5 +328,6 @@ fn verdict(report: &Report, on: &OnMedia) -> Verdict {
     }
     let state = found.iter().map(|(state, _)| *state).max().unwrap_or(VerdictState::Clean);
     found.sort_by_key(|(state, _)| std::cmp::Reverse(*state));
-    Verdict { state, reasons: found.into_iter().map(|(_, reason)| reason).collect() }
+    let reasons = found.into_iter().map(|(_, reason)| reason).collect();
+    Verdict { state, reasons, slot_in_the_way: None }
 }

@@ -84,7 +84,7 @@ pub enum ReadsAs {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SectorExplained {
     /// The address of the sector.
-    pub lba: u32,
+    pub lba: u64,
     /// The answer to a read of the sector.
     pub reads_as: ReadsAs,
     /// The reason for this answer, in a sentence.
@@ -185,7 +185,7 @@ fn explain<M: Media>(
         Err(error) => {
             let because = format!("the card refuses to start: {error}");
             let (reads_as, version) = (ReadsAs::Nothing, None);
-            return Ok(SectorExplained { lba, reads_as, because, version, copies, holes: None });
+            return Ok(SectorExplained { lba: lba.into(), reads_as, because, version, copies, holes: None });
         }
     };
     let holes = hole_list(media, on, found, lba, scratch);
@@ -195,11 +195,25 @@ fn explain<M: Media>(
         let because = format!(
             "in the log: version {version} lies there only, and the next start writes it to a stripe before anything else"
         );
-        return Ok(SectorExplained { lba, reads_as: ReadsAs::Data, because, version: Some(version), copies, holes });
+        return Ok(SectorExplained {
+            lba: lba.into(),
+            reads_as: ReadsAs::Data,
+            because,
+            version: Some(version),
+            copies,
+            holes,
+        });
     }
     if ppa == NONE {
         let because = why_zeros(&copies, holes.as_ref(), !found.checkpoint_bands.is_empty());
-        return Ok(SectorExplained { lba, reads_as: ReadsAs::Zeros, because, version: None, copies, holes });
+        return Ok(SectorExplained {
+            lba: lba.into(),
+            reads_as: ReadsAs::Zeros,
+            because,
+            version: None,
+            copies,
+            holes,
+        });
     }
     let at = SectorAt::of(&on.layout, Ppa(ppa));
     believe(media, on, found, at, &mut copies)?;
@@ -221,7 +235,7 @@ fn explain<M: Media>(
         Err(error) => (ReadsAs::Error, format!("{choice}; {error}")),
     };
     let version = copies.iter().find(|copy| copy.believed).and_then(|copy| copy.version);
-    Ok(SectorExplained { lba, reads_as, because, version, copies, holes })
+    Ok(SectorExplained { lba: lba.into(), reads_as, because, version, copies, holes })
 }
 
 /// Marks the copy that the card believes. Adds the copy if only a summary lists it.

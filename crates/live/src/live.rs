@@ -37,13 +37,19 @@ pub(crate) struct Shard {
 /// The highest number of shards.
 pub const MAX_SHARDS: u32 = 64;
 
+/// The name of a shard of the card of this name.
+pub fn id_of_shard(CardId(mut bytes): CardId, shard: u32) -> CardId {
+    bytes.iter_mut().rev().zip(shard.to_le_bytes()).for_each(|(byte, of_shard)| *byte ^= of_shard);
+    CardId(bytes)
+}
+
 /// The parameters with which a shard is started: each has its own name, so that none is taken for another.
 fn start_of_shard(start: &Start, shard: u32) -> Start {
-    let name = |CardId(mut bytes): CardId| {
-        bytes.iter_mut().rev().zip(shard.to_le_bytes()).for_each(|(byte, of_shard)| *byte ^= of_shard);
-        CardId(bytes)
-    };
-    Start { id: start.id.map(name), seed: start.seed.wrapping_add(shard.into()), ..start.clone() }
+    Start {
+        id: start.id.map(|id| id_of_shard(id, shard)),
+        seed: start.seed.wrapping_add(shard.into()),
+        ..start.clone()
+    }
 }
 
 impl Live {

@@ -1,5 +1,7 @@
 //! One client: receives its requests, submits them to the card, and sends the replies.
 
+use crate::budget::Account;
+use crate::deadlines::{Deadlines, TooSlow};
 use crate::patience::{AWAKE, Patience};
 use crate::registry::{Counts, Registry};
 use crate::shared::{Export, Limits, Shared};
@@ -11,6 +13,7 @@ use crate::wire::{
 };
 use live::{Bell, Port, Reply, ReplyError};
 use rustix::event::{PollFd, PollFlags};
+use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,7 +25,7 @@ use std::time::{Duration, Instant};
 const RECEIVE_BYTES: usize = if MIN_RECEIVE_BYTES > (256 << 10) { MIN_RECEIVE_BYTES } else { 256 << 10 };
 /// Replies that were sent keep their room in the output buffer up to so many bytes.
 const MAX_SENT_BYTES: usize = 128 << 10;
-/// The highest capacity that the empty output buffer keeps.
+/// The highest capacity that the empty output buffer keeps; it is within the client's share of the memory of all.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
 /// The reason why a connection ended.
@@ -36,6 +39,8 @@ pub(crate) enum Ended {
     Handshake(Duration),
     #[error("neither sent nor took anything for {0:?} in the middle of a request")]
     Stalled(Duration),
+    #[error("{0}")]
+    TooSlow(#[from] TooSlow),
     #[error("the server stops")]
     Stopped,
 }
@@ -73,6 +78,17 @@ pub(crate) struct Client<'a> {
     out: Vec<u8>,
     sent: usize,
     partial: Option<Partial>,
+    /// A request that waits for memory, with the part of its payload in the receive buffer.
+    held: Option<(Request, Range<usize>)>,
+    /// The memory that this client's requests and answers take.
+    account: Account,
+    /// Answers to reads that are not sent yet: the number of sent bytes with which they are, and the bytes they hold.
+    answers: VecDeque<(u64, u64)>,
+    /// Bytes that were sent so far.
+    sent_bytes: u64,
+    /// The most capacity that the empty output buffer keeps.
+    kept_bytes: usize,
+    deadlines: Deadlines,
     /// No more requests are parsed until one was answered.
     busy: bool,
     /// The client disconnects when its requests in flight are answered.
@@ -90,7 +106,7 @@ pub(crate) struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Client<'a> {
-        let Shared { exports, table, security, limits, registry, .. } = server;
+        let Shared { exports, table, security, limits, registry, budget, .. } = server;
         let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
         let mut out = Vec::new();
         let wire = Connection::new(Arc::clone(table), tls, &mut out);
@@ -101,7 +117,6 @@ impl<'a> Client<'a> {
             security,
             limits: *limits,
             registry,
-            waker,
             wire,
             port: None,
             media: Vec::new(),
@@ -112,6 +127,12 @@ impl<'a> Client<'a> {
             out,
             sent: 0,
             partial: None,
+            held: None,
+            account: Account::new(budget, number, &waker),
+            answers: VecDeque::new(),
+            sent_bytes: 0,
+            kept_bytes: usize::try_from(budget.share()).unwrap_or(usize::MAX).clamp(MAX_SENT_BYTES, MAX_KEPT_BYTES),
+            deadlines: Deadlines::new(*limits),
             busy: false,
             drains: false,
             stopping: false,
@@ -121,6 +142,7 @@ impl<'a> Client<'a> {
             progress: Instant::now(),
             counts: registry.counts(number),
             patience: Patience::default(),
+            waker,
         }
     }
 
@@ -138,6 +160,9 @@ impl<'a> Client<'a> {
         if let Some(partial) = self.partial.take() {
             self.wire.abandon(partial.request);
         }
+        if let Some((request, _)) = self.held.take() {
+            self.wire.abandon(request);
+        }
         self.stream.close();
         ended
     }
@@ -150,7 +175,8 @@ impl<'a> Client<'a> {
                 self.stopping = true;
                 self.wire.shut_down();
             }
-            if self.stopping && self.wire.in_flight() == 0 && self.unsent() == 0 {
+            let is_answered = self.wire.in_flight() == 0 && self.unsent() == 0;
+            if self.stopping && (is_answered || self.held.is_some()) {
                 return Err(Ended::Stopped);
             }
             self.wait_and_receive(began)?;
@@ -163,6 +189,7 @@ impl<'a> Client<'a> {
     }
 
     fn send(&mut self) -> Result<(), Ended> {
+        let was_unsent = self.unsent();
         while self.sent < self.out.len() {
             let bytes = self.stream.send(&self.out[self.sent..])?;
             if bytes == 0 {
@@ -170,6 +197,14 @@ impl<'a> Client<'a> {
             }
             self.sent += bytes;
             self.progress = Instant::now();
+        }
+        let more = was_unsent - self.unsent();
+        if was_unsent > 0 {
+            self.deadlines.sent(more, self.unsent(), Instant::now());
+            self.sent_bytes += more as u64;
+            while let Some((_, bytes)) = self.answers.pop_front_if(|(end, _)| *end <= self.sent_bytes) {
+                self.account.give(bytes);
+            }
         }
         // Under load the buffer never gets empty, so the part that was sent is removed now and then.
         if self.sent >= MAX_SENT_BYTES && self.sent * 2 >= self.out.len() {
@@ -179,7 +214,7 @@ impl<'a> Client<'a> {
         if self.sent == self.out.len() {
             self.out.clear();
             self.sent = 0;
-            if self.out.capacity() > MAX_KEPT_BYTES {
+            if self.out.capacity() > self.kept_bytes {
                 self.out = Vec::new();
             }
         }
@@ -188,15 +223,19 @@ impl<'a> Client<'a> {
 
     /// Waits until there is work, and receives the bytes that have arrived.
     fn wait_and_receive(&mut self, began: Instant) -> Result<(), Ended> {
-        let asked = self.wire.in_flight() > u32::from(self.partial.is_some());
-        if !asked && (self.busy && self.unsent() < MAX_UNSENT_BYTES || self.drains && self.unsent() == 0) {
+        if let Some(slow) = self.deadlines.next().and_then(|_| self.deadlines.missed(Instant::now())) {
+            return Err(slow.into());
+        }
+        let asked = self.wire.in_flight() > u32::from(self.partial.is_some()) + u32::from(self.held.is_some());
+        let has_room = self.busy && self.held.is_none() && self.unsent() < MAX_UNSENT_BYTES;
+        if !asked && (has_room || self.drains && self.unsent() == 0) {
             // There is room again for bytes that were received already.
             return Ok(());
         }
         let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MAX_UNSENT_BYTES;
         let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
         let unsent = self.unsent() > 0 || tls_unsent;
-        let in_the_middle = self.partial.is_some() || self.begin < self.end;
+        let in_the_middle = self.is_in_the_middle();
         let is_quiet = takes && !asked && !unsent && self.port.is_some();
         // The rest of a message is probably on its way.
         if is_quiet && in_the_middle && self.receive_awake(AWAKE)? {
@@ -215,6 +254,7 @@ impl<'a> Client<'a> {
             Some(_) if unsent || in_the_middle && !self.busy => Some(self.progress + self.limits.stall),
             Some(_) => None,
         };
+        let deadline = deadline.into_iter().chain(self.deadlines.next()).min();
         let waker = Arc::clone(&self.waker);
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, takes);
@@ -228,6 +268,9 @@ impl<'a> Client<'a> {
             let heard: Vec<usize> = (0..self.media.len()).filter(hears).collect();
             fds.extend(heard.iter().map(|shard| PollFd::from_borrowed_fd(self.media[*shard].as_fd(), PollFlags::IN)));
             if !wait(&mut fds, deadline)? {
+                if let Some(slow) = self.deadlines.missed(Instant::now()) {
+                    return Err(slow.into());
+                }
                 return Err(match self.port {
                     None => Ended::Handshake(self.limits.handshake),
                     Some(_) => Ended::Stalled(self.limits.stall),
@@ -257,6 +300,11 @@ impl<'a> Client<'a> {
             std::thread::sleep(Duration::from_millis(1));
         }
         Ok(())
+    }
+
+    /// A message has begun to arrive, and is not whole.
+    fn is_in_the_middle(&self) -> bool {
+        self.partial.is_some() || self.begin < self.end || self.wire.skipped_left_bytes() > 0
     }
 
     /// Waits for the next request of a client that has all its replies.
@@ -326,11 +374,15 @@ impl<'a> Client<'a> {
         let mut whole = None;
         if let Some(partial) = self.partial.take_if(|partial| partial.received == partial.payload.len()) {
             whole = Some(partial);
+            self.deadlines.arrived();
         }
         self.busy = false;
         // The data of reads take room among the replies.
         let mut to_answer = 0;
-        while self.partial.is_none() {
+        if let Some((request, payload)) = self.held.take() {
+            to_answer += self.admit(request, payload);
+        }
+        while self.partial.is_none() && self.held.is_none() {
             if self.unsent() + to_answer >= MAX_UNSENT_BYTES {
                 self.busy = true;
                 break;
@@ -343,20 +395,9 @@ impl<'a> Client<'a> {
                 Step::Replied => {}
                 Step::StartTls => self.start_tls()?,
                 Step::Ready { export } => self.choose(export),
-                Step::Request(request) => {
-                    if request.command() == Command::Read {
-                        to_answer += request.length_bytes() as usize;
-                    }
-                    self.take(request, 0..0);
-                }
-                Step::Write { request, payload } if self.wire.payload_left_bytes() == 0 => {
-                    self.take(request, at + payload.start..at + payload.end);
-                }
+                Step::Request(request) => to_answer += self.admit(request, 0..0),
                 Step::Write { request, payload } => {
-                    let mut bytes = vec![0; request.length_bytes() as usize];
-                    let there = &self.input[at + payload.start..at + payload.end];
-                    bytes[..there.len()].copy_from_slice(there);
-                    self.partial = Some(Partial { request, received: there.len(), payload: bytes });
+                    to_answer += self.admit(request, at + payload.start..at + payload.end);
                 }
                 Step::Busy => {
                     self.busy = true;
@@ -372,10 +413,40 @@ impl<'a> Client<'a> {
                 }
             }
         }
+        self.busy |= self.held.is_some();
+        self.expect_the_rest();
         let in_flight = self.wire.in_flight();
         self.submit(whole);
         self.reply();
         ended.map_or(Ok(self.wire.in_flight() < in_flight), Err)
+    }
+
+    /// Takes a request, or holds it until there is memory for it. The bytes that will be answered.
+    fn admit(&mut self, request: Request, payload: Range<usize>) -> usize {
+        self.deadlines.arrived();
+        if !self.account.take(data_bytes(&request)) {
+            self.held = Some((request, payload));
+            return 0;
+        }
+        if matches!(request.command(), Command::Write { .. }) && payload.len() < request.length_bytes() as usize {
+            let mut bytes = vec![0; request.length_bytes() as usize];
+            bytes[..payload.len()].copy_from_slice(&self.input[payload.clone()]);
+            self.partial = Some(Partial { request, received: payload.len(), payload: bytes });
+            return 0;
+        }
+        let answered = if request.command() == Command::Read { request.length_bytes() as usize } else { 0 };
+        self.take(request, payload);
+        answered
+    }
+
+    /// The client has a time for what is missing of a message that it has begun.
+    fn expect_the_rest(&mut self) {
+        let left = self.wire.payload_left_bytes().max(self.wire.skipped_left_bytes());
+        let is_waited_for = self.port.is_some() && !self.busy && !self.drains && self.is_in_the_middle();
+        match is_waited_for {
+            true => self.deadlines.waits_for(left.into(), Instant::now()),
+            false => self.deadlines.arrived(),
+        }
     }
 
     fn start_tls(&mut self) -> Result<(), Ended> {
@@ -464,12 +535,18 @@ impl<'a> Client<'a> {
         let answered = all.len() as u64;
         for reply in all.drain(..) {
             let request = self.requests[reply.tag as usize].take().expect("it is answered once");
+            let held_bytes = data_bytes(&request);
+            let is_read = request.command() == Command::Read && reply.result.is_ok();
+            if !is_read {
+                self.account.give(held_bytes);
+            }
             match reply.result {
                 Ok(data) if request.command() == Command::Read => {
                     read_bytes += u64::from(request.length_bytes());
                     self.wire.answer_read(request, &mut self.out);
                     self.out.reserve(data.len());
                     data.pieces().for_each(|piece| self.out.extend_from_slice(piece));
+                    self.answers.push_back((self.sent_bytes + self.unsent() as u64, held_bytes));
                 }
                 Ok(_) => {
                     if matches!(request.command(), Command::Write { .. }) {
@@ -494,6 +571,14 @@ impl<'a> Client<'a> {
         add(&self.counts.read_bytes, read_bytes);
         add(&self.counts.written_bytes, written_bytes);
         self.counts.in_flight.store(self.wire.in_flight().into(), Ordering::Relaxed);
+    }
+}
+
+/// The bytes of memory that the data of a request take.
+fn data_bytes(request: &Request) -> u64 {
+    match request.command() {
+        Command::Read | Command::Write { .. } => request.length_bytes().into(),
+        _ => 0,
     }
 }
 

@@ -7,7 +7,10 @@
 //!
 //! Invariants:
 //! - A client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to continue a message that it has
-//!   begun to send, or to take its replies.
+//!   begun to send, or to take its replies. For the whole of a message it has [`Limits::request`], and more for more
+//!   bytes.
+//! - The memory of all connections is bounded by [`Limits::memory_bytes`]; a client that needs more waits, and others are
+//!   served.
 //! - The memory of a connection is bounded: [`wire::MAX_IN_FLIGHT_BYTES`] of requests, and [`stream::MAX_UNSENT_BYTES`]
 //!   of replies before it takes no more requests.
 //! - A connection that ends in any way leaves nothing behind but the data that it has written.
@@ -15,17 +18,21 @@
 //!   client may have several connections.
 
 mod address;
+mod budget;
 mod connection;
+mod deadlines;
 mod patience;
 mod registry;
 mod server;
 mod shared;
 mod stream;
 mod tls;
+mod turned_away;
 mod waker;
 pub mod wire;
 
 pub use address::{Address, AddressError, AddressText};
+pub use budget::MIN_MEMORY_BYTES;
 pub use registry::ClientStatus;
 pub use server::{ServeError, Server};
 pub use shared::{Export, Limits};

@@ -1,11 +1,13 @@
 //! The server: listens, and gives each client a thread.
 
 use crate::address::Address;
+use crate::budget::Budget;
 use crate::connection::{Client, Ended};
 use crate::registry::{ClientStatus, Registry};
 use crate::shared::{Export, Limits, Shared};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
+use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
 use crate::wire::{self, BlockSizes, Features};
 use parking_lot::Mutex;
@@ -73,6 +75,8 @@ impl Server {
             security,
             limits,
             registry: Registry::default(),
+            budget: Budget::new(limits.memory_bytes, limits.connections),
+            turned_away: TurnedAway::default(),
             stop: Waker::new()?,
         });
         let mut server = Server { shared, threads: Mutex::default(), addresses: Vec::new(), sockets: Mutex::default() };
@@ -100,6 +104,11 @@ impl Server {
     /// The connected clients.
     pub fn clients(&self) -> Vec<ClientStatus> {
         self.shared.registry.status()
+    }
+
+    /// The number of clients that were turned away, because there were too many.
+    pub fn turned_away(&self) -> u64 {
+        self.shared.turned_away.count()
     }
 
     /// Answers the requests in flight, and stops.
@@ -219,7 +228,10 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
 
 fn welcome(shared: &Arc<Shared>, socket: OwnedFd, peer: String) {
     if shared.registry.count() >= shared.limits.connections {
-        tracing::warn!(%peer, connections = shared.limits.connections, "too many clients: this one is turned away");
+        if let Some(turned_away) = shared.turned_away.add(Instant::now()) {
+            let connections = shared.limits.connections;
+            tracing::warn!(%peer, connections, turned_away, "too many clients (--max-clients): more are turned away");
+        }
         return;
     }
     let waker = match Waker::new() {

@@ -1,7 +1,9 @@
 //! The state that all threads of a server share.
 
+use crate::budget::{Budget, usual_memory_bytes};
 use crate::registry::Registry;
 use crate::tls::Security;
+use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
 use crate::wire;
 use live::Live;
@@ -30,11 +32,26 @@ pub struct Limits {
     pub handshake: Duration,
     /// The time in which a client has to continue in the middle of a request or of a reply.
     pub stall: Duration,
+    /// The time in which a request has to arrive as a whole, and its answers have to be taken, on top of the time that
+    /// their bytes take at the least rate.
+    pub request: Duration,
+    /// The bytes per second with which every client is to send and take at least.
+    pub least_rate: u64,
+    /// The bytes of memory that requests and answers of all clients together may take, at least
+    /// [`MIN_MEMORY_BYTES`](crate::MIN_MEMORY_BYTES).
+    pub memory_bytes: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { connections: 512, handshake: Duration::from_secs(10), stall: Duration::from_secs(60) }
+        Limits {
+            connections: 512,
+            handshake: Duration::from_secs(10),
+            stall: Duration::from_secs(60),
+            request: Duration::from_secs(30),
+            least_rate: 256 << 10,
+            memory_bytes: usual_memory_bytes(),
+        }
     }
 }
 
@@ -45,6 +62,8 @@ pub(crate) struct Shared {
     pub security: Security,
     pub limits: Limits,
     pub registry: Registry,
+    pub budget: Arc<Budget>,
+    pub turned_away: TurnedAway,
     /// Wakes the listeners when the server stops.
     pub stop: Arc<Waker>,
 }

@@ -528,7 +528,7 @@ impl Subject for CardUnderTest {
 fn refusal(error: &OpenError) -> Refusal {
     match error {
         OpenError::Header { error: MediaError::Fenced, .. } => Refusal::Fenced,
-        OpenError::Assemble(AssembleError::Foreign { .. }) => Refusal::ForeignModule,
+        OpenError::Assemble(AssembleError::Foreign { .. } | AssembleError::Others { .. }) => Refusal::ForeignModule,
         OpenError::Assemble(AssembleError::Cloned { .. }) => Refusal::ClonedModule,
         OpenError::Assemble(AssembleError::TooFew { .. } | AssembleError::NoCard) => Refusal::MissingModules,
         OpenError::Assemble(AssembleError::NewerVersion { .. } | AssembleError::OlderVersion { .. }) => {

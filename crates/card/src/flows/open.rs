@@ -12,7 +12,9 @@ use crate::contents::watermark::Watermarks;
 use crate::core::Core;
 use crate::core::phase::Lifecycle;
 use format::{CardId, ModuleHeader, ModuleId, Role, Slot, SlotState};
-use ftl::recover::{self, AssembleError, Logged, MemberState, Rescued, ScanError, ScanReport, assemble, scan};
+use ftl::recover::{
+    self, AssembleError, Assembly, Logged, MemberState, Rescued, ScanError, ScanReport, assemble, scan,
+};
 use ftl::{FoundBlock, Ftl, FtlError, Lba, StreamId};
 use media::RequestData;
 use media::{Flash, LogArea, Media, MediaError, Medium, Shape, persist};
@@ -72,8 +74,33 @@ fn slc_bits_per_cell(config: &CardConfig) -> u32 {
     config.ftl.slc_cache.map_or(1, |cache| cache.bits_per_cell)
 }
 
-/// The card was made from the same configuration, as far as it matters for what lies on its modules.
-fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenError> {
+/// Finds the modules of a card, and refuses those that a card of this configuration can't be started from. All that a
+/// start refuses before it reads bands is refused here. Writes nothing.
+pub fn examine(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>) -> Result<Assembly, OpenError> {
+    let assembly = assemble(media, id)?;
+    is_made_so(&assembly.header, config)?;
+    Ok(assembly)
+}
+
+/// The number of modules that a card of this configuration can do without.
+pub fn spared_modules(config: &CardConfig) -> u32 {
+    recover::spared_modules(config.ftl.stripe_width, config.nand.geometry.modules, config.ftl.parity_units)
+}
+
+/// Refuses what a start with this configuration can't go on from, though its bands were read. Writes nothing.
+pub fn may_adopt(
+    config: &CardConfig,
+    media: &dyn Media,
+    assembly: &Assembly,
+    found: &recover::Found,
+) -> Result<(), OpenError> {
+    let slots: Vec<Option<u32>> = assembly.members.iter().map(|member| member.slot).collect();
+    // The seed decides of victims only.
+    adopt(&config.with_contents(), media, &slots, &assembly.trusted_slots(), found, 0).map(drop)
+}
+
+/// Refuses a card that was made from another configuration, as far as it matters for what lies on its modules.
+pub fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), OpenError> {
     let (made, asked) = (header.shape, shape(config));
     let fields = [
         ("modules", u64::from(made.modules), u64::from(asked.modules)),
@@ -332,9 +359,32 @@ fn is_short(found: &recover::Found) -> bool {
     !found.checkpoint_bands.is_empty() && read <= found.checkpoint_bands.len() + StreamId::ALL.len()
 }
 
+/// Flash management that goes on from what was found on modules in these slots.
+fn adopt(
+    config: &CardConfig,
+    media: &dyn Media,
+    slots: &[Option<u32>],
+    trusted: &[Option<u32>],
+    found: &recover::Found,
+    seed: u64,
+) -> Result<Ftl, OpenError> {
+    let modules = slots.len() as u32;
+    let block_at = |band: u32, die: u32| {
+        let module = slots[(die % modules) as usize]?;
+        Some(media::BlockAt { module, die: die / modules, block: band })
+    };
+    let block = |band, die| match block_at(band, die) {
+        Some(at) => FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) },
+        None => FoundBlock { bad: false, cycles: 0 },
+    };
+    let is_new = |die: u32| trusted[(die % modules) as usize].is_none();
+    let dead =
+        |die| slots[(die % modules) as usize].is_none() || (!is_new(die) && found.report.dead_dies.contains(&die));
+    Ok(Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, found, block, dead)?)
+}
+
 fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u64) -> Result<Found, OpenError> {
-    let assembly = assemble(media, id)?;
-    is_made_so(&assembly.header, config)?;
+    let assembly = examine(config, media, id)?;
     let mut trusted = assembly.trusted_slots();
     // Data read from now on are still there after the next cut. Nothing is believed that a module holds which can't
     // promise that.
@@ -392,19 +442,7 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
         use_summaries: true,
     };
     let found = scan(media, &known)?;
-    let modules = slots.len() as u32;
-    let block_at = |band: u32, die: u32| {
-        let module = slots[(die % modules) as usize]?;
-        Some(media::BlockAt { module, die: die / modules, block: band })
-    };
-    let block = |band, die| match block_at(band, die) {
-        Some(at) => FoundBlock { bad: media.is_bad(at), cycles: media.cycles(at) },
-        None => FoundBlock { bad: false, cycles: 0 },
-    };
-    let is_new = |die: u32| trusted[(die % modules) as usize].is_none();
-    let dead =
-        |die| slots[(die % modules) as usize].is_none() || (!is_new(die) && found.report.dead_dies.contains(&die));
-    let ftl = Ftl::adopt(&config.nand, config.bands, &config.ftl, seed, &found, block, dead)?;
+    let ftl = adopt(config, media, &slots, &trusted, &found, seed)?;
     let to_rebuild =
         (0..slots.len() as u32).filter(|&i| trusted[i as usize].is_none() && slots[i as usize].is_some()).collect();
     let by_checkpoint = is_short(&found);

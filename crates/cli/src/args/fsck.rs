@@ -20,9 +20,15 @@ pub struct FsckArgs {
     /// Show a stripe of a band member by member
     #[arg(long, value_name = "BAND:STRIPE", conflicts_with = "verify")]
     pub stripe: Option<StripeName>,
+    /// Look at shard N alone of a card that is divided over shards; sectors, bands and stripes are then its own
+    #[arg(long, value_name = "N")]
+    pub shard: Option<u32>,
     /// Read every stripe, with the checksums of payloads and parity
     #[arg(long)]
     pub verify: bool,
+    /// Leave the module of slot N out, as serve --without-slot does: it counts as missing
+    #[arg(long, value_name = "N")]
+    pub without_slot: Vec<u32>,
     /// Time of reading a unit, to estimate how long a start takes
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(50_000))]
     pub read_time: Nanoseconds,
@@ -35,9 +41,9 @@ pub struct FsckArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LbaRange {
     /// The first sector of the range.
-    pub first: u32,
+    pub first: u64,
     /// The last sector, which belongs to the range.
-    pub last: u32,
+    pub last: u64,
 }
 
 impl FromStr for LbaRange {
@@ -76,7 +82,7 @@ mod tests {
     fn ranges_have_both_ends_and_stripes_their_band() {
         assert_eq!("7".parse(), Ok(LbaRange { first: 7, last: 7 }));
         assert_eq!("7..9".parse(), Ok(LbaRange { first: 7, last: 9 }));
-        for text in ["", "..", "9..7", "7..", "-1", "1..2..3", "4294967296"] {
+        for text in ["", "..", "9..7", "7..", "-1", "1..2..3", "18446744073709551616"] {
             assert_eq!(text.parse::<LbaRange>(), Err(ValueError::NotSectorsOfHost), "{text}");
         }
         assert_eq!("3:40".parse(), Ok(StripeName { band: 3, stripe: 40 }));

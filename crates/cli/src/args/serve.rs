@@ -1,6 +1,6 @@
 //! The options of `flashrig serve`.
 
-use super::values::{Bytes, card_size};
+use super::values::{Bytes, card_size, client_memory};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueHint};
 use serve::Address;
@@ -105,12 +105,21 @@ pub struct ServeArgs {
     /// Do not tell drives which of their blocks were erased (those with logical blocks that can be discarded are told)
     #[arg(long, conflicts_with = "memory")]
     pub no_discard: bool,
+    /// Start without the module of slot N, which is not touched: it is of another card, or a copy. It counts as missing;
+    /// for one card
+    #[arg(long, value_name = "N", conflicts_with = "memory")]
+    pub without_slot: Vec<u32>,
     /// Refuse what would change a card
     #[arg(long)]
     pub read_only: bool,
-    /// Most clients at once
+    /// Most clients at once; more are turned away. Each has 10 s to choose an export, 60 s for any silence within a
+    /// request, and 30 s and a second more for every 256 KiB to send it whole, or to take its answers
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_clients: u32,
+    /// Memory for the requests and answers of all clients together, at least 128m: a client that needs more waits
+    /// [default: an eighth of the machine's]
+    #[arg(long, value_name = "BYTES", value_parser = client_memory)]
+    pub client_memory: Option<Bytes>,
     /// Override a number of the cards: table.key=value; may be given again
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE", requires = "memory")]
     pub settings: Vec<String>,

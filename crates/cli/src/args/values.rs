@@ -280,6 +280,13 @@ pub fn card_size(text: &str) -> Result<Bytes, ValueError> {
     if size.0 < MIN_CARD_BYTES { Err(ValueError::TooSmall { min: Bytes(MIN_CARD_BYTES) }) } else { Ok(size) }
 }
 
+/// Memory for all clients of a server.
+pub fn client_memory(text: &str) -> Result<Bytes, ValueError> {
+    let size: Bytes = text.parse()?;
+    let min = Bytes(serve::MIN_MEMORY_BYTES);
+    if size.0 < min.0 { Err(ValueError::TooSmall { min }) } else { Ok(size) }
+}
+
 /// Requests a second.
 pub fn rate(text: &str) -> Result<f64, ValueError> {
     real(text, 0.001..=1e9, ValueError::NotARate)

@@ -47,6 +47,15 @@ pub enum CardFailure {
     /// The file of a module can't be used.
     #[error(transparent)]
     File(#[from] files::FilesError),
+    /// The modules of the card are not those that its start needs.
+    #[error("{}: {source}{way_out}", .dir.display())]
+    NotStarted { dir: PathBuf, source: card::OpenError, way_out: WayOut },
+    /// A module of another shape is in the way.
+    #[error("{source}{way_out}")]
+    Stranger { source: files::FilesError, way_out: WayOut },
+    /// More modules would be left out than the card can do without.
+    #[error("--without-slot leaves out {left_out} of its modules, and parity stands for {spared}")]
+    TooManyLeftOut { left_out: usize, spared: u32 },
     /// The card does not start.
     #[error("{card}: {source}")]
     Live { card: Quoted, source: live::LiveError },
@@ -67,4 +76,24 @@ pub enum DescriptionError {
     /// The identity of the card is none.
     #[error("id is not 32 hexadecimal digits")]
     NoId,
+}
+
+/// The command that starts a card without the module that is in the way, where that is possible: the end of a message.
+#[derive(Debug)]
+pub struct WayOut {
+    /// The folder of the card.
+    pub dir: PathBuf,
+    /// The slot of the module; `None` if the card does not start without it either.
+    pub slot: Option<u32>,
+}
+
+impl std::fmt::Display for WayOut {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.slot {
+            Some(slot) => {
+                write!(f, "; to start without it: flashrig serve {} --without-slot {slot}", self.dir.display())
+            }
+            None => Ok(()),
+        }
+    }
 }

@@ -14,7 +14,7 @@ mod serve;
 mod stream;
 mod whatif;
 
-pub use card::{CardFailure, DescriptionError};
+pub use card::{CardFailure, DescriptionError, WayOut};
 pub use compare::CompareFailure;
 pub use control::ControlFailure;
 pub use database::DatabaseFailure;

@@ -140,6 +140,7 @@ pub mod tests {
                 name: "disk".into(),
                 card: "tachion-400".into(),
                 version: "0".into(),
+                clients_turned_away: 0,
                 status: Status {
                     powered: true,
                     stopped: false,

@@ -95,6 +95,7 @@ pub fn status(reply: &StatusReply) -> String {
         row("log at the start", format!("{} found there only", counted(log.replayed_sectors, "sector")));
     }
     for (name, sectors) in [
+        ("clients turned away", reply.clients_turned_away),
         ("sectors that did not fit", status.mismatched_sectors),
         ("sectors rebuilt", status.rebuilt_sectors),
         ("sectors lost", status.lost_sectors),

@@ -1,6 +1,7 @@
 //! The command as a person types it.
 
 mod architecture;
+mod client_memory;
 mod common;
 mod compare;
 mod create_measured;
@@ -10,6 +11,7 @@ mod drives;
 mod examples;
 mod fit;
 mod fsck;
+mod fsck_and_start;
 mod generated;
 mod interruption;
 mod json;
@@ -25,7 +27,9 @@ mod review_device;
 mod review_file;
 mod review_model;
 mod serve_files;
+mod sharded_card;
 mod stored_cards;
 mod torture;
 mod whatif;
+mod without_slot;
 mod write_ahead_log;

@@ -30,6 +30,7 @@ fn the_status_is_that_of_the_card() {
     assert_eq!(smart.data_units_written, (2 * SIZE).div_ceil(512_000));
     assert_eq!(rig.client.exports().unwrap()[0].name, "disk");
     assert_eq!(rig.client.clients().unwrap()[0].number, 3);
+    assert_eq!(rig.client.status().unwrap().clients_turned_away, 7);
 }
 
 #[test]

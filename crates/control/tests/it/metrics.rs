@@ -150,6 +150,7 @@ fn metrics_follow_the_format_and_say_what_the_card_says() {
     assert_eq!(of("flashrig_free_bands", None), f64::from(status.free_bands));
     assert_eq!(of("flashrig_powered", None), 1.0);
     assert_eq!(of("flashrig_clients", None), 1.0);
+    assert_eq!(of("flashrig_clients_turned_away_total", None), 7.0);
     assert_eq!(of("flashrig_modules", Some(("state", "active"))), rig.live.modules().len() as f64);
     assert_eq!(of("flashrig_smart_available_spare_ratio", None), 1.0);
     assert!(samples.iter().all(|sample| sample.labels["name"] == "test \"card\""));

@@ -131,10 +131,14 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
     Ok(Assembly { header, members, replaced })
 }
 
-/// Fails if more modules can't be trusted than parity can restore. Parity helps only if no stripe has two units on one
-/// module.
+/// The number of modules that parity stands for. It helps only if no stripe has two units on one module.
+pub fn spared_modules(stripe_width: u32, modules: u32, parity_units: u32) -> u32 {
+    if stripe_width <= modules { parity_units } else { 0 }
+}
+
+/// Fails if more modules can't be trusted than parity can restore.
 fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError> {
-    let spared = if header.stripe_width <= header.shape.modules { header.parity_units } else { 0 };
+    let spared = spared_modules(header.stripe_width, header.shape.modules, header.parity_units);
     let missing = (0..).zip(members).filter(|(_, member)| member.state != MemberState::Trusted);
     let missing: Vec<(u32, MemberState)> = missing.map(|(logical, member)| (logical, member.state)).collect();
     if missing.len() > spared as usize {
@@ -145,13 +149,22 @@ fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError
 
 /// Refuses modules of other cards, and two copies of one module.
 fn refuse_strangers(headers: &[(u32, ModuleHeader, Option<u64>)], card: CardId) -> Result<(), AssembleError> {
+    if let Some((_, other, _)) = headers.first()
+        && headers.iter().all(|(_, header, _)| header.card != card)
+    {
+        return Err(AssembleError::Others { found: other.card, card });
+    }
     for (index, (slot, header, _)) in headers.iter().enumerate() {
         if header.card != card {
             return Err(AssembleError::Foreign { slot: *slot, found: header.card, card });
         }
         let twin = headers[..index].iter().find(|(_, other, _)| other.module == header.module);
-        if let Some((first, ..)) = twin {
-            return Err(AssembleError::Cloned { first: *first, second: *slot, module: header.module });
+        if let Some((first, other, _)) = twin {
+            // If the two are alike, the one in the slot of its number is the module: people copy it to another slot.
+            let is_older =
+                (other.sequence, *first == u32::from(other.slot)) < (header.sequence, *slot == u32::from(header.slot));
+            let copy = if is_older { *first } else { *slot };
+            return Err(AssembleError::Cloned { first: *first, second: *slot, module: header.module, copy });
         }
     }
     Ok(())

@@ -22,9 +22,24 @@ pub enum AssembleError {
         /// The card that is expected, or that most modules belong to.
         card: CardId,
     },
+    /// All modules belong to another card.
+    #[error(
+        "all modules belong to card {found}, none to {card}: the card's description or its modules lie in the wrong place"
+    )]
+    Others {
+        found: CardId,
+        /// The card that is expected.
+        card: CardId,
+    },
     /// Two slots hold the same module, and nothing tells which of them counts.
     #[error("slots {first} and {second}: both hold module {module}; take the copy out")]
-    Cloned { first: u32, second: u32, module: ModuleId },
+    Cloned {
+        first: u32,
+        second: u32,
+        module: ModuleId,
+        /// The slot that more likely holds the copy: the older of the two, or that out of its place.
+        copy: u32,
+    },
     /// A newer version of the format was written.
     #[error("slot {slot}: {source}; a newer flashrig reads it")]
     NewerVersion { slot: u32, source: HeaderError },
@@ -53,6 +68,17 @@ pub enum AssembleError {
     /// A read failed in a way that tells nothing of the contents.
     #[error("slot {slot}: {error}")]
     Media { slot: u32, error: MediaError },
+}
+
+impl AssembleError {
+    /// The slot of a single module that is in the way: without it the card may start, as with an empty slot.
+    pub fn slot_in_the_way(&self) -> Option<u32> {
+        match self {
+            AssembleError::Foreign { slot, .. } => Some(*slot),
+            AssembleError::Cloned { copy, .. } => Some(*copy),
+            _ => None,
+        }
+    }
 }
 
 /// The states of modules, as text for people.

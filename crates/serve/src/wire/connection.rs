@@ -90,6 +90,15 @@ impl Connection {
         }
     }
 
+    /// The number of bytes that are missing of the payload of a write that is refused behind it.
+    #[must_use]
+    pub fn skipped_left_bytes(&self) -> u32 {
+        match &self.phase {
+            Phase::Transmission(transmission) => transmission.skipped_left(),
+            Phase::Handshake(_) => 0,
+        }
+    }
+
     /// The reason to close after the end of the stream, which left so many received bytes that were not consumed.
     pub fn end_of_stream(&mut self, unconsumed_bytes: usize) -> Close {
         let in_flight = self.in_flight();

@@ -157,6 +157,10 @@ impl Transmission {
         if let State::Payload { left } = self.state { left } else { 0 }
     }
 
+    pub fn skipped_left(&self) -> u32 {
+        if let State::Skipping { left, .. } = self.state { left } else { 0 }
+    }
+
     /// Takes a free slot, unless the limits of requests in flight are reached.
     fn take_slot(&mut self, command: Command, length: u32) -> Option<u8> {
         let slot = self.in_flight.trailing_ones();

@@ -7,13 +7,13 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const SIZE: u64 = 64 << 20;
+pub const SIZE: u64 = 64 << 20;
 const IHAVEOPT: &[u8] = b"IHAVEOPT";
 const REQUEST: u32 = 0x2560_9513;
 const EINVAL: u32 = 22;
 
 /// A client that sends what it likes.
-struct Raw(UnixStream);
+pub struct Raw(pub UnixStream);
 
 impl Raw {
     fn connect(socket: &Path) -> Raw {
@@ -26,7 +26,7 @@ impl Raw {
     }
 
     /// Connected to the export `card`, with simple replies.
-    fn ready(socket: &Path) -> Raw {
+    pub fn ready(socket: &Path) -> Raw {
         let mut raw = Raw::connect(socket);
         raw.send(&3u32.to_be_bytes());
         raw.option(7, &go("card"));
@@ -52,7 +52,7 @@ impl Raw {
         self.send(&all);
     }
 
-    fn request(&mut self, flags: u16, command: u16, offset: u64, len: u32, payload: &[u8]) -> bool {
+    pub fn request(&mut self, flags: u16, command: u16, offset: u64, len: u32, payload: &[u8]) -> bool {
         let mut all = REQUEST.to_be_bytes().to_vec();
         all.extend(flags.to_be_bytes());
         all.extend(command.to_be_bytes());
@@ -63,7 +63,7 @@ impl Raw {
         self.send(&all)
     }
 
-    fn take(&mut self, len: usize) -> Vec<u8> {
+    pub fn take(&mut self, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         self.0.read_exact(&mut bytes).unwrap();
         bytes
@@ -77,14 +77,14 @@ impl Raw {
     }
 
     /// The error of a simple reply.
-    fn error(&mut self) -> u32 {
+    pub fn error(&mut self) -> u32 {
         let head = self.take(16);
         assert_eq!(head[..4], 0x6744_6698u32.to_be_bytes());
         u32::from_be_bytes(head[4..8].try_into().unwrap())
     }
 
     /// The server lets it go, whatever it says before.
-    fn is_let_go(&mut self) {
+    pub fn is_let_go(&mut self) {
         let mut rest = [0; 4096];
         loop {
             match self.0.read(&mut rest) {
@@ -99,7 +99,7 @@ impl Raw {
     }
 
     /// It is still served.
-    fn works(&mut self) {
+    pub fn works(&mut self) {
         assert!(self.request(0, 1, 0, 4096, &[9; 4096]));
         assert_eq!(self.error(), 0);
         assert!(self.request(0, 0, 0, 4096, &[]));

@@ -3,5 +3,6 @@
 mod clients;
 mod common;
 mod hostile;
+mod slow;
 mod tls;
 mod wire;

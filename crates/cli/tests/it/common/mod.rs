@@ -5,6 +5,7 @@ pub mod nbd;
 pub mod reviews;
 pub mod served;
 pub mod server;
+pub mod small_card;
 pub mod versions;
 
 use std::path::Path;

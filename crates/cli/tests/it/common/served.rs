@@ -39,7 +39,11 @@ impl Frontends for Nbd {
             read_bytes: 999_990_000_000,
             written_bytes: 999_990_000_000,
         };
-        Frontend { exports: vec![export("disk"), export("")], clients: vec![client(1, None), client(2, Some("disk"))] }
+        Frontend {
+            exports: vec![export("disk"), export("")],
+            clients: vec![client(1, None), client(2, Some("disk"))],
+            turned_away: 0,
+        }
     }
 }
 

@@ -48,6 +48,7 @@ struct Nbd;
 impl Frontends for Nbd {
     fn status(&self) -> Frontend {
         Frontend {
+            turned_away: 7,
             exports: vec![Export {
                 name: "disk".into(),
                 size_bytes: SIZE,

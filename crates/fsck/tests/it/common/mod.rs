@@ -116,5 +116,5 @@ pub fn lose_two_units(dir: &Path) -> Vec<u32> {
     let is_lost = |copy: &fsck::CopyFound| {
         (copy.band, copy.stripe) == (first.band, first.stripe) && [first.unit, other].contains(&copy.unit)
     };
-    copies.iter().filter(|(_, copy)| is_lost(copy)).map(|(lba, _)| *lba).collect()
+    copies.iter().filter(|(_, copy)| is_lost(copy)).map(|(lba, _)| *lba as u32).collect()
 }

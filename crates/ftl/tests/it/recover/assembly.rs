@@ -207,6 +207,11 @@ fn a_module_of_another_card_is_refused_by_name() {
     }
     let error = assemble(&mut flash, Some(OTHER)).unwrap_err();
     assert_eq!(error, AssembleError::Foreign { slot: 0, found: CARD, card: OTHER });
+    assert_eq!(error.slot_in_the_way(), Some(0));
+    // No single module is in the way where none is of the card.
+    let error = assemble(&mut card(5), Some(OTHER)).unwrap_err();
+    assert_eq!(error, AssembleError::Others { found: CARD, card: OTHER });
+    assert_eq!(error.slot_in_the_way(), None);
 }
 
 #[test]
@@ -214,7 +219,15 @@ fn a_copied_module_is_refused_by_name() {
     let mut flash = card(5);
     write_both(&mut flash, 2, &header(CARD, 0, 4));
     let error = assemble(&mut flash, None).unwrap_err();
-    assert_eq!(error, AssembleError::Cloned { first: 0, second: 2, module: module(0) });
+    assert_eq!(error, AssembleError::Cloned { first: 0, second: 2, module: module(0), copy: 2 });
+    // The one out of its place is the copy, unless it is the newer of the two.
+    let mut flash = card(5);
+    write_both(&mut flash, 0, &header(CARD, 2, 5));
+    let error = assemble(&mut flash, None).unwrap_err();
+    assert_eq!(error, AssembleError::Cloned { first: 0, second: 2, module: module(2), copy: 0 });
+    let mut flash = card(5);
+    write_both(&mut flash, 0, &header(CARD, 2, 6));
+    assert_eq!(assemble(&mut flash, None).unwrap_err().slot_in_the_way(), Some(2));
 }
 
 #[test]
