@@ -270,7 +270,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     };
     let note = |note| eprintln!("in_process: {note}");
-    let live = CardDir::open(Path::new(&dir)).and_then(|card| card.run(card.start(1), true, note));
+    let live = CardDir::open(Path::new(&dir)).and_then(|card| card.run(card.start(1), true, &[], note));
     // A signal ends the client that asks, and the end of its lines ends the card in order.
     let done = match &live {
         Ok(live) => serve_lines(live).map_err(|error| error.to_string()),
