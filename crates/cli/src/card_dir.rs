@@ -11,9 +11,13 @@ use profile::Profile;
 use serde::{Deserialize, Serialize};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Name of the description in the folder.
 const DESCRIPTION: &str = "card.toml";
+/// The time for which modules that another process has are asked for again, and the time between.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_AGAIN: Duration = Duration::from_millis(10);
 /// The description's own version.
 const VERSION: u32 = 1;
 
@@ -241,7 +245,7 @@ impl CardDir {
     pub fn look(&self, without: &[u32], note: impl FnMut(String)) -> Result<Files, Failure> {
         let places = self.places(without)?;
         module_places::are_apart(&places.iter().flatten().cloned().collect::<Vec<_>>())?;
-        let files = Files::look(&places).map_err(|error| self.no_files(error, without))?;
+        let files = look_patiently(&places).map_err(|error| self.no_files(error, without))?;
         say(&files, note);
         Ok(files)
     }
@@ -309,6 +313,18 @@ impl CardDir {
             LiveError::Open(source) => self.not_started(source, without),
             source => CardFailure::Live { card: self.dir.display().to_string().into(), source }.into(),
         })
+    }
+}
+
+/// Looks at modules, with some patience for those that another process has: the kernel may have the files of a server
+/// that was killed a little longer than the server.
+fn look_patiently(places: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+    let began = Instant::now();
+    loop {
+        match Files::look(places) {
+            Err(FilesError::InUse { .. }) if began.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_AGAIN),
+            looked => return looked,
+        }
     }
 }
 
