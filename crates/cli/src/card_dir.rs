@@ -15,9 +15,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Name of the description in the folder.
 const DESCRIPTION: &str = "card.toml";
+/// The time for which modules that another process has are asked for again, and the time between.
+const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+const LOCK_AGAIN: Duration = Duration::from_millis(10);
 /// The description's own version.
 const VERSION: u32 = 1;
 
@@ -299,7 +303,7 @@ impl CardDir {
     pub fn look(&self, shard: u32, without: &[u32], note: impl FnMut(String)) -> Result<Files, Failure> {
         let places = self.places(without)?;
         module_places::are_apart(&places.iter().flatten().cloned().collect::<Vec<_>>())?;
-        let looked = Files::look_shard(&places, shard, self.shards);
+        let looked = look_patiently(|| Files::look_shard(&places, shard, self.shards));
         let files = looked.map_err(|error| self.no_files(error, without))?;
         notes(&files).into_iter().for_each(note);
         Ok(files)
@@ -390,6 +394,18 @@ impl CardDir {
 
 fn notes(files: &Files) -> Vec<String> {
     files.notes().iter().map(|found| format!("slot {}: {}", found.slot, found.text)).collect()
+}
+
+/// Looks at modules, with some patience for those that another process has: the kernel may have the files of a server
+/// that was killed a little longer than the server.
+fn look_patiently(look: impl Fn() -> Result<Files, FilesError>) -> Result<Files, FilesError> {
+    let began = Instant::now();
+    loop {
+        match look() {
+            Err(FilesError::InUse { .. }) if began.elapsed() < LOCK_PATIENCE => std::thread::sleep(LOCK_AGAIN),
+            looked => return looked,
+        }
+    }
 }
 
 fn parse_id(text: &str) -> Option<CardId> {

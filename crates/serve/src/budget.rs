@@ -44,7 +44,8 @@ struct Pool {
 impl Pool {
     fn give(&mut self, bytes: u64) {
         self.free += bytes;
-        while let Some(next) = self.waiting.pop_front_if(|next| next.bytes <= self.free) {
+        while self.waiting.front().is_some_and(|next| next.bytes <= self.free) {
+            let Some(next) = self.waiting.pop_front() else { break };
             self.free -= next.bytes;
             self.granted.insert(next.client, next.bytes);
             next.waker.wake();

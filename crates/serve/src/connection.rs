@@ -202,7 +202,10 @@ impl<'a> Client<'a> {
         if was_unsent > 0 {
             self.deadlines.sent(more, self.unsent(), Instant::now());
             self.sent_bytes += more as u64;
-            while let Some((_, bytes)) = self.answers.pop_front_if(|(end, _)| *end <= self.sent_bytes) {
+            while let Some(&(end, bytes)) = self.answers.front()
+                && end <= self.sent_bytes
+            {
+                self.answers.pop_front();
                 self.account.give(bytes);
             }
         }
@@ -392,7 +395,7 @@ impl<'a> Client<'a> {
             self.begin += consumed;
             match step {
                 Step::NeedMore { .. } => break,
-                Step::Replied => {}
+                Step::Replied => self.deadlines.arrived(),
                 Step::StartTls => self.start_tls()?,
                 Step::Ready { export } => self.choose(export),
                 Step::Request(request) => to_answer += self.admit(request, 0..0),

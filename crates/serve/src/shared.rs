@@ -48,7 +48,7 @@ impl Default for Limits {
             connections: 512,
             handshake: Duration::from_secs(10),
             stall: Duration::from_secs(60),
-            request: Duration::from_secs(30),
+            request: Duration::from_secs(60),
             least_rate: 256 << 10,
             memory_bytes: usual_memory_bytes(),
         }

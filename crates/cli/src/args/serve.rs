@@ -112,8 +112,8 @@ pub struct ServeArgs {
     /// Refuse what would change a card
     #[arg(long)]
     pub read_only: bool,
-    /// Most clients at once; more are turned away. Each has 10 s to choose an export, 60 s for any silence within a
-    /// request, and 30 s and a second more for every 256 KiB to send it whole, or to take its answers
+    /// Most clients at once; more are turned away. Each has 10 s to choose an export, 60 s for a silence within a request,
+    /// and 60 s and a second more for every 256 KiB to send a request whole, or to take its answers
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub max_clients: u32,
     /// Memory for the requests and answers of all clients together, at least 128m: a client that needs more waits

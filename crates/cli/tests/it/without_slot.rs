@@ -27,6 +27,7 @@ fn reads(client: &mut crate::common::nbd::Client, version: u32) {
     }
 }
 
+/// It takes longer than others do, because each of the three modules is served three times, and the time goes to syncs.
 #[test]
 fn a_foreign_module_is_left_out_by_the_command_that_the_refusal_names_and_never_written() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -33,13 +33,16 @@ fn sip(mut stream: UnixStream) -> usize {
     taken
 }
 
+/// The name of a message, and how it begins.
+type Begun = (&'static str, fn(&mut Raw));
+
 #[test]
 fn a_request_has_to_arrive_whole_in_time_however_steadily_it_trickles() {
     let limits = Limits { request: Duration::from_secs(1), least_rate: 1 << 20, ..Limits::default() };
     let served = served(SIZE, Security::Plain, limits);
-    let begun: [(&str, fn(&mut Raw)); 3] = [
-        ("the payload of a write", |raw| drop(raw.request(0, 1, 0, MIB, &[1; 5000]))),
-        ("the payload of a write that is refused", |raw| drop(raw.request(0, 1, SIZE, MIB, &[1; 5000]))),
+    let begun: [Begun; 3] = [
+        ("the payload of a write", |raw| assert!(raw.request(0, 1, 0, MIB, &[1; 5000]))),
+        ("the payload of a write that is refused", |raw| assert!(raw.request(0, 1, SIZE, MIB, &[1; 5000]))),
         ("a header", |raw| raw.0.write_all(&0x2560_9513u32.to_be_bytes()[..1]).unwrap()),
     ];
     for (what, begin) in begun {
