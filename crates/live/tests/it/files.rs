@@ -74,14 +74,14 @@ fn a_module_that_was_away_is_filled_again_while_nobody_asks() {
     let mut live = Live::format(Medium::Outside(Box::new(medium)), start.clone()).unwrap();
     let mut client = Client::new(&live);
     client.write_all(1);
-    live.act(Action::Pull { slot: 3 }).unwrap();
+    live.act(Action::Pull { slot: 3, force: false }).unwrap();
     client.is_all(1);
     client.write_all(2);
     live.act(Action::Insert { slot: 3, new: false }).unwrap();
     is_whole(&live);
     client.is_all(2);
     // And another, with nothing written while it is away.
-    live.act(Action::Pull { slot: 5 }).unwrap();
+    live.act(Action::Pull { slot: 5, force: false }).unwrap();
     live.act(Action::Insert { slot: 5, new: false }).unwrap();
     is_whole(&live);
     client.is_all(2);
