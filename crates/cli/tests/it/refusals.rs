@@ -24,6 +24,18 @@ const CASES: &[Case] = &[
         &["--shards", "own times"],
     ),
     ("serve sas-raid10-6 --memory --size 64m --shards 2 --timing model --nbd unix:/nowhere/s", &["--shards", "disks"]),
+    (
+        "serve tachion-400 --memory --size 4TiB --nbd unix:/nowhere/s",
+        &["comes to take 6.", " TB of memory, and ", " are free", "smaller --size"],
+    ),
+    ("serve sas-raid10-6 --memory --size 300GB --timing model --nbd unix:/nowhere/s", &["300 GB of memory, and "]),
+    ("review /dev/nvme9n9 --size 64m", &["/dev/nvme9n9: there is no such device", "lsblk"]),
+    ("create new --card memory-16 --size 1m --modules /dev/nvme9n9", &["/dev/nvme9n9", "named for them"]),
+    (
+        "run sas-raid10-6 --load rndwr --scale 1/64",
+        &["--scale has no effect on disks, which are modelled at full size"],
+    ),
+    ("whatif sas-raid10-6 --load rndwr --scale 1/64", &["--scale has no effect on disks"]),
     ("serve ./card --shards 2 --nbd unix:/nowhere/s", &["--memory"]),
     ("run tachion-4000 --load rndwr", &["unknown card 'tachion-4000'", "nearest: tachion-400"]),
     ("show iodrive", &["unknown card 'iodrive'", "nearest: iodrive-"]),

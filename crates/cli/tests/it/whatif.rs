@@ -132,7 +132,10 @@ fn no_value_and_every_value_are_said() {
 fn a_page_is_written_and_nothing_else_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let page = [words(LINES[0]).as_slice(), &["-o", "page.html"]].concat();
-    assert!(run_in(dir.path(), &page).status.success());
+    let written = run_in(dir.path(), &page);
+    assert!(written.status.success() && written.stderr.is_empty());
+    let text = String::from_utf8(written.stdout).unwrap();
+    assert!(text.ends_with("\npage:   page.html\n"), "{text}");
     let html = fs::read_to_string(dir.path().join("page.html")).unwrap();
     assert!(html.contains("class=\"heat") && html.contains(" · Flashrig</title>"));
     assert!(run_in(dir.path(), &page).status.success(), "a page takes the place of a page");
