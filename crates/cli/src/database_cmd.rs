@@ -242,7 +242,7 @@ mod tests {
 
     const README: &str = include_str!("../../../README.md");
 
-    /// What a file system of a gigabyte leaves: XFS has 920 MiB of it.
+    /// Share of a card that its file system leaves free: XFS leaves 920 MiB of a gigabyte.
     const LEFT: f64 = 0.89;
 
     #[test]

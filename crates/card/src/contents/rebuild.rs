@@ -4,7 +4,7 @@
 //! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
 //! do without the module its block is erased, so that they can use it from their next opening on. Rebuilt units
 //! count at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
-//! What can't be made because another module is missing is left out, and done when none is missing any more.
+//! Units that can't be made because another module is missing are left out, and made when none is missing any more.
 //!
 //! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
 
