@@ -203,7 +203,7 @@ fn operators(
     Ok((controls, metrics))
 }
 
-/// Refuses cards that would not fit into this machine's memory. What is overwritten stays in memory until its flash is
+/// Refuses cards that would not fit into this machine's memory. Overwritten sectors stay in memory until their flash is
 /// erased, which it is only when there is no other: all of a card comes to lie in memory, also one that is hardly full.
 fn has_memory(args: &ServeArgs) -> Result<(), Failure> {
     let mut needed_bytes = 0u64;

@@ -220,7 +220,7 @@ mod tests {
             fake.attribute("nvme0n1", "device/model", model);
             assert!(!rotation("nvme0n1").0, "{model}");
         }
-        // What it says of itself is another matter than what the kernel assumes.
+        // A disk's own word is another matter than an assumption of the kernel.
         fake.attribute("vda", "queue/rotational", "0\n");
         assert_eq!(rotation("vda").1, "none, says the kernel");
     }

@@ -30,7 +30,10 @@ const CASES: &[Case] = &[
     ),
     ("serve sas-raid10-6 --memory --size 300GB --timing model --nbd unix:/nowhere/s", &["300 GB of memory, and "]),
     ("review /dev/nvme9n9 --size 64m", &["/dev/nvme9n9: there is no such device", "lsblk"]),
-    ("create new --card memory-16 --size 1m --modules /dev/nvme9n9", &["/dev/nvme9n9", "named for them"]),
+    (
+        "create new --size 64m --quick --modules /dev/nvme9n7,/dev/nvme9n8,/dev/nvme9n9",
+        &["/dev/nvme9n7: there is no such device"],
+    ),
     (
         "run sas-raid10-6 --load rndwr --scale 1/64",
         &["--scale has no effect on disks, which are modelled at full size"],

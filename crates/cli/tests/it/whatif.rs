@@ -9,6 +9,8 @@ use std::time::Duration;
 const SCHEMA: &str = include_str!("../../../../docs/whatif-result.schema.json");
 
 const SMALL: &str = "--scale 1/4096 --seconds 0.05";
+/// Disks have no scale.
+const DISKS: &str = "--seconds 0.05";
 
 /// Grids and searches that make every part of a result.
 const LINES: &[&str] = &[
@@ -23,7 +25,8 @@ const LINES: &[&str] = &[
 ];
 
 fn words(line: &str) -> Vec<&str> {
-    line.split(' ').chain(SMALL.split(' ')).collect()
+    let small = if line.contains("sas-raid10-6") { DISKS } else { SMALL };
+    line.split(' ').chain(small.split(' ')).collect()
 }
 
 fn result(line: &str) -> Value {
