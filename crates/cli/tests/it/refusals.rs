@@ -119,7 +119,7 @@ const CASES: &[Case] = &[
     ("review ./no/such/dir/file --size 1g", &["./no/such/dir"]),
     ("review . --size 1g", &["directory"]),
     ("review /dev/null", &["/dev/null", "character device"]),
-    ("review /dev/no-such-device", &["/dev/no-such-device", "no such file or device"]),
+    ("review /dev/no-such-device", &["/dev/no-such-device", "no such device"]),
     ("review ./file --size 1g --serial X", &["--destroy-data"]),
     ("compare", &["<RESULT>..."]),
     ("compare no-such.json", &["no-such.json"]),
