@@ -370,6 +370,7 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::GeneratorLoad;
 
     #[test]
     fn a_busy_machine_is_no_fault_of_the_device() {
@@ -380,5 +381,28 @@ mod tests {
         assert!(hosts.text.contains("the limit here, not the device"));
         // A good claim stays good in spite of it.
         assert_eq!(claim_at("stall", Tone::Good, String::new(), "timeline", &point(true)).tone, Tone::Good);
+    }
+
+    #[test]
+    fn the_program_that_was_the_limit_is_named_with_the_figures() {
+        let mut result: ReviewResult = serde_json::from_value(serde_json::json!({
+            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
+            "target": { "kind": "file", "name": "x", "title": "X", "capacity_bytes": 1_000_000_000, "facts": [] },
+            "host": { "name": "h", "cores": 2, "facts": [] },
+            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
+            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
+        }))
+        .expect("a result without points");
+        let limit = "the machine's processors were 100 % busy, 16 % with this program".to_owned();
+        let load = GeneratorLoad { cpu: 0.32, machine_busy: 1.0, limit, ..GeneratorLoad::default() };
+        let point = Point { x: 4.0, generator: Some(load), limited_by_host: true, ..Point::default() };
+        let text = String::new;
+        let points = vec![point];
+        let name = "threads-rndrd".to_owned();
+        result.sweeps = vec![Sweep { name, phase: text(), title: text(), note: text(), axis: Axis::Threads, points }];
+        let said = "At 1 of 1 points the machine that asked was the limit, not the device; the first is threads-rndrd at 4 \
+                    threads: the machine's processors were 100 % busy, 16 % with this program. Other programs use the CPU; \
+                    run again when the machine is idle.";
+        assert_eq!(host(&result).unwrap().text, said);
     }
 }
