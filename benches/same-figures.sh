@@ -66,7 +66,9 @@ one create create files --card tachion-400 --size 64MiB --json
     # Every card.
     for card in "$here"/cards/*.toml; do
         card=$(basename "$card" .toml)
-        echo "card-$card run $card --load rndwr --scale 1/256 --requests 40000 --json -"
+        # Disks have no scale.
+        scale=$([ $card = sas-raid10-6 ] || echo "--scale 1/256")
+        echo "card-$card run $card --load rndwr $scale --requests 40000 --json -"
         echo "show-$card show $card --json"
     done
     # Every load.

@@ -26,7 +26,7 @@ pub use card::{Card, Contents, IDLE_NS, ModelCard, NoContents};
 pub use contents::Storage;
 pub use contents::health::{CriticalWarning, Health};
 pub use contents::log::LogCounters;
-pub use contents::modules::{InsertError, Inserted};
+pub use contents::modules::{InsertError, Inserted, PullCost};
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;

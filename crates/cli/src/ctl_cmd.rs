@@ -5,7 +5,7 @@ use crate::error::{Failure, StreamFailure};
 use crate::module_places;
 use crate::output::{pretty, print};
 use crate::{units, view};
-use control::{Client, Insert, Range, find_socket};
+use control::{Client, Insert, Pull, Range, find_socket};
 use live::ModuleStatus;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -33,7 +33,10 @@ fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure
             let modules = client.modules()?;
             (json!({ "modules": modules }), view::modules(&modules))
         }
-        CtlCommand::Module(ModuleCommand::Pull { slot }) => module(client.pull(*slot)?),
+        CtlCommand::Module(ModuleCommand::Pull { slot, force }) => {
+            let pulled = client.pull(*slot, Pull { force: *force })?;
+            (value(&pulled), view::pulled(&pulled))
+        }
         CtlCommand::Module(ModuleCommand::Insert { slot, path, new, destroy_data }) => {
             let absolute = |path: &PathBuf| {
                 std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })

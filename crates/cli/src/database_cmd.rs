@@ -233,3 +233,31 @@ fn phases(request: &Request, plan: &Plan, done: &Reviewed) -> Vec<PhaseReport> {
     };
     all.into_iter().map(phase).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Cli, Command};
+    use clap::Parser;
+
+    const README: &str = include_str!("../../../README.md");
+
+    /// Share of a card that its file system leaves free: XFS leaves 920 MiB of a gigabyte.
+    const LEFT: f64 = 0.89;
+
+    #[test]
+    fn the_databases_of_the_readme_fit_their_cards() {
+        let mut sizes = Vec::new();
+        for line in README.lines().filter(|line| line.starts_with("$ sudo flashrig review ")) {
+            let words = line.trim_start_matches("$ sudo ").split(' ');
+            let Command::Review(args) = Cli::try_parse_from(words).unwrap().command else { panic!("{line}") };
+            let size = args.real.size.expect("cards in memory have a size").0;
+            let request = request(&args, Path::new("/"), PathBuf::new(), None).unwrap();
+            let free = (size as f64 * LEFT) as u64;
+            let needed = request.needed_bytes(free).unwrap();
+            assert!(needed <= free, "{line}: {} of {} MiB", needed >> 20, free >> 20);
+            sizes.push(size);
+        }
+        assert!(sizes.len() >= 2, "{sizes:?}");
+    }
+}

@@ -5,7 +5,7 @@
 
 use crate::error::Failure;
 use load::{CacheConfig, OltpConfig};
-use profile::{Host, Profile};
+use profile::{DeviceConfig, Host, Profile};
 use results::{DatabaseMix, DatabaseMixPoint, DatabaseReport};
 use review::{Bench, MixTimes, mix_sweep};
 use target::Progress;
@@ -36,7 +36,11 @@ impl Served<'_> {
         host.set(&format!("host.cores={cores}"))?;
         let full = self.profile.lower(1.0)?.user_bytes();
         let scale = (self.bytes as f64 / full as f64).min(1.0);
-        let bench = Bench::new(self.profile, &host, scale, seed)?;
+        let mut bench = Bench::new(self.profile, &host, scale, seed)?;
+        // The disks that are served are of the size that was asked for.
+        if let Some((array, _)) = self.profile.disks_with_contents(Some(self.bytes))? {
+            bench.device = DeviceConfig::Disks(array);
+        }
         let loads: Vec<OltpConfig> = mix.points.iter().map(|point| load_of(mix, point, data_bytes)).collect();
         progress.begin("the same on the model", 1);
         let times = if self.is_disks { DISKS } else { FLASH };

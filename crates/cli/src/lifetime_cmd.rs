@@ -3,7 +3,7 @@
 use crate::args::{LifetimeArgs, Values};
 use crate::cancel;
 use crate::error::{Failure, LifetimeFailure, OptionWithout};
-use crate::opening::open;
+use crate::opening::{self, open};
 use crate::output::{JsonSink, print};
 use crate::progress::Watch;
 use crate::view;
@@ -44,6 +44,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     if bytes_per_day < 1.0 {
         return Err(LifetimeFailure::NothingIsWritten { load: "--per-day 0" }.into());
     }
+    let scale = opening::scale(&profile, device.scale)?;
     let load = FileioConfig {
         mode,
         block_bytes: writes.block.0,
@@ -54,7 +55,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
     let question = Question {
         profile: profile.clone(),
         host,
-        scale: device.scale.0,
+        scale,
         seed: device.model.seed,
         measure: Measure::Auto,
         load,
@@ -83,7 +84,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         add_price_of_speed(case, answer, profile.price_usd());
     }
     let mut target = profile.to_json()?;
-    target["scale"] = json!(device.scale.0);
+    target["scale"] = json!(scale);
     let result = LifetimeResult {
         kind: LifetimeResult::KIND.into(),
         schema: LifetimeResult::SCHEMA,

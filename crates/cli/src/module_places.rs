@@ -42,6 +42,9 @@ impl Place {
 
     fn future(path: &Path) -> Result<Place, Failure> {
         let folder = folder_of(path)?;
+        if let Err(error @ identify::IdentifyError::NoDevice { .. }) = identify::file(path) {
+            return Err(error.into());
+        }
         Ok(Place::Future(folder.dev(), folder.ino(), path.file_name().unwrap_or_default().to_owned()))
     }
 

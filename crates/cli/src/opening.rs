@@ -1,6 +1,11 @@
 //! Opens the card and the host that a command line names.
 
+use crate::args::values::Scale;
+use crate::error::OptionWithout;
 use profile::{Host, Profile, ProfileError};
+
+/// Size of a modelled card when none is asked for.
+const SCALE: f64 = 1.0 / 64.0;
 
 /// The card and the host, with what `--set` changes of them. Settings of the host begin with `host.`.
 pub fn open(card: &str, host: &str, settings: &[String]) -> Result<(Profile, Host), ProfileError> {
@@ -10,4 +15,14 @@ pub fn open(card: &str, host: &str, settings: &[String]) -> Result<(Profile, Hos
         if setting.trim_start().starts_with("host.") { host.set(setting)? } else { profile.set(setting)? }
     }
     Ok((profile, host))
+}
+
+/// The scale at which a device is modelled. Disks have none.
+pub fn scale(profile: &Profile, asked: Option<Scale>) -> Result<f64, OptionWithout> {
+    match asked {
+        Some(Scale(scale)) if scale < 1.0 && profile.is_disks() => {
+            Err(OptionWithout { option: "--scale", what: "disks, which are modelled at full size" })
+        }
+        asked => Ok(profile.scale(asked.map_or(SCALE, |Scale(scale)| scale))),
+    }
 }

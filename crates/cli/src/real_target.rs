@@ -133,17 +133,13 @@ fn existing(args: &ReviewArgs) -> Existing {
     }
 }
 
-fn rotational(identity: &Identity) -> bool {
-    identity.disks.iter().any(|disk| disk.queue.rotational == Some(true))
-}
-
 fn drive_options(args: &ReviewArgs, identity: &Identity) -> DriveOptions {
-    DriveOptions { rotational: rotational(identity), seed: args.seed, ..DriveOptions::default() }
+    DriveOptions { rotational: identity.turns(), seed: args.seed, ..DriveOptions::default() }
 }
 
 /// Nothing is opened for a plan: it must be safe to ask for one.
 fn plan(args: &ReviewArgs, identity: &Identity, capacity_bytes: u64) -> Result<Plan, Failure> {
-    let write_bw_bytes = drive::assumed_write_bw_bytes(rotational(identity));
+    let write_bw_bytes = drive::assumed_write_bw_bytes(identity.turns());
     let subject = Subject { capacity_bytes, clock: Clock::Wall, write_bw_bytes };
     Ok(review::plan(&subject, &options(args, 1.0))?)
 }

@@ -3,7 +3,7 @@
 use crate::args::{RunArgs, TraceSpeed};
 use crate::cancel;
 use crate::error::Failure;
-use crate::opening::open;
+use crate::opening::{self, open};
 use crate::output::JsonSink;
 use crate::progress::Watch;
 use crate::run_result::{deliver, device_json, state_words};
@@ -23,7 +23,7 @@ const DEPTH_MAX: u32 = 32;
 
 pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
     let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
-    let scale = args.device.scale.0;
+    let scale = opening::scale(&profile, args.device.scale)?;
     let device = profile.lower(scale)?;
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     let options = Options {
@@ -38,7 +38,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
     cancel::listen()?;
     let spec = ReplaySpec {
         device: &device,
-        device_json: device_json(&profile, &device, &args.device)?,
+        device_json: device_json(&profile, &device, scale, &args.device)?,
         host: &host.config(),
         host_json: host.to_json(),
         load_json,

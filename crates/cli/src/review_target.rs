@@ -1,6 +1,6 @@
 //! The target that a word names, and opening it.
 
-use crate::args::{ReviewArgs, values::Scale};
+use crate::args::ReviewArgs;
 use crate::error::{Failure, OptionWithout, ReviewFailure};
 use crate::opening;
 use profile::{Host, Profile};
@@ -23,9 +23,6 @@ pub enum Named {
     File(PathBuf),
 }
 
-/// Default share of a card's size.
-const SCALE: Scale = Scale(1.0 / 64.0);
-
 /// Understands the target, and refuses options that it has no use for.
 pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
     let path = Path::new(&args.target);
@@ -43,7 +40,7 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
             }
             _ => e.into(),
         })?;
-        let scale = args.model.scale.unwrap_or(SCALE).0;
+        let scale = opening::scale(&profile, args.model.scale)?;
         return Ok(Named::Model { profile: Box::new(profile), host, scale });
     }
     refuse_model_options(args, "a real device")?;

@@ -3,7 +3,7 @@
 use crate::args::{LoadName, MeasureArgs, RunArgs};
 use crate::cancel;
 use crate::error::{Failure, RunFailure};
-use crate::opening::open;
+use crate::opening::{self, open};
 use crate::output::JsonSink;
 use crate::progress::Watch;
 use crate::replay_cmd::replay;
@@ -25,7 +25,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 
 fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
-    let scale = args.device.scale.0;
+    let scale = opening::scale(&profile, args.device.scale)?;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);
     let load = load(args, name, fill_bytes);
@@ -33,7 +33,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     check_size(&load, &profile, &device, scale)?;
     let spec = RunSpec {
         device: &device,
-        device_json: device_json(&profile, &device, &args.device)?,
+        device_json: device_json(&profile, &device, scale, &args.device)?,
         host: &host.config(),
         host_json: host.to_json(),
         load: &load,

@@ -30,9 +30,14 @@ pub fn state_words(args: &RunArgs) -> String {
 }
 
 /// The card, and what this run made of it.
-pub fn device_json(profile: &Profile, device: &DeviceConfig, args: &DeviceArgs) -> Result<Value, ProfileError> {
+pub fn device_json(
+    profile: &Profile,
+    device: &DeviceConfig,
+    scale: f64,
+    args: &DeviceArgs,
+) -> Result<Value, ProfileError> {
     let mut json = profile.to_json()?;
-    json["scale"] = json!(args.scale.0);
+    json["scale"] = json!(scale);
     json["scaled_user_bytes"] = json!(device.user_bytes());
     json["fill"] = json!(args.fill.0);
     Ok(json)

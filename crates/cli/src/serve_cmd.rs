@@ -53,6 +53,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             control::group(group).map_err(|source| ServeFailure::Group { group: group.as_str().into(), source })?,
         ),
     };
+    if args.memory {
+        has_memory(args)?;
+    }
     cancel::listen()?;
     log(&args.log);
     let mut cards = Vec::new();
@@ -208,6 +211,30 @@ fn operators(
         eprintln!("flashrig: metrics at http://{}/metrics", server.address());
     }
     Ok((controls, metrics))
+}
+
+/// Refuses cards that would not fit into this machine's memory. Overwritten sectors stay in memory until their flash is
+/// erased, which it is only when there is no other: all of a card comes to lie in memory, also one that is hardly full.
+fn has_memory(args: &ServeArgs) -> Result<(), Failure> {
+    let mut needed_bytes = 0u64;
+    for name in &args.cards {
+        let mut profile = Profile::open(name)?;
+        for setting in &args.settings {
+            profile.set(setting)?;
+        }
+        let size = args.size.map(|size| size.0);
+        let bytes = match profile.disks_with_contents(size)? {
+            // Without their times they are refused for that.
+            Some(_) if timing(args) == Timing::None => 0,
+            Some((_, bytes)) => bytes,
+            None => live::memory_bytes(&profile.with_contents(size)?),
+        };
+        needed_bytes = needed_bytes.saturating_add(bytes);
+    }
+    match database::available_memory_bytes() {
+        Some(free_bytes) if free_bytes < needed_bytes => Err(ServeFailure::Memory { needed_bytes, free_bytes }.into()),
+        _ => Ok(()),
+    }
 }
 
 /// A card whose bytes are gone when it ends.

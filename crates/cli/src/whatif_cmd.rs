@@ -3,7 +3,7 @@
 use crate::args::{Values, WhatifArgs};
 use crate::cancel;
 use crate::error::{Failure, OptionWithout, ReviewFailure, WhatifFailure};
-use crate::opening::open;
+use crate::opening::{self, open};
 use crate::output::{JsonSink, TextSink, print};
 use crate::progress::Watch;
 use crate::review_output::is_page_or_empty;
@@ -82,6 +82,11 @@ pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     if table_too {
         print(&view::whatif(&view::device_words(&question.profile, device.user_bytes(), question.scale), &result))?;
     }
+    if let Some(page) = &output.out {
+        // A line of its own among JSON or CSV would be in the way.
+        let line = view::printable(&format!("page:   {}", page.display()));
+        if table_too { print(&format!("\n{line}\n"))? } else { eprintln!("flashrig: {line}") }
+    }
     Ok(if stopped { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }
 
@@ -134,10 +139,11 @@ fn question(args: &WhatifArgs) -> Result<Question, Failure> {
         rate_iops: common.rate,
         ..FileioConfig::default()
     };
+    let scale = opening::scale(&profile, common.scale)?;
     Ok(Question {
         profile,
         host,
-        scale: common.scale.0,
+        scale,
         seed: common.model.seed,
         measure: common.seconds.map_or(Measure::Auto, Measure::Seconds),
         load,

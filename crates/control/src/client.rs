@@ -1,7 +1,7 @@
 //! The client of a card's control socket.
 
 use crate::error::ClientError;
-use crate::words::{Connection, Drive, Export, Insert, Latencies, Range, Smart, StatusReply};
+use crate::words::{Connection, Drive, Export, Insert, Latencies, Pull, Pulled, Range, Smart, StatusReply};
 use axum::body::Bytes;
 use axum::http::{Method, Request, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -107,8 +107,8 @@ impl Client {
     }
 
     /// Takes a module out.
-    pub fn pull(&self, slot: u32) -> Result<ModuleStatus, ClientError> {
-        self.post(&format!("/v1/modules/{slot}/pull"), None::<&()>)
+    pub fn pull(&self, slot: u32, pull: Pull) -> Result<Pulled, ClientError> {
+        self.post(&format!("/v1/modules/{slot}/pull"), Some(&pull))
     }
 
     /// Puts a module in.

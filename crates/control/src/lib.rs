@@ -30,5 +30,6 @@ pub use served::Served;
 pub use server::{ControlServer, MetricsServer, metrics_server, serve};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
 pub use words::{
-    Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Insert, Latencies, Range, Smart, StatusReply,
+    BeyondParity, Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Insert, Latencies, Pull, Pulled,
+    Range, Smart, StatusReply,
 };

@@ -4,7 +4,7 @@ use crate::answer::{Refusal, body};
 use crate::drives;
 use crate::metrics::{METRICS_TYPE, metrics};
 use crate::served::Served;
-use crate::words::{Insert, Latencies, Range, Smart, StatusReply};
+use crate::words::{BeyondParity, Insert, Latencies, Pull, Pulled, Range, Smart, StatusReply};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -142,12 +142,14 @@ fn module(served: &Served, slot: u32) -> Answer<ModuleStatus> {
     found.map(Json).ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, format!("no slot {slot}")))
 }
 
-async fn pull(State(served): Shared, Path(words): Path<String>, request: Request) -> Answer<ModuleStatus> {
-    let Nothing {} = body(request).await?;
+async fn pull(State(served): Shared, Path(words): Path<String>, request: Request) -> Answer<Pulled> {
+    let Pull { force } = body(request).await?;
     let slot = slot(&words)?;
-    served.live.act(Action::Pull { slot })?;
+    let cost = served.live.cost_of_pull(slot);
+    served.live.act(Action::Pull { slot, force })?;
     tracing::info!(card = served.name, slot, "a module was pulled");
-    module(&served, slot)
+    let Json(module) = module(&served, slot)?;
+    Ok(Json(Pulled { module, beyond_parity: cost.map(BeyondParity::from) }))
 }
 
 async fn insert(State(served): Shared, Path(words): Path<String>, request: Request) -> Answer<ModuleStatus> {

@@ -1,8 +1,9 @@
 //! Messages of the two sides, beside those of `live`.
 
-use card::Health;
+use card::{Health, PullCost};
+use device::SECTOR_BYTES;
 use identify::DriveHealth;
-use live::Status;
+use live::{ModuleStatus, Status};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -90,6 +91,43 @@ pub struct Drive {
     pub health: Option<DriveHealth>,
     /// The reason why its health is not known.
     pub unknown: Option<String>,
+}
+
+/// A module that is taken out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Pull {
+    /// Also when more modules are missing then than parity stands for.
+    pub force: bool,
+}
+
+/// A slot whose module was taken out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Pulled {
+    /// The slot, empty now.
+    #[serde(flatten)]
+    pub module: ModuleStatus,
+    /// The price, where more modules are missing now than parity stands for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beyond_parity: Option<BeyondParity>,
+}
+
+/// More modules are missing than parity stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BeyondParity {
+    /// Modules that are missing or not wholly rebuilt.
+    pub lacking: u32,
+    /// Modules that parity stands for.
+    pub parity: u32,
+    /// Bytes of the host that can't be read any more.
+    pub lost_bytes: u64,
+}
+
+impl From<PullCost> for BeyondParity {
+    fn from(cost: PullCost) -> BeyondParity {
+        let PullCost { lacking, parity, lost_sectors } = cost;
+        BeyondParity { lacking, parity, lost_bytes: lost_sectors * SECTOR_BYTES }
+    }
 }
 
 /// A module that is put in.

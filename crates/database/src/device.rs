@@ -121,9 +121,8 @@ impl Device for Mounted {
         }
     }
 
-    /// Returns whether the kernel takes the device for a spinning disk.
     fn rotational(&self) -> bool {
-        self.queue("rotational").is_some_and(|text| text == "1")
+        identify::file(self.dir.join("database")).is_ok_and(|identity| identity.turns())
     }
 }
 

@@ -44,5 +44,5 @@ pub use mix::MixConfig;
 pub use page_cache::Evictor;
 pub use processes::{end_all_in, processes_in};
 pub use request::{Part, Request, Sizes};
-pub use run::{Plan, Reviewed, check_device_memory, prepare, review};
+pub use run::{Plan, Reviewed, available_memory_bytes, check_device_memory, prepare, review};
 pub use slob::SlobConfig;

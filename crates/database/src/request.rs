@@ -75,11 +75,18 @@ pub(crate) struct Resolved {
     /// Most that will lie on the device at once.
     pub needed_bytes: u64,
     pub max_sessions: u32,
+    /// With tables that fit.
+    pub slob: SlobConfig,
 }
 
 impl Request {
     pub(crate) fn has(&self, part: Part) -> bool {
         self.parts.contains(&part)
+    }
+
+    /// Most that will lie on a device of which so many bytes are free.
+    pub fn needed_bytes(&self, free_bytes: u64) -> Result<u64, DatabaseError> {
+        Ok(self.resolve(free_bytes)?.needed_bytes)
     }
 
     /// Checks every parameter and fits sizes into the room there is.
@@ -122,10 +129,13 @@ impl Request {
             ));
         }
         let mix_bytes = if uses_mix { data_bytes * 3 / 2 } else { 0 };
-        let slob_bytes = if self.has(Part::Slob) { self.slob.data_bytes(max_sessions) * 5 / 4 } else { 0 };
+        // Updates leave old versions.
+        let slob_room = free_bytes.saturating_sub(beside(data_bytes)) / 5 * 4;
+        let slob = self.slob.fitted(max_sessions, slob_room);
+        let slob_bytes = if self.has(Part::Slob) { slob.data_bytes(max_sessions) * 5 / 4 } else { 0 };
         let crash_bytes = if self.has(Part::Crash) { self.crash.data_bytes() } else { 0 };
         let needed_bytes = mix_bytes.max(slob_bytes).max(crash_bytes) + beside(data_bytes);
         let max_wal_bytes = max_wal(data_bytes);
-        Ok(Resolved { data_bytes, shared_buffers_bytes, max_wal_bytes, needed_bytes, max_sessions })
+        Ok(Resolved { data_bytes, shared_buffers_bytes, max_wal_bytes, needed_bytes, max_sessions, slob })
     }
 }

@@ -60,6 +60,11 @@ pub struct Reviewed {
     pub ended: Option<DatabaseError>,
 }
 
+/// Bytes of memory that programs can still have; None: the kernel does not say.
+pub fn available_memory_bytes() -> Option<u64> {
+    Memory::now().map(|memory| memory.available_bytes)
+}
+
 /// Refuses a device whose contents would not fit into memory, before there is one.
 pub fn check_device_memory(device_bytes: u64) -> Result<(), DatabaseError> {
     match Memory::now().map(|memory| memory.available_bytes) {
@@ -309,12 +314,14 @@ impl Run<'_> {
     }
 
     fn slob(&self, cluster: &mut Cluster, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
-        let (request, slob) = (self.request, &self.request.slob);
+        let (request, slob) = (self.request, &self.plan.resolved.slob);
         let most = self.plan.resolved.max_sessions;
         self.start_loading(cluster)?;
         slob::load(cluster, slob, most, self.progress)?;
         cluster.stop()?;
-        let buffers_mb = slob.buffers_mb.unwrap_or(SLOB_BUFFERS_MB.min(self.plan.shared_buffers_bytes >> 20));
+        let buffers_mb = slob
+            .buffers_mb
+            .unwrap_or_else(|| slob.buffers_of(SLOB_BUFFERS_MB).min(self.plan.shared_buffers_bytes >> 20));
         self.start(cluster, &[("shared_buffers".to_owned(), format!("{buffers_mb}MB"))])?;
         let evictor = Evictor::start(&cluster.data().join("base"));
         let mut looker = self.looker(cluster)?;

@@ -88,6 +88,15 @@ impl Device {
         names(&self.dir.join("slaves"))
     }
 
+    /// It turns; absent where nobody knows. The kernel takes a virtual disk that says nothing for one that turns.
+    pub fn turns(&self) -> Option<bool> {
+        match (self.model.rpm, self.queue.rotational) {
+            (Some(_), _) => Some(true),
+            (None, Some(true)) if self.model.is_virtual() => None,
+            (None, rotational) => rotational,
+        }
+    }
+
     /// For people: the best name there is.
     pub fn title(&self) -> String {
         if let Some(title) = self.model.title() {

@@ -13,6 +13,12 @@ pub enum IdentifyError {
         /// As it was named.
         path: PathBuf,
     },
+    /// No file is made among the devices.
+    #[error("{}: there is no such device; `lsblk` lists the devices", path.display())]
+    NoDevice {
+        /// As it was named.
+        path: PathBuf,
+    },
     /// It may not be looked at.
     #[error("{}: permission denied: run as root or give your user the group disk", path.display())]
     Permission {

@@ -92,10 +92,11 @@ fn of_model(facts: &mut Vec<Fact>, disk: &Device) {
     push(facts, "firmware", "Firmware", model.firmware);
     push(facts, "transport", "Attached by", model.transport);
     push(facts, "pcie_link", "PCIe link", model.pcie_link);
-    let rotation = match (model.rpm, disk.queue.rotational) {
+    let rotation = match (model.rpm, disk.turns()) {
         (Some(rpm), _) => Some(format!("{rpm} rpm")),
         (None, Some(false)) => Some("none, says the kernel".into()),
         (None, Some(true)) => Some("it turns, says the kernel".into()),
+        (None, None) if disk.queue.rotational.is_some() => Some("not known: the disk is virtual".into()),
         (None, None) => None,
     };
     push(facts, "rotation", "Rotation", rotation);
@@ -192,6 +193,36 @@ mod tests {
         assert_eq!(identity.title(), "virtio disk vda");
         fake.attribute("vda", "serial", "drive-1");
         assert_eq!(fake.identity("vda").device.unwrap().model.serial.as_deref(), Some("drive-1"));
+    }
+
+    #[test]
+    fn a_virtual_disk_is_not_believed_to_turn() {
+        let fake = Fake::new();
+        fake.disk("vda", "254:0", "pci0000:00/0000:00:02.0/virtio1/block", 1 << 30);
+        fake.disk("xvda", "202:0", "vbd-51712/block", 1 << 30);
+        fake.sata("sda", "8:0");
+        fake.nvme();
+        for name in ["vda", "xvda", "sda", "nvme0n1"] {
+            fake.attribute(name, "queue/rotational", "1\n");
+        }
+        let rotation = |name: &str| {
+            let identity = fake.identity(name);
+            let fact = identity.facts().into_iter().find(|fact| fact.key == "rotation").unwrap();
+            (identity.turns(), fact.value)
+        };
+        for name in ["vda", "xvda"] {
+            assert_eq!(rotation(name), (false, "not known: the disk is virtual".to_owned()), "{name}");
+        }
+        for name in ["sda", "nvme0n1"] {
+            assert_eq!(rotation(name), (true, "it turns, says the kernel".to_owned()), "{name}");
+        }
+        for model in ["Amazon Elastic Block Store", "nvme_card-pd", "QEMU NVMe Ctrl", "VMware Virtual NVMe Disk"] {
+            fake.attribute("nvme0n1", "device/model", model);
+            assert!(!rotation("nvme0n1").0, "{model}");
+        }
+        // A disk's own word is another matter than an assumption of the kernel.
+        fake.attribute("vda", "queue/rotational", "0\n");
+        assert_eq!(rotation("vda").1, "none, says the kernel");
     }
 
     #[test]

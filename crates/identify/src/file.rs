@@ -64,6 +64,10 @@ fn future(named: &Path) -> Result<PathBuf, IdentifyError> {
         None => return Err(missing()),
     };
     match look(dir) {
+        // A mistyped device would become a file in memory.
+        Ok((dir, meta)) if meta.is_dir() && dir.starts_with("/dev") && !dir.starts_with("/dev/shm") => {
+            Err(IdentifyError::NoDevice { path: named.into() })
+        }
         Ok((dir, meta)) if meta.is_dir() => Ok(dir.join(name)),
         Ok(_) | Err(IdentifyError::NotFound { .. }) => Err(missing()),
         Err(IdentifyError::Permission { .. }) => Err(IdentifyError::Permission { path: named.into() }),
@@ -95,6 +99,7 @@ mod tests {
     use crate::fake::Fake;
     use crate::system::System;
     use std::fs;
+    use std::path::Path;
 
     #[test]
     fn a_file_to_come_is_judged_by_its_directory() {
@@ -105,6 +110,18 @@ mod tests {
         assert!(identity.file_system.is_some());
         let error = System::default().file(&dir.path().join("no/new")).unwrap_err();
         assert!(matches!(error, IdentifyError::NoDirectory { .. }), "{error}");
+    }
+
+    #[test]
+    fn no_file_is_made_where_devices_are() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/dev", dir.path().join("link")).unwrap();
+        for path in ["/dev/nvme9n9".into(), dir.path().join("link/nvme9n9")] {
+            let error = System::default().file(&path).unwrap_err();
+            assert!(matches!(error, IdentifyError::NoDevice { .. }), "{error}");
+        }
+        // A file system of its own, for files.
+        assert!(System::default().file("/dev/shm/flashrig".as_ref()).is_ok() || !Path::new("/dev/shm").is_dir());
     }
 
     #[test]

@@ -49,6 +49,11 @@ impl Identity {
         }
     }
 
+    /// One of its disks is known to turn.
+    pub fn turns(&self) -> bool {
+        self.disks.iter().any(|disk| disk.turns() == Some(true))
+    }
+
     /// The one disk at the bottom; none where there are several, or none is known.
     pub fn disk(&self) -> Option<&Device> {
         match self.disks.as_slice() {

@@ -67,6 +67,28 @@ impl Model {
         model
     }
 
+    /// The disk is made by a hypervisor or a cloud: nothing that it says of its mechanics is to be believed.
+    pub(crate) fn is_virtual(&self) -> bool {
+        /// Names that hypervisors and clouds give to their disks, in small letters.
+        const NAMES: [&str; 12] = [
+            "qemu",
+            "vmware",
+            "vbox",
+            "virtual",
+            "amazon elastic block store",
+            "amazon ec2",
+            "persistentdisk",
+            "ephemeraldisk",
+            "nvme_card",
+            "msft nvme accelerator",
+            "blockvolume",
+            "xensrc",
+        ];
+        let transport = self.transport.as_deref().unwrap_or_default();
+        let title = self.title().unwrap_or_default().to_lowercase();
+        matches!(transport, "virtio" | "Xen" | "Hyper-V") || NAMES.iter().any(|name| title.contains(name))
+    }
+
     /// For people: maker and model.
     pub(crate) fn title(&self) -> Option<String> {
         let model = self.model.clone()?;

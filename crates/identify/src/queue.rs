@@ -10,7 +10,7 @@ pub struct Queue {
     pub logical_sector_bytes: Option<u32>,
     /// Smallest write that needs no read before it.
     pub physical_sector_bytes: Option<u32>,
-    /// It turns. Hypervisors that don't know say so too.
+    /// It turns, says the kernel, also of virtual disks: [`crate::Device::turns`] is to be asked.
     pub rotational: Option<bool>,
     /// The scheduler in use: `none`, `mq-deadline` …
     pub scheduler: Option<String>,

@@ -8,7 +8,7 @@ use crate::on_files::insert_pulled_in_all;
 use crate::settings::Change;
 use crate::shared::Shared;
 use crate::state::State;
-use card::InsertError;
+use card::{InsertError, PullCost};
 use device::{Device, Rng, SECTOR_BYTES, Time};
 use ftl::Lba;
 use media::{CutOutcome, Module, Physics, Shape, UnderWay};
@@ -21,7 +21,11 @@ use std::path::Path;
 #[allow(missing_docs)]
 pub enum Action {
     /// Take the module out of a slot, with the card at work.
-    Pull { slot: u32 },
+    Pull {
+        slot: u32,
+        /// Also when more are missing then than parity stands for ([`Live::cost_of_pull`]).
+        force: bool,
+    },
     /// Put the module that was pulled back, or a new one.
     Insert {
         slot: u32,
@@ -41,6 +45,11 @@ pub enum Action {
 impl Live {
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
+        if let Action::Pull { slot, force: false } = action
+            && let Some(cost) = self.cost_of_pull(slot)
+        {
+            return Err(ControlError::BeyondParity { slot, cost });
+        }
         if let Action::Insert { slot, new } = action
             && self.with_engine(|engine| engine.files_mut().is_some())
         {
@@ -51,6 +60,21 @@ impl Live {
         }
         let [shard] = &self.shards[..] else { return self.act_on_all(action) };
         with_engine(&shard.shared, |engine| engine.act(action))
+    }
+
+    /// The price of pulling the module in a slot; `None` while parity stands for all that would be missing, or there is
+    /// no power.
+    pub fn cost_of_pull(&self, slot: u32) -> Option<PullCost> {
+        let of_shard = |engine: &mut Engine| match &engine.device.state {
+            State::On(card) => card.cost_of_pull(slot),
+            _ => None,
+        };
+        let costs = self.shards.iter().filter_map(|shard| with_engine(&shard.shared, of_shard));
+        costs.reduce(|sum, cost| PullCost {
+            lacking: sum.lacking.max(cost.lacking),
+            lost_sectors: sum.lost_sectors + cost.lost_sectors,
+            ..sum
+        })
     }
 
     /// Does something to all shards, while no client has any of them.
@@ -148,7 +172,7 @@ impl Engine {
         match action {
             Action::PowerCut => self.power_cut(),
             Action::PowerOn => self.power_on(),
-            Action::Pull { slot } => self.pull(slot),
+            Action::Pull { slot, .. } => self.pull(slot),
             Action::Insert { slot, new } => self.insert(slot, new),
             Action::Scrub => {
                 self.is_at_work()?;
@@ -164,7 +188,7 @@ impl Engine {
         let _ = match action {
             Action::PowerOn => self.power_cut(),
             Action::Insert { slot, .. } => self.pull(slot),
-            Action::Pull { slot } => match self.pulled.files.get(&slot).cloned() {
+            Action::Pull { slot, .. } => match self.pulled.files.get(&slot).cloned() {
                 Some(path) => self.take_file(slot, &path),
                 None => self.insert(slot, false),
             },

@@ -1,6 +1,7 @@
 //! The reasons why an operator's action is refused.
 
-use card::{InsertError, OpenError};
+use card::{InsertError, OpenError, PullCost};
+use device::SECTOR_BYTES;
 use ftl::FtlError;
 use media::image::ImageError;
 use std::io;
@@ -22,6 +23,9 @@ pub enum ControlError {
     /// There is nothing to be pulled.
     #[error("slot {slot} is empty")]
     Empty { slot: u32 },
+    /// Parity does not stand for what would be missing.
+    #[error("slot {slot}: {}; force it if that is meant (--force)", cost_in_words(.cost))]
+    BeyondParity { slot: u32, cost: PullCost },
     /// There is no module to be put back.
     #[error("no module was pulled from slot {slot}; insert a new one")]
     NothingPulled { slot: u32 },
@@ -55,4 +59,15 @@ pub enum ControlError {
     /// The medium can't do this.
     #[error("{what} is not possible on this medium")]
     Medium { what: &'static str },
+}
+
+/// The price of a pull, as an operator reads it.
+pub fn cost_in_words(cost: &PullCost) -> String {
+    let PullCost { lacking, parity, lost_sectors } = *cost;
+    let modules = if lacking == 1 { "module is" } else { "modules are" };
+    format!(
+        "with its module gone {lacking} {modules} missing or not rebuilt, parity stands for {parity}, and {} bytes of the \
+         host's data can't be read",
+        lost_sectors * SECTOR_BYTES
+    )
 }

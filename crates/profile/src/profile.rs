@@ -102,17 +102,29 @@ impl Profile {
         self.settings.set(assignment)
     }
 
+    /// The scale at which a device is modelled that was asked for at `asked`. Disks run at full size: the cache in front of
+    /// them is what it is, and would hold a good part of what smaller disks hold.
+    pub fn scale(&self, asked: f64) -> f64 {
+        if self.is_disks() { 1.0 } else { asked }
+    }
+
+    /// The device is made of disks.
+    pub fn is_disks(&self) -> bool {
+        matches!(self.full(), Ok(Full::Disks(_)))
+    }
+
     /// The configuration of the device, with its capacity scaled by `scale` (above 0, at most 1).
     ///
     /// A card is scaled in bands: dies, pages and the effective spare factor are kept, so write amplification and
     /// latency are too. No card gets so small that this would stop being true; how small it became is
-    /// [`DeviceConfig::user_bytes`] against that at scale 1. Disks get fewer bytes and keep their seek times.
+    /// [`DeviceConfig::user_bytes`] against that at scale 1. Disks are always as
+    /// large as they are ([`Profile::scale`]).
     pub fn lower(&self, scale: f64) -> Result<DeviceConfig, ProfileError> {
         if !(scale > 0.0 && scale <= 1.0) {
             return Err(ProfileError::BadScale { scale });
         }
         let flash = match self.full()? {
-            Full::Disks(array) => return Ok(DeviceConfig::Disks(scale::array(&array, scale))),
+            Full::Disks(array) => return Ok(DeviceConfig::Disks(array)),
             Full::Flash(flash) => flash,
         };
         let card = scale::card(&flash.card, scale);

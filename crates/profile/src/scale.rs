@@ -95,14 +95,3 @@ pub(crate) fn array_sized(full: &ArrayConfig, user_bytes: u64, data_disks: u64) 
     array.disk.capacity_bytes = bytes.min(full.disk.capacity_bytes);
     array
 }
-
-/// The array at `scale`: smaller disks, with the same times to cross them.
-pub(crate) fn array(full: &ArrayConfig, scale: f64) -> ArrayConfig {
-    let mut array = *full;
-    if scale < 1.0 {
-        let unit = full.chunk_bytes.max(SECTOR_BYTES);
-        let bytes = (full.disk.capacity_bytes as f64 * scale) as u64;
-        array.disk.capacity_bytes = (bytes - bytes % unit).max(unit).min(full.disk.capacity_bytes);
-    }
-    array
-}

@@ -27,7 +27,7 @@ pub use database::{
 pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
 pub use lifetime::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeResult, LifetimeSpread};
-pub use machine::{Fact, GeneratorLoad};
+pub use machine::{Fact, GeneratorLoad, HostLimit};
 pub use review::{
     Axis, Claim, HostInfo, PhaseReport, PhaseStatus, Point, Preconditioning, Price, Purge, ReviewOptions, ReviewResult,
     Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,

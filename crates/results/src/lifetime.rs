@@ -64,6 +64,10 @@ pub struct LifetimeCase {
     /// Years until the spare is used up and the card takes no more writes, simulated; absent where that is beyond three
     /// times the rated cycles.
     pub spare_years: Option<f64>,
+    /// Years until as many blocks are retired as there is spare, if all wear alike and write amplification stays what it is
+    /// while the card is young: the closed form. Absent where no block is ever retired.
+    #[serde(default)]
+    pub closed_spare_years: Option<f64>,
     /// Bytes that the host can write until the first of the two.
     pub endurance_bytes: f64,
     /// The same in years.

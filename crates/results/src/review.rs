@@ -302,7 +302,8 @@ pub struct Timeline {
     pub point: Point,
     /// Slowest second over the mean of all.
     pub slowest_second: f64,
-    /// Seconds below half of the mean, or with a response above a hundred times the median: when, how slow, how long.
+    /// Seconds below half of the mean, or with a response of a hundred times the median that is also twice that of the
+    /// median second: when, how slow, how long.
     pub stalls: Vec<Stall>,
 }
 

@@ -18,6 +18,17 @@ pub struct Gone {
     pub last_band_sequence: u64,
 }
 
+/// The price of pulling a module when more are missing then than parity stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PullCost {
+    /// Modules that would be missing or not wholly rebuilt.
+    pub lacking: u32,
+    /// Modules that parity stands for.
+    pub parity: u32,
+    /// Sectors of the host that could not be read any more, as of now.
+    pub lost_sectors: u64,
+}
+
 /// Why a module is not taken. Nothing was written to it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]

@@ -4,13 +4,14 @@
 //! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
 //! do without the module its block is erased, so that they can use it from their next opening on. Rebuilt units
 //! count at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//! Units that can't be made because another module is missing are left out, and made when none is missing any more.
 //!
 //! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
 
 use device::Time;
 use ftl::{BandId, UnitAddress};
 use media::Unit;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A module being rebuilt.
 #[derive(Clone, Debug)]
@@ -88,5 +89,10 @@ pub struct Rebuilds {
     pub current: Option<Box<ModuleRebuild>>,
     /// Modules to be rebuilt after it; at most all.
     pub waiting: VecDeque<u32>,
+    /// Modules whose rebuild went as far as it could while another module or a die was missing: it goes on when none is.
+    pub unfinished: BTreeSet<u32>,
+    /// Blocks of which units could not be made because another module or a die was missing, with the sequence number of
+    /// their band's opening.
+    pub left_out: BTreeMap<(BandId, u32), u64>,
     pub rate: RebuildRate,
 }

@@ -2,13 +2,13 @@
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::modules::{Gone, InsertError, Inserted};
+use crate::contents::modules::{Gone, InsertError, Inserted, PullCost};
 use crate::contents::store::Headers;
 use device::Time;
 use format::SlotState;
 use ftl::canary::{Canary, planted};
 use ftl::recover::{Joins, join};
-use ftl::{BandId, BandState, FoundBlock, StreamId, UnitAddress};
+use ftl::{BandId, BandState, FoundBlock, Lba, StreamId, UnitAddress};
 use media::{MediaError, Module, ReadReport, Shape};
 
 impl Card<Storage> {
@@ -272,6 +272,40 @@ impl Card<Storage> {
         self.resume(now, done);
         self.stop_without_room();
         Ok(inserted)
+    }
+
+    /// The price of pulling the module in a slot; `None` while parity stands for all that would be missing. Looks at
+    /// every sector of the host.
+    pub fn cost_of_pull(&self, slot: u32) -> Option<PullCost> {
+        let layout = *self.core.ftl.layout();
+        let store = &self.contents.store;
+        let pulled = store.slots.iter().position(|of| *of == Some(slot))? as u32;
+        let blocks = self.core.ftl.blocks();
+        let is_whole = |module: &u32| {
+            self.module_state(*module) == Some(SlotState::Active)
+                && store.slots[*module as usize].is_some_and(|slot| store.media.has_module(slot))
+                && !self.dies_of(*module).any(|die| blocks.is_dead(die))
+        };
+        let modules = store.slots.len() as u32;
+        let lacking = (0..modules).filter(|module| *module == pulled || !is_whole(module)).count() as u32;
+        if lacking <= layout.parity_units {
+            return None;
+        }
+        let stays = |at: UnitAddress| at.die % modules != pulled && self.holds(at);
+        let is_lost = |lba: &u32| {
+            let Some(ppa) = self.core.ftl.lookup(Lba(*lba)) else { return false };
+            let at = layout.locate(ppa);
+            if !self.core.ftl.is_programmed(at) || stays(at) {
+                return false;
+            }
+            let stripe = crate::contents::store::stripe_of(&layout, at);
+            let units = self.core.ftl.stripe_units(stripe);
+            let members = (0..layout.width).filter(|unit| (units.data | units.parity) >> unit & 1 == 1);
+            let gone = members.filter(|unit| !stays(layout.unit_address(stripe, *unit))).count() as u32;
+            gone > units.parity.count_ones()
+        };
+        let lost_sectors = (0..self.core.ftl.user_sectors() as u32).filter(is_lost).count() as u64;
+        Some(PullCost { lacking, parity: layout.parity_units, lost_sectors })
     }
 
     /// A module was taken out of a slot of the medium.

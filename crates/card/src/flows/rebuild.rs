@@ -30,7 +30,9 @@ impl Card<Storage> {
         let rebuild = self.contents.rebuilds.current.as_ref().filter(|rebuild| !rebuild.given_up)?;
         let (bytes_done, unit_bytes) = (rebuild.bytes_done, self.unit_bytes());
         let here = rebuild.at.map_or(0, |at| self.units_left(at));
-        let later = rebuild.todo.iter().filter(|(band, die)| self.is_to_be_filled(*band, *die));
+        let left_out = &self.contents.rebuilds.left_out;
+        let is_to_be_filled = |at: &&(BandId, u32)| self.is_to_be_filled(at.0, at.1) || left_out.contains_key(*at);
+        let later = rebuild.todo.iter().filter(is_to_be_filled);
         let later = later.map(|&(band, die)| self.units_left(UnitAddress { band, die, row: 0 }));
         let bytes_left = (here + later.sum::<u64>()) * unit_bytes;
         let took_ns = rebuild.begun.map_or(0, |begun| rebuild.ended.since_ns(begun));
@@ -104,16 +106,18 @@ impl Card<Storage> {
             self.contents.rebuilds.waiting.push_back(logical);
             return;
         }
+        let left_out = &self.contents.rebuilds.left_out;
         let mut todo = VecDeque::new();
         for band in (0..self.core.ftl.bands()).map(BandId) {
             for die in self.dies_of(logical) {
-                if self.contents.store.blocks.absent.contains(&(band.0, die)) {
+                if self.contents.store.blocks.absent.contains(&(band.0, die)) || left_out.contains_key(&(band, die)) {
                     todo.push_back((band, die));
                 }
             }
         }
         // First those that make room.
-        todo.make_contiguous().sort_by_key(|&(band, die)| self.is_to_be_filled(band, die));
+        let is_to_be_filled = |at: &(BandId, u32)| self.is_to_be_filled(at.0, at.1) || left_out.contains_key(at);
+        todo.make_contiguous().sort_by_key(is_to_be_filled);
         let blocks = todo.len();
         let rebuild = ModuleRebuild {
             logical,
@@ -150,18 +154,24 @@ impl Card<Storage> {
             for _ in 0..self.contents.rebuilds.current.as_ref().map_or(0, |rebuild| rebuild.todo.len()) {
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 let Some((band, die)) = rebuild.todo.pop_front() else { break };
-                let store = &self.contents.store;
-                if !store.blocks.absent.contains(&(band.0, die)) || !self.core.ftl.blocks().is_usable(band.0, die) {
+                let is_absent = self.contents.store.blocks.absent.contains(&(band.0, die));
+                let is_again = !is_absent && self.was_left_out(band, die);
+                if !(is_absent || is_again) || !self.core.ftl.blocks().is_usable(band.0, die) {
                     continue;
                 }
                 // The stripes that have to be restored may not be known yet; but blocks that are erased until then make room
                 // for those writes on which that knowledge waits.
-                let must_wait = self.must_wait_for_band(band, die) || (!may_fill && self.is_to_be_filled(band, die));
+                let is_filled_later = !may_fill && (is_again || self.is_to_be_filled(band, die));
+                let must_wait = self.must_wait_for_band(band, die) || is_filled_later;
                 let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 if must_wait {
                     rebuild.todo.push_back((band, die));
                     continue;
                 }
+                if is_again && !self.may_be_done_again(band, die) {
+                    continue;
+                }
+                let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
                 if planted(Canary::RebuildDoneEarly) {
                     rebuild.todo.clear();
                 }
@@ -226,17 +236,63 @@ impl Card<Storage> {
     fn next_rebuild(&mut self) {
         self.core.ftl.drop_rebuild_snapshot();
         if let Some(logical) = self.contents.rebuilds.waiting.pop_front() {
+            return self.begin_rebuild(logical);
+        }
+        if !self.lacks_any()
+            && let Some(logical) = self.contents.rebuilds.unfinished.pop_first()
+        {
             self.begin_rebuild(logical);
         }
     }
 
-    /// Tells the headers, unless another module or a die of one was lost meanwhile: then part of what belongs on this one
-    /// could not be made, and it must not be believed.
+    /// A module or a die is missing.
+    fn lacks_any(&self) -> bool {
+        let mut dies = 0..self.core.ftl.layout().dies;
+        self.contents.store.slots.contains(&None) || dies.any(|die| self.core.ftl.blocks().is_dead(die))
+    }
+
+    /// The block holds part of what belongs there, as its band is used now. Otherwise that is not asked for again.
+    fn was_left_out(&mut self, band: BandId, die: u32) -> bool {
+        let Some(&opening) = self.contents.rebuilds.left_out.get(&(band, die)) else { return false };
+        let in_use = !matches!(self.core.ftl.band_state(band), BandState::Free | BandState::Open | BandState::Retired);
+        let is_same = in_use && self.is_member(band, die) && self.core.ftl.opening(band).sequence == opening;
+        if !is_same {
+            self.contents.rebuilds.left_out.remove(&(band, die));
+        }
+        is_same
+    }
+
+    /// A block that was left out in part is done again from its first unit, when all other members of its stripes are
+    /// there: units of it may be all that a module that was lost meanwhile can be made from. From then on it is absent.
+    fn may_be_done_again(&mut self, band: BandId, die: u32) -> bool {
+        let layout = *self.core.ftl.layout();
+        let group = die / layout.width;
+        let others = self.core.ftl.units_in_use(band, group) & !(1 << (die % layout.width));
+        let all_hold = (0..layout.width)
+            .filter(|unit| others >> unit & 1 == 1)
+            .all(|unit| self.holds(UnitAddress { band, die: group * layout.width + unit, row: 0 }));
+        let may_hold_later = self.lacks_any() || !self.contents.rebuilds.waiting.is_empty();
+        if all_hold || !may_hold_later {
+            self.contents.rebuilds.left_out.remove(&(band, die));
+        }
+        if all_hold {
+            self.contents.direct_reads.ahead.forget_all();
+            self.contents.store.blocks.absent.insert((band.0, die));
+        }
+        all_hold
+    }
+
+    /// Tells the headers, unless another module or a die of one is missing, or was when units were to be made: then part
+    /// of what belongs on this one may not be there, and it must not be believed before that was done again.
     fn module_is_complete(&mut self, now: Time, logical: u32) {
         self.sync_media(now);
-        let lacks_another = self.contents.store.slots.contains(&None);
-        let lacks_die = (0..self.core.ftl.layout().dies).any(|die| self.core.ftl.blocks().is_dead(die));
-        if self.core.phase.is_halted() || lacks_another || lacks_die {
+        if self.core.phase.is_halted() {
+            return;
+        }
+        let modules = self.contents.store.slots.len() as u32;
+        let left_out = self.contents.rebuilds.left_out.keys().any(|(_, die)| die % modules == logical);
+        if left_out || self.lacks_any() {
+            self.contents.rebuilds.unfinished.insert(logical);
             return;
         }
         self.contents.store.headers.set_state(logical as usize, SlotState::Active);
@@ -250,6 +306,9 @@ impl Card<Storage> {
         let waiting = self.contents.rebuilds.waiting.len();
         self.contents.rebuilds.waiting.retain(|of| *of != logical);
         let mut ended = waiting > self.contents.rebuilds.waiting.len();
+        ended |= self.contents.rebuilds.unfinished.remove(&logical);
+        let modules = self.contents.store.slots.len() as u32;
+        self.contents.rebuilds.left_out.retain(|(_, die), _| die % modules != logical);
         if let Some(rebuild) = &mut self.contents.rebuilds.current
             && rebuild.logical == logical
         {
@@ -352,7 +411,12 @@ impl Card<Storage> {
         if self.rebuild_was_given_up(now, done) {
             return;
         }
-        let Some(unit) = self.rebuilt_unit(others, at) else {
+        let (unit, is_whole) = self.rebuilt_unit(others, at);
+        if !is_whole && self.lacks_any() {
+            let opening = self.core.ftl.opening(at.band).sequence;
+            self.contents.rebuilds.left_out.insert((at.band, at.die), opening);
+        }
+        let Some(unit) = unit else {
             // The stripe was never written, or nothing can be made of it.
             return self.rebuild_row(now, UnitAddress { row: at.row + 1, ..at }, done);
         };
@@ -368,8 +432,9 @@ impl Card<Storage> {
     }
 
     /// A unit from the others of its stripe. Sectors that can't be rebuilt are left without a spare area: they read as
-    /// errors; `None` when all of it is so and nothing that is lost of the stripe counts.
-    fn rebuilt_unit(&mut self, others: &Others, at: UnitAddress) -> Option<Unit> {
+    /// errors; `None` when all of it is so and nothing that is lost of the stripe counts. And whether all sectors could
+    /// be rebuilt.
+    fn rebuilt_unit(&mut self, others: &Others, at: UnitAddress) -> (Option<Unit>, bool) {
         let layout = *self.core.ftl.layout();
         let stripe = crate::contents::store::stripe_of(&layout, at);
         let number = at.die % layout.width;
@@ -377,7 +442,7 @@ impl Card<Storage> {
         let store = &self.contents.store;
         let place = store.spare_of(&self.core.ftl, stripe);
         let mut unit = Unit::new(store.media.shape());
-        let mut any = false;
+        let mut made = 0;
         for sector in 0..layout.unit_sectors {
             let Some(folded) = others.fold(store, &self.core.ftl, stripe, number, sector) else { continue };
             let place = Spare { unit: number as u8, sector: sector as u8, ..place };
@@ -385,10 +450,11 @@ impl Card<Storage> {
             let Ok(spare) = spare else { continue };
             unit.write_payload(sector as usize, folded.payload());
             spare.encode(unit.spare_mut(sector as usize));
-            any = true;
+            made += 1;
         }
         // A unit that reads as erased would say that the stripe was never whole.
-        (any || self.has_lost_needed(others, stripe, number)).then_some(unit)
+        let counts = made > 0 || self.has_lost_needed(others, stripe, number);
+        (counts.then_some(unit), made == layout.unit_sectors)
     }
 
     /// The map points at a sector of the stripe that can't be read any more, or did when the rebuild began.

@@ -65,6 +65,9 @@ pub enum ModuleCommand {
         /// The slot that loses its module
         #[arg(help = "Its slot", value_name = "N")]
         slot: u32,
+        /// Take it out also when more modules are missing then than parity stands for
+        #[arg(long)]
+        force: bool,
     },
     /// Put it back, or another one in its place
     Insert {

@@ -61,9 +61,9 @@ pub struct LifetimeDeviceArgs {
     /// Cycles that the blocks of the small card bear that is worn out; more take longer and are closer to the card
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(20..=100_000))]
     pub cycles: u32,
-    /// Size of the model in the run for requests a second
-    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
-    pub scale: Scale,
+    /// Size of the model in the run for requests a second [default: 1/64]
+    #[arg(long, value_name = "PART")]
+    pub scale: Option<Scale>,
     /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,

@@ -104,9 +104,9 @@ pub struct DeviceArgs {
     /// Share of the user capacity that holds data before the run (a nearly empty card is fast)
     #[arg(long, value_name = "SHARE", default_value_t = Share(1.0))]
     pub fill: Share,
-    /// Model the card at this part of its size; spare factor, dies and latencies are kept
-    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
-    pub scale: Scale,
+    /// Model the card at this part of its size; spare factor, dies and latencies are kept [default: 1/64]
+    #[arg(long, value_name = "PART")]
+    pub scale: Option<Scale>,
     /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,

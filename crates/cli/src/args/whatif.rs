@@ -87,9 +87,9 @@ pub struct CommonArgs {
     /// Requests a second of all threads together; without it, as fast as it goes
     #[arg(long, value_name = "IOPS", value_parser = rate)]
     pub rate: Option<f64>,
-    /// Model the card at this part of its size; spare factor, dies and latencies are kept
-    #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
-    pub scale: Scale,
+    /// Model the card at this part of its size; spare factor, dies and latencies are kept [default: 1/64]
+    #[arg(long, value_name = "PART")]
+    pub scale: Option<Scale>,
     /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,

@@ -25,6 +25,13 @@ pub enum ServeFailure {
     /// A shard would hold nothing.
     #[error("--shards {shards}: the card has room for {most}, of {} each at least", capacity(CHUNK_BYTES))]
     TooManyShards { shards: u32, most: u64 },
+    /// The contents would not fit into memory.
+    #[error(
+        "--memory: what is written comes to take {} of memory, and {} are free: choose a smaller --size, or keep the card \
+         in files (flashrig create)",
+        capacity(*.needed_bytes), capacity(*.free_bytes)
+    )]
+    Memory { needed_bytes: u64, free_bytes: u64 },
     /// The server does not start.
     #[error(transparent)]
     Serve(#[from] serve::ServeError),

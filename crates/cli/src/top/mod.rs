@@ -11,6 +11,7 @@ use control::{Client, find_socket};
 use look::{Look, Watched};
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use ratatui::text::Text;
+use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{IsTerminal, stdin, stdout};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -19,6 +20,8 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Bound on the time for which keys may wait.
 const KEYS: Duration = Duration::from_millis(100);
+/// Exit code of a program whose terminal is gone: 128 + SIGHUP.
+const HUNG_UP: i32 = 129;
 /// Size of a frame that is printed.
 const PRINTED: (u16, u16) = (80, 24);
 
@@ -36,12 +39,28 @@ pub fn top(args: &TopArgs) -> Result<ExitCode, Failure> {
         return Err(StreamFailure::NoTerminal.into());
     }
     cancel::listen()?;
+    end_with_terminal();
     // From here on a panic gives the terminal back before it says what it has to say.
     let mut terminal = ratatui::try_init().map_err(StreamFailure::Terminal)?;
     let watched = watch(&client, &mut terminal, watched, args.interval);
     ratatui::try_restore().map_err(StreamFailure::Terminal)?;
     watched.map_err(StreamFailure::Terminal)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Ends the program when its terminal is gone: nobody watches any more, and crossterm would read from it for ever.
+fn end_with_terminal() {
+    std::thread::spawn(|| {
+        let stdin = stdin();
+        // That it hung up is told whether it is asked for or not.
+        let mut asked = [PollFd::new(&stdin, PollFlags::empty())];
+        loop {
+            let told = poll(&mut asked, None).is_ok_and(|told| told > 0);
+            if told && asked[0].revents().intersects(PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL) {
+                std::process::exit(HUNG_UP);
+            }
+        }
+    });
 }
 
 /// Until somebody has seen enough.

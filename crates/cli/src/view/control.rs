@@ -3,7 +3,7 @@
 use super::printable;
 use crate::table::{Align, Table, wrap};
 use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
-use control::{Connection, Drive, Export, Smart, StatusReply};
+use control::{BeyondParity, Connection, Drive, Export, Pulled, Smart, StatusReply};
 use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
 
 /// The name of the card, and its health.
@@ -196,6 +196,14 @@ pub fn drives(drives: &[Drive]) -> String {
 /// One of them.
 pub fn module(module: &ModuleStatus) -> String {
     format!("slot {}: {}\n", module.slot, in_words(module))
+}
+
+/// A slot whose module was pulled, and the price where there is one.
+pub fn pulled(pulled: &Pulled) -> String {
+    let text = module(&pulled.module);
+    let Some(BeyondParity { lacking, parity, lost_bytes }) = pulled.beyond_parity else { return text };
+    let missing = format!("{lacking} modules are missing or not rebuilt, and parity stands for {parity}");
+    format!("{text}{missing}:\n{} of the host's data can't be read\n", capacity(lost_bytes))
 }
 
 /// The settings in force.

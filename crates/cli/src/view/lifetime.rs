@@ -32,6 +32,10 @@ pub fn lifetime(result: &LifetimeResult) -> String {
     out.push_str(&cases(result));
     out.push('\n');
     out.push_str(&retired(result));
+    if let Some(text) = result.cases.iter().find_map(spare_ends_first) {
+        out.push('\n');
+        out.push_str(&wrap("", 2, &text));
+    }
     if let Some(case) = result.cases.first() {
         let model = &case.model;
         out.push('\n');
@@ -39,16 +43,34 @@ pub fn lifetime(result: &LifetimeResult) -> String {
             "",
             2,
             &format!(
-                "Worn out was a small card of {} bands whose blocks bear {} of {} cycles; its wear is spread wider than \
-                 the card's, never less.",
+                "Worn out was a small card of {} bands whose blocks are rated for {} cycles; each stands for {} of the \
+                 card's {}. Chance spreads its wear wider than the card's, never less.",
                 grouped(model.bands.into()),
                 grouped(model.cycles.into()),
+                three_digits(f64::from(case.rated_cycles) / f64::from(model.cycles)),
                 grouped(case.rated_cycles.into()),
             ),
         ));
     }
     out
 }
+
+/// The reason why a card ends before its cycles are used up.
+fn spare_ends_first(case: &LifetimeCase) -> Option<String> {
+    let spare = case.spare_years.filter(|spare| case.rated_years.is_none_or(|rated| *spare < rated))?;
+    Some(format!(
+        "With {} reserve the spare ends first, after {} years: erases and programs that fail have retired {} of the blocks \
+         by {} of {} cycles, and none is left to collect in. The card's file says how many fail (endurance).",
+        percent(case.reserve_percent / 100.0),
+        three_digits(spare),
+        percent(case.retired_share),
+        grouped(case.wear.mean as u64),
+        grouped(case.rated_cycles.into()),
+    ))
+}
+
+/// It says nothing without its years, which are the result's.
+const DRIVE_WRITES: &str = "drive writes a day";
 
 type Row = (&'static str, fn(&LifetimeCase) -> String);
 
@@ -62,7 +84,7 @@ fn years(value: Option<f64>) -> String {
 }
 
 fn cases(result: &LifetimeResult) -> String {
-    const ROWS: [Row; 20] = [
+    const ROWS: [Row; 21] = [
         ("user GB", |c| three_digits(c.user_bytes as f64 / 1e9)),
         ("spare for collection", |c| percent(c.effective_spare_factor)),
         ("WAF", |c| format!("{:.2}", c.waf)),
@@ -70,9 +92,10 @@ fn cases(result: &LifetimeResult) -> String {
         ("years to the rated cycles", |c| years(c.rated_years)),
         ("  by the closed form", |c| three_digits(c.closed_years)),
         ("years to the end of spare", |c| years(c.spare_years)),
+        ("  by the closed form", |c| years(c.closed_spare_years)),
         ("years, the first of them", |c| three_digits(c.years)),
         ("TB written by then", |c| three_digits(c.endurance_bytes / 1e12)),
-        ("drive writes a day", |c| three_digits(c.drive_writes_per_day)),
+        (DRIVE_WRITES, |c| three_digits(c.drive_writes_per_day)),
         ("cycles then, mean", |c| three_digits(c.wear.mean)),
         ("  least and most", |c| format!("{}-{}", compact(c.wear.min), compact(c.wear.max))),
         ("  most - least, of mean", |c| percent(c.wear.share_of_mean())),
@@ -88,7 +111,8 @@ fn cases(result: &LifetimeResult) -> String {
     let head = result.cases.iter().map(|case| percent(case.reserve_percent / 100.0));
     table.row(std::iter::once("reserve".to_owned()).chain(head));
     for (label, cell) in ROWS {
-        table.row(std::iter::once(label.to_owned()).chain(result.cases.iter().map(cell)));
+        let over = if label == DRIVE_WRITES { format!(" for {} years", result.warranty_years) } else { String::new() };
+        table.row(std::iter::once(format!("{label}{over}")).chain(result.cases.iter().map(cell)));
     }
     table.render()
 }

@@ -22,7 +22,9 @@ mod words;
 
 pub use advantage::advantage;
 pub use comparison::comparisons;
-pub use control::{clients, collection, drives, lateness, module, modules, progress, settings, smart, status, title};
+pub use control::{
+    clients, collection, drives, lateness, module, modules, progress, pulled, settings, smart, status, title,
+};
 pub use database::plan as database_plan;
 pub use fit::fit;
 pub use fsck::card_on_media;

@@ -4,7 +4,9 @@ use super::{comparison, printable};
 use crate::review_output::Files;
 use crate::table::{Align, COLUMNS, Table, wrap};
 use crate::units::{capacity, counted, duration, io_size, mb_per_s, mib_per_s, percent, three_digits};
-use results::{Axis, IoClass, PhaseStatus, Point, Preconditioning, ReviewResult, Sweep, TargetKind, Timeline, Tone};
+use results::{
+    Axis, HostLimit, IoClass, PhaseStatus, Point, Preconditioning, ReviewResult, Sweep, TargetKind, Timeline, Tone,
+};
 use review::Plan;
 
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -178,7 +180,11 @@ fn marks(result: &ReviewResult) -> Option<String> {
         out.push_str("* not steady: range or slope of the last five rounds is above the bound\n");
     }
     if any(|point| point.limited_by_host) {
-        out.push_str("h limited by the machine that asked, not by the device\n");
+        let cores = result.host.cores;
+        let points = || result.sweeps.iter().flat_map(|sweep| &sweep.points);
+        let cause = points().find_map(|point| point.generator.as_ref()?.host_limit(cores));
+        let cause = cause.map_or("the machine that asked was the limit, not the device", HostLimit::words);
+        out.push_str(&wrap("h host-limited: ", 2, cause));
     }
     (!out.is_empty()).then_some(out)
 }

@@ -108,6 +108,94 @@ fn a_module_comes_from_an_image_named_as_the_shell_does() {
 }
 
 #[test]
+fn a_second_module_is_pulled_by_force_only_and_the_loss_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let card = Card::serve_in(&dir.path().join("card"));
+    card.overwrite(1);
+    let dir = dir.path();
+    print(dir, "ctl card module pull 3");
+    let refused = refuse(dir, "ctl card module pull 4");
+    let lost = |text: &str| {
+        let bytes = text.split(" bytes of the").next().unwrap().rsplit(' ').next().unwrap().parse::<u64>();
+        bytes.unwrap_or_else(|_| panic!("{text}"))
+    };
+    let part = "slot 4: with its module gone 2 modules are missing or not rebuilt, parity stands for 1, and ";
+    assert!(refused.contains(part) && refused.contains("(--force)"), "{refused}");
+    // Two of the card's modules, less what neither holds of their stripes' parity.
+    assert!((SIZE / 40..SIZE / 8).contains(&lost(&refused)), "{refused}");
+    assert!(json(dir, "ctl card modules")["modules"][4]["present"] == true, "it was pulled all the same");
+    let told = print(dir, "ctl card module pull 4 --force");
+    assert!(
+        told.starts_with("slot 4: missing, empty\n2 modules are missing or not rebuilt, and parity stands for 1:\n")
+    );
+    assert!(told.ends_with("of the host's data can't be read\n"), "{told}");
+    assert_eq!(json(dir, "ctl card module pull 5 --force")["beyond_parity"]["lacking"], 3);
+    for slot in [3, 4, 5] {
+        print(dir, &format!("ctl card module insert {slot}"));
+    }
+    until("rebuilt", || !card.live.status().degraded);
+    // A module that is being rebuilt counts as one that is missing.
+    print(dir, "ctl card set rebuild_bytes_per_s=1");
+    print(dir, "ctl card module pull 3");
+    print(dir, "ctl card module insert 3 --new");
+    assert!(refuse(dir, "ctl card module pull 4").contains("2 modules are missing or not rebuilt"));
+    // It is no loss to pull that one.
+    print(dir, "ctl card module pull 3");
+}
+
+#[test]
+fn a_rebuild_that_another_missing_module_held_up_ends() {
+    let dir = tempfile::tempdir().unwrap();
+    let card = Card::serve_in(&dir.path().join("card"));
+    card.overwrite(1);
+    for words in ["pull 3", "pull 4 --force", "insert 3 --new", "insert 4"] {
+        print(dir.path(), &format!("ctl card module {words}"));
+    }
+    until("rebuilt", || !card.live.status().degraded);
+    let text = print(dir.path(), "ctl card modules");
+    assert!(text.lines().skip(1).all(|line| line.contains("active")), "{text}");
+}
+
+#[test]
+fn watching_ends_when_the_terminal_is_gone() {
+    use std::io::Read;
+    let dir = tempfile::tempdir().unwrap();
+    let _card = Card::serve_in(&dir.path().join("card"));
+    use rustix::pty::OpenptFlags;
+    // A watcher that had the other end as well would never see it go.
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let terminal = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&terminal).unwrap();
+    rustix::pty::unlockpt(&terminal).unwrap();
+    let name = rustix::pty::ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let end = std::fs::File::options().read(true).write(true).open(name).unwrap();
+    let mut command = crate::common::command();
+    command.current_dir(dir.path()).env("TERM", "xterm").args(["top", "card"]).stderr(std::process::Stdio::null());
+    let mut watching = command.stdin(end.try_clone().unwrap()).stdout(end).spawn().unwrap();
+    drop(command);
+    let mut terminal = std::fs::File::from(terminal);
+    assert!(terminal.read(&mut [0; 4096]).unwrap() > 0, "nothing is drawn");
+    // It waits for keys by now, or for the server.
+    std::thread::sleep(Duration::from_millis(300));
+    drop(terminal);
+    let gone = Instant::now();
+    let ended = loop {
+        if let Some(ended) = watching.try_wait().unwrap() {
+            break Some(ended);
+        }
+        if gone.elapsed() > Duration::from_secs(30) {
+            break None;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    if ended.is_none() {
+        watching.kill().unwrap();
+        watching.wait().unwrap();
+    }
+    assert_eq!(ended.expect("it goes on for ever").code(), Some(129));
+}
+
+#[test]
 fn what_can_not_be_done_is_said_in_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let _card = Card::serve_in(&dir.path().join("card"));
@@ -166,7 +254,7 @@ fn a_frame_shows_what_goes_on_between_two_looks() {
     let dir = tempfile::tempdir().unwrap();
     let card = Card::serve_in(&dir.path().join("card"));
     card.overwrite(1);
-    card.live.act(live::Action::Pull { slot: 2 }).unwrap();
+    card.live.act(live::Action::Pull { slot: 2, force: false }).unwrap();
     let stop = std::sync::atomic::AtomicBool::new(false);
     let text = std::thread::scope(|scope| {
         scope.spawn(|| {

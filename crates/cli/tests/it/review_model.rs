@@ -194,3 +194,21 @@ fn a_plan_of_a_model_does_nothing() {
     assert!(text.contains("writes tachion-400.html and tachion-400.json"), "{text}");
     assert_eq!(entries(dir.path()), [""; 0]);
 }
+
+#[test]
+fn disks_are_reviewed_at_full_size_and_their_cache_is_no_disk() {
+    let dir = tempfile::tempdir().unwrap();
+    let words = ["review", "sas-raid10-6", "--quick", "--only", "burst,fill", "--json"];
+    let printed = success(&run_in(dir.path(), &words));
+    let review: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(review["options"]["scale"], 1.0);
+    assert_eq!(review["target"]["capacity_bytes"], 3 * 146_815_737_856_u64);
+    let verdict = review["verdict"].as_array().unwrap();
+    let full = verdict.iter().find(|claim| claim["topic"] == "full").unwrap();
+    assert_eq!(full["tone"], "good", "{verdict:?}");
+    // Six disks of 125 MB/s, three of which hold other data.
+    let fast = |claim: &Value| claim["topic"] == "burst" && claim["text"].as_str().unwrap().contains("Writes 6,5");
+    assert!(!verdict.iter().any(fast), "{verdict:?}");
+    let refused = refusal(&run_in(dir.path(), &["review", "sas-raid10-6", "--scale", "1/64"]));
+    assert!(refused.contains("--scale has no effect on disks, which are modelled at full size"), "{refused}");
+}

@@ -39,7 +39,7 @@ fn a_card_of_shards_serves_and_is_examined_as_one() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let card = card_with(dir.path(), "card", "24MiB", &["--shards", "3"], false);
     assert!(fs::read_to_string(card.join("card.toml")).unwrap().contains("\nshards = 3\n"));
-    let (mut server, mut client) = serve(&card);
+    let (server, mut client) = serve(&card);
     write_all(&mut client, 3);
     // A module goes and comes back, in all shards.
     for (words, degraded) in [(["pull", "2"], true), (["insert", "2"], false)] {
@@ -73,7 +73,7 @@ fn a_card_of_shards_serves_and_is_examined_as_one() {
     write_all(&mut client, 4);
     server.0.kill().unwrap();
     server.0.wait().unwrap();
-    let (mut server, mut client) = serve(&card);
+    let (server, mut client) = serve(&card);
     read_all(&mut client, 4);
     server.end();
     // A description that says otherwise is refused by both.

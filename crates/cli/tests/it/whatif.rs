@@ -9,6 +9,8 @@ use std::time::Duration;
 const SCHEMA: &str = include_str!("../../../../docs/whatif-result.schema.json");
 
 const SMALL: &str = "--scale 1/4096 --seconds 0.05";
+/// Disks have no scale.
+const DISKS: &str = "--seconds 0.05";
 
 /// Grids and searches that make every part of a result.
 const LINES: &[&str] = &[
@@ -23,7 +25,8 @@ const LINES: &[&str] = &[
 ];
 
 fn words(line: &str) -> Vec<&str> {
-    line.split(' ').chain(SMALL.split(' ')).collect()
+    let small = if line.contains("sas-raid10-6") { DISKS } else { SMALL };
+    line.split(' ').chain(small.split(' ')).collect()
 }
 
 fn result(line: &str) -> Value {
@@ -132,7 +135,10 @@ fn no_value_and_every_value_are_said() {
 fn a_page_is_written_and_nothing_else_is_replaced() {
     let dir = tempfile::tempdir().unwrap();
     let page = [words(LINES[0]).as_slice(), &["-o", "page.html"]].concat();
-    assert!(run_in(dir.path(), &page).status.success());
+    let written = run_in(dir.path(), &page);
+    assert!(written.status.success() && written.stderr.is_empty());
+    let text = String::from_utf8(written.stdout).unwrap();
+    assert!(text.ends_with("\npage:   page.html\n"), "{text}");
     let html = fs::read_to_string(dir.path().join("page.html")).unwrap();
     assert!(html.contains("class=\"heat") && html.contains(" · Flashrig</title>"));
     assert!(run_in(dir.path(), &page).status.success(), "a page takes the place of a page");

@@ -38,25 +38,43 @@ fn a_module_is_pulled_and_put_back_and_replaced() {
     let rig = Rig::new();
     overwrite(&rig.live, 1);
     assert_eq!(rig.client.modules().unwrap().len(), rig.live.modules().len());
-    let pulled = rig.client.pull(3).unwrap();
+    let pulled = rig.client.pull(3, control::Pull::default()).unwrap().module;
     assert_eq!((pulled.slot, pulled.present, pulled.state), (3, false, ModuleState::Missing));
-    assert_eq!(refused(rig.client.pull(3).unwrap_err()), (409, "slot 3 is empty".into()));
+    assert_eq!(refused(rig.client.pull(3, control::Pull::default()).unwrap_err()), (409, "slot 3 is empty".into()));
     assert!(rig.client.status().unwrap().status.degraded);
     assert!(call(&rig.live, Request::read(0, 0, 1 << 20)).unwrap() == [7; 1 << 20]);
     let back = rig.client.insert(3, &Insert::default()).unwrap();
     assert!(back.present && back.state != ModuleState::Missing);
     rig.until("rebuilt", |status| !status.degraded);
-    rig.client.pull(5).unwrap();
+    rig.client.pull(5, control::Pull::default()).unwrap();
     assert!(rig.client.insert(5, &Insert { new: true, path: None }).unwrap().present);
     rig.until("rebuilt", |status| !status.degraded);
     let taken = refused(rig.client.insert(5, &Insert { new: true, path: None }).unwrap_err());
     assert_eq!(taken, (409, "slot 5 holds a module; pull it first".into()));
-    let (status, message) = refused(rig.client.pull(99).unwrap_err());
+    let (status, message) = refused(rig.client.pull(99, control::Pull::default()).unwrap_err());
     assert!(status == 404 && message.starts_with("no slot 99: the card has "), "{message}");
     assert_eq!(refused(rig.client.insert(99, &Insert::default()).unwrap_err()).0, 404);
     // Nobody pulled it.
     let taken = refused(rig.client.insert(7, &Insert::default()).unwrap_err());
     assert_eq!(taken, (409, "slot 7 holds a module; pull it first".into()));
+}
+
+#[test]
+fn a_second_module_is_pulled_by_force_and_the_price_is_told() {
+    let rig = Rig::new();
+    overwrite(&rig.live, 1);
+    assert_eq!(rig.client.pull(3, control::Pull::default()).unwrap().beyond_parity, None);
+    let (status, message) = refused(rig.client.pull(5, control::Pull { force: false }).unwrap_err());
+    assert!(status == 409 && message.starts_with("slot 5: with its module gone 2 modules are missing"), "{message}");
+    let (status, answer) = rig.ask("POST", "/v1/modules/5/pull", r#"{"force": true}"#);
+    let lost = answer["beyond_parity"]["lost_bytes"].as_u64().unwrap();
+    assert!(status == 200 && message.contains(&format!(" {lost} bytes of the host's data")), "{message} {answer}");
+    assert_eq!((answer["present"].as_bool(), answer["beyond_parity"]["parity"].as_u64()), (Some(false), Some(1)));
+    // They come back with what they hold.
+    rig.client.insert(5, &Insert::default()).unwrap();
+    rig.client.insert(3, &Insert::default()).unwrap();
+    rig.until("rebuilt", |status| !status.degraded);
+    assert_eq!(rig.client.pull(5, control::Pull::default()).unwrap().beyond_parity, None);
 }
 
 #[test]
@@ -67,11 +85,11 @@ fn a_module_comes_from_its_image() {
     let one = media::Shape { modules: 1, ..shape };
     let image = media::image::encode(&media::Module::blank(&one, &media::Physics::IDEAL, 77));
     std::fs::write(&saved, &image).unwrap();
-    rig.client.pull(2).unwrap();
+    rig.client.pull(2, control::Pull::default()).unwrap();
     let from = |path: &std::path::Path| Insert { new: false, path: Some(path.to_owned()) };
     assert!(rig.client.insert(2, &from(&saved)).unwrap().present);
     rig.until("rebuilt", |status| !status.degraded);
-    rig.client.pull(4).unwrap();
+    rig.client.pull(4, control::Pull::default()).unwrap();
     std::fs::write(&saved, &image[..200]).unwrap();
     for (insert, part) in [
         (from(&saved), "module.frm: cut off: "),
@@ -156,7 +174,7 @@ fn a_limited_rebuild_takes_its_time() {
     overwrite(&rig.live, 1);
     let rate = |rate| Change { rebuild_bytes_per_s: Some(rate), ..Change::default() };
     rig.client.set(&rate(Some(1))).unwrap();
-    rig.client.pull(3).unwrap();
+    rig.client.pull(3, control::Pull::default()).unwrap();
     rig.client.insert(3, &Insert { new: true, path: None }).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
     let status = rig.client.status().unwrap().status;

@@ -156,7 +156,7 @@ fn metrics_follow_the_format_and_say_what_the_card_says() {
     assert!(samples.iter().all(|sample| sample.labels["name"] == "test \"card\""));
     assert!(!samples.iter().any(|sample| sample.name.contains("progress")));
     rig.live.act(live::Action::Set(live::Change { rebuild_bytes_per_s: Some(Some(1)), ..Default::default() })).unwrap();
-    rig.live.act(live::Action::Pull { slot: 1 }).unwrap();
+    rig.live.act(live::Action::Pull { slot: 1, force: false }).unwrap();
     rig.live.act(live::Action::Insert { slot: 1, new: true }).unwrap();
     let samples = parse(&metrics(&[served(&rig.live)]));
     assert!(value(&samples, "flashrig_rebuild_progress_ratio", None) < 0.5);

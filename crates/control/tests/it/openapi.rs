@@ -117,7 +117,7 @@ fn the_states_of_a_card_fit_the_schema_of_its_status() {
     let schema = json!({ "$ref": "#/components/schemas/Status" });
     let mut states = vec![status()];
     overwrite(&rig.live, 2);
-    rig.client.pull(3).unwrap();
+    rig.client.pull(3, control::Pull::default()).unwrap();
     states.push(status());
     rig.client.set(&live::Change { rebuild_bytes_per_s: Some(Some(1)), ..Default::default() }).unwrap();
     rig.client.insert(3, &control::Insert { new: true, path: None }).unwrap();

@@ -7,7 +7,7 @@ use crate::mounted::undo::unmount_for_good;
 use crate::mounted::work::{self, Names};
 use crate::mounted::{MountedError, undo};
 use attach::{Records, Source};
-use control::{Client, Insert};
+use control::{Client, Insert, Pull};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -224,7 +224,7 @@ impl Power for Mounted {
     }
 
     fn pull(&self, module: u32) -> Result<(), String> {
-        self.client()?.pull(module).map(drop).map_err(|error| error.to_string())
+        self.client()?.pull(module, Pull::default()).map(drop).map_err(|error| error.to_string())
     }
 
     fn insert(&self, module: u32) -> Result<(), String> {

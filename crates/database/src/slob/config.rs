@@ -17,6 +17,8 @@ pub struct SlobConfig {
     pub threads_per_schema: u32,
     /// Blocks of a table.
     pub scale_blocks: u64,
+    /// Nobody asked for so many: there are fewer where they would not fit.
+    pub scale_fits: bool,
     /// Some blocks are touched more often.
     pub do_hotspot: bool,
     /// Share of the executions that go to the hot spot, percent.
@@ -36,7 +38,8 @@ impl Default for SlobConfig {
             run_time_s: None,
             work_unit: 64,
             threads_per_schema: 1,
-            scale_blocks: 10_000,
+            scale_blocks: USUAL_BLOCKS,
+            scale_fits: true,
             do_hotspot: false,
             hotspot_pct: 10,
             hotspot_mb: 8,
@@ -46,7 +49,27 @@ impl Default for SlobConfig {
     }
 }
 
+/// Blocks of a table when nobody says how many, and the fewest that are measured in their place.
+const USUAL_BLOCKS: u64 = 10_000;
+const FEWEST_BLOCKS: u64 = 1_000;
+/// Sessions pin some blocks each.
+const LEAST_BUFFERS_MB: u64 = 8;
+
 impl SlobConfig {
+    /// The tables of so many sessions in so many bytes, if that is possible and nobody asked for others.
+    pub(crate) fn fitted(mut self, sessions: u32, bytes: u64) -> SlobConfig {
+        let blocks = bytes / (u64::from(self.tables(sessions)) * BLOCK_BYTES);
+        if self.scale_fits && !self.do_hotspot && blocks >= FEWEST_BLOCKS.max(self.work_unit.into()) {
+            self.scale_blocks = self.scale_blocks.min(blocks);
+        }
+        self
+    }
+
+    /// The buffer cache that so many MiB are for tables of the usual size: it stays small against smaller ones.
+    pub(crate) fn buffers_of(&self, usual_mb: u64) -> u64 {
+        (usual_mb * self.scale_blocks.min(USUAL_BLOCKS) / USUAL_BLOCKS).max(LEAST_BUFFERS_MB.min(usual_mb))
+    }
+
     const KEYS: &str = "UPDATE_PCT, RUN_TIME, WORK_UNIT, THREADS_PER_SCHEMA, SCALE, DO_HOTSPOT, HOTSPOT_PCT, \
                         HOTSPOT_MB, HOTSPOT_OFFSET_MB, BUFFERS_MB";
 
@@ -59,6 +82,7 @@ impl SlobConfig {
             "WORK_UNIT" => self.work_unit = number()?,
             "THREADS_PER_SCHEMA" => self.threads_per_schema = number()?,
             "SCALE" => {
+                self.scale_fits = false;
                 self.scale_blocks =
                     blocks(value).ok_or_else(|| format!("{key}={value}: no number of blocks, and no size as 80M"))?
             }

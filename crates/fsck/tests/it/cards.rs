@@ -56,7 +56,7 @@ fn what_is_explained_after_a_cut_is_what_the_card_answers_when_it_is_back() {
         let explained = card.sectors(0..=SECTORS - 1).unwrap();
         subject.recover(None, &mut Rng::stream(seed, "start")).unwrap();
         for sector in explained {
-            assert_eq!(read(&mut subject, sector.lba), sector.reads_as, "{kind:?} {seed} {sector:?}");
+            assert_eq!(read(&mut subject, sector.lba as u32), sector.reads_as, "{kind:?} {seed} {sector:?}");
         }
     }
 }
@@ -151,7 +151,7 @@ fn a_double_loss_is_found_and_its_sectors_are_named() {
     assert_eq!(report.lost_sectors.iter().map(|sector| sector.lba).collect::<Vec<_>>(), lost);
     assert_eq!(report.stripes.unwrap().beyond_redundancy, 1);
     for sector in card.sectors(0..=SECTORS - 1).unwrap() {
-        assert_eq!(sector.reads_as == ReadsAs::Error, lost.contains(&sector.lba), "{sector:?}");
+        assert_eq!(sector.reads_as == ReadsAs::Error, lost.contains(&(sector.lba as u32)), "{sector:?}");
     }
 }
 
@@ -171,7 +171,7 @@ fn one_damaged_sector_is_torn_rebuilt_and_explained() {
         let mut flash = subject.flash().clone();
         assert!(flash.inject(fault));
         let mut card = Examined::new(flash).unwrap();
-        let now = card.sectors(sector.lba..=sector.lba).unwrap().remove(0);
+        let now = card.sectors(sector.lba as u32..=sector.lba as u32).unwrap().remove(0);
         assert_eq!(now.reads_as, ReadsAs::Data, "{now:?}");
         assert!(now.because.contains("rebuilt from its stripe"), "{now:?}");
         let believed = now.copies.iter().find(|copy| copy.believed).unwrap();
@@ -181,7 +181,7 @@ fn one_damaged_sector_is_torn_rebuilt_and_explained() {
         let RebuildState::Possible { unit, lba, version, .. } = &stripe.rebuild[copy.sector as usize] else {
             panic!("{stripe:?}")
         };
-        assert_eq!((*unit, *lba, *version), (copy.unit, Some(sector.lba), copy.version));
+        assert_eq!((*unit, *lba, *version), (copy.unit, Some(sector.lba as u32), copy.version));
         let report = card.report(true, READ_NS).unwrap();
         assert_eq!(report.verdict.state, VerdictState::Recoverable);
         assert_eq!(report.stripes.unwrap().rebuildable_sectors, 1);

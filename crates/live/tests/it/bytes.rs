@@ -183,7 +183,7 @@ fn a_module_is_pulled_and_put_back_under_load() {
     for (round, new) in [(1, false), (2, true), (3, true)] {
         a_while(&mut client, &mut plain, round, 200);
         let slot = round as u32 * 3;
-        live.act(live::Action::Pull { slot }).unwrap();
+        live.act(live::Action::Pull { slot, force: false }).unwrap();
         assert!(live.status().degraded);
         a_while(&mut client, &mut plain, round + 10, 200);
         is_as(&mut client, &plain);

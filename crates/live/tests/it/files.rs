@@ -123,7 +123,7 @@ fn a_module_that_was_away_is_filled_again_while_nobody_asks() {
         let (mut card, mut live) = Card::new(dir.path(), shards);
         let mut client = if shards == 1 { Client::new(&live) } else { Client::listening(&live) };
         client.write_all(1);
-        live.act(Action::Pull { slot: 3 }).unwrap();
+        live.act(Action::Pull { slot: 3, force: false }).unwrap();
         client.is_all(1);
         client.write_all(2);
         assert!(live.module_paths()[3].is_none());
@@ -132,12 +132,12 @@ fn a_module_that_was_away_is_filled_again_while_nobody_asks() {
         is_whole(&live);
         client.is_all(2);
         // And another, with nothing written while it is away.
-        live.act(Action::Pull { slot: 5 }).unwrap();
+        live.act(Action::Pull { slot: 5, force: false }).unwrap();
         live.act(Action::Insert { slot: 5, new: false }).unwrap();
         is_whole(&live);
         client.is_all(2);
         // A module that is there is refused, and a new one has a region for each shard.
-        live.act(Action::Pull { slot: 5 }).unwrap();
+        live.act(Action::Pull { slot: 5, force: false }).unwrap();
         assert!(live.insert_new(5, &card.paths[5]).is_err());
         let new = dir.path().join("new");
         live.insert_new(5, &new).unwrap();

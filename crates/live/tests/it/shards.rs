@@ -116,10 +116,10 @@ fn a_module_goes_from_all_shards_and_comes_back_to_all() {
     for (round, new) in [(1, false), (2, true)] {
         let slot = round as u32 * 3;
         a_while(&mut client, &mut plain, round, 300);
-        live.act(Action::Pull { slot }).unwrap();
+        live.act(Action::Pull { slot, force: false }).unwrap();
         assert!(live.status().degraded);
         assert!(!live.modules()[slot as usize].present);
-        live.act(Action::Pull { slot }).unwrap_err();
+        live.act(Action::Pull { slot, force: false }).unwrap_err();
         a_while(&mut client, &mut plain, round + 10, 300);
         is_as(&mut client, &plain);
         live.act(Action::Insert { slot, new }).unwrap();

@@ -6,6 +6,7 @@
 
 mod burst;
 mod claim;
+mod quota;
 mod sync;
 
 use crate::words::{axis_value, mb_s};
@@ -34,7 +35,8 @@ const SLOW_COMMIT_NS: f64 = 5e6;
 
 /// All claims, the most important first.
 pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
-    let mut claims: Vec<Claim> = [
+    let mut claims: Vec<Claim> = quota::claims(result);
+    let of_device = [
         steady(result),
         full(result),
         stall(result),
@@ -42,10 +44,8 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
         burst::burst(result),
         scaling(result),
         log(result),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
+    ];
+    claims.extend(of_device.into_iter().flatten());
     claims.extend(result.sync.as_ref().map(|verdict| {
         let tone = match verdict.judgement {
             SyncJudgement::Plausible | SyncJudgement::NothingToFlush => Tone::Good,
@@ -74,6 +74,11 @@ fn steady(result: &ReviewResult) -> Option<Claim> {
         s if s >= STEADY_SECOND => (Tone::Good, "Steady"),
         s if s >= UNSTEADY_SECOND => (Tone::Warning, "Uneven"),
         _ => (Tone::Bad, "Not steady"),
+    };
+    // A limiter is even; the device behind it need not be.
+    let (tone, word) = match quota::quota(result) {
+        Some(_) if tone == Tone::Good => (Tone::Neutral, "Steady, as a quota makes it"),
+        _ => (tone, word),
     };
     let text = format!(
         "{word}: in {seconds} s of random writes with {:.0} % in use, the slowest second did {:.0} % of the mean of {}.",
@@ -159,7 +164,7 @@ fn stall(result: &ReviewResult) -> Option<Claim> {
     let stalls = match line.stalls.len() {
         0 => "no second stands out".to_owned(),
         1 => "1 second stands out".to_owned(),
-        n => format!("{n} seconds stand out"),
+        n => format!("{n} of {} seconds stand out", line.point.series.len()),
     };
     let text = format!(
         "Worst stall: {} for one write where the median is {}; {stalls}.",
@@ -242,6 +247,15 @@ fn log(result: &ReviewResult) -> Option<Claim> {
 
 /// Claims the uses that it is good for, from the measurements; only when there are enough.
 fn good_for(result: &ReviewResult) -> Option<Claim> {
+    if let Some(quota::Quota { iops, bw_bytes }) = quota::quota(result) {
+        let text = format!(
+            "Fit for what {} requests a second of any kind, {}, are enough for; more is had with a higher quota, not with \
+             another way of asking.",
+            three_digits(iops),
+            mb_s(bw_bytes),
+        );
+        return Some(claim("use", Tone::Neutral, text, "threads-rndrd"));
+    }
     let line = result.timeline.as_ref()?;
     let redo = result.sweep("redo")?;
     let mix = result.sweep("mix")?;
@@ -322,8 +336,13 @@ fn host(result: &ReviewResult) -> Option<Claim> {
     let all = || result.sweeps.iter().flat_map(|sweep| sweep.points.iter().map(move |point| (sweep, point)));
     let limited: Vec<(&Sweep, &Point)> = all().filter(|(_, point)| point.limited_by_host).collect();
     let (sweep, point) = limited.first()?;
+    let load = point.generator.as_ref();
+    let figures = load.map_or(String::new(), |load| format!(": {}", load.limit));
+    let cause = load
+        .and_then(|load| load.host_limit(result.host.cores))
+        .map_or(String::new(), |limit| format!(". {}{}", limit.words()[..1].to_uppercase(), &limit.words()[1..]));
     let text = format!(
-        "At {} of {} points the machine that asked was the limit, not the device; the first is {} at {}.",
+        "At {} of {} points the machine that asked was the limit, not the device; the first is {} at {}{figures}{cause}.",
         limited.len(),
         all().count(),
         sweep.name,
@@ -351,6 +370,7 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::GeneratorLoad;
 
     #[test]
     fn a_busy_machine_is_no_fault_of_the_device() {
@@ -361,5 +381,28 @@ mod tests {
         assert!(hosts.text.contains("the limit here, not the device"));
         // A good claim stays good in spite of it.
         assert_eq!(claim_at("stall", Tone::Good, String::new(), "timeline", &point(true)).tone, Tone::Good);
+    }
+
+    #[test]
+    fn the_program_that_was_the_limit_is_named_with_the_figures() {
+        let mut result: ReviewResult = serde_json::from_value(serde_json::json!({
+            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
+            "target": { "kind": "file", "name": "x", "title": "X", "capacity_bytes": 1_000_000_000, "facts": [] },
+            "host": { "name": "h", "cores": 2, "facts": [] },
+            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
+            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
+        }))
+        .expect("a result without points");
+        let limit = "the machine's processors were 100 % busy, 16 % with this program".to_owned();
+        let load = GeneratorLoad { cpu: 0.32, machine_busy: 1.0, limit, ..GeneratorLoad::default() };
+        let point = Point { x: 4.0, generator: Some(load), limited_by_host: true, ..Point::default() };
+        let text = String::new;
+        let points = vec![point];
+        let name = "threads-rndrd".to_owned();
+        result.sweeps = vec![Sweep { name, phase: text(), title: text(), note: text(), axis: Axis::Threads, points }];
+        let said = "At 1 of 1 points the machine that asked was the limit, not the device; the first is threads-rndrd at 4 \
+                    threads: the machine's processors were 100 % busy, 16 % with this program. Other programs use the CPU; \
+                    run again when the machine is idle.";
+        assert_eq!(host(&result).unwrap().text, said);
     }
 }

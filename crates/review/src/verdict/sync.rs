@@ -16,7 +16,8 @@ pub(crate) fn sync(result: &ReviewResult) -> Option<SyncVerdict> {
     let median_ns = point.sync.lat_ns.at(50.0);
     let together_ns = point.write.lat_ns.at(50.0) + median_ns;
     let target = &result.target;
-    let rotational = target.facts.iter().any(|fact| fact.key == "rotation" && fact.value.starts_with("it turns"));
+    let turns = |value: &str| value.starts_with("it turns") || value.ends_with(" rpm");
+    let rotational = target.facts.iter().any(|fact| fact.key == "rotation" && turns(&fact.value));
     let (protected, volatile) = (target.power_loss_protection, target.volatile_write_cache);
     Some(judge_sync(median_ns, together_ns, rotational, protected, volatile))
 }

@@ -23,7 +23,7 @@ use media::nand::{Endurance, Geometry, NandConfig};
 /// Size of the miniature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// Data bands at least.
+    /// Data bands, or fewer where bands are large.
     pub bands: u32,
     /// Sectors of a band at most, as far as stripes allow.
     pub band_sectors: u32,
@@ -54,6 +54,9 @@ pub struct Miniature {
 
 /// Fewest rows of a block.
 const MIN_ROWS: u32 = 8;
+/// Sectors of a band from which on there are fewer bands, and the fewest, unless fewer are asked for.
+const LARGE_BAND_SECTORS: u64 = 1_024;
+const FEWEST_BANDS: u32 = 64;
 /// Spare bands for each band that free space swings about its mean, as where cards are scaled.
 const SPARE_BANDS_PER_SWING: f64 = 4.0;
 
@@ -94,7 +97,10 @@ pub fn miniature(
         }
     };
     let for_swing = (SPARE_BANDS_PER_SWING * swing / effective_spare_factor.max(1e-3)).ceil() as u32;
-    let data_bands = size.bands.max(for_swing);
+    // Units of many planes make bands that can't be made small: fewer of them are enough, and wear out sooner.
+    let units = u64::from(geometry.units_per_band()) * u64::from(row_sectors);
+    let as_many = (u64::from(size.bands) * LARGE_BAND_SECTORS / units.max(1)).max(FEWEST_BANDS.into());
+    let data_bands = size.bands.min(as_many.try_into().unwrap_or(u32::MAX)).max(for_swing);
     let bands = data_bands + overhead_bands;
     geometry.blocks_per_plane = bands;
     let layout = ftl.layout(&geometry);

@@ -11,6 +11,6 @@ pub mod miniature;
 mod simulate;
 mod spread;
 
-pub use closed::{endurance_bytes, retired_share};
+pub use closed::{endurance_bytes, retired_share, wear_at_retired};
 pub use simulate::{LifetimeError, Wearing, lifetime};
 pub use spread::spread;

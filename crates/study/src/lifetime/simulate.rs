@@ -80,6 +80,8 @@ pub fn lifetime(
     let good = 1.0 - f64::from(card.nand.endurance.factory_bad_ppm) / 1e6;
     let rated_cycles = f64::from(card.nand.endurance.rated_cycles);
     let closed_bytes = closed::endurance_bytes(rated_cycles, data_bytes * good, life.waf);
+    let fail_at_rated = f64::from(fail_ppm_at_rated(card, program_fail_ppm)) / 1e6;
+    let spare_wear = closed::wear_at_retired(fail_at_rated, rated_cycles, c.effective_spare_factor);
     let ends: Vec<f64> = [life.rated_at, life.spare_ended_at].into_iter().flatten().map(bytes).collect();
     let endurance_bytes = ends.into_iter().fold(f64::INFINITY, f64::min);
     let endurance_bytes = if endurance_bytes.is_finite() { endurance_bytes } else { bytes(life.written) };
@@ -97,15 +99,12 @@ pub fn lifetime(
         closed_years: years(closed_bytes),
         rated_years: life.rated_at.map(|at| years(bytes(at))),
         spare_years: life.spare_ended_at.map(|at| years(bytes(at))),
+        closed_spare_years: spare_wear.map(|wear| years(closed_bytes) * wear),
         endurance_bytes,
         years: years(endurance_bytes),
         drive_writes_per_day: endurance_bytes / user_bytes as f64 / (warranty_years * DAYS_OF_A_YEAR),
         wear: life.wear,
-        retired_share_closed: closed::retired_share(
-            f64::from(fail_ppm_at_rated(card, program_fail_ppm)) / 1e6,
-            rated_cycles,
-            life.wear.mean / rated_cycles,
-        ),
+        retired_share_closed: closed::retired_share(fail_at_rated, rated_cycles, life.wear.mean / rated_cycles),
         retired_share: life.retired_share,
         usd_per_gb: price.map(|usd| usd / (user_bytes as f64 / 1e9)),
         usd_per_tb_written: price.map(|usd| usd / (endurance_bytes / 1e12)),

@@ -63,10 +63,24 @@ fn blocks_are_retired_as_the_closed_form_says_and_their_loss_ends_the_card() {
     assert!((case.retired_share / case.retired_share_closed - 1.0).abs() < 0.15, "{case:?}");
     let spare = case.spare_years.expect("blocks fail");
     assert!(spare <= case.rated_years.unwrap_or(f64::INFINITY) || case.years < spare);
+    let closed = case.closed_spare_years.expect("blocks fail");
+    assert!((0.8..1.1).contains(&(spare / closed)), "{spare} years to the end of spare, closed {closed}");
     let rising = |of: fn(&results::LifetimePoint) -> f64| case.curve.windows(2).all(|p| of(&p[0]) <= of(&p[1]));
     assert!(rising(|p| p.years) && rising(|p| p.retired_share) && rising(|p| -p.spare_factor));
     let (young, old) = (&case.curve[4], case.curve.last().unwrap());
     assert!(old.waf > young.waf, "less spare, more amplification: {young:?} {old:?}");
+}
+
+#[test]
+fn a_drive_of_today_bears_its_rated_cycles() {
+    for card in ["datacenter-tlc-3840", "consumer-qlc-2tb"] {
+        let small = Size { bands: 64, band_sectors: 128, cycles: 150 };
+        let case = live(&Wearing { size: small, ..wearing(card, &[]) });
+        let rated = case.rated_years.unwrap_or_else(|| panic!("{card} ends at {:?}", case.wear));
+        // Chance is a larger part of few cycles.
+        assert!((0.85..1.1).contains(&(rated / case.closed_years)), "{card}: {rated}, closed {}", case.closed_years);
+        assert!(case.retired_share < 0.04 && case.years == rated, "{card}: {}", case.retired_share);
+    }
 }
 
 #[test]

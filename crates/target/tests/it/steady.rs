@@ -41,13 +41,12 @@ fn two_striped_cards_write_twice_what_one_does() {
 
 #[test]
 fn random_writes_to_disks_are_not_those_of_the_cache() {
-    // At full size: the cache does not shrink with the scale.
-    let mut setup = Setup::new(device("sas-raid10-6", 1.0), FileioMode::RndWr, 0.5);
+    let mut setup = Setup::new(device("sas-raid10-6", SCALE), FileioMode::RndWr, 0.5);
     setup.load = FileioConfig { block_bytes: 16 << 10, ..setup.load };
     let auto = Setup { measure: Measure::Auto, ..setup }.run();
     assert!(auto.write.iops > 100.0 && auto.write.iops < 5_000.0, "{}", auto.write.iops);
     assert!(auto.flash.is_none());
-    let mut setup = Setup::new(device("sas-raid10-6", 1.0), FileioMode::RndWr, 0.5);
+    let mut setup = Setup::new(device("sas-raid10-6", SCALE), FileioMode::RndWr, 0.5);
     setup.load = FileioConfig { block_bytes: 16 << 10, ..setup.load };
     let long = Setup { measure: Measure::Requests(100_000), ..setup }.run();
     assert_near(auto.write.iops, long.write.iops, 0.1);
@@ -55,7 +54,7 @@ fn random_writes_to_disks_are_not_those_of_the_cache() {
 
 #[test]
 fn auto_reports_the_five_rounds_that_it_judged() {
-    let mut setup = Setup::new(device("sas-raid10-6", 1.0 / 256.0), FileioMode::RndWr, 0.5);
+    let mut setup = Setup::new(device("sas-raid10-6", SCALE), FileioMode::RndWr, 0.5);
     setup.load = FileioConfig { block_bytes: 16 << 10, ..setup.load };
     let result = Setup { measure: Measure::Auto, ..setup }.run();
     let rounds = result.steady_state.unwrap().rounds;

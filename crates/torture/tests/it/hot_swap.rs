@@ -67,6 +67,13 @@ fn pull(bench: &mut Tested, slot: u32) -> Module {
     card(bench).media_contents_mut().unwrap().pull(slot).unwrap()
 }
 
+/// Has the card know that a module was pulled, as an operator's pull does.
+fn notice(bench: &mut Tested, slot: u32) {
+    let (now, mut done) = (bench.subject.now(), Vec::new());
+    card(bench).module_went(now, slot, &mut done);
+    assert!(done.is_empty());
+}
+
 #[test]
 fn after_a_module_was_put_in_at_work_and_rebuilt_any_other_may_die() {
     for (seed, kind) in (0..24).map(|seed| (seed, Kind::ALL[seed as usize % Kind::ALL.len()])) {
@@ -313,6 +320,48 @@ fn concerned(bench: &mut Tested, slot: u32) -> BTreeSet<Lba> {
         }
     }
     all
+}
+
+#[test]
+fn a_rebuild_that_another_missing_module_held_up_ends_when_that_is_back() {
+    for seed in 0..6 {
+        let kind = [Kind::Unprotected, Kind::Protected][seed as usize % 2];
+        let mut bench = used(larger(kind), Physics::IDEAL, seed, 2_000);
+        rest(&mut bench);
+        let _old = pull(&mut bench, 3);
+        notice(&mut bench, 3);
+        // In a part of the lives the second one goes when half of the first one's rebuild is done.
+        let blank = Module::blank(&shape(&bench.subject.config().clone()), &Physics::IDEAL, 99);
+        let halfway = seed % 3 == 2;
+        if halfway {
+            insert(&mut bench, 3, blank.clone()).unwrap();
+            let all = card(&mut bench).rebuild_progress().unwrap().bytes_left;
+            while card(&mut bench).rebuild_progress().is_some_and(|progress| progress.bytes_done < all / 2) {
+                bench.step(Time::NEVER).unwrap();
+            }
+        }
+        let second = pull(&mut bench, 4);
+        notice(&mut bench, 4);
+        if !halfway {
+            insert(&mut bench, 3, blank).unwrap();
+        }
+        if seed % 3 > 0 {
+            rest(&mut bench);
+            assert_eq!(card(&mut bench).module_state(3), Some(format::SlotState::Rebuilding), "seed {seed}");
+        }
+        insert(&mut bench, 4, second).unwrap();
+        // Relocation has given up some sectors that nothing could make while both were gone.
+        let lost = unreadable(&mut bench);
+        assert!(lost.len() < 100, "seed {seed}: {}", lost.len());
+        rest(&mut bench);
+        let states = [3, 4].map(|module| card(&mut bench).module_state(module).unwrap());
+        assert_eq!(states, [format::SlotState::Active; 2], "seed {seed}");
+        assert_eq!(card(&mut bench).rebuild_progress(), None);
+        assert_eq!(unreadable(&mut bench), lost, "seed {seed}");
+        // All else is there twice: any other may go.
+        pull(&mut bench, 4 + seed as u32 % 2);
+        assert_eq!(unreadable(&mut bench), lost, "seed {seed}");
+    }
 }
 
 #[test]

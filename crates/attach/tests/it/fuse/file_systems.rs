@@ -95,7 +95,7 @@ fn a_module_is_pulled_and_put_back_under_a_file_system_at_work() {
         });
         for (slot, new) in [(3, false), (5, true)] {
             std::thread::sleep(Duration::from_millis(300));
-            card.live.act(Action::Pull { slot }).unwrap();
+            card.live.act(Action::Pull { slot, force: false }).unwrap();
             assert!(card.live.status().degraded);
             std::thread::sleep(Duration::from_millis(300));
             card.live.act(Action::Insert { slot, new }).unwrap();

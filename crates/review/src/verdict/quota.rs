@@ -1,0 +1,271 @@
+//! Is it the device that is measured, or a limit that somebody has put on it?
+//!
+//! Volumes of clouds are sold by requests a second. A limiter gives the same figure to any number of threads, and the
+//! threads wait in turn; a device's own figure rises with them, and differs between reads and writes and between sizes.
+//! Some volumes save up what they do not use and go faster until that is spent.
+
+use super::claim::claim;
+use crate::words::mb_s;
+use results::words::{duration, three_digits};
+use results::{Claim, Point, ReviewResult, SeriesRow, Sweep, TargetKind, Tone};
+
+/// Figures of a limiter are so close to each other.
+const SAME: f64 = 0.03;
+/// Threads, and sizes of requests, go up at least by this.
+const RANGE: f64 = 4.0;
+/// Latency grows as the threads do, within this.
+const PROPORTION: f64 = 0.2;
+/// Larger requests move so many times the bytes: what limits is no link.
+const MORE_BYTES: f64 = 1.5;
+/// A second of a level is within this of its median, and so many seconds of it are.
+const LEVEL: f64 = 0.05;
+const LEVEL_SECONDS: f64 = 0.9;
+/// A level lasts so long, in seconds, and the second one is at most this of the first.
+const LEVEL_S: usize = 8;
+const LOWER: f64 = 0.8;
+
+/// A limit that was put on a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Quota {
+    /// Requests a second that it lets through.
+    pub iops: f64,
+    /// Bytes a second at the size of request that found it.
+    pub bw_bytes: f64,
+}
+
+/// Finds the limit; a model has none but its own.
+pub(super) fn quota(result: &ReviewResult) -> Option<Quota> {
+    found(result).map(|(quota, _, _)| quota)
+}
+
+fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
+    if result.target.kind == TargetKind::Model {
+        return None;
+    }
+    let of = |name: &str| {
+        let sweep = result.sweep(name)?;
+        flat(sweep).map(|(quota, from)| (quota, sweep, from))
+    };
+    let (reads, writes) = (of("threads-rndrd"), of("threads-rndwr"));
+    let same = |a: f64, b: f64| (a / b - 1.0).abs() <= SAME;
+    // No device reads as fast with one thread as with sixteen.
+    if let Some(found) = reads.filter(|(_, _, from)| *from <= 1.0) {
+        return Some(found);
+    }
+    // A link also stops reads and writes at the same figure, and all sizes at the same bytes.
+    let is_link = |quota: &Quota| {
+        let sizes = ["blocks-rndrd", "blocks-rndwr"].iter().filter_map(|name| result.sweep(name));
+        !sizes.flat_map(|sweep| &sweep.points).any(|point| point.bw_bytes() >= MORE_BYTES * quota.bw_bytes)
+    };
+    if let (Some(reads), Some(writes)) = (reads, writes)
+        && same(reads.0.iops, writes.0.iops)
+        && !is_link(&reads.0)
+    {
+        return Some(reads);
+    }
+    [(reads, "blocks-rndrd"), (writes, "blocks-rndwr")].into_iter().find_map(|(found, blocks)| {
+        let (quota, sweep, from) = found?;
+        let sizes = result.sweep(blocks)?.points.iter().filter(|point| same(point.iops(), quota.iops)).map(|p| p.x);
+        let (least, most) = sizes.fold((f64::INFINITY, 0.0), |(least, most), x| (x.min(least), x.max(most)));
+        (most >= RANGE * least).then_some((quota, sweep, from))
+    })
+}
+
+/// The throughput that all points have from some number of threads on, while each thread waits longer in proportion,
+/// and that number of threads.
+fn flat(sweep: &Sweep) -> Option<(Quota, f64)> {
+    let last = sweep.points.last().filter(|point| point.iops() > 0.0)?;
+    let is_same = |point: &&Point| {
+        let waits = mean_ns(point) / point.x / (mean_ns(last) / last.x);
+        (point.iops() / last.iops() - 1.0).abs() <= SAME && (waits - 1.0).abs() <= PROPORTION
+    };
+    let first = sweep.points.iter().rev().take_while(is_same).last()?;
+    let quota = Quota { iops: last.iops(), bw_bytes: last.bw_bytes() };
+    (last.x >= RANGE * first.x).then_some((quota, first.x))
+}
+
+fn mean_ns(point: &Point) -> f64 {
+    if point.read.total_ios > point.write.total_ios { point.read.lat_ns.mean } else { point.write.lat_ns.mean }
+}
+
+/// Claims that a limit was measured in place of the device, and credits that were spent.
+pub(super) fn claims(result: &ReviewResult) -> Vec<Claim> {
+    let mut claims = Vec::new();
+    if let Some((quota, sweep, from)) = found(result) {
+        let threads = if from == 1.0 { "1 thread".to_owned() } else { format!("{from:.0} threads") };
+        let (few, many) = (sweep.points.iter().find(|point| point.x == from), sweep.points.last());
+        let waits = few.zip(many).map_or(String::new(), |(few, many)| {
+            let (few_ns, many_ns) = (duration(mean_ns(few)), duration(mean_ns(many)));
+            format!(", while the mean wait grows from {few_ns} to {many_ns} at {:.0}", many.x)
+        });
+        let text = format!(
+            "A quota was measured, not the device: {} IOPS, {}, from {threads} on{waits}. More threads get no more.",
+            three_digits(quota.iops),
+            mb_s(quota.bw_bytes),
+        );
+        claims.push(claim("quota", Tone::Warning, text, &sweep.name));
+    }
+    claims.extend(credits(result));
+    claims
+}
+
+/// Claims that it fell from one even level to a lower one, as a volume does whose burst credits are spent.
+fn credits(result: &ReviewResult) -> Option<Claim> {
+    if result.target.kind == TargetKind::Model {
+        return None;
+    }
+    let line = result.timeline.as_ref().map(|line| ("timeline", &line.point));
+    let points = result.sweeps.iter().flat_map(|s| s.points.iter().map(move |point| (s.name.as_str(), point)));
+    let (chart, fall) =
+        line.into_iter().chain(points).find_map(|(chart, point)| Some((chart, fall(&point.series)?)))?;
+    let text = format!(
+        "Burst credits: {} IOPS, {}, for {:.0} s, then {} IOPS, {}, evenly: plan with the lower figure.",
+        three_digits(fall.before.iops),
+        mb_s(fall.before.bw_bytes),
+        fall.at_s,
+        three_digits(fall.after.iops),
+        mb_s(fall.after.bw_bytes),
+    );
+    Some(claim("credits", Tone::Warning, text, chart))
+}
+
+struct Fall {
+    at_s: f64,
+    before: Quota,
+    after: Quota,
+}
+
+/// The second at which an even level ends and a lower one begins.
+fn fall(series: &[SeriesRow]) -> Option<Fall> {
+    if series.len() < 2 * LEVEL_S {
+        return None;
+    }
+    let middle = |at: &usize| {
+        let around = |rows: &[SeriesRow]| rows.iter().map(|row| row.iops).sum::<f64>() / rows.len() as f64;
+        around(&series[..*at]) - around(&series[*at..])
+    };
+    // Where the means of both sides differ most, the fall is.
+    let at = (LEVEL_S..=series.len() - LEVEL_S).max_by(|a, b| middle(a).total_cmp(&middle(b)))?;
+    let (before, after) = (level(&series[..at])?, level(&series[at..])?);
+    (after.iops <= LOWER * before.iops).then_some(Fall { at_s: series[at - 1].t_s, before, after })
+}
+
+/// The median second, where nearly all seconds are like it.
+fn level(rows: &[SeriesRow]) -> Option<Quota> {
+    let mut iops: Vec<f64> = rows.iter().map(|row| row.iops).collect();
+    iops.sort_by(f64::total_cmp);
+    let median = iops[iops.len() / 2];
+    let near = |row: &&SeriesRow| (row.iops - median).abs() <= LEVEL * median;
+    let (mut bytes, mut count) = (0.0, 0.0);
+    for row in rows.iter().filter(near) {
+        bytes += row.read_bw_bytes + row.write_bw_bytes;
+        count += 1.0;
+    }
+    (median > 0.0 && count >= LEVEL_SECONDS * rows.len() as f64)
+        .then(|| Quota { iops: median, bw_bytes: bytes / count })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::{Axis, IoClass, LatencyRecorder, Timeline};
+    use serde_json::json;
+
+    fn result(kind: &str) -> ReviewResult {
+        serde_json::from_value(json!({
+            "kind": ReviewResult::KIND, "schema": ReviewResult::SCHEMA, "generator": "flashrig", "name": "x",
+            "target": { "kind": kind, "name": "x", "title": "X", "capacity_bytes": 500_000_000_000_u64, "facts": [] },
+            "host": { "name": "h", "cores": 1, "facts": [] },
+            "options": { "seed": 1, "scale": 1.0, "fill": 1.0, "quick": false, "only": [] },
+            "phases": [], "preconditioning": [], "sweeps": [], "comparisons": [], "verdict": [], "wall_seconds": 1.0
+        }))
+        .expect("a result without points")
+    }
+
+    fn class(iops: f64, bytes: f64, threads: f64) -> IoClass {
+        let mut latency = LatencyRecorder::new();
+        (0..100).for_each(|_| latency.record((threads / iops * 1e9) as u64));
+        IoClass { iops, bw_bytes: iops * bytes, total_ios: 1000, lat_ns: latency.summary(), ..IoClass::default() }
+    }
+
+    /// IOPS by threads, or by bytes of a request with 16 threads.
+    fn sweep(name: &str, points: &[(f64, f64)]) -> Sweep {
+        let axis = if name.starts_with("threads") { Axis::Threads } else { Axis::BlockBytes };
+        let point = |&(x, iops): &(f64, f64)| {
+            let class = if axis == Axis::Threads { class(iops, 16_384.0, x) } else { class(iops, x, 16.0) };
+            let (read, write) =
+                if name.ends_with("rd") { (class, Default::default()) } else { (Default::default(), class) };
+            Point { x, read, write, ..Point::default() }
+        };
+        let text = String::new;
+        let points = points.iter().map(point).collect();
+        Sweep { name: name.into(), phase: text(), title: text(), note: text(), axis, points }
+    }
+
+    fn said(kind: &str, sweeps: Vec<Sweep>) -> Option<String> {
+        let claims = claims(&ReviewResult { sweeps, ..result(kind) });
+        assert!(claims.iter().all(|claim| claim.topic == "quota" && claim.tone == Tone::Warning));
+        claims.into_iter().next().map(|claim| claim.text)
+    }
+
+    #[test]
+    fn a_volume_that_gives_one_thread_as_much_as_sixteen_has_a_quota() {
+        let reads = || vec![sweep("threads-rndrd", &[(1.0, 299.0), (4.0, 299.0), (16.0, 299.2)])];
+        let text = "A quota was measured, not the device: 299 IOPS, 4.90 MB/s, from 1 thread on, while the mean wait grows \
+                    from 3.34 ms to 53.5 ms at 16. More threads get no more.";
+        assert_eq!(said("file", reads()).as_deref(), Some(text));
+        assert_eq!(said("model", reads()), None);
+    }
+
+    #[test]
+    fn the_same_figure_for_reads_writes_or_all_sizes_is_a_quota_and_a_full_link_is_none() {
+        let threads = |name: &str, most: f64| sweep(name, &[(1.0, 1_900.0), (4.0, most), (16.0, most), (64.0, most)]);
+        let blocks = |name: &str, most: f64| {
+            let at = |bytes: f64| (bytes, most.min(128e6 / bytes));
+            sweep(name, &[at(4_096.0), at(16_384.0), at(65_536.0), at(262_144.0)])
+        };
+        let both =
+            vec![threads("threads-rndrd", 3_000.0), threads("threads-rndwr", 3_010.0), blocks("blocks-rndrd", 3_000.0)];
+        assert!(said("block_device", both).unwrap().contains("3,000 IOPS, 49.2 MB/s, from 4 threads on"));
+        let sizes = vec![threads("threads-rndwr", 3_000.0), blocks("blocks-rndwr", 3_000.0)];
+        assert!(said("block_device", sizes).is_some());
+        // 128 MB/s are the link's.
+        let full = 128e6 / 16_384.0;
+        let link = vec![threads("threads-rndrd", full), threads("threads-rndwr", full), blocks("blocks-rndrd", 1e9)];
+        assert_eq!(said("block_device", link), None);
+    }
+
+    #[test]
+    fn a_device_that_is_full_of_work_has_no_quota() {
+        let disk = sweep("threads-rndrd", &[(1.0, 170.0), (4.0, 250.0), (16.0, 330.0), (64.0, 360.0)]);
+        let flash = sweep("threads-rndrd", &[(1.0, 9_000.0), (4.0, 34_000.0), (16.0, 90_000.0), (64.0, 91_000.0)]);
+        // Collection is the limit, whoever writes.
+        let writes = sweep("threads-rndwr", &[(1.0, 20_000.0), (4.0, 20_100.0), (16.0, 20_050.0)]);
+        assert_eq!(said("block_device", vec![disk, writes.clone()]), None);
+        assert_eq!(said("block_device", vec![flash, writes]), None);
+    }
+
+    fn timeline(iops: impl Fn(usize) -> f64) -> Option<String> {
+        let row = |second| SeriesRow {
+            t_s: second as f64 + 1.0,
+            iops: iops(second),
+            write_bw_bytes: 16_384.0 * iops(second),
+            ..SeriesRow::default()
+        };
+        let point = Point { series: (0..300).map(row).collect(), ..Point::default() };
+        let timeline = Some(Timeline { point, ..Timeline::default() });
+        claims(&ReviewResult { timeline, ..result("block_device") }).into_iter().next().map(|claim| claim.text)
+    }
+
+    #[test]
+    fn a_fall_from_one_even_level_to_another_is_that_of_spent_credits() {
+        let text = "Burst credits: 3,000 IOPS, 49.2 MB/s, for 180 s, then 300 IOPS, 4.92 MB/s, evenly: plan with the lower \
+                    figure.";
+        assert_eq!(timeline(|second| if second < 180 { 3_000.0 } else { 300.0 }).as_deref(), Some(text));
+        assert_eq!(timeline(|_| 3_000.0), None);
+        // A device that collects from then on is uneven.
+        let uneven = |second: usize| if second < 180 { 3_000.0 } else { 600.0 + 300.0 * (second % 5) as f64 };
+        assert_eq!(timeline(uneven), None);
+        assert_eq!(timeline(|second| if second < 180 { 3_000.0 } else { 2_900.0 }), None);
+    }
+}
