@@ -54,6 +54,7 @@ help:
 	@echo 'make bench-files         a card in files against the raw disk'
 	@echo 'make bench-array         a card on an array against the raw disk, or drives'
 	@echo 'make bench-array-full    a chart of the latency of a full card over MINUTES=10'
+	@echo 'make bench-starts        starts after kills in a rebuild and in a start'
 	@echo 'make bench-postgres-mix  PostgreSQL: served flash against served disks'
 	@echo 'make bench-postgres-array PostgreSQL on an array against the raw file system'
 	@echo 'make bench-postgres-slob the SLOB method: two served cards, this disk'
@@ -288,6 +289,14 @@ bench-array-full: dist
 	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --ways nbd --minutes $(MINUTES) --depth $(DEPTH) \
 		$(if $(SIZE),--size $(SIZE)) $(if $(SHARDS),--shards $(SHARDS)) \
 		$(if $(DRIVES),--drives $(DRIVES) $(if $(DESTROY_DATA),--destroy-data))
+
+ROUNDS ?= 100
+.PHONY: bench-starts
+bench-starts: dist
+	@$(call need,fio,fio)
+	@$(call need,python3,python3)
+	benches/starts-after-kills.py $(BUILD)/bench-starts --flashrig $(DIST) --rounds $(ROUNDS) \
+		$(if $(SIZE),--size $(SIZE)) $(if $(SHARDS),--shards $(SHARDS))
 
 # Each takes 10 to 20 minutes and root, on a machine that does nothing else, and keeps results, logs and a page in a folder
 # of its name below POSTGRES, which must not be there.

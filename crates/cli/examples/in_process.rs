@@ -114,7 +114,7 @@ struct InFlight {
 struct Client {
     port: Port,
     rings: Arc<Rings>,
-    /// Of each shard: becomes readable when the medium has done something. While this client waits, it hears the medium
+    /// The media of the shards; each becomes readable when it has done something. While this client waits, it hears them
     /// itself.
     media: Vec<OwnedFd>,
     payload: Vec<u8>,

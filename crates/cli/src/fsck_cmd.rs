@@ -126,7 +126,7 @@ fn of_sectors(sectors: &[SectorExplained], starts: bool) -> Answer {
 fn look<M: Media>(args: &FsckArgs, card: &mut Examined<M>, dir: Option<&CardDir>) -> Result<Answer, FsckError> {
     let starts = card.refusal().is_none();
     if let Some(range) = args.lba {
-        // What is beyond 32 bits is beyond the card.
+        // The card ends before 32 bits do.
         let number = |lba: u64| u32::try_from(lba).unwrap_or(u32::MAX);
         return Ok(of_sectors(&card.sectors(number(range.first)..=number(range.last))?, starts));
     }

@@ -30,6 +30,6 @@ mod tests {
         let of = |gib, processors| shards(gib * GIB, processors);
         assert_eq!([of(4, 64), of(1024, 2), of(1024, 8), of(1024, 64), of(40, 64)], [1, 2, 8, 64, 5]);
         // Sector numbers end at 16 TiB.
-        assert_eq!([of(16 << 10, 2), of((16 << 10) + 1, 2), of(1 << 20, 2), of(1 << 20, 1024)], [1, 2, 64, 64]);
+        assert_eq!([of(16 << 10, 1), of((16 << 10) + 1, 1), of(1 << 20, 2), of(1 << 20, 1024)], [1, 2, 64, 64]);
     }
 }

@@ -202,11 +202,12 @@ impl Files {
                 None => FilesError::Count { found: 0, modules: unknown.modules },
             });
         };
+        let modules = layout.shape().modules;
+        if modules != unknown.modules {
+            return Err(FilesError::Count { found: paths.len(), modules });
+        }
         files.shape = *layout.shape();
         files.log_bytes = layout.log_bytes();
-        if files.shape.modules != unknown.modules {
-            return Err(FilesError::Count { found: paths.len(), modules: files.shape.modules });
-        }
         for (slot, module) in loaded {
             files.put(slot, module)?;
         }

@@ -413,7 +413,7 @@ impl Drop for Ring {
         self.uring = None;
         for open in self.files.drain() {
             if open.in_flight > 0 {
-                // What is in flight may still be written: nobody else may have the file.
+                // A write in flight may still happen: nobody else may have the file.
                 std::mem::forget(open);
             }
         }

@@ -145,7 +145,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Undoes [`Engine::take_file`].
+    /// Takes out what [`Engine::take_file`] has put into a slot, as if it had never been there.
     fn give_file_back(&mut self, slot: u32) {
         let files = self.files_mut().expect("it has taken one");
         files.pull(slot);

@@ -69,7 +69,7 @@ pub(crate) struct Client<'a> {
     pub waker: Arc<Waker>,
     wire: Connection,
     port: Option<Port>,
-    /// Of each shard of the export that has a slow medium: becomes readable when the medium has done something.
+    /// The slow media of the export's shards; each becomes readable when it has done something.
     media: Vec<OwnedFd>,
     requests: Vec<Option<Request>>,
     input: Vec<u8>,

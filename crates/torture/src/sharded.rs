@@ -69,7 +69,7 @@ impl ShardedUnderTest {
         ShardedUnderTest { shards, division, clients, now: Time::ZERO, next_op: 0 }
     }
 
-    /// Its shards.
+    /// The cards that it is divided over, in the order of their addresses.
     pub fn shards(&self) -> &[CardUnderTest] {
         &self.shards
     }

@@ -119,6 +119,8 @@ impl Card<Storage> {
         self.sync_rest(now, done);
         if !self.core.phase.is_halted() {
             let now = self.contents.life.now();
+            // There may have been no room for it before the erases of the start were done.
+            self.replay_log(now);
             let host_has_room = self.core.ftl.open_band_of(StreamId::Host).is_some() || self.core.ftl.free_bands() > 0;
             if host_has_room {
                 let as_of = self.contents.store.next_version;

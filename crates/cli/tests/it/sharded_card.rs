@@ -68,7 +68,7 @@ fn a_card_of_shards_serves_and_is_examined_as_one() {
         assert_eq!(code, Some(2), "{words:?}: {errors}");
         assert!(errors.contains(said), "{words:?}: {errors}");
     }
-    // What was flushed is there after a kill.
+    // After a kill everything is there that was flushed.
     let (mut server, mut client) = serve(&card);
     write_all(&mut client, 4);
     server.0.kill().unwrap();

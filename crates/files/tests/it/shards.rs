@@ -73,7 +73,7 @@ fn a_module_is_found_by_any_superblock_of_its_front_or_end() {
     let mut shards = Files::open_shards(&some(&paths), SHARDS).unwrap();
     hold_what_was_written(&mut shards);
     drop(shards);
-    // What was damaged is written anew by the next opening; both copies at once are too much for one region, and the
+    // The next opening has written the damaged copies anew. Both copies at once are too much for one region, and the
     // others are there.
     damage(region);
     damage(2 * region - PAGE_BYTES);
