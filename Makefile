@@ -51,7 +51,6 @@ help:
 	@echo 'make bench               benchmarks, by the clock'
 	@echo 'make bench-drive         the I/O engine against fio and sysbench'
 	@echo 'make bench-serve         served cards against other NBD servers'
-	@echo 'make bench-files         a card in files against the raw disk'
 	@echo 'make bench-array         a card on an array against the raw disk, or drives'
 	@echo 'make bench-array-full    a chart of the latency of a full card over MINUTES=10'
 	@echo 'make bench-starts        starts after kills in a rebuild and in a start'
@@ -253,16 +252,6 @@ bench-serve: dist
 	@$(call need,nbdkit,nbdkit)
 	@$(call need,qemu-nbd,qemu-utils)
 	benches/serve-against-nbd-servers.sh $(DIST)
-
-# Takes some minutes, on a disk that does nothing else; FILES is a folder on it, which is made and removed.
-FILES ?= $(BUILD)/bench-files
-.PHONY: bench-files
-bench-files: dist
-	@$(call need,fio,fio)
-	@$(call need,jq,jq)
-	@$(call need,curl,curl)
-	cargo build --profile dist --locked -p live --example files_speed
-	benches/files-against-raw-disk.sh $(FILES) $(DIST)
 
 # Takes some twenty minutes, on a disk that does nothing else, with room for two and a half times SIZE beside 2 GB.
 # DRIVES=/dev/disk/by-id/A,... DESTROY_DATA=yes puts the modules on drives: whatever lies on these is destroyed.
