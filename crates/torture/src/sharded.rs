@@ -327,6 +327,12 @@ impl Subject for ShardedUnderTest {
         harmed.into_iter().collect()
     }
 
+    /// A fault that struck one shard leaves the module to the others, which may need it.
+    fn only_harmed(&self) -> Option<u32> {
+        let slot = self.shards[0].only_harmed()?;
+        self.shards.iter().all(|shard| shard.only_harmed() == Some(slot)).then_some(slot)
+    }
+
     fn log_met(&self) -> LogMet {
         let mut met = LogMet::default();
         self.shards.iter().for_each(|shard| met.add(&shard.log_met()));

@@ -263,6 +263,14 @@ pub trait Subject {
     /// card says it does not use.
     fn harmed(&self) -> Vec<u32>;
 
+    /// The slot whose module alone is harmed, and no part of which the card could miss.
+    fn only_harmed(&self) -> Option<u32> {
+        match self.harmed()[..] {
+            [slot] => Some(slot),
+            _ => None,
+        }
+    }
+
     /// The events of the card's write-ahead log, if it has one.
     fn log_met(&self) -> LogMet {
         LogMet::default()

@@ -28,8 +28,8 @@ impl<S: Subject> Runner<'_, S> {
 
     /// The slot whose harmed module a fault replaces, so that it costs nothing more.
     pub(super) fn replaces(&self, kind: FaultKind) -> Option<u32> {
-        match (kind, &self.bench.subject.harmed()[..]) {
-            (FaultKind::Swapped(_), &[slot]) => Some(slot),
+        match kind {
+            FaultKind::Swapped(_) => self.bench.subject.only_harmed(),
             _ => None,
         }
     }
@@ -58,6 +58,10 @@ impl<S: Subject> Runner<'_, S> {
         }
         let mut chooser = Rng::stream(self.case.seed ^ u64::from(self.mends), "mend");
         let harmed = self.bench.subject.harmed();
+        if harmed.len() == 1 && self.bench.subject.only_harmed().is_none() {
+            // A part of the card may still rebuild another module from this one.
+            self.rest()?;
+        }
         self.bench.cut(CutOutcome::Any, &mut chooser);
         if let [slot] = harmed[..] {
             self.bench.subject.insert(slot, What::Blank);
