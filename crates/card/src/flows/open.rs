@@ -1,7 +1,7 @@
 //! Cards with contents: making one on blank modules, and finding one again.
 
 use crate::CardConfig;
-use crate::card::{Card, Done};
+use crate::card::{Card, Contents, Done};
 use crate::contents::Storage;
 use crate::contents::checkpoint::CheckpointInFlight;
 use crate::contents::holes::Holes;
@@ -266,6 +266,10 @@ impl Card<Storage> {
     pub fn start_up(&mut self, now: device::Time, done: &mut Done<Storage>) {
         self.erase_stale(now);
         self.resume(now, done);
+        // Where nothing happens by itself, a request would come before the card has noticed that something will never do.
+        if self.core.timers.are_over() {
+            <Storage as Contents>::events_done(self, now, true);
+        }
     }
 
     /// Nothing that was found lies in a stripe that is not whole any more, and the headers say so; or there is no room to

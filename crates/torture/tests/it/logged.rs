@@ -2,7 +2,7 @@
 
 use device::Rng;
 use torture::sim::bench::Recovered;
-use torture::sim::{Ask, Bench, Bounds, CutOutcome, HostConfig, Lba, Subject, player};
+use torture::sim::{Ask, Bench, Bounds, CutOutcome, FaultKind, FaultSpec, HostConfig, Lba, Subject, What, player};
 use torture::{CardUnderTest, Kind, physics, tiny};
 
 fn bench(seed: u64) -> Bench<CardUnderTest> {
@@ -70,4 +70,28 @@ fn flushes_of_a_busy_host_share_records_and_the_ring_is_used_again() {
     let log = bench.subject.card().unwrap().log_counters().unwrap();
     assert!(log.flushes > log.records, "{log:?}");
     assert!(log.wraps > 10, "{log:?}");
+}
+
+/// A start without room for what it finds in the log stops the card before a host can read something older.
+#[test]
+fn what_has_no_place_after_a_start_is_never_read_as_something_older() {
+    let mut stopped = 0;
+    for (seed, slot) in (0..60).flat_map(|seed| (0..3).map(move |slot| (seed, slot))) {
+        let mut bench = bench(seed);
+        let mut rng = Rng::stream(seed, "log");
+        answered(&mut bench, &Ask::Write { lba: Lba(2), count: 1, fua: false });
+        bench.cut(CutOutcome::Any, &mut rng);
+        bench.subject.inject(&FaultSpec { kind: FaultKind::DeadDie, seed });
+        bench.oracle.beyond();
+        let _serves = bench.recover(None, &mut rng).unwrap();
+        answered(&mut bench, &Ask::Write { lba: Lba(1), count: 1, fua: true });
+        answered(&mut bench, &Ask::Write { lba: Lba(0), count: 1, fua: false });
+        bench.subject.insert(slot, What::Blank);
+        bench.cut(CutOutcome::Any, &mut rng);
+        let _serves_or_not = bench.recover(None, &mut rng).unwrap();
+        let halted = bench.subject.card().is_some_and(|card| card.is_halted());
+        stopped += u32::from(halted);
+        bench.read_back().unwrap_or_else(|failure| panic!("seed {seed}, slot {slot}: {failure}"));
+    }
+    assert!(stopped > 10, "{stopped} of the starts had no room");
 }
