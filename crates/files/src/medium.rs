@@ -442,6 +442,10 @@ impl Media for Files {
         self.in_flight() > 0 || !self.ended.is_empty()
     }
 
+    fn has_ended(&self) -> bool {
+        !self.ended.is_empty()
+    }
+
     fn submit(&mut self) {
         self.hand_over();
     }

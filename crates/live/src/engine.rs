@@ -136,9 +136,10 @@ impl Engine {
         self.device.clock_ns()
     }
 
-    /// When something is due by itself.
+    /// When something is due by itself: at once where the medium has ended something that its bell does not ring for.
     pub fn next_event(&self) -> Time {
         match self.device.condition() {
+            Condition::Serving if self.has_ended() => Time::ZERO,
             Condition::Serving => self.device.next_event(),
             Condition::Halted | Condition::NoPower => Time::NEVER,
         }
@@ -241,6 +242,11 @@ impl Engine {
         }
         self.ended = ended;
         has_ended
+    }
+
+    fn has_ended(&self) -> bool {
+        let State::On(card) = &self.device.state else { return false };
+        card.medium().has_ended()
     }
 
     /// Operations are in flight on a slow medium, and nobody would hear of their end.

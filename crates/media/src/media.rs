@@ -215,6 +215,11 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
         false
     }
 
+    /// Ends are there to be taken. The bell does not ring for them if a call that waited for another end has collected them.
+    fn has_ended(&self) -> bool {
+        false
+    }
+
     /// Submits the operations that were begun, if the medium collects them.
     fn submit(&mut self) {}
 

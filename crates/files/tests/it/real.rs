@@ -110,6 +110,27 @@ fn modules_are_found_again_with_all_that_was_programmed() {
     assert_eq!(read(&mut files, UnitAt { row: 1, ..at }), [Holds::Erased; 8]);
 }
 
+/// The bell rings for what the ring holds, and not for what a call has taken from it.
+#[test]
+fn ends_that_a_call_has_collected_are_told_of() {
+    let folder = folder();
+    let paths = paths_in(folder.path(), &SHAPE);
+    let mut files = Files::create(SHAPE, &paths, &Options::default()).unwrap();
+    let at = all_units(&SHAPE)[0];
+    files.begin_program(at, &unit(&SHAPE, at, 1));
+    assert!(!files.has_ended());
+    let began = std::time::Instant::now();
+    while !files.has_ended() {
+        // Each waits for its own end, and the program ends meanwhile.
+        files.write_header(1, 0, &[7; HEADER_BYTES]).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(20), "the program does not end");
+    }
+    let mut ended = Vec::new();
+    files.take_ended(&mut ended);
+    assert_eq!(ended, [Ended::Die { module: at.block.module, die: at.block.die }]);
+    assert!(!files.has_ended());
+}
+
 #[test]
 fn what_is_read_ahead_is_never_older_than_what_was_programmed() {
     let folder = folder();
