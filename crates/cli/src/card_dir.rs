@@ -212,11 +212,8 @@ impl CardDir {
         let module_bytes = layouts.map(|layout| layout.module_bytes()).min().unwrap_or(0);
         let named = self.dir.display().to_string();
         let media = files.into_iter().map(|files| Medium::Outside(Box::new(files)));
-        let live = match self.shards {
-            1 => media.map(|medium| Live::format(medium, self.start(1))).next().expect("a card has a shard at least"),
-            _ => Live::format_shards(media.collect(), &self.start(1), self.user_bytes),
-        };
-        let live = live.map_err(|source| CardFailure::Live { card: named.into(), source }.into());
+        let live = Live::format_shards(media.collect(), &self.start(1), self.user_bytes)
+            .map_err(|source| CardFailure::Live { card: named.into(), source }.into());
         let described = live.and_then(|mut live| {
             live.shut_down();
             self.describe(new, text)
@@ -381,11 +378,7 @@ impl CardDir {
         let said: BTreeSet<String> = files.iter().flat_map(notes).collect();
         said.into_iter().for_each(note);
         let media = files.into_iter().map(|files| Medium::Outside(Box::new(files)));
-        let live = match self.shards {
-            1 => media.map(|medium| Live::open(medium, start.clone())).next().expect("a card has a shard at least"),
-            _ => Live::open_shards(media.collect(), &start, self.user_bytes),
-        };
-        live.map_err(|source| match source {
+        Live::open_shards(media.collect(), &start, self.user_bytes).map_err(|source| match source {
             LiveError::Open(source) => self.not_started(source, without),
             source => CardFailure::Live { card: self.dir.display().to_string().into(), source }.into(),
         })

@@ -35,7 +35,7 @@ const MAX_UNIT_SECTORS: u32 = 64;
 /// The highest number of modules of a card.
 const MAX_MODULES: u32 = 64;
 /// The highest number of shards of a card.
-pub(crate) const MAX_SHARDS: u32 = 64;
+pub const MAX_SHARDS: u32 = 64;
 /// The size of the largest module, so that offsets stay far from overflowing.
 const MAX_BYTES: u64 = 1 << 60;
 

@@ -45,6 +45,6 @@ pub use buffer::Buffer;
 pub use disks::{Disks, Done, Handle, Io, IoKind, Make, Opened};
 pub use error::{FilesError, NoModuleReason};
 pub use files::{Files, Note, Options};
-pub use layout::Layout;
+pub use layout::{Layout, MAX_SHARDS};
 pub use sizes::PAGE_BYTES;
 pub use superblock::NoSuperblock;

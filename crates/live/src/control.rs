@@ -45,11 +45,6 @@ pub enum Action {
 impl Live {
     /// Does something to it.
     pub fn act(&self, action: Action) -> Result<(), ControlError> {
-        if let Action::Pull { slot, force: false } = action
-            && let Some(cost) = self.cost_of_pull(slot)
-        {
-            return Err(ControlError::BeyondParity { slot, cost });
-        }
         if let Action::Insert { slot, new } = action
             && self.with_engine(|engine| engine.files_mut().is_some())
         {
@@ -58,23 +53,24 @@ impl Live {
                 false => self.with_engines(|engines| insert_pulled_in_all(engines, slot)),
             };
         }
-        let [shard] = &self.shards[..] else { return self.act_on_all(action) };
-        with_engine(&shard.shared, |engine| engine.act(action))
+        self.with_engines(|engines| {
+            // Under the locks: of two that pull at once the second one sees what the first has done.
+            if let Action::Pull { slot, force: false } = action
+                && let Some(cost) = cost_of_pull(engines, slot)
+            {
+                return Err(ControlError::BeyondParity { slot, cost });
+            }
+            match engines {
+                [engine] => engine.act(action),
+                engines => act_on_all(engines, action),
+            }
+        })
     }
 
     /// The price of pulling the module in a slot; `None` while parity stands for all that would be missing, or there is
     /// no power.
     pub fn cost_of_pull(&self, slot: u32) -> Option<PullCost> {
-        let of_shard = |engine: &mut Engine| match &engine.device.state {
-            State::On(card) => card.cost_of_pull(slot),
-            _ => None,
-        };
-        let costs = self.shards.iter().filter_map(|shard| with_engine(&shard.shared, of_shard));
-        costs.reduce(|sum, cost| PullCost {
-            lacking: sum.lacking.max(cost.lacking),
-            lost_sectors: sum.lost_sectors + cost.lost_sectors,
-            ..sum
-        })
+        self.with_engines(|engines| cost_of_pull(engines, slot))
     }
 
     /// Does something to all shards, while no client has any of them.
@@ -86,37 +82,6 @@ impl Live {
             shard.shared.wake();
         }
         done
-    }
-
-    /// Does the same to all shards. An action that fails in one of them is undone in the others.
-    fn act_on_all(&self, action: Action) -> Result<(), ControlError> {
-        self.with_engines(|engines| {
-            let shards = engines.len() as u32;
-            let results: Vec<Result<(), ControlError>> = std::thread::scope(|scope| {
-                // A start reads much, and no shard waits for another.
-                let engines = (0..).zip(engines.iter_mut());
-                let begun: Vec<_> = engines
-                    .map(|(shard, engine)| {
-                        let action = of_shard(action, shard, shards);
-                        scope.spawn(move || engine.act(action))
-                    })
-                    .collect();
-                begun.into_iter().map(|done| done.join().expect("an action does not panic")).collect()
-            });
-            let is_done = results.iter().any(Result::is_ok);
-            // A module may be missing in one shard alone, and is pulled from the others.
-            let fails = |result: &Result<(), ControlError>| match (action, result) {
-                (Action::Pull { .. }, Err(ControlError::Empty { .. })) => !is_done,
-                (_, result) => result.is_err(),
-            };
-            if !results.iter().any(fails) {
-                return Ok(());
-            }
-            for (engine, _) in engines.iter_mut().zip(&results).filter(|(_, result)| result.is_ok()) {
-                engine.undo(action);
-            }
-            results.into_iter().find(fails).expect("one of them fails")
-        })
     }
 
     /// Refuses what a card of several shards can't do.
@@ -143,6 +108,47 @@ impl Live {
     pub(crate) fn with_engine<T>(&self, act: impl FnOnce(&mut Engine) -> T) -> T {
         with_engine(&self.shards[0].shared, act)
     }
+}
+
+/// Does the same to all shards. An action that fails in one of them is undone in the others.
+fn act_on_all(engines: &mut [&mut Engine], action: Action) -> Result<(), ControlError> {
+    let shards = engines.len() as u32;
+    let results: Vec<Result<(), ControlError>> = std::thread::scope(|scope| {
+        // A start reads much, and no shard waits for another.
+        let engines = (0..).zip(engines.iter_mut());
+        let begun: Vec<_> = engines
+            .map(|(shard, engine)| {
+                let action = of_shard(action, shard, shards);
+                scope.spawn(move || engine.act(action))
+            })
+            .collect();
+        begun.into_iter().map(|done| done.join().expect("an action does not panic")).collect()
+    });
+    let is_done = results.iter().any(Result::is_ok);
+    // A module may be missing in one shard alone, and is pulled from the others.
+    let fails = |result: &Result<(), ControlError>| match (action, result) {
+        (Action::Pull { .. }, Err(ControlError::Empty { .. })) => !is_done,
+        (_, result) => result.is_err(),
+    };
+    if !results.iter().any(fails) {
+        return Ok(());
+    }
+    for (engine, _) in engines.iter_mut().zip(&results).filter(|(_, result)| result.is_ok()) {
+        engine.undo(action);
+    }
+    results.into_iter().find(fails).expect("one of them fails")
+}
+
+fn cost_of_pull(engines: &[&mut Engine], slot: u32) -> Option<PullCost> {
+    let costs = engines.iter().filter_map(|engine| match &engine.device.state {
+        State::On(card) => card.cost_of_pull(slot),
+        _ => None,
+    });
+    costs.reduce(|sum, cost| PullCost {
+        lacking: sum.lacking.max(cost.lacking),
+        lost_sectors: sum.lost_sectors + cost.lost_sectors,
+        ..sum
+    })
 }
 
 fn with_engine<T>(shared: &Shared, act: impl FnOnce(&mut Engine) -> T) -> T {

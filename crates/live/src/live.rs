@@ -10,6 +10,7 @@ use crate::shared::Shared;
 use card::OpenError;
 use device::Device;
 use disk::{ArrayConfig, DiskError};
+use files::MAX_SHARDS;
 use format::CardId;
 use media::Medium;
 use session::{CHUNK_BYTES, Division};
@@ -33,9 +34,6 @@ pub(crate) struct Shard {
     pub shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
 }
-
-/// The highest number of shards.
-pub const MAX_SHARDS: u32 = 64;
 
 /// The name of a shard of the card of this name.
 pub fn id_of_shard(CardId(mut bytes): CardId, shard: u32) -> CardId {
