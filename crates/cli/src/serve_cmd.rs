@@ -5,6 +5,7 @@ use crate::cancel;
 use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::units::capacity;
+use crate::view;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served};
 use device::SECTOR_BYTES;
 use live::{CHUNK_BYTES, Live, Start, Timing};
@@ -71,6 +72,9 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
         eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
+        if let Some(start) = export.live.status().start {
+            eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start));
+        }
     }
     for address in server.addresses() {
         eprintln!("flashrig: NBD at {address}");

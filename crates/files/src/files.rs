@@ -2,6 +2,7 @@
 
 use crate::ahead::Wanted;
 use crate::buffer::{Buffer, Pool};
+use crate::counted::Reads;
 use crate::discard::Discards;
 use crate::disks::{Disks, Done, Handle, Io, IoKind};
 use crate::erase::{Change, Next, Waiter, page_of};
@@ -71,6 +72,8 @@ pub struct Files {
     pub(crate) read_only: bool,
     /// Disks are told which bands were erased.
     pub(crate) discards: bool,
+    /// Reads since they were last asked for.
+    pub(crate) reads: Reads,
 }
 
 /// A copy of a header that is being written.
@@ -113,6 +116,8 @@ pub(crate) enum Purpose {
     Record,
     /// A window that is read ahead.
     Window(u64),
+    /// The frame of a unit, read for its spare areas.
+    Frame(u64),
     Discard,
 }
 
@@ -157,6 +162,7 @@ impl Files {
             notes: Vec::new(),
             read_only: false,
             discards: true,
+            reads: Reads::default(),
         }
     }
 
@@ -270,6 +276,7 @@ impl Files {
         let handle = module.handle;
         let visit = self.slots[slot as usize].visit;
         let request = Request { slot, visit, len: buffer.bytes().len(), purpose };
+        self.reads.count(kind, request.len);
         let tag = self.requests.insert(request) as u64;
         self.disks.begin(Io { tag, handle, kind, offset, buffer });
     }
@@ -283,6 +290,7 @@ impl Files {
         buffer: Buffer,
     ) -> (Result<(), MediaError>, i32, Buffer) {
         let len = buffer.bytes().len();
+        self.reads.count(kind, len);
         let tag = self.requests.insert(Request { slot: 0, visit: 0, len, purpose: Purpose::Call });
         self.disks.begin(Io { tag: tag as u64, handle, kind, offset, buffer });
         loop {
@@ -356,6 +364,12 @@ impl Files {
                 self.pool.give(done.buffer);
                 let syncs = &mut self.module_mut(slot).expect("it is there").syncs;
                 syncs.is_recording = false;
+            }
+            Purpose::Frame(number) => {
+                let frames = &mut self.module_mut(slot).expect("it is there").frames;
+                if let Some(buffer) = frames.arrived(number, done.buffer, result.is_ok()) {
+                    self.pool.give(buffer);
+                }
             }
             Purpose::Window(number) => {
                 let ahead = &mut self.module_mut(slot).expect("it is there").ahead;

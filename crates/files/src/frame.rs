@@ -229,6 +229,39 @@ pub(crate) fn decode(
     }
 }
 
+/// Decodes the spare areas of a unit from its frame, for a scan: the states are those of [`decode`], and the payloads are
+/// not looked at. `false`: only the payloads tell, because the program is not known to have been synced.
+pub(crate) fn decode_frame(
+    shape: &Shape,
+    at: UnitAt,
+    origin: Origin,
+    was_synced: impl FnOnce(u64) -> bool,
+    frame: &[u8],
+    unit: &mut Unit,
+) -> bool {
+    let all = |unit: &mut Unit, state| (0..unit.sectors()).for_each(|sector| unit.set_state(sector, state));
+    let (mut program, mut is_damaged) = (None, !origin.block.is_known);
+    for (number, bytes) in frame[..parts(shape) * SECTOR_BYTES].chunks_exact(SECTOR_BYTES).enumerate() {
+        match look(shape, at, origin.file, origin.block.epoch, number, bytes) {
+            Part::Blank | Part::Stale => {}
+            Part::Damaged => is_damaged = true,
+            Part::Present(raw) => {
+                let found = (raw.program.get(), raw.payload_crc.get());
+                if *program.get_or_insert(found) != found {
+                    all(unit, SectorState::Uncorrectable);
+                    return true;
+                }
+            }
+        }
+    }
+    match program {
+        None => all(unit, if is_damaged { SectorState::Uncorrectable } else { SectorState::Erased }),
+        Some((program, _)) if !was_synced(program) => return false,
+        Some(_) => decode_spares(shape, at, origin, frame, unit),
+    }
+    true
+}
+
 /// Decodes the spare areas of a unit from its frame alone. A sector whose part of the frame is of the block's present
 /// epoch counts as good, and its payload is not looked at; every other one counts as uncorrectable.
 pub(crate) fn decode_spares(shape: &Shape, at: UnitAt, origin: Origin, frame: &[u8], unit: &mut Unit) {

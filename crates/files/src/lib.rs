@@ -19,12 +19,14 @@
 
 mod ahead;
 mod buffer;
+mod counted;
 mod discard;
 mod disks;
 mod erase;
 mod error;
 mod files;
 mod frame;
+mod frames;
 mod layout;
 mod locked;
 mod log;
@@ -37,6 +39,7 @@ mod record;
 mod ring;
 mod sectors;
 mod sizes;
+mod spares;
 mod superblock;
 mod sync;
 mod table;

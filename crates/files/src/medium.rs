@@ -16,7 +16,8 @@ use crate::module::{Die, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
 use media::{
-    BlockAt, Ended, HEADER_BYTES, LogArea, Media, MediaError, ReadReport, SectorState, SectorsAt, Shape, Unit, UnitAt,
+    BlockAt, Ended, HEADER_BYTES, LogArea, Media, MediaError, ReadCount, ReadReport, SectorState, SectorsAt, Shape,
+    Unit, UnitAt,
 };
 use std::os::fd::BorrowedFd;
 
@@ -154,6 +155,7 @@ impl Files {
             return Err(MediaError::Failed);
         }
         module.ahead.forget();
+        module.frames.forget();
         module.last_program += 1;
         let number = module.last_program;
         let stamp = Stamp { file: module.superblock.file, epoch: block.epoch, program: number };
@@ -224,6 +226,22 @@ impl Media for Files {
 
     fn read_sectors(&mut self, tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.end_sector_read(tag, at, unit).map(|()| ReadReport::default())
+    }
+
+    fn read_spares(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
+        if self.read_frame(at, unit)? {
+            return Ok(false);
+        }
+        self.read(at, unit).map(|_| true)
+    }
+
+    fn take_read_count(&mut self) -> ReadCount {
+        self.reads.take()
+    }
+
+    /// A frame names its place, so a unit that lies in another place is damage there.
+    fn shows_strays(&self) -> bool {
+        false
     }
 
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {

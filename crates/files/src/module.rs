@@ -5,6 +5,7 @@ use crate::buffer::Buffer;
 use crate::discard::Discards;
 use crate::disks::Handle;
 use crate::erase::Pages;
+use crate::frames::Frames;
 use crate::sizes::SESSION_BITS;
 use crate::superblock::Superblock;
 use crate::table::Entry;
@@ -22,6 +23,7 @@ pub(crate) struct Module {
     pub table: Vec<Entry>,
     pub pages: Pages,
     pub ahead: Ahead,
+    pub frames: Frames,
     pub syncs: Syncs,
     /// Discards of erased bands; `None`: the disk has no use for them.
     pub discards: Option<Discards>,

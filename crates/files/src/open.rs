@@ -401,6 +401,7 @@ impl Files {
             table,
             pages: Pages::default(),
             ahead: Default::default(),
+            frames: Default::default(),
             syncs,
             discards: (self.discards && opened.can_discard).then(Default::default),
             last_program,

@@ -10,6 +10,7 @@ use crate::files::{Files, Purpose, is_of_place};
 use crate::frame::{self, Origin};
 use crate::layout::Layout;
 use crate::module::{Part, SectorRead};
+use crate::spares::frame_bytes;
 use media::{Ended, MediaError, SectorState, SectorsAt, Unit};
 use std::ops::Range;
 
@@ -18,12 +19,6 @@ fn payload_bytes(layout: &Layout, at: &SectorsAt) -> Range<u64> {
     let (bytes, align) = (u64::from(layout.shape().payload_bytes), u64::from(layout.align_bytes()));
     let (first, end) = (u64::from(at.first) * bytes, u64::from(at.first + at.count) * bytes);
     first / align * align..end.next_multiple_of(align).min(layout.unit_bytes() as u64)
-}
-
-/// The bytes of a unit that hold its frame, as multiples that the disk reads.
-fn frame_bytes(layout: &Layout) -> Range<u64> {
-    let (frame, align) = (frame::frame_bytes(layout.shape()), u64::from(layout.align_bytes()));
-    frame.start / align * align..frame.end.next_multiple_of(align)
 }
 
 impl Files {

@@ -357,6 +357,8 @@ impl Engine {
         if let Some(flash) = medium.flash_mut() {
             flash.power_on();
         }
+        // The start has not read anything yet.
+        medium.take_read_count();
         // Its name is known by now.
         match Engine::open(medium, start) {
             Ok((card, scan)) => {

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::pace::Pace;
 use crate::settings::Settings;
+use crate::start_status::StartStatus;
 use crate::state::State;
 use crate::stats::{Buckets, Kind, Stats};
 use crate::timing::Timing;
@@ -61,6 +62,9 @@ pub struct Status {
     pub rebuild: Option<f64>,
     /// Nanoseconds that the last start took to find the card on its media, as its own flash would have taken.
     pub recovery_ns: Option<u64>,
+    /// Reads of the last start of files or drives; `None` of a card that was made new, or lies in memory.
+    #[serde(default)]
+    pub start: Option<StartStatus>,
     /// Times the power was cut since the server started.
     pub power_cuts: u64,
     /// Sectors since the start that a drive read otherwise than they were last written: it has lost, misplaced or damaged
@@ -198,6 +202,7 @@ impl Engine {
             scrub: None,
             rebuild: None,
             recovery_ns: card.and_then(|card| Some(card.running.scan_ns(self.scan.as_ref()?))),
+            start: self.scan.as_ref().and_then(StartStatus::of),
             power_cuts: self.cuts,
             mismatched_sectors: 0,
             rebuilt_sectors: 0,

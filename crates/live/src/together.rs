@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::live::Live;
 use crate::pace::Pace;
 use crate::settings::Settings;
+use crate::start_status::StartStatus;
 use crate::stats::{Kind, Recorders};
 use crate::status::{LogStatus, ModuleStatus, Snapshot, Status};
 use crate::timing::Timing;
@@ -130,6 +131,7 @@ fn status_of(shards: &[Status]) -> Status {
         scrub: share(shards, |status| status.scrub),
         rebuild: share(shards, |status| status.rebuild),
         recovery_ns: shards.iter().filter_map(|status| status.recovery_ns).max(),
+        start: StartStatus::of_shards(shards.iter().filter_map(|status| status.start.clone())),
         power_cuts: first.power_cuts,
         mismatched_sectors: sum(|status| status.mismatched_sectors),
         rebuilt_sectors: sum(|status| status.rebuilt_sectors),

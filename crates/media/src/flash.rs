@@ -431,6 +431,15 @@ impl Media for Flash {
         Ok(slot.live.read(at.block, at.row, &self.physics, unit))
     }
 
+    /// Flash with a volatile cache stands for files, which keep spare areas apart.
+    fn read_spares(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
+        self.read(at, unit)?;
+        if self.physics.volatile_cache {
+            (0..unit.sectors()).for_each(|sector| unit.zero_payload(sector));
+        }
+        Ok(!self.physics.volatile_cache)
+    }
+
     fn program(&mut self, at: UnitAt, unit: &Unit) -> Result<(), MediaError> {
         let cut = self.begin()?;
         unit.assert_shape(self.shape.unit_sectors as usize, self.shape.payload_bytes as usize);

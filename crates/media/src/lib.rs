@@ -47,7 +47,7 @@ pub use error::{MediaError, persist};
 pub use fault::{Fault, Part};
 pub use flash::Flash;
 pub use format::{HEADER_BYTES, SPARE_BYTES, Shape};
-pub use media::{Ended, Media, ReadReport, SectorsAt};
+pub use media::{Ended, Media, ReadCount, ReadReport, SectorsAt};
 pub use medium::Medium;
 pub use module::Module;
 pub use outcome::{CacheLoss, CutOutcome, UnderWay};

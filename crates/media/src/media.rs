@@ -21,6 +21,25 @@ pub struct ReadReport {
     pub refresh_advised: bool,
 }
 
+/// Reads of a medium outside of this program, and the time that went by meanwhile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadCount {
+    /// Requests to the files or drives.
+    pub requests: u64,
+    /// Bytes that they were asked for.
+    pub bytes: u64,
+    /// Nanoseconds by the clock.
+    pub ns: u64,
+}
+
+impl std::ops::AddAssign for ReadCount {
+    fn add_assign(&mut self, more: ReadCount) {
+        self.requests += more.requests;
+        self.bytes += more.bytes;
+        self.ns += more.ns;
+    }
+}
+
 /// Neighbouring sectors of a unit that are read beside the operations of dies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SectorsAt {
@@ -86,6 +105,23 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// compares checksums.
     fn read_sectors(&mut self, _tag: u64, at: &SectorsAt, unit: &mut Unit) -> Result<ReadReport, MediaError> {
         self.read_some(at.unit, if at.with_spares { u64::MAX } else { at.mask() }, unit)
+    }
+
+    /// Reads the spare areas of a unit, where a medium keeps them apart from the payloads. Each sector has the outcome that
+    /// [`Media::read`] would give it. `true`: the payloads were read as well; otherwise they are undefined.
+    fn read_spares(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
+        self.read(at, unit)?;
+        Ok(true)
+    }
+
+    /// Reads since this was last asked, or since the medium was opened. Emulated flash counts nothing.
+    fn take_read_count(&mut self) -> ReadCount {
+        ReadCount::default()
+    }
+
+    /// Whether a program that went astray is recognised where it landed.
+    fn shows_strays(&self) -> bool {
+        true
     }
 
     /// Programs a unit. After [`MediaError::Failed`] its contents are undefined, and the block should not be used any

@@ -164,6 +164,7 @@ pub mod tests {
                     scrub: None,
                     rebuild: Some(0.43),
                     recovery_ns: None,
+                    start: None,
                     power_cuts: 0,
                     mismatched_sectors: 0,
                     rebuilt_sectors: 0,

@@ -4,7 +4,7 @@ use super::printable;
 use crate::table::{Align, Table, wrap};
 use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
 use control::{BeyondParity, Connection, Drive, Export, Pulled, Smart, StatusReply};
-use live::{Gc, Latency, ModuleStatus, Settings, Status, Timing};
+use live::{Gc, Latency, ModuleStatus, Settings, StartStatus, Status, Timing};
 
 /// The name of the card, and its health.
 pub fn title(reply: &StatusReply) -> String {
@@ -86,6 +86,9 @@ pub fn status(reply: &StatusReply) -> String {
     if let Some(ns) = status.recovery_ns {
         row("last start", format!("{} on flash of its own", duration(ns as f64)));
     }
+    if let Some(start) = &status.start {
+        row("start", start_line(start));
+    }
     row("power cuts", grouped(status.power_cuts));
     if let Some(log) = status.log.as_ref().filter(|log| log.records > 0) {
         let flushes = three_digits(log.flushes as f64 / log.records as f64);
@@ -107,6 +110,13 @@ pub fn status(reply: &StatusReply) -> String {
     }
     out.push_str(&table.render());
     out
+}
+
+/// `0.21 s: headers 0.05 s, log 0.02 s; 12 MB read`, with the parts that took a hundredth of it.
+pub fn start_line(start: &StartStatus) -> String {
+    let parts = start.parts.iter().filter(|part| part.seconds * 100.0 >= start.seconds);
+    let parts: Vec<String> = parts.map(|part| format!("{} {}", part.name, duration(part.seconds * 1e9))).collect();
+    format!("{}: {}; {} read", duration(start.seconds * 1e9), parts.join(", "), capacity(start.read_bytes))
 }
 
 /// Says how far it is behind the clock.

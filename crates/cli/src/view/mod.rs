@@ -23,7 +23,8 @@ mod words;
 pub use advantage::advantage;
 pub use comparison::comparisons;
 pub use control::{
-    clients, collection, drives, lateness, module, modules, progress, pulled, settings, smart, status, title,
+    clients, collection, drives, lateness, module, modules, progress, pulled, settings, smart, start_line, status,
+    title,
 };
 pub use database::plan as database_plan;
 pub use fit::fit;

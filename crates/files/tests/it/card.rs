@@ -9,7 +9,7 @@ use card::{CardConfig, StorageCard, shape};
 use device::{Completion, Device, Request, RequestId, Rng, Time};
 use files::{Files, Options};
 use format::CardId;
-use media::{Ended, Media, Medium, RequestData, SectorData};
+use media::{Ended, Media, Medium, RequestData, SectorData, Shape};
 use rig::{SECTOR, with_contents};
 
 const CARD: CardId = CardId(*b"a card for tests");
@@ -21,6 +21,10 @@ fn config() -> CardConfig {
     let persistence = config.ftl.persistence.as_mut().unwrap();
     persistence.payload_bytes = PAYLOAD as u32;
     config
+}
+
+fn units(shape: &Shape) -> u64 {
+    u64::from(shape.modules * shape.dies_per_module) * u64::from(shape.blocks_per_die * shape.rows_per_block)
 }
 
 fn payload(lba: u32, version: u64) -> Vec<u8> {
@@ -134,7 +138,10 @@ impl Host {
         let files = Files::open_on(sim.boxed(), &named).unwrap();
         assert!(files.notes().is_empty(), "seed {seed}: {:?}", files.notes());
         let opened = StorageCard::open(&config(), Medium::Outside(Box::new(files)), None, 8, 1);
-        let (mut card, _) = opened.map_err(|e| e.0).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let (mut card, report) = opened.map_err(|e| e.0).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        // Each spare area is read once, and once more where only payloads tell.
+        let reads = report.start_reads.spares.requests;
+        assert!(reads <= 2 * units(&shape(&config())), "seed {seed}: {reads} reads of spare areas");
         let mut done = Vec::new();
         card.start_up(now, &mut done);
         done.clear();
@@ -199,4 +206,26 @@ fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module()
         }
     }
     assert!(cuts == 600 && lost_modules > 50 && unflushed > 5_000, "{cuts} {lost_modules} {unflushed}");
+}
+
+/// The pages that a start reads of a card that was filled, and of which the end is not durable yet.
+#[test]
+fn a_start_reads_the_frames_of_units_that_were_synced_and_not_their_payloads() {
+    let sim = Sim::new(5);
+    let mut host = Host::new(sim.clone());
+    for version in 1..=300 {
+        assert!(host.write((version % SECTORS) as u32, version));
+    }
+    assert!(host.is_done(Request::flush().with(RequestData::none())));
+    sim.cut();
+    drop(host.card);
+    sim.power_on();
+    let files = Files::open_on(sim.boxed(), &some(&paths(3))).unwrap();
+    let opened = StorageCard::open(&config(), Medium::Outside(Box::new(files)), None, 8, 1);
+    let (_, report) = opened.map_err(|e| e.0).unwrap();
+    let spares = report.start_reads.spares;
+    let shape = shape(&config());
+    let payloads = u64::from(shape.unit_sectors * shape.payload_bytes);
+    assert!(report.bands_scanned > 1 && spares.requests > 20, "{report:?}");
+    assert!(spares.bytes < spares.requests * payloads / 2, "{spares:?}");
 }

@@ -151,7 +151,7 @@ impl BandScan {
         let Known { opening, masks, .. } = &self.known;
         for (index, members) in (0..).zip(masks) {
             let id = StripeId { band, index };
-            if let StripeRead::Newer(later) = self.stripe.read(reader, id, opening, *members, false, |_, _, _, _| {})? {
+            if let StripeRead::Newer(later) = self.stripe.look(reader, id, opening, *members)? {
                 return Ok(Some(later));
             }
         }
@@ -173,8 +173,10 @@ impl BandScan {
     ) -> Result<Pass<Scanned>, ScanError> {
         let opening = self.known.opening;
         let mut found = self.closed();
-        // A volatile medium may lose earlier programs and keep later ones, so a good last row proves nothing there.
-        if reader.card.use_summaries && !reader.media.is_volatile() {
+        // A volatile medium may lose earlier programs and keep later ones, so a good last row proves nothing there, unless
+        // the headers say that the whole band was durable.
+        let is_durable = !reader.media.is_volatile() || self.was_durable(reader);
+        if reader.card.use_summaries && is_durable {
             match self.read_summary(reader, band, true)? {
                 SummaryRead::Newer(later) => return Ok(Err(later)),
                 SummaryRead::Done if self.take_entries(reader, newest, band) => {
@@ -212,6 +214,13 @@ impl BandScan {
         let blank = self.blank_units(reader.card.layout);
         let ends_good = self.ends_good.clone();
         Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, ends_good, known }))))
+    }
+
+    /// The headers say that the last stripe of the band, and so all before it, was durable.
+    fn was_durable<M: Media + ?Sized>(&self, reader: &Reader<M>) -> bool {
+        let opening = &self.known.opening;
+        let stripes = reader.card.rows(opening.slc) * reader.card.layout.groups;
+        stripes > 0 && reader.card.watermark.was_durable(opening, stripes - 1)
     }
 
     fn read_summary<M: Media + ?Sized>(
@@ -286,7 +295,7 @@ impl BandScan {
                 if self.ended[group as usize] || split_units(id.index, members, layout).data == 0 {
                     continue;
                 }
-                match self.stripe.read(reader, id, &opening, members, false, |_, _, _, _| {})? {
+                match self.stripe.look(reader, id, &opening, members)? {
                     StripeRead::Newer(later) => return Ok(Err(later)),
                     StripeRead::Done | StripeRead::Flawed => self.take_stripe(newest, layout, id, is_volatile),
                 }

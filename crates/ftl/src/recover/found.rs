@@ -3,6 +3,7 @@
 use crate::layout::{BandId, Ppa};
 use crate::opening::Opening;
 use format::Role;
+use media::ReadCount;
 
 /// Versions that are skipped after a scan: more than can have been given to writes that left no trace.
 pub const VERSION_GAP: u64 = 1 << 20;
@@ -47,6 +48,29 @@ impl FoundBand {
     }
 }
 
+/// Reads of a start, by its parts. Emulated flash counts nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StartReads {
+    /// The modules are opened and claimed: superblocks, tables of blocks, headers.
+    pub headers: ReadCount,
+    /// Bands are identified, and the newest checkpoint is read.
+    pub checkpoint: ReadCount,
+    /// Summaries and spare areas of the bands that no checkpoint knows.
+    pub spares: ReadCount,
+    /// The write-ahead log.
+    pub log: ReadCount,
+    /// Lists of holes, and sectors of stripes that are not whole.
+    pub map: ReadCount,
+}
+
+impl StartReads {
+    /// The parts, with their names.
+    pub fn parts(&self) -> [(&'static str, ReadCount); 5] {
+        let StartReads { headers, checkpoint, spares, log, map } = *self;
+        [("headers", headers), ("checkpoint", checkpoint), ("spare areas", spares), ("log", log), ("map", map)]
+    }
+}
+
 /// The statistics of a scan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanReport {
@@ -76,6 +100,8 @@ pub struct ScanReport {
     pub out_of_range_sectors: u64,
     /// Dies that do not answer, beside those of missing modules.
     pub dead_dies: Vec<u32>,
+    /// Reads of files or drives.
+    pub start_reads: StartReads,
 }
 
 /// The contents of a sector in a stripe that is not whole.

@@ -119,7 +119,7 @@ impl Known {
                         if reader.is_bad(at) != bad {
                             continue;
                         }
-                        if !reader.read(at)? {
+                        if !reader.read_spares(at)? {
                             gone = true;
                             continue;
                         }
@@ -181,7 +181,7 @@ impl Known {
             let in_turn = (0..layout.width).map(|unit| (unit + band.0 + 1) % layout.width);
             for unit in in_turn.filter(|unit| mask >> unit & 1 == 1) {
                 let at = layout.unit_address(StripeId { band, index }, unit);
-                if at.die == self.first_told || reader.is_bad(at) || !reader.read(at)? {
+                if at.die == self.first_told || reader.is_bad(at) || !reader.read_spares(at)? {
                     continue;
                 }
                 if let Some(spare) = best_of_unit(reader, band, index, unit as u8, 0) {

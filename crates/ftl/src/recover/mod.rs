@@ -19,6 +19,10 @@
 //! it was programmed. Recovery reads every other band completely. Where one member of a stripe can't be read and all
 //! others can, recovery rebuilds that member.
 //!
+//! Files and drives keep spare areas apart from payloads, and there recovery reads the spare areas alone where they tell
+//! enough: all members of a stripe that answer are good, or none is written. A payload that is damaged then is found by
+//! whoever reads it, as in a band that is known from its summary: its place is known, and nothing older counts.
+//!
 //! # Lost sectors, and whether they were durable
 //!
 //! When a stripe has lost more members than parity can restore, recovery does not know which LBAs the lost members
@@ -147,7 +151,7 @@
 //! Media with a volatile cache lose any subset of what was not synced. All that a checkpoint points to, and all stripes
 //! of known bands, were synced before part 0 was programmed, and a known band is erased only when what made its sectors
 //! stale is synced too. So the rules hold there as well; only bands that are not known are read in full, for their
-//! summaries prove nothing. A sector of the log with a version below `V` adds nothing: it was in a stripe at T, or was made
+//! summaries prove nothing, unless the headers say that all of the band was durable. A sector of the log with a version below `V` adds nothing: it was in a stripe at T, or was made
 //! stale by what the checkpoint knows.
 
 mod assemble;
@@ -181,7 +185,9 @@ pub use assemble_error::AssembleError;
 pub use check::{Place, Rejection, check, check_place, check_spare};
 pub use checkpoint::BAND_KNOWN;
 pub use error::ScanError;
-pub use found::{Found, FoundBand, FoundState, Logged, Rescued, SEQUENCE_EPOCH_BITS, ScanReport, VERSION_GAP};
+pub use found::{
+    Found, FoundBand, FoundState, Logged, Rescued, SEQUENCE_EPOCH_BITS, ScanReport, StartReads, VERSION_GAP,
+};
 pub use identify::{BandIdentity, identify};
 pub use join::{JoinError, Joins, join};
 pub use member::{Member, MemberState};

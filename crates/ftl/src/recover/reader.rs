@@ -1,18 +1,22 @@
 //! The reader of a scan: reads units, counts the reads, and remembers dies that do not answer.
 
 use super::error::ScanError;
+use super::found::StartReads;
 use super::place::Card;
 use super::stray::Strays;
 use crate::layout::{BandId, StripeId, UnitAddress};
 use format::Spare;
-use media::{Media, MediaError, SectorState, Unit, persist};
+use media::{Media, MediaError, ReadCount, SectorState, Unit, UnitAt, persist};
 
 pub(super) struct Reader<'a, M: ?Sized> {
     pub media: &'a mut M,
     pub card: &'a Card<'a>,
     /// The unit that was read last.
     pub unit: Unit,
+    /// The payloads of that unit were read too.
+    pub has_payloads: bool,
     pub reads_by_die: Vec<u64>,
+    pub start_reads: StartReads,
     /// Dies that do not answer.
     pub dead: Vec<bool>,
     /// Programs that went astray; `None` until somebody asks for them.
@@ -23,26 +27,50 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
     pub fn new(media: &'a mut M, card: &'a Card<'a>) -> Reader<'a, M> {
         let unit = Unit::new(media.shape());
         let dies = card.layout.dies as usize;
-        Reader { media, card, unit, reads_by_die: vec![0; dies], dead: vec![false; dies], strays: None }
+        Reader {
+            media,
+            card,
+            unit,
+            has_payloads: false,
+            reads_by_die: vec![0; dies],
+            start_reads: StartReads::default(),
+            dead: vec![false; dies],
+            strays: None,
+        }
+    }
+
+    /// Ends a part of the start: what was read since the one before counts for this one.
+    pub fn end_part(&mut self, part: fn(&mut StartReads) -> &mut ReadCount) {
+        *part(&mut self.start_reads) += self.media.take_read_count();
     }
 
     /// Reads a unit; `false`: its die does not answer, or its module is missing.
     #[inline]
     pub fn read(&mut self, at: UnitAddress) -> Result<bool, ScanError> {
+        self.has_payloads = true;
         let Reader { media, card, unit, reads_by_die, dead, .. } = self;
-        read_into(&mut **media, card, reads_by_die, dead, at, unit)
+        read_into(&mut **media, card, reads_by_die, dead, at, |media, place| media.read(place, unit).map(drop))
+    }
+
+    /// As [`Reader::read`], for the spare areas: the payloads are there only if [`Reader::has_payloads`] says so.
+    pub fn read_spares(&mut self, at: UnitAddress) -> Result<bool, ScanError> {
+        let Reader { media, card, unit, has_payloads, reads_by_die, dead, .. } = self;
+        read_into(&mut **media, card, reads_by_die, dead, at, |media, place| {
+            *has_payloads = media.read_spares(place, unit)?;
+            Ok(())
+        })
     }
 
     /// As [`Reader::read`], into another unit.
     pub fn read_to(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<bool, ScanError> {
         let Reader { media, card, reads_by_die, dead, .. } = self;
-        read_into(&mut **media, card, reads_by_die, dead, at, unit)
+        read_into(&mut **media, card, reads_by_die, dead, at, |media, place| media.read(place, unit).map(drop))
     }
 
-    /// Units that went astray. The first call reads everything.
+    /// Units that went astray. The first call reads everything, where such a unit can be recognised.
     pub fn strays(&mut self) -> Result<&Strays, ScanError> {
         if self.strays.is_none() {
-            self.strays = Some(self.find_strays()?);
+            self.strays = Some(if self.media.shows_strays() { self.find_strays()? } else { Strays::new() });
         }
         Ok(self.strays.as_ref().expect("they were looked for"))
     }
@@ -54,7 +82,7 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
         let mut found = Strays::new();
         for die in (0..layout.dies).filter(|die| card.unit_at(address(0, *die, 0)).is_some()) {
             for (band, row) in (0..card.bands).flat_map(|band| (0..layout.rows).map(move |row| (band, row))) {
-                if !self.read(address(band, die, row))? {
+                if !self.read_spares(address(band, die, row))? {
                     break;
                 }
                 let here = StripeId { band: BandId(band), index: row * layout.groups + die / layout.width };
@@ -93,13 +121,13 @@ fn read_into<M: Media + ?Sized>(
     reads_by_die: &mut [u64],
     dead: &mut [bool],
     at: UnitAddress,
-    unit: &mut Unit,
+    mut read: impl FnMut(&mut M, UnitAt) -> Result<(), MediaError>,
 ) -> Result<bool, ScanError> {
     let die = at.die as usize;
     let Some(place) = card.unit_at(at).filter(|_| !dead[die]) else { return Ok(false) };
     reads_by_die[die] += 1;
-    match persist(|| media.read(place, unit)) {
-        Ok(_) => Ok(true),
+    match persist(|| read(media, place)) {
+        Ok(()) => Ok(true),
         // The file or drive of the module fails on every request, so the module is as good as gone.
         Err(MediaError::NoAnswer | MediaError::NoModule | MediaError::Host | MediaError::NoSpace) => {
             dead[die] = true;

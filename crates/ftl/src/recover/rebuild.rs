@@ -68,6 +68,20 @@ impl Rebuild {
         (self.lba, self.version, self.role, self.crc) = (0, 0, 0, 0);
     }
 
+    /// Adds the spare area of a member that was read and checked, whose payload is left out: [`Rebuild::finish_spare`] is
+    /// all that may be asked then.
+    pub(super) fn add_spare_alone(&mut self, spare: &Spare) {
+        self.add_spare(spare);
+    }
+
+    /// The spare area of the one member that was not added, when those of all others were. It must not be parity. Whether
+    /// its payload can be rebuilt is not known.
+    pub(super) fn finish_spare(&self) -> Result<Rebuilt, RebuildError> {
+        let role = Role::from_byte(self.role).filter(|role| *role != Role::Parity);
+        let role = role.ok_or(RebuildError::Role(self.role))?;
+        Ok(Rebuilt { role, lba: self.lba, version: self.version })
+    }
+
     /// Adds a member that was read and checked.
     pub fn add(&mut self, spare: &Spare, payload: &[u8]) {
         for (sum, byte) in self.payload.iter_mut().zip(payload) {
@@ -103,13 +117,12 @@ impl Rebuild {
 
     /// The one member that was not added, when all others were. It must not be parity.
     pub fn finish(&self) -> Result<Rebuilt, RebuildError> {
-        let role = Role::from_byte(self.role).filter(|role| *role != Role::Parity);
-        let role = role.ok_or(RebuildError::Role(self.role))?;
+        let rebuilt = self.finish_spare()?;
         let computed = payload_crc(&self.payload);
         if computed != self.crc {
             return Err(RebuildError::Checksum { found: self.crc, computed });
         }
-        Ok(Rebuilt { role, lba: self.lba, version: self.version })
+        Ok(rebuilt)
     }
 
     /// The spare area of parity, when all other members were added. `place` has the fields that depend on the place.

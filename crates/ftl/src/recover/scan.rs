@@ -21,9 +21,11 @@ pub fn scan<M: Media + ?Sized>(media: &mut M, card: &Card) -> Result<Found, Scan
     let shape = *media.shape();
     check_geometry(card, &shape)?;
     let mut reader = Reader::new(media, card);
+    reader.end_part(|parts| &mut parts.headers);
     if card.use_checkpoints && card.use_summaries {
         let mut identified = Vec::with_capacity(card.bands as usize);
         let loaded = Loaded::find(&mut reader, &shape, &mut identified)?;
+        reader.end_part(|parts| &mut parts.checkpoint);
         let mut scan = Scan::new(reader, loaded, identified);
         scan.read_bands(&shape)?;
         if scan.judge(&shape)? {
@@ -95,6 +97,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
             }
             self.loaded = Some(loaded);
         }
+        self.reader.end_part(|parts| &mut parts.spares);
         self.report.reconstructed_sectors = scan.reconstructed_sectors;
         self.report.dropped_sectors = scan.dropped_sectors;
         Ok(())
@@ -175,7 +178,9 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         if let Some(loaded) = &mut self.loaded {
             loaded.settle(&mut self.newest, layout);
         }
+        self.reader.end_part(|parts| &mut parts.map);
         let log = read_log(self.reader.media, self.reader.card);
+        self.reader.end_part(|parts| &mut parts.log);
         if let Some(sequence) = log.lost {
             return Err(ScanError::LogRecord { sequence });
         }
@@ -294,6 +299,8 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
         let errors = self.newest.errors();
         let rescue = rescue::current(&self.in_torn, &self.newest.map);
         let rescued = rescue::read_rescued(&mut self.reader, &self.bands, &self.units, &rescue)?;
+        self.reader.end_part(|parts| &mut parts.map);
+        self.report.start_reads = self.reader.start_reads;
         let newest = &self.newest;
         self.report.reads = self.reader.reads_by_die.iter().sum();
         self.report.reads_by_die = std::mem::take(&mut self.reader.reads_by_die);
