@@ -162,8 +162,8 @@ fn listed<'a, T>(values: &'a Values<T>, option: &'static str) -> Result<impl Ite
 /// An option without an effect is an error, not a surprise.
 fn check_belonging(args: &WhatifArgs, modes: &[FileioMode]) -> Result<(), Failure> {
     let without = |option, what| Err(OptionWithout { option, what }.into());
-    if args.axes.read_percent.is_some() && modes.iter().any(|&mode| mode != FileioMode::RndRw) {
-        return without("--read-percent", "loads other than rndrw");
+    if args.axes.read_percent.is_some() && modes.iter().any(|mode| !mode.mixes()) {
+        return without("--read-percent", "loads other than rndrw and seqrw");
     }
     if args.common.access != load::Access::Uniform && modes.iter().any(|mode| mode.is_sequential()) {
         return without("--access", "sequential loads");

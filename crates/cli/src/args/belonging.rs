@@ -4,6 +4,7 @@ use super::LoadName;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
+use load::FileioMode;
 
 /// Refuses options that the load, or without one the trace, does not know.
 pub(super) fn check(command: &mut Command, matches: &ArgMatches, load: Option<LoadName>) -> Result<(), clap::Error> {
@@ -24,7 +25,7 @@ fn belongs(id: &str, load: LoadName) -> bool {
     let fileio = load.fileio();
     match id {
         "block" | "threads" | "depth" | "file_size" | "offset_shift" | "think" | "rate" => fileio.is_some(),
-        "rw_ratio" => load == LoadName::Rndrw,
+        "rw_ratio" => fileio.is_some_and(FileioMode::mixes),
         "fsync_freq" | "fsync_all" => fileio.is_some_and(|mode| mode.writes()),
         "own_regions" => fileio.is_some_and(|mode| mode.is_sequential()),
         "access" => fileio.is_some_and(|mode| !mode.is_sequential()),

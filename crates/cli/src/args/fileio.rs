@@ -20,7 +20,7 @@ pub struct FileioArgs {
     /// Size of the file; without it, all the space that --fill puts in use
     #[arg(long, value_name = "SIZE")]
     pub file_size: Option<Bytes>,
-    /// Reads for each write, in rndrw
+    /// Reads for each write, in rndrw and seqrw (fio's default is 1)
     #[arg(long, value_name = "R", default_value_t = 1.5, value_parser = ratio)]
     pub rw_ratio: f64,
     /// Each thread goes through a region of its own, in the sequential loads; without it they share one position

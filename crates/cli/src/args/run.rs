@@ -2,6 +2,7 @@
 
 use super::values::{Scale, Share, seconds};
 use super::{FileioArgs, ModelledArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
+use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
 use std::path::PathBuf;
@@ -14,7 +15,7 @@ pub struct RunArgs {
     pub card: String,
     /// The load: a mode of sysbench's fileio, or a database
     #[arg(
-        help = "What the host asks: a mode of sysbench's fileio, or a database",
+        help = "What the host asks: a mode of sysbench's fileio (fio's words do as well), or a database",
         long,
         short = 'l',
         value_name = "LOAD",
@@ -34,7 +35,7 @@ pub struct RunArgs {
     #[command(flatten, next_help_heading = "A trace in place of a load")]
     pub trace: TraceArgs,
     /// The loads of sysbench fileio.
-    #[command(flatten, next_help_heading = "fileio (seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw)")]
+    #[command(flatten, next_help_heading = "fileio (seqwr, seqrewr, seqrd, seqrw, rndrd, rndwr, rndrw)")]
     pub fileio: FileioArgs,
     /// A redo log.
     #[command(flatten, next_help_heading = "redo")]
@@ -47,30 +48,37 @@ pub struct RunArgs {
     pub oltp: OltpArgs,
 }
 
-/// The loads that can be run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The loads that can be run: sysbench's modes, which are understood in fio's words too, and databases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum LoadName {
-    /// Sequential writes to a new file
     Seqwr,
-    /// Sequential writes over a file
     Seqrewr,
-    /// Reads in sequence, as sysbench does
-    #[value(help = "Sequential reads")]
     Seqrd,
-    /// Reads at random places
-    #[value(help = "Random reads")]
+    Seqrw,
     Rndrd,
-    /// Writes at random places
-    #[value(help = "Random writes")]
     Rndwr,
-    /// Random reads and writes
     Rndrw,
-    /// A redo log, a flush after each write, beside random reads
     Redo,
-    /// SLOB: readers and updaters of database blocks through a buffer cache
     Slob,
-    /// Transactions of a PostgreSQL-like database, 80 % reads
     Oltp,
+}
+
+impl ValueEnum for LoadName {
+    fn value_variants<'a>() -> &'a [LoadName] {
+        use LoadName::*;
+        &[Seqwr, Seqrewr, Seqrd, Seqrw, Rndrd, Rndwr, Rndrw, Redo, Slob, Oltp]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let of_fio = FileioMode::OF_FIO.into_iter().filter(|(_, mode)| self.fileio() == Some(*mode));
+        let words: Vec<&str> = of_fio.map(|(word, _)| word).collect();
+        let help = match words.first() {
+            Some(word) => format!("{} (fio: {word})", self.help()),
+            None => self.help().to_owned(),
+        };
+        Some(PossibleValue::new(self.name()).help(help).aliases(words))
+    }
 }
 
 impl LoadName {
@@ -80,10 +88,26 @@ impl LoadName {
             LoadName::Seqwr => Some(FileioMode::SeqWr),
             LoadName::Seqrewr => Some(FileioMode::SeqRewr),
             LoadName::Seqrd => Some(FileioMode::SeqRd),
+            LoadName::Seqrw => Some(FileioMode::SeqRw),
             LoadName::Rndrd => Some(FileioMode::RndRd),
             LoadName::Rndwr => Some(FileioMode::RndWr),
             LoadName::Rndrw => Some(FileioMode::RndRw),
             LoadName::Redo | LoadName::Slob | LoadName::Oltp => None,
+        }
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            LoadName::Seqwr => "Sequential writes to a new file",
+            LoadName::Seqrewr => "Sequential writes over a file",
+            LoadName::Seqrd => "Sequential reads",
+            LoadName::Seqrw => "Sequential reads and writes",
+            LoadName::Rndrd => "Random reads",
+            LoadName::Rndwr => "Random writes",
+            LoadName::Rndrw => "Random reads and writes",
+            LoadName::Redo => "A redo log, a flush after each write, beside random reads",
+            LoadName::Slob => "SLOB: readers and updaters of database blocks through a buffer cache",
+            LoadName::Oltp => "Transactions of a PostgreSQL-like database, 80 % reads",
         }
     }
 
@@ -139,4 +163,21 @@ pub struct OutputArgs {
     /// Write the result as JSON as well; - prints it in place of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fios_words_are_understood_as_ours() {
+        for (word, mode) in FileioMode::OF_FIO {
+            let name = <LoadName as ValueEnum>::from_str(word, false).unwrap();
+            assert_eq!(name.fileio(), Some(mode), "{word}");
+            assert_eq!(word.parse(), Ok(mode), "{word}");
+        }
+        for name in LoadName::value_variants() {
+            assert_eq!(<LoadName as ValueEnum>::from_str(name.name(), false), Ok(*name));
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::latency::{Latencies, Measure, choose};
 use super::options::Told;
-use super::schema::{Direction, Job};
+use super::schema::{Direction, Job, Sync};
 use crate::sweeps::{Condition, Mode, PointAt};
 use crate::text::excerpt;
 use results::{IoClass, Point};
@@ -25,6 +25,7 @@ pub(crate) struct Remarks {
     lost_percentiles: bool,
     microseconds: bool,
     trims: bool,
+    buffered: bool,
     failed: Option<String>,
 }
 
@@ -41,6 +42,9 @@ impl Remarks {
             notes.push(
                 "no percentiles where several jobs make a point: json+ or group_reporting would have told".into(),
             );
+        }
+        if self.buffered {
+            notes.push("buffered, without direct=1: the page cache was asked, not the device alone".into());
         }
         if self.trims {
             notes.push("trims are left out".into());
@@ -77,7 +81,7 @@ impl Group {
         let sync = flushes(&jobs, seconds);
         let names: Vec<String> = jobs.iter().take(NAMES_LIMIT).map(|(told, _)| excerpt(&told.job)).collect();
         let options: Value = jobs[0].0.kept.iter().map(|(name, text)| (*name, Value::from(text.as_str()))).collect();
-        let load = json!({
+        let mut load = json!({
             "kind": "fio",
             "jobs": names,
             "mode": condition.mode.name(),
@@ -87,6 +91,10 @@ impl Group {
             "read_percent": condition.read_percent,
             "options": options,
         });
+        if jobs.iter().any(|(told, _)| told.buffered) {
+            remarks.buffered = true;
+            load["buffered"] = true.into();
+        }
         Some((condition, Point { load, seconds, read, write, sync, ..Point::default() }))
     }
 }
@@ -164,11 +172,15 @@ fn latencies(used: &[&Direction], remarks: &mut Remarks) -> Latencies {
 }
 
 fn flushes(jobs: &[&(Told, Job)], seconds: f64) -> IoClass {
-    let syncs: Vec<_> = jobs.iter().filter_map(|(_, job)| job.sync.as_ref()).filter(|s| s.total_ios > 0.0).collect();
-    let total_ios: f64 = syncs.iter().map(|sync| clean(sync.total_ios)).sum();
+    // fio 3.33 has how many there were in the latencies alone.
+    let count = |sync: &Sync| {
+        clean(sync.total_ios).max(sync.lat_ns.as_ref().and_then(|latency| latency.n).map_or(0.0, clean))
+    };
+    let syncs: Vec<_> = jobs.iter().filter_map(|(_, job)| job.sync.as_ref()).filter(|s| count(s) > 0.0).collect();
+    let total_ios: f64 = syncs.iter().map(|sync| count(sync)).sum();
     let parts: Vec<Latencies> = syncs
         .iter()
-        .filter_map(|sync| sync.lat_ns.as_ref().map(|latency| Latencies::new(latency, 1.0, clean(sync.total_ios))))
+        .filter_map(|sync| sync.lat_ns.as_ref().map(|latency| Latencies::new(latency, 1.0, count(sync))))
         .collect();
     let (lat_ns, histogram) = Latencies::merged(&parts).finish();
     let iops = rate(total_ios, seconds);

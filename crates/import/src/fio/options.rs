@@ -23,6 +23,8 @@ pub(crate) struct Told {
     pub copies: u32,
     pub depth: u32,
     pub read_percent: Option<u32>,
+    /// Through the page cache of the machine.
+    pub buffered: bool,
     /// Those of [`KEPT`] that were given.
     pub kept: Vec<(&'static str, String)>,
 }
@@ -81,10 +83,17 @@ impl Told {
             None => Some(DEFAULT_BLOCK_BYTES),
             Some(text) => block(&text, mode),
         };
-        let synchronous = text(&["ioengine"]).is_none_or(|engine| is_synchronous(&engine));
+        let engine = text(&["ioengine"]);
+        let synchronous = engine.as_deref().is_none_or(is_synchronous);
+        let direct = match (text(&["direct"]), text(&["buffered"])) {
+            (Some(direct), _) => is_on(&direct),
+            (None, Some(buffered)) => !is_on(&buffered),
+            (None, None) => false,
+        };
         Ok(Told {
             mode,
             block_bytes,
+            buffered: !direct && engine.as_deref().is_none_or(has_page_cache),
             copies: count("numjobs")?,
             depth: if synchronous { 1 } else { count("iodepth")? },
             read_percent: read_percent.filter(|percent| mixed && *percent <= 100),
@@ -98,6 +107,19 @@ impl Told {
 fn is_synchronous(engine: &str) -> bool {
     let engine = engine.trim();
     matches!(engine, "sync" | "psync" | "vsync" | "pvsync" | "pvsync2" | "mmap" | "falloc" | "ftruncate")
+}
+
+/// Engines that ask a file or a device of this machine through its system calls: without `direct` the page cache is asked.
+/// Others go to a server, to a device past the kernel, or nowhere.
+fn has_page_cache(engine: &str) -> bool {
+    let engine = engine.trim();
+    is_synchronous(engine)
+        || matches!(engine, "libaio" | "io_uring" | "posixaio" | "solarisaio" | "windowsaio" | "splice")
+}
+
+/// An option that is a switch; without a value it is on.
+fn is_on(text: &str) -> bool {
+    !matches!(text.trim(), "0" | "false" | "no")
 }
 
 /// `randread`, `randread:8`, `rw:+4k` …
@@ -152,6 +174,12 @@ mod tests {
         assert_eq!(mix(&[("rw", "randrw"), ("rwmixwrite", "30")]), Some(70));
         assert_eq!(mix(&[("rw", "randrw"), ("rwmixwrite", "300")]), None);
         assert_eq!(mix(&[("rw", "randread"), ("rwmixread", "70")]), None);
+        let buffered = |options: &[(&str, &str)]| told(options).unwrap().buffered;
+        assert!(
+            buffered(&[]) && buffered(&[("direct", "0")]) && buffered(&[("ioengine", "libaio"), ("buffered", "1")])
+        );
+        assert!(!buffered(&[("direct", "1")]) && !buffered(&[("buffered", "0")]) && !buffered(&[("direct", "")]));
+        assert!(!buffered(&[("ioengine", "nbd")]) && !buffered(&[("ioengine", "null")]));
         assert!(matches!(told(&[("numjobs", "many")]), Err(Problem::BadOption { option: "numjobs", .. })));
     }
 }

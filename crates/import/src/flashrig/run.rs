@@ -91,7 +91,7 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
 }
 
 fn mode(name: &str) -> Option<Mode> {
-    [Mode::SeqRd, Mode::SeqWr, Mode::SeqRewr, Mode::RndRd, Mode::RndWr, Mode::RndRw]
+    [Mode::SeqRd, Mode::SeqWr, Mode::SeqRewr, Mode::SeqRw, Mode::RndRd, Mode::RndWr, Mode::RndRw]
         .into_iter()
         .find(|mode| mode.name() == name)
 }

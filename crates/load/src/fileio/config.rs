@@ -5,7 +5,7 @@ use crate::{Access, LoadError, MAX_PROCESSES, MAX_REQUEST_BYTES, MAX_THINK_NS};
 use std::fmt;
 use std::str::FromStr;
 
-/// The modes of sysbench's fileio.
+/// The modes of sysbench's fileio, and one of fio's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum FileioMode {
@@ -15,6 +15,8 @@ pub enum FileioMode {
     /// Sequential rewrite of a file that is there.
     SeqRewr,
     SeqRd,
+    /// Sequential reads beside sequential writes, each kind with positions of its own (fio's `rw`).
+    SeqRw,
     RndRd,
     RndWr,
     /// Random reads and writes.
@@ -23,16 +25,28 @@ pub enum FileioMode {
 
 impl FileioMode {
     /// All modes, in sysbench's order.
-    pub const ALL: [FileioMode; 6] = [
+    pub const ALL: [FileioMode; 7] = [
         FileioMode::SeqWr,
         FileioMode::SeqRewr,
         FileioMode::SeqRd,
+        FileioMode::SeqRw,
         FileioMode::RndRd,
         FileioMode::RndWr,
         FileioMode::RndRw,
     ];
     /// The names of all modes, for messages.
-    pub const NAMES: &'static str = "seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw";
+    pub const NAMES: &'static str = "seqwr, seqrewr, seqrd, seqrw, rndrd, rndwr, rndrw";
+
+    /// fio's words for modes: `write` lays its file out before it measures, so it is `seqrewr`.
+    pub const OF_FIO: [(&'static str, FileioMode); 7] = [
+        ("read", FileioMode::SeqRd),
+        ("write", FileioMode::SeqRewr),
+        ("rw", FileioMode::SeqRw),
+        ("readwrite", FileioMode::SeqRw),
+        ("randread", FileioMode::RndRd),
+        ("randwrite", FileioMode::RndWr),
+        ("randrw", FileioMode::RndRw),
+    ];
 
     /// Returns sysbench's name for the mode.
     pub fn name(self) -> &'static str {
@@ -40,6 +54,7 @@ impl FileioMode {
             FileioMode::SeqWr => "seqwr",
             FileioMode::SeqRewr => "seqrewr",
             FileioMode::SeqRd => "seqrd",
+            FileioMode::SeqRw => "seqrw",
             FileioMode::RndRd => "rndrd",
             FileioMode::RndWr => "rndwr",
             FileioMode::RndRw => "rndrw",
@@ -53,12 +68,17 @@ impl FileioMode {
 
     /// Returns whether it reads.
     pub fn reads(self) -> bool {
-        matches!(self, FileioMode::SeqRd | FileioMode::RndRd | FileioMode::RndRw)
+        !matches!(self, FileioMode::SeqWr | FileioMode::SeqRewr | FileioMode::RndWr)
+    }
+
+    /// Returns whether it mixes reads and writes, in the share of `rw_ratio`.
+    pub fn mixes(self) -> bool {
+        self.reads() && self.writes()
     }
 
     /// Returns whether it goes through the file from front to back.
     pub fn is_sequential(self) -> bool {
-        matches!(self, FileioMode::SeqWr | FileioMode::SeqRewr | FileioMode::SeqRd)
+        matches!(self, FileioMode::SeqWr | FileioMode::SeqRewr | FileioMode::SeqRd | FileioMode::SeqRw)
     }
 }
 
@@ -72,8 +92,9 @@ impl FromStr for FileioMode {
     type Err = LoadError;
 
     fn from_str(text: &str) -> Result<FileioMode, LoadError> {
-        let found = FileioMode::ALL.into_iter().find(|mode| mode.name() == text);
-        found.ok_or_else(|| LoadError::UnknownMode { given: text.into(), known: FileioMode::NAMES })
+        let ours = FileioMode::ALL.into_iter().find(|mode| mode.name() == text);
+        let of_fio = || FileioMode::OF_FIO.into_iter().find(|(word, _)| *word == text).map(|(_, mode)| mode);
+        ours.or_else(of_fio).ok_or_else(|| LoadError::UnknownMode { given: text.into(), known: FileioMode::NAMES })
     }
 }
 
@@ -95,7 +116,7 @@ pub struct FileioConfig {
     /// Shift of the blocks against the file's start, so that misaligned requests show their cost. Blocks that the shift
     /// pushes over the file's end are left out.
     pub misalign_bytes: u32,
-    /// Reads per write in `rndrw`.
+    /// Reads per write in `rndrw` and `seqrw`.
     pub rw_ratio: f64,
     /// A flush after so many requests of all threads together; 0: never (sysbench's default is 100).
     pub fsync_every: u32,

@@ -2,10 +2,10 @@
 //!
 //! The file is a range of the device. Requests are direct: what sysbench asks is what the device gets. Sequential modes
 //! share one position between all threads and wrap around at the file's end (or, with `own_regions`, each thread goes
-//! around in a region of its own). In `rndrw` each thread reads while (reads + 1) / (writes + 1) of its own requests is
-//! below the ratio, and else writes.
+//! around in a region of its own). In `rndrw` and `seqrw` each thread reads while (reads + 1) / (writes + 1) of its own
+//! requests is below the ratio, and else writes; reads and writes of `seqrw` have positions of their own, as in fio.
 //!
-//! This differs from sysbench in four ways: there is one file, so that a periodic fsync is one flush and not one for
+//! This differs from sysbench in five ways: `seqrw` is fio's; there is one file, so that a periodic fsync is one flush and not one for
 //! each of 128 files; only whole blocks are asked for (a shorter piece at the file's end stays untouched); each request
 //! in flight of a thread has its own random stream; `own_regions` and a limited rate are not sysbench's.
 //!
@@ -34,10 +34,12 @@ pub struct Fileio {
     /// Offset of block 0.
     base_bytes: u64,
     processes: Vec<Process>,
-    /// Requests that each thread has issued, for `rndrw`.
+    /// Requests that each thread has issued, for the modes that mix.
     threads: Vec<Issued>,
-    /// Next blocks of the sequential modes.
+    /// Next blocks of the sequential modes; of `seqrw` those of its reads.
     sequence: Sequence,
+    /// Next blocks of the writes of `seqrw`.
+    written: Sequence,
     fsync: Option<PeriodicFsync>,
     pace: Option<Pace>,
     /// A process sleeps between requests: only then is a request a matter of two steps.
@@ -83,6 +85,7 @@ impl Fileio {
             processes: (0..config.threads * config.queue_depth).map(process).collect(),
             threads: vec![Issued::default(); config.threads as usize],
             sequence: Sequence::new(config.blocks(), config.regions()),
+            written: Sequence::new(config.blocks(), config.regions()),
             fsync: (config.fsync_every > 0 && !config.fsync_all).then(|| PeriodicFsync::new(config.fsync_every)),
             pace: config.rate_iops.map(Pace::new),
             sleeps: config.think_ns > 0 || config.rate_iops.is_some(),
@@ -92,18 +95,20 @@ impl Fileio {
 
     fn request(&mut self, process: usize) -> Request {
         let process = &mut self.processes[process];
-        let (read, block) = match self.config.mode {
-            FileioMode::RndWr => (false, self.sampler.draw(&mut process.rng)),
-            FileioMode::RndRd => (true, self.sampler.draw(&mut process.rng)),
-            FileioMode::RndRw => {
-                let issued = &mut self.threads[process.thread as usize];
-                // Divided, not multiplied, so that rounding goes sysbench's way.
-                let read = (issued.reads as f64 + 1.0) / (issued.writes as f64 + 1.0) < self.config.rw_ratio;
-                *(if read { &mut issued.reads } else { &mut issued.writes }) += 1;
-                (read, self.sampler.draw(&mut process.rng))
-            }
-            FileioMode::SeqRd | FileioMode::SeqWr | FileioMode::SeqRewr => {
-                (self.config.mode == FileioMode::SeqRd, self.sequence.next(process.thread))
+        let read = if self.config.mode.mixes() {
+            let issued = &mut self.threads[process.thread as usize];
+            // Divided, not multiplied, so that rounding goes sysbench's way.
+            let read = (issued.reads as f64 + 1.0) / (issued.writes as f64 + 1.0) < self.config.rw_ratio;
+            *(if read { &mut issued.reads } else { &mut issued.writes }) += 1;
+            read
+        } else {
+            self.config.mode.reads()
+        };
+        let block = match self.config.mode {
+            FileioMode::RndWr | FileioMode::RndRd | FileioMode::RndRw => self.sampler.draw(&mut process.rng),
+            FileioMode::SeqRw if !read => self.written.next(process.thread),
+            FileioMode::SeqRd | FileioMode::SeqWr | FileioMode::SeqRewr | FileioMode::SeqRw => {
+                self.sequence.next(process.thread)
             }
         };
         if let Some(fsync) = &mut self.fsync {

@@ -276,6 +276,24 @@ fn mode_names_are_sysbenchs() {
     assert_eq!(FileioMode::NAMES, FileioMode::ALL.map(FileioMode::name).join(", "));
     assert_eq!(
         "rndrx".parse::<FileioMode>().unwrap_err().to_string(),
-        "mode is `rndrx`: must be one of seqwr, seqrewr, seqrd, rndrd, rndwr, rndrw"
+        "mode is `rndrx`: must be one of seqwr, seqrewr, seqrd, seqrw, rndrd, rndwr, rndrw"
     );
+}
+
+#[test]
+fn reads_and_writes_of_a_sequential_mix_have_positions_of_their_own() {
+    const BLOCKS: u64 = 8;
+    let config = FileioConfig { rw_ratio: 3.0, threads: 2, file_bytes: BLOCKS << 14, ..config(FileioMode::SeqRw) };
+    let mut load = Fileio::new(config, 1).unwrap();
+    let (mut reads, mut writes) = (Vec::new(), Vec::new());
+    for i in 0..64 {
+        let Step::Io { request, .. } = load.step(ProcessId(i % 2), Time::ZERO, &mut Vec::new()) else { panic!() };
+        if request.operation == Operation::Read { &mut reads } else { &mut writes }
+            .push(request.range.offset_bytes >> 14);
+    }
+    assert!((2.5..=3.5).contains(&(reads.len() as f64 / writes.len() as f64)), "{} and {}", reads.len(), writes.len());
+    for blocks in [reads, writes] {
+        let expected: Vec<u64> = (0..BLOCKS).cycle().take(blocks.len()).collect();
+        assert_eq!(blocks, expected);
+    }
 }

@@ -112,7 +112,7 @@ impl Condition {
         if self.queue_depth > 1 {
             out.push_str(&format!(" d{}", self.queue_depth));
         }
-        if self.mode == FileioMode::RndRw {
+        if self.mode.mixes() {
             out.push_str(&format!(" r{:.0}%", 100.0 * self.rw_ratio / (1.0 + self.rw_ratio)));
         }
         if self.fsync_all {
