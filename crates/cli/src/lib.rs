@@ -19,6 +19,8 @@ mod error;
 mod fit_cmd;
 mod fsck_cmd;
 mod generate_cmd;
+mod history_cmd;
+mod junit;
 mod lifetime_cmd;
 mod message;
 mod module_places;
@@ -128,6 +130,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Record(args) => record_cmd::record(&args),
         Command::Review(args) => review_cmd::review(&args),
         Command::Compare(args) => compare_cmd::compare(&args),
+        Command::History(args) => history_cmd::history(&args),
         Command::Fit(args) => fit_cmd::fit(&args),
         Command::Validate(args) => validate_cmd::validate(&args),
         Command::Create(args) => create_cmd::create(&args),

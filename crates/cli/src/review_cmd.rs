@@ -5,7 +5,7 @@ use crate::cancel;
 use crate::card_dir;
 use crate::database_card;
 use crate::database_cmd;
-use crate::error::Failure;
+use crate::error::{Failure, StreamFailure};
 use crate::progress::Watch;
 use crate::real_target;
 use crate::review_output::{Existing, Files};
@@ -20,6 +20,11 @@ use target::{ModelTarget, Progress, Target};
 pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     if args.database.database.is_some() {
         return with_database(args);
+    }
+    if let Some(dir) = args.export_fio.as_deref().filter(|dir| dir.exists() && !dir.is_dir()) {
+        // A review that took long must not fail for the name of a directory.
+        let source = std::io::ErrorKind::NotADirectory.into();
+        return Err(StreamFailure::Unwritable { path: dir.to_owned(), source }.into());
     }
     match named(args)? {
         Named::Model { profile, host, scale } => model(args, &profile, &host, scale),

@@ -2,12 +2,16 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
-use crate::error::{Failure, ReviewFailure};
-use crate::output::{pretty, print};
+use crate::error::{Failure, ReviewFailure, StreamFailure};
+use crate::output::{TextSink, pretty, print};
 use crate::review_output::{Files, short_name};
+use crate::table::wrap;
+use crate::units::counted;
 use crate::view;
 use results::{HostInfo, Price, ReviewResult, TargetInfo};
 use review::{Options, Plan, Review, Start};
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
 
 /// The options of the method.
@@ -19,6 +23,7 @@ pub fn options(args: &ReviewArgs, scale: f64) -> Options {
         quick: args.quick,
         budget_s: args.real.budget.map(|budget| budget.0.as_secs_f64()),
         only: args.only.clone(),
+        shown_over_budget: args.plan,
     }
 }
 
@@ -56,11 +61,22 @@ pub fn prior(
 pub fn show_plan(args: &ReviewArgs, title: &str, plan: &Plan, files: &Files) -> Result<ExitCode, Failure> {
     if args.json {
         let phases = serde_json::to_value(plan.phases()).expect("results have text keys");
-        print(&pretty(&serde_json::json!({ "expected_s": plan.expected_s(), "phases": phases })))?;
+        let fitting = plan.fitting();
+        print(&pretty(&serde_json::json!({ "expected_s": plan.expected_s(), "fitting": fitting, "phases": phases })))?;
     } else {
         print(&view::plan(title, plan, files))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Writes fio's job files, and says how many there are.
+fn export_fio(result: &ReviewResult, dir: &Path) -> Result<u64, Failure> {
+    let files = review::fio_jobs(result);
+    fs::create_dir_all(dir).map_err(|source| StreamFailure::Unwritable { path: dir.to_owned(), source })?;
+    for file in &files {
+        TextSink::replace(&dir.join(&file.name), &file.text)?;
+    }
+    Ok(files.len() as u64)
 }
 
 /// Writes the files, prints the tables, and says how it ended.
@@ -75,6 +91,16 @@ pub fn deliver(args: &ReviewArgs, files: &Files, review: Review) -> Result<ExitC
         print(&view::review(&result, written.is_ok().then_some(files)))?;
     }
     written?;
+    if let Some(dir) = &args.export_fio {
+        let files = export_fio(&result, dir)?;
+        if !args.json {
+            print(&view::printable(&wrap(
+                "fio:    ",
+                8,
+                &format!("{} in {}", counted(files, "job file"), dir.display()),
+            )))?;
+        }
+    }
     match error {
         Some(target::TargetError::Cancelled) => Ok(ExitCode::from(cancel::EXIT_CODE)),
         Some(error) => Err(ReviewFailure::Target { partial: files.json.clone(), source: error }.into()),

@@ -5,6 +5,7 @@
 
 pub use crate::row::{AdvantageRow, Better, RowUnit};
 
+use crate::buffered::is_buffered;
 use crate::database_rows;
 use crate::devices::{Devices, positive};
 use crate::figures::{FULL, THREADS, best_iops, kept, price_per_gb, worst_response_ns};
@@ -17,6 +18,8 @@ use results::{Axis, IoClass, Pace, Point, ReviewResult};
 pub struct AdvantageTable {
     /// Names, each once.
     pub devices: Vec<String>,
+    /// Devices whose figures the page cache has part in: nothing is better than them or worse.
+    pub buffered: Vec<bool>,
     /// In the order of the page.
     pub rows: Vec<AdvantageRow>,
 }
@@ -90,7 +93,7 @@ impl State {
 }
 
 /// The points at one x in groups that may be compared, with what tells the groups apart.
-fn groups<'a>(points: &[Option<&'a Point>], axis: Axis) -> Vec<(String, Vec<Option<&'a Point>>)> {
+pub(crate) fn groups<'a>(points: &[Option<&'a Point>], axis: Axis) -> Vec<(String, Vec<Option<&'a Point>>)> {
     let states: Vec<Option<State>> = points.iter().map(|p| p.map(|p| State::of(p, axis))).collect();
     let known = || states.iter().flatten();
     if known().all(|a| known().all(|b| a.agrees(*b))) {
@@ -158,7 +161,11 @@ pub fn table(results: &[&ReviewResult]) -> AdvantageTable {
     }
     rows.extend(database_rows::rows(results));
     rows.extend(summary_rows(results));
-    AdvantageTable { devices: devices.iter().map(|(_, name, _)| name.to_string()).collect(), rows }
+    AdvantageTable {
+        devices: devices.iter().map(|(_, name, _)| name.to_string()).collect(),
+        buffered: results.iter().map(|result| is_buffered(result)).collect(),
+        rows,
+    }
 }
 
 fn is_key(sweep: &str, x: f64, metric: &str) -> bool {

@@ -1,5 +1,6 @@
 //! The devices that a page is about, and their points side by side.
 
+use crate::buffered::{MARK, is_buffered};
 use crate::plot::{HOST_LIMITED, NOT_STEADY};
 use results::{Point, ReviewResult, Sweep};
 
@@ -20,18 +21,11 @@ pub struct Lines<'a> {
 impl<'a> Devices<'a> {
     /// Names that occur twice are numbered: a legend must tell devices apart.
     pub fn new(results: Vec<&'a ReviewResult>) -> Devices<'a> {
-        let mut names: Vec<String> = Vec::new();
-        for result in &results {
-            let base = clip(if result.name.trim().is_empty() { &result.target.name } else { &result.name }, 60);
-            let mut name = base.clone();
-            for n in 2.. {
-                if !names.contains(&name) {
-                    break;
-                }
-                name = format!("{base} ({n})");
-            }
-            names.push(name);
-        }
+        let base = |result: &&'a ReviewResult| {
+            let name = if result.name.trim().is_empty() { &result.target.name } else { &result.name };
+            (name.as_str(), is_buffered(result))
+        };
+        let names = told_apart(results.iter().map(base));
         Devices { results, names }
     }
 
@@ -103,6 +97,23 @@ impl<'a> Lines<'a> {
     pub fn any(&self, has: impl Fn(&Point) -> bool) -> bool {
         self.sweeps.iter().any(|(_, sweep)| sweep.points.iter().any(&has))
     }
+}
+
+/// Names of which each is there once: those that occur again are numbered, and those of the page cache are marked.
+pub fn told_apart<'a>(bases: impl Iterator<Item = (&'a str, bool)>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (base, buffered) in bases {
+        let base = clip(base, 60) + if buffered { MARK } else { "" };
+        let mut name = base.clone();
+        for n in 2.. {
+            if !names.contains(&name) {
+                break;
+            }
+            name = format!("{base} ({n})");
+        }
+        names.push(name);
+    }
+    names
 }
 
 /// The sweep's point at an x.

@@ -10,22 +10,29 @@
 pub mod advantage;
 mod anchor;
 mod assets;
+mod buffered;
+pub mod conditions;
 mod database_rows;
 mod devices;
 mod embed;
 mod figures;
 mod heat;
+pub mod history;
 mod html;
 mod limits;
+mod outstanding;
 mod plot;
 mod ratios;
+pub mod repeats;
 mod row;
 mod sections;
 mod unit;
 
 use results::{ReviewResult, WhatifResult};
 
+pub use buffered::is_buffered;
 pub use limits::{MAX_DEVICES, MAX_PAGE_BYTES};
+pub use outstanding::line_up;
 pub use unit::Unit;
 
 /// The page of one device.

@@ -10,7 +10,10 @@
 
 mod burst;
 mod execute;
+mod fio_jobs;
+mod fitting;
 mod mix_sweep;
+mod options;
 mod overlay;
 mod parallel;
 mod phase;
@@ -25,11 +28,13 @@ mod words;
 
 pub use burst::{burst_report, burst_series};
 pub use execute::{Review, Start, review};
+pub use fio_jobs::{JobFile, fio_jobs};
 pub use mix_sweep::{MixTimes, mix_sweep};
+pub use options::{Options, PlanError};
 pub use overlay::lay_over_published;
 pub use parallel::map as on_all_cores;
 pub use phase::{Phase, UnknownPhase};
-pub use plan::{Options, Plan, PlanError, Subject, plan};
+pub use plan::{Plan, Subject, plan};
 pub use point::{Bench, PointError};
 pub use resume::{Asked, ResumeError, Reviewed, check_resumable};
 pub use setups::{Circumstances, circumstances};

@@ -1,51 +1,12 @@
 //! The phases of a review, and the time that they will take, before anything is done.
 
 use crate::burst::{self, burst_series};
+use crate::fitting::{self, Fitted};
+use crate::options::{Options, PlanError};
 use crate::phase::{Phase, SWEEPS, SweepLoad, SweepSpec, TIMELINE_THREADS, file_bytes};
 use load::{Access, FileioConfig, FileioMode, LoadConfig};
 use results::{PhaseReport, PhaseStatus, ReviewOptions};
 use target::{BurstSeries, Clock, Effort, Pattern, State, SteadyRule, Target};
-
-/// Options of a review.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Options {
-    /// Root seed of the loads.
-    pub seed: u64,
-    /// Share of the device's size that is modelled; 1 for real ones.
-    pub scale: f64,
-    /// Share of the device in use in all phases but the fill sweep.
-    pub fill: f64,
-    /// Fewer and shorter points.
-    pub quick: bool,
-    /// Seconds that the review may take; real devices only.
-    pub budget_s: Option<f64>,
-    /// Phases; empty: all.
-    pub only: Vec<Phase>,
-}
-
-impl Options {
-    fn includes(&self, phase: Phase) -> bool {
-        self.only.is_empty() || self.only.contains(&phase)
-    }
-}
-
-/// An error that keeps a plan from being made.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum PlanError {
-    /// It can't be done in that time.
-    #[error(
-        "a budget of {budget_s:.0} s is too short: the plan takes at least {min_s:.0} s; \
-         give more time, --quick, or fewer phases with --only"
-    )]
-    Budget { budget_s: f64, min_s: f64 },
-    /// The target is too small for the loads.
-    #[error("a target of {capacity_bytes} bytes is too small to review: at least {min_bytes} bytes are needed")]
-    TooSmall { capacity_bytes: u64, min_bytes: u64 },
-    /// A share of the device that is none.
-    #[error("fill {fill} is not above 0 and at most 1 (100 %)")]
-    Fill { fill: f64 },
-}
 
 /// One point to measure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -108,14 +69,10 @@ pub struct Plan {
     pub(crate) options: Options,
     pub(crate) purges: bool,
     pub(crate) point_s: Option<f64>,
+    /// The part of the method that there is time for; none for a model, whose time is its own.
+    pub(crate) fitted: Option<Fitted>,
 }
 
-/// Seconds of a point on a real device, and in a quick review.
-const POINT_S: f64 = 30.0;
-const QUICK_POINT_S: f64 = 5.0;
-/// The shortest point that says anything, and a longest that says no more.
-const MIN_POINT_S: f64 = 1.0;
-const MAX_POINT_S: f64 = 120.0;
 /// The timeline is as long as so many points.
 const TIMELINE_POINTS: f64 = 10.0;
 /// Virtual seconds of a model's timeline.
@@ -168,33 +125,21 @@ pub fn plan(subject: &Subject, options: &Options) -> Result<Plan, PlanError> {
             options: options.clone(),
             purges: false,
             point_s: None,
+            fitted: None,
         }),
         Clock::Wall => {
-            let at = |point_s| real_groups(capacity_bytes, subject.write_bw_bytes, options, point_s);
-            let burst_s =
-                |point_s| planned_burst(subject.clock, options, point_s).map_or(0.0, |burst| burst.expected_s);
-            let total_s = |point_s| at(point_s).iter().map(Group::total_s).sum::<f64>() + burst_s(point_s);
-            let point_s = match options.budget_s {
-                None if options.quick => QUICK_POINT_S,
-                None => POINT_S,
-                Some(budget_s) => {
-                    // Linear in the length of a point: two plans give it.
-                    let (min_s, more_s) = (total_s(MIN_POINT_S), total_s(2.0 * MIN_POINT_S));
-                    if budget_s < min_s {
-                        return Err(PlanError::Budget { budget_s, min_s: min_s.ceil() });
-                    }
-                    let per_second = (more_s - min_s) / MIN_POINT_S;
-                    (MIN_POINT_S + (budget_s - min_s) / per_second).min(MAX_POINT_S)
-                }
+            let made = |options: &Options, point_s| {
+                let groups = real_groups(capacity_bytes, subject.write_bw_bytes, options, point_s);
+                (groups, planned_burst(subject.clock, options, point_s))
             };
-            // The warm-up of a point does not grow without limit, so the first guess may be a little off.
-            let length_s = match options.budget_s {
-                Some(budget_s) => (point_s * (budget_s / total_s(point_s)).min(1.0)).max(MIN_POINT_S),
-                None => point_s,
-            };
-            let (groups, burst) = (at(length_s), planned_burst(subject.clock, options, length_s));
+            let fitted = fitting::fit(options, &|options, point_s| {
+                let (groups, burst) = made(options, point_s);
+                groups.iter().map(Group::total_s).sum::<f64>() + burst.map_or(0.0, |burst| burst.expected_s)
+            })?;
+            let (groups, burst) = made(&fitted.options, fitted.point_s);
             let point_s = groups.iter().flat_map(|g| &g.points).find_map(|p| p.sweep.and(p.seconds));
-            Ok(Plan { burst, groups, options: options.clone(), purges: true, point_s })
+            let options = Options { budget_s: fitted.budget_s, ..options.clone() };
+            Ok(Plan { burst, groups, options, purges: true, point_s, fitted: Some(fitted) })
         }
     }
 }
@@ -341,6 +286,25 @@ impl Plan {
         self.groups.iter().map(Group::total_s).sum::<f64>() + self.burst.as_ref().map_or(0.0, |burst| burst.expected_s)
     }
 
+    /// Says in a sentence how it was fitted to its time; none where there is no budget.
+    pub fn fitting(&self) -> Option<String> {
+        let fitted = self.fitted.as_ref()?;
+        let budget_s = fitted.budget_s?;
+        let minutes = |s: f64| if s < 120.0 { format!("{s:.0} s") } else { format!("{:.0} minutes", s / 60.0) };
+        let mut said = vec![format!("points of {:.1} s", self.point_s.unwrap_or(fitted.point_s))];
+        if fitted.options.quick && !self.options.quick {
+            said.push("fewer of them".to_owned());
+        }
+        if !fitted.left_out.is_empty() {
+            said.push(format!("without {}", fitted.left_out.iter().map(|p| p.name()).collect::<Vec<_>>().join(", ")));
+        }
+        let said = said.join(", ");
+        Some(match fitted.is_over {
+            true => format!("{said}; {} are too short for a device of this size", minutes(budget_s)),
+            false => format!("fitted to {}: {said}", minutes(budget_s)),
+        })
+    }
+
     /// Lists the phases, for people and for the result: those that were not asked for too.
     pub fn phases(&self) -> Vec<PhaseReport> {
         let report = |name: &str, title: &str, status, points, expected_s, note: &str| PhaseReport {
@@ -370,8 +334,12 @@ impl Plan {
                 _ => (0, 0.0),
             };
             let (count, expected_s) = points.fold(before, |(n, s), point| (n + 1, s + point.expected_s()));
-            let (status, note) =
-                if count > 0 { (PhaseStatus::NotBegun, "") } else { (PhaseStatus::Skipped, "not asked for") };
+            let is_left_out = self.fitted.as_ref().is_some_and(|fitted| fitted.left_out.contains(&phase));
+            let (status, note) = match count {
+                0 if is_left_out => (PhaseStatus::Skipped, "no time for it"),
+                0 => (PhaseStatus::Skipped, "not asked for"),
+                _ => (PhaseStatus::NotBegun, ""),
+            };
             phases.push(report(phase.name(), phase.title(), status, count, expected_s, note));
         }
         phases
@@ -397,7 +365,15 @@ mod tests {
     use super::*;
 
     fn options() -> Options {
-        Options { seed: 1, scale: 1.0, fill: 1.0, quick: false, budget_s: None, only: Vec::new() }
+        Options {
+            seed: 1,
+            scale: 1.0,
+            fill: 1.0,
+            quick: false,
+            budget_s: None,
+            only: Vec::new(),
+            shown_over_budget: false,
+        }
     }
 
     fn disk(capacity_bytes: u64) -> Subject {
@@ -412,7 +388,7 @@ mod tests {
     fn model_and_disk_have_the_same_points() {
         let model = Subject { clock: Clock::Virtual, ..disk(8 << 30) };
         for quick in [false, true] {
-            let options = Options { quick, ..options() };
+            let options = Options { quick, budget_s: Some(3_600.0), ..options() };
             let points = |subject| {
                 let plan = plan(&subject, &options).unwrap();
                 let mut points: Vec<String> = plan
@@ -447,7 +423,7 @@ mod tests {
             let plan = plan(&disk(8 << 30), &options).unwrap();
             let share = plan.expected_s() / budget_s;
             assert!(share <= 1.0 + 1e-9, "{budget_s}: {share}");
-            assert!(share > 0.95 || plan.point_s >= Some(MAX_POINT_S - 1.0), "{budget_s}: {share}");
+            assert!(share > 0.95 || plan.point_s >= Some(fitting::MAX_POINT_S - 1.0), "{budget_s}: {share}");
         }
     }
 
@@ -461,6 +437,40 @@ mod tests {
         let min_s = least(&short);
         assert!(min_s > 1000.0, "a terabyte takes its time: {min_s}");
         assert!(plan(&disk(1 << 40), &Options { budget_s: Some(min_s), ..options() }).is_ok());
+    }
+
+    #[test]
+    fn where_time_is_short_points_become_shorter_then_fewer_then_phases_are_left_out() {
+        let planned = |budget_s: Option<f64>| {
+            let plan = plan(&disk(8 << 30), &Options { budget_s, ..options() }).unwrap();
+            assert!(plan.expected_s() <= budget_s.unwrap_or(900.0) + 1e-6);
+            (plan.points(), plan.point_s.unwrap(), plan.fitting().unwrap(), plan.phases())
+        };
+        let (all, long_s, said, _) = planned(Some(7_200.0));
+        assert!(long_s > 30.0 && said.starts_with("fitted to 120 minutes: points of "), "{said}");
+        let (points, point_s, ..) = planned(None);
+        assert!(points == all && (5.0..long_s).contains(&point_s), "a quarter of an hour: {points} of {point_s}");
+        let (fewer, point_s, said, _) = planned(Some(400.0));
+        assert!(fewer < all && point_s >= 1.0 && said.contains("fewer of them"), "{said}");
+        let (fewest, point_s, said, phases) = planned(Some(100.0));
+        assert!(fewest < fewer && point_s >= 1.0 && said.contains("without redo"), "{said}");
+        let redo = phases.iter().find(|phase| phase.name == "redo").unwrap();
+        assert_eq!((redo.status, redo.note.as_str()), (PhaseStatus::Skipped, "no time for it"));
+        for kept in ["fill", "timeline", "threads", "sync"] {
+            assert!(phases.iter().any(|phase| phase.name == kept && phase.points > 0), "{kept}");
+        }
+        // Phases that are named are planned or refused, and a plan to look at is made in any case.
+        let only = Options { only: vec![Phase::Redo, Phase::Fill], budget_s: Some(20.0), ..options() };
+        assert!(matches!(plan(&disk(8 << 30), &only), Err(PlanError::Budget { .. })));
+        let shown = plan(&disk(8 << 30), &Options { shown_over_budget: true, ..only }).unwrap();
+        assert!(shown.expected_s() > 20.0 && shown.fitting().unwrap().contains("20 s are too short"));
+    }
+
+    #[test]
+    fn a_large_drive_without_a_budget_takes_what_its_size_takes() {
+        let plan = plan(&disk(4 << 40), &options()).unwrap();
+        assert!(plan.expected_s() > 10_000.0);
+        assert!(plan.fitting().unwrap().contains("15 minutes are too short for a device of this size"));
     }
 
     #[test]

@@ -94,6 +94,9 @@ Examples:
   flashrig review /dev/nvme1n1 --plan
   flashrig review /dev/nvme1n1 --destroy-data --budget 2h --price 299
 
+  The same points as jobs of fio:
+  flashrig review ./somefile --size 8g --export-fio fio-jobs
+
   Two phases only; the rest of a review that was stopped:
   flashrig review tachion-400 --only fill,threads --out fills
   flashrig review ./somefile --size 8g --resume
@@ -102,11 +105,33 @@ Examples:
   flashrig review /mnt/flash --database postgres --sessions 1,4,16,64";
 
 pub(super) const COMPARE: &str = "\
+A condition is [SWEEP[@X]:][CLASS.]FIGURE, < or >, and a limit. SWEEP is a name of
+the page (threads-rndrd), X a point of it, CLASS read, write or sync, FIGURE iops,
+bw, mean, max or a percentile (p99). +10% and -5% are changes against the first
+result at the same point; 2ms, 50k and 400MB/s are limits of the figure itself. Of
+repeats the geometric means count, and a condition is met when the whole interval
+of 95 % lies beyond its limit (Welch's t test on logarithms).
+
+Exit status: 0 when no condition is met, 1 when one is, 2 for errors.
+
 Examples:
   flashrig compare tachion-400.json iodrive-160-slc.json -o page.html
   flashrig compare old=monday.json new=friday.json
   flashrig compare nvme1n1.json fio.json sysbench.txt -o page.html
-  flashrig compare tachion-400.json published:tachion-400-fill -o page.html";
+  flashrig compare tachion-400.json published:tachion-400-fill -o page.html
+  flashrig compare before.json after.json --fail-if 'p99>+10%' \\
+      --fail-if 'iops<-5%' --junit result.xml
+  flashrig compare old=a1.json old=a2.json new=b1.json new=b2.json
+  flashrig compare old/ new/ --fail-if 'threads-rndrd@16:read.p99>+10%'";
+
+pub(super) const HISTORY: &str = "\
+Reviews are of one device where model and serial number are the same, else where
+name, size and title are. A figure counts as changed beyond 10 %.
+
+Examples:
+  flashrig history reviews/
+  flashrig history reviews/ -o history.html --markdown history.md
+  flashrig history may.json november.json --svg history.svg";
 
 pub(super) const FIT: &str = "\
 The fitted card is a card like any other: run, review and serve take it. Each of

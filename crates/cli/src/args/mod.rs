@@ -10,6 +10,7 @@ mod examples;
 mod fileio;
 mod fit;
 mod fsck;
+mod history;
 mod lifetime;
 mod modelled;
 mod oltp;
@@ -30,6 +31,7 @@ pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;
 pub use fit::FitArgs;
 pub use fsck::{FsckArgs, LbaRange, StripeName};
+pub use history::HistoryArgs;
 pub use lifetime::LifetimeArgs;
 pub use modelled::ModelledArgs;
 pub use oltp::OltpArgs;
@@ -95,6 +97,9 @@ pub enum Command {
     /// Put results side by side: reviews, other tools' results, published measurements
     #[command(after_help = examples::COMPARE)]
     Compare(CompareArgs),
+    /// Show what became of devices over a folder of their reviews
+    #[command(after_help = examples::HISTORY)]
+    History(HistoryArgs),
     /// Find the card that would have measured like this, and write its file
     #[command(after_help = examples::FIT)]
     Fit(FitArgs),

@@ -3,6 +3,7 @@
 use super::DatabaseArgs;
 use super::values::{Budget, Bytes, Price, Scale, Share};
 use clap::{Args, ValueHint};
+use report::conditions::Condition;
 use review::Phase;
 use std::path::PathBuf;
 
@@ -39,6 +40,9 @@ pub struct ReviewArgs {
     /// Replace NAME.json and NAME.html of an earlier review of a real device
     #[arg(long, conflicts_with = "resume")]
     pub overwrite: bool,
+    /// Write job files of fio that repeat the measured points into this directory
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "database"], value_hint = ValueHint::DirPath)]
+    pub export_fio: Option<PathBuf>,
     /// Print the result as JSON in place of tables
     #[arg(long)]
     pub json: bool,
@@ -59,7 +63,8 @@ pub struct RealArgs {
     /// Size of a new file, which is removed afterwards
     #[arg(long, value_name = "SIZE")]
     pub size: Option<Bytes>,
-    /// Time that the review may take: 20m, 2h, 90s
+    /// Time that the review may take: 90s, 20m, 2h; fewer and shorter points fit into less [default: 15m, more for
+    /// large drives]
     #[arg(long, value_name = "TIME")]
     pub budget: Option<Budget>,
     /// Yes: everything on this device or in this file may be destroyed
@@ -90,12 +95,19 @@ pub struct ModelArgs {
 /// The options of `flashrig compare`.
 #[derive(Debug, Args)]
 pub struct CompareArgs {
-    /// Reviews, fio's JSON, sysbench's output, pgbench's logs (joined by commas), published:NAME; or NAME=FILE
+    /// Reviews, fio's JSON, sysbench's output, pgbench's logs (joined by commas), published:NAME; or NAME=FILE. Files of
+    /// one NAME, and the .json files of a folder, are repeats of one measurement
     #[arg(required_unless_present = "list_published", value_name = "RESULT", value_hint = ValueHint::FilePath)]
     pub results: Vec<String>,
     /// Write the page here [default: no page, only tables]
     #[arg(long, short = 'o', value_name = "PAGE.html", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
+    /// End with status 1 where this is so: p99>+10%, iops<-5%, read.p99>2ms; may be given again
+    #[arg(long, value_name = "CONDITION", requires = "results")]
+    pub fail_if: Vec<Condition>,
+    /// Write what became of the conditions as JUnit's XML
+    #[arg(long, value_name = "FILE", requires = "fail_if", value_hint = ValueHint::FilePath)]
+    pub junit: Option<PathBuf>,
     /// Print all figures, not only the most telling
     #[arg(long)]
     pub all: bool,

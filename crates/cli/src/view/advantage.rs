@@ -1,25 +1,46 @@
 //! Devices side by side, and what each has over the first.
 
-use super::{is_unprintable, printable};
+use super::conditions::change_of_ends;
+use super::plain::{plain, short};
+use super::printable;
 use crate::table::{Align, COLUMNS, Table, wrap};
 use crate::units::counted;
 use report::advantage::{AdvantageRow, AdvantageTable};
+use report::repeats::{Estimate, SideTable};
 use std::path::Path;
 
 /// Room for a device's name above its column.
 const NAME: usize = 18;
 
 /// A table for each device but the first; the key figures, or all.
-pub fn advantage(table: &AdvantageTable, all: bool, page: Option<&Path>) -> String {
-    let chosen: Vec<&AdvantageRow> = table.rows.iter().filter(|row| all || row.key).collect();
+pub fn advantage(sides: &SideTable, all: bool, page: Option<&Path>) -> String {
+    let table = &sides.table;
+    let of_all = || table.rows.iter().zip(&sides.advantages).map(|(row, intervals)| Line { row, intervals });
+    let chosen: Vec<Line> = of_all().filter(|line| all || line.row.key).collect();
     // Results that share no key figure still have others.
-    let rows = if chosen.is_empty() { table.rows.iter().collect() } else { chosen };
+    let rows = if chosen.is_empty() { of_all().collect() } else { chosen };
     let others: Vec<usize> = if table.devices.len() == 1 { vec![0] } else { (1..table.devices.len()).collect() };
     let mut blocks: Vec<String> = others.into_iter().map(|other| pair(table, &rows, other)).collect();
+    if sides.is_repeated() {
+        let repeats: Vec<String> = sides.repeats.iter().map(usize::to_string).collect();
+        let method = format!(
+            "Geometric means of {} repeats; behind the advantage stands the interval that holds it with 95 % (Welch's t \
+             test on logarithms).",
+            repeats.join(" and "),
+        );
+        blocks.insert(0, wrap("", 0, &method));
+    }
     let left_out = table.rows.len() - rows.len();
     let mut end = String::new();
     if left_out > 0 {
         end.push_str(&format!("{} more with --all\n", counted(left_out as u64, "figure")));
+    }
+    if table.buffered.contains(&true) {
+        end.push_str(&wrap(
+            "* ",
+            2,
+            "buffered: fio asked without direct=1, so the page cache and not the device gave these figures",
+        ));
     }
     if let Some(page) = page {
         end.push_str(&printable(&wrap("page:   ", 8, &page.display().to_string())));
@@ -29,16 +50,33 @@ pub fn advantage(table: &AdvantageTable, all: bool, page: Option<&Path>) -> Stri
     blocks.join("\n")
 }
 
-fn pair(table: &AdvantageTable, rows: &[&AdvantageRow], other: usize) -> String {
+/// A row, and for each device the interval of its advantage.
+struct Line<'a> {
+    row: &'a AdvantageRow,
+    intervals: &'a [Option<Estimate>],
+}
+
+/// `+8…+16 %`; nothing where nothing was repeated.
+fn interval(estimate: Option<Estimate>) -> String {
+    let Some((low, high)) = estimate.and_then(|estimate| estimate.interval) else { return String::new() };
+    change_of_ends(low - 1.0, high - 1.0)
+}
+
+fn pair(table: &AdvantageTable, rows: &[Line], other: usize) -> String {
     let alone = other == 0;
-    let columns = if alone { 2 } else { 4 };
-    let name = |i: usize| short(&plain(&table.devices[i]), NAME);
+    let repeated = rows.iter().any(|line| line.intervals[other].is_some_and(|estimate| estimate.interval.is_some()));
+    let columns = if alone { 2 } else { 4 + usize::from(repeated) };
+    let name = |i: usize| {
+        let name = plain(&table.devices[i]);
+        if table.buffered[i] { short(&name.replace(" (buffered)", ""), NAME - 2) + " *" } else { short(&name, NAME) }
+    };
     let mut cells: Vec<Vec<String>> = vec![vec![String::new(), name(0)]];
     if !alone {
         cells[0].extend([name(other), "advantage".to_owned()]);
+        cells[0].extend(repeated.then(|| "95 %".to_owned()));
     }
     let mut group = "";
-    for row in rows {
+    for Line { row, intervals } in rows {
         // A figure that neither has is another pair's.
         if row.values[0].is_none() && row.values[other].is_none() {
             continue;
@@ -51,6 +89,7 @@ fn pair(table: &AdvantageTable, rows: &[&AdvantageRow], other: usize) -> String 
         let mut line = vec![plain(&format!("  {}", row.label)), figure(row.show(0))];
         if !alone {
             line.extend([row.show(other), row.show_advantage(other)].map(figure));
+            line.extend(repeated.then(|| interval(intervals[other])));
         }
         cells.push(line);
     }
@@ -72,40 +111,4 @@ fn pair(table: &AdvantageTable, rows: &[&AdvantageRow], other: usize) -> String 
         out.push('\n');
     }
     out
-}
-
-/// Cut with an ellipsis where it is too long.
-fn short(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
-}
-
-/// As the rest of a terminal's output is written: the page's thin separators and typographic minus are for paper. A
-/// character that would move the cursor is shown as a mark.
-fn plain(text: &str) -> String {
-    let chars: Vec<char> = text.chars().collect();
-    let digit = |i: usize| chars.get(i).is_some_and(char::is_ascii_digit);
-    let plain = |(i, &c): (usize, &char)| match c {
-        '\u{202f}' if i > 0 && digit(i - 1) && digit(i + 1) => ',',
-        '\u{202f}' => ' ',
-        '\u{2212}' | '\u{2013}' => '-',
-        c if is_unprintable(c) => '\u{fffd}',
-        c => c,
-    };
-    chars.iter().enumerate().map(plain).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_are_written_as_everywhere_else_in_a_terminal() {
-        assert_eq!(plain("19\u{202f}500\u{202f}IOPS"), "19,500 IOPS");
-        assert_eq!(plain("\u{2212}37\u{202f}%"), "-37 %");
-        assert_eq!(short("a long name", 6), "a lon…");
-        assert_eq!(plain("a\u{1b}[2J\nb"), "a\u{fffd}[2J\u{fffd}b");
-    }
 }

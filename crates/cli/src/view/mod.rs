@@ -3,13 +3,16 @@
 mod advantage;
 mod burst;
 mod comparison;
+mod conditions;
 mod control;
 mod database;
 mod fit;
 mod fsck;
 mod fsck_detail;
+mod history;
 mod lifetime;
 mod oltp;
+mod plain;
 mod result;
 mod review;
 mod rounding;
@@ -22,6 +25,7 @@ mod words;
 
 pub use advantage::advantage;
 pub use comparison::comparisons;
+pub use conditions::{Judged, change, conditions};
 pub use control::{
     clients, collection, drives, lateness, module, modules, progress, pulled, settings, smart, start_line, status,
     title,
@@ -30,6 +34,7 @@ pub use database::plan as database_plan;
 pub use fit::fit;
 pub use fsck::card_on_media;
 pub use fsck_detail::{band, sectors, stripe};
+pub use history::history;
 pub use lifetime::{lifetime, lifetime_csv};
 pub use result::{RunHeading, result};
 pub use review::{plan, review};

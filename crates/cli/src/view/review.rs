@@ -65,6 +65,9 @@ pub fn plan(title: &str, plan: &Plan, files: &Files) -> String {
     }
     out.push_str(&table.render());
     out.push_str(&format!("{} in about {}\n", counted(plan.points() as u64, "point"), seconds(plan.expected_s())));
+    if let Some(fitting) = plan.fitting() {
+        out.push_str(&wrap("", 2, &fitting));
+    }
     out.push_str(&wrap("", 2, &format!("writes {} and {}", files.html.display(), files.json.display())));
     printable(&out)
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "cards",
     "show",
     "run",
@@ -14,6 +14,7 @@ const COMMANDS: [&str; 19] = [
     "record",
     "review",
     "compare",
+    "history",
     "fit",
     "validate",
     "fsck",
@@ -35,9 +36,14 @@ fn command_lines(text: &str) -> Vec<Vec<String>> {
         .filter(|line| line.starts_with("flashrig "))
         .map(|line| {
             let line = line.split(" #").next().unwrap_or(line);
-            line.split_whitespace().take_while(|word| !["|", ">", "&&"].contains(word)).map(str::to_owned).collect()
+            line.split_whitespace().take_while(|word| !["|", ">", "&&"].contains(word)).map(unquoted).collect()
         })
         .collect()
+}
+
+/// A word as a shell hands it on.
+fn unquoted(word: &str) -> String {
+    word.trim_matches('\'').to_owned()
 }
 
 /// In fenced blocks; prose may begin with the program's name.
@@ -93,7 +99,7 @@ fn every_example_of_a_help_text_runs() {
         cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         // Reviews and comparisons take long and have tests of their own.
         // Servers go on until they are ended, and there is a card already.
-        if ["review", "compare", "fit", "validate", "create", "serve"].contains(&words[1].as_str()) {
+        if ["review", "compare", "history", "fit", "validate", "create", "serve"].contains(&words[1].as_str()) {
             continue;
         }
         let output = command().current_dir(dir.path()).args(&words[1..]).output().unwrap();

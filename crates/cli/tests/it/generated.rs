@@ -15,6 +15,7 @@ fn every_command_has_a_man_page() {
         "flashrig-lifetime",
         "flashrig-review",
         "flashrig-fit",
+        "flashrig-history",
         "flashrig-validate",
         "flashrig-show",
         "flashrig-cards",

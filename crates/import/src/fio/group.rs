@@ -173,9 +173,8 @@ fn latencies(used: &[&Direction], remarks: &mut Remarks) -> Latencies {
 
 fn flushes(jobs: &[&(Told, Job)], seconds: f64) -> IoClass {
     // fio 3.33 has how many there were in the latencies alone.
-    let count = |sync: &Sync| {
-        clean(sync.total_ios).max(sync.lat_ns.as_ref().and_then(|latency| latency.n).map_or(0.0, clean))
-    };
+    let count =
+        |sync: &Sync| clean(sync.total_ios).max(sync.lat_ns.as_ref().and_then(|latency| latency.n).map_or(0.0, clean));
     let syncs: Vec<_> = jobs.iter().filter_map(|(_, job)| job.sync.as_ref()).filter(|s| count(s) > 0.0).collect();
     let total_ios: f64 = syncs.iter().map(|sync| count(sync)).sum();
     let parts: Vec<Latencies> = syncs

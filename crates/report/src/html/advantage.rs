@@ -36,6 +36,9 @@ pub fn everything(devices: &Devices) -> Markup {
     }
 }
 
+/// Why figures of the page cache win nothing.
+const BUFFERED: &str = "fio asked without direct=1, so the page cache and not the device gave these figures.";
+
 fn of(devices: &Devices) -> AdvantageTable {
     let results: Vec<_> = devices.iter().map(|(_, _, result)| result).collect();
     table(&results)
@@ -47,6 +50,7 @@ fn explained(table: &AdvantageTable) -> Markup {
         p.note {
             "Percentages are the advantage over " (first) ": +100 % is twice as good, be it twice the throughput or half "
             "the time or price. A dash: no figure at this very point, so no comparison."
+            @if table.buffered.contains(&true) { " Buffered: " (BUFFERED) }
         }
     }
 }
@@ -85,7 +89,8 @@ fn line(table: &AdvantageTable, row: &AdvantageRow) -> Markup {
             th scope="row" { (row.label) }
             @for device in 0..table.devices.len() { td { (row.show(device)) } }
             @for device in 1..table.devices.len() {
-                @let class = match row.advantage(device) {
+                @let fair = !table.buffered[0] && !table.buffered[device];
+                @let class = match row.advantage(device).filter(|_| fair) {
                     Some(percent) if percent >= 0.05 => "better",
                     Some(percent) if percent <= -0.05 => "worse",
                     _ => "",

@@ -142,7 +142,15 @@ impl Target for Fake {
 }
 
 fn options(only: &[Phase]) -> Options {
-    Options { seed: 1, scale: 1.0, fill: 1.0, quick: true, budget_s: None, only: only.to_vec() }
+    Options {
+        seed: 1,
+        scale: 1.0,
+        fill: 1.0,
+        quick: true,
+        budget_s: None,
+        only: only.to_vec(),
+        shown_over_budget: false,
+    }
 }
 
 fn fake(fails_at: Option<usize>) -> (Fake, Log) {

@@ -104,6 +104,7 @@ pub fn reviewed(card: &Profile, host: &Host, rng: &mut Rng) -> ReviewResult {
         fill: 1.0,
         quick: true,
         budget_s: None,
+        shown_over_budget: false,
         only: vec![Phase::Fill, Phase::Threads, Phase::Mix, Phase::Blocks],
     };
     let plan = review::plan(&Subject::of(&target), &options).expect("a valid plan");

@@ -31,7 +31,15 @@ fn hidden(fold: Option<u64>) -> Profile {
 fn reviewed(card: &Profile) -> ReviewResult {
     let target = ModelTarget::new(card, &Host::builtin("default").unwrap(), SCALE, 1).unwrap();
     let only = vec![Phase::Burst, Phase::Threads];
-    let options = review::Options { seed: 1, scale: SCALE, fill: 1.0, quick: true, budget_s: None, only };
+    let options = review::Options {
+        seed: 1,
+        scale: SCALE,
+        fill: 1.0,
+        quick: true,
+        budget_s: None,
+        only,
+        shown_over_budget: false,
+    };
     let plan = review::plan(&Subject::of(&target), &options).unwrap();
     let mut result = review::review(Box::new(target), &plan, review::Start::default(), &Silent, &|_| {}).result;
     // Enough for what the base lacks.
