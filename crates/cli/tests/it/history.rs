@@ -5,6 +5,7 @@ use crate::common::run_in;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
+use std::sync::OnceLock;
 use tempfile::TempDir;
 
 /// A review of a drive: its serial number, when, and how its random writes are scaled.
@@ -29,14 +30,20 @@ fn save(dir: &Path, name: &str, template: &Value, serial: &str, started: &str, f
     fs::write(dir.join(format!("{name}.json")), review.to_string()).unwrap();
 }
 
+/// A review of a model, made once.
+fn template() -> &'static Value {
+    static MADE: OnceLock<Value> = OnceLock::new();
+    MADE.get_or_init(|| {
+        let dir = tempfile::tempdir().unwrap();
+        let words = ["review", "tachion-400", "--quick", "--scale", "1/256", "--only", "threads", "--json"];
+        serde_json::from_str(&success(&run_in(dir.path(), &words))).unwrap()
+    })
+}
+
 /// A folder of three reviews of one drive, out of order by name, and of two of another one.
 fn folder() -> (TempDir, Value) {
     let dir = tempfile::tempdir().unwrap();
-    let words =
-        ["review", "tachion-400", "--quick", "--scale", "1/256", "--only", "threads", "--json", "--out", "model"];
-    let text = success(&run_in(dir.path(), &words));
-    let template: Value = serde_json::from_str(&text).unwrap();
-    fs::remove_file(dir.path().join("model.json")).unwrap();
+    let template = template().clone();
     fs::create_dir(dir.path().join("reviews")).unwrap();
     let at = dir.path().join("reviews");
     save(&at, "b", &template, "S1", "2026-05-03T10:00:00Z", 1.0);
