@@ -21,6 +21,8 @@ BUILD := $(or $(CARGO_TARGET_DIR),target)
 # For work; and what is installed and measured, which takes four times as long to build.
 FLASHRIG := $(BUILD)/release/flashrig
 DIST := $(BUILD)/dist/flashrig
+# Where packages are made.
+RELEASE := $(BUILD)/release-files
 TEST_LOG := $(BUILD)/test.log
 PROOF_LOG := $(BUILD)/proof.log
 
@@ -67,6 +69,8 @@ help:
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md shows'
+	@echo 'make deb                 a Debian package in $(RELEASE)'
+	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
 	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
 
 .PHONY: review
@@ -335,3 +339,20 @@ install: dist
 	$(DIST) completions bash > $(DESTDIR)$(PREFIX)/share/bash-completion/completions/flashrig
 	$(DIST) completions zsh > $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_flashrig
 	$(DIST) completions fish > $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/flashrig.fish
+
+# The command, man pages, completions, cards and the unit that serves a card from boot on.
+.PHONY: deb
+deb: dist
+	@$(call need,dpkg-shlibdeps,dpkg-dev)
+	@$(call need,python3,python3)
+	@mkdir -p $(RELEASE)
+	packaging/sbom.py $$(rustc -vV | sed -n 's/^host: //p') $$(git rev-parse HEAD 2>/dev/null) > $(BUILD)/deb.cdx.json
+	packaging/build-deb.sh $(DIST) $(BUILD)/deb.cdx.json $(RELEASE)
+
+# Takes some minutes and a mirror of Debian.
+.PHONY: deb-check
+deb-check: deb
+	@$(call need,lintian,lintian)
+	@PATH="$$PATH:/usr/sbin"; $(call need,debootstrap,debootstrap)
+	@$(call need,systemd-nspawn,systemd-container)
+	PATH="$$PATH:/usr/sbin" packaging/check-deb.sh $$(ls -t $(RELEASE)/flashrig_*.deb | sed -n 1p)
