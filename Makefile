@@ -6,6 +6,9 @@ SHELL := /bin/bash
 
 # The card of `make review`.
 CARD ?= tachion-400
+# Seconds for which `make blackbox` begins lives, and `make proof` does.
+BLACKBOX_SECONDS ?= 600
+SHORT_BLACKBOX_SECONDS ?= 120
 # How long `make soak` lets cards live.
 SOAK ?= 30m
 # Lives of `make proof`, within the redundancy and beyond.
@@ -65,6 +68,7 @@ help:
 	@echo 'make bench-instructions  instructions for each simulated request (callgrind)'
 	@echo 'make lives               thousands of simulated lives of cards, with every fault'
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
+	@echo 'make blackbox            cards broken from outside: kills, a lossy file system, damage'
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -91,7 +95,7 @@ dist:
 test: tools format lint unit
 
 .PHONY: proof
-proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts fuzz-short summary
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts blackbox-short fuzz-short summary
 
 .PHONY: tools
 tools:
@@ -156,6 +160,16 @@ guest-cuts: release
 	@test -x /bin/busybox || { $(call need,busybox,busybox-static) }
 	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
 	benches/guest-power-cuts.py --flashrig $(FLASHRIG) --cuts 2
+
+# Exit code 1 when a card lies, or breaks within what parity stands for: blackbox/run.py. Needs root and /dev/fuse.
+.PHONY: blackbox
+blackbox: release
+	@$(call need,python3,python3)
+	blackbox/run.py --flashrig $(FLASHRIG) --seconds $(BLACKBOX_SECONDS)
+
+.PHONY: blackbox-short
+blackbox-short:
+	@$(MAKE) --no-print-directory blackbox BLACKBOX_SECONDS=$(SHORT_BLACKBOX_SECONDS)
 
 # Exit code 1 when the model misses a bound.
 .PHONY: validate
