@@ -402,10 +402,17 @@ impl Files {
     pub(crate) fn end_die(&mut self, slot: u32, die: u32, result: Result<(), MediaError>, buffer: Buffer) {
         let state = &mut self.slots[slot as usize].dies[die as usize];
         let Die::Busy(operation) = std::mem::take(state) else { panic!("die {die} of slot {slot} has nothing to end") };
+        let failed = match operation {
+            Operation::Program { at, .. } if result.is_err() => Some(at.block),
+            _ => None,
+        };
         let keeps = matches!(operation, Operation::Read(_)) && result.is_ok();
         let (kept, given) = if keeps { (buffer, Buffer::none()) } else { (Buffer::none(), buffer) };
         *state = Die::Ended(operation, result.map(|()| kept));
         self.pool.give(given);
+        if let Some(block) = failed {
+            self.forget_block(block);
+        }
         self.ended.push(Ended::Die { module: slot, die });
     }
 

@@ -19,7 +19,7 @@
 //!     +-------------------------------+---------------+---------------+
 //!  40 | die                           | part          | parts         |
 //!     +-------------------------------+---------------+---------------+
-//!  48 | crc32c of all payloads        | 0                             |
+//!  48 | crc32c of all payloads        | units of the block until now  |
 //!     +-------------------------------+-------------------------------+
 //!  56 | 0                                                             |
 //!     +---------------------------------------------------------------+
@@ -55,7 +55,8 @@ struct Raw {
     part: U16,
     parts: U16,
     payload_crc: U32,
-    reserved: [u8; 12],
+    count: U32,
+    reserved: [u8; 8],
     spares: [[u8; SPARE_BYTES]; SPARES],
 }
 
@@ -90,6 +91,8 @@ pub(crate) struct Stamp {
     pub epoch: u64,
     /// The number of the program, which tells whether the program was synced.
     pub program: u64,
+    /// Units of the block that were programmed, with this one; 0: not known.
+    pub count: u32,
 }
 
 /// Writes a unit as it lies in the file.
@@ -121,7 +124,8 @@ pub(crate) fn encode(shape: &Shape, at: UnitAt, stamp: Stamp, unit: &Unit, out: 
             part: (part as u16).into(),
             parts: (parts(shape) as u16).into(),
             payload_crc: payload_crc.into(),
-            reserved: [0; 12],
+            count: stamp.count.into(),
+            reserved: [0; 8],
             spares: [[0; SPARE_BYTES]; SPARES],
         };
         for (spare, sector) in raw.spares.iter_mut().zip(part * SPARES..sectors) {
@@ -229,8 +233,19 @@ pub(crate) fn decode(
     }
 }
 
+/// The answer of a frame about its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// Nothing of the block's epoch, and nothing else that would be damage.
+    Nothing,
+    /// The states of all sectors. The unit was synced, and counts the units of its block; 0: it does not, or is damaged.
+    All { count: u32 },
+    /// Only the payloads tell, because the program is not known to have been synced.
+    TooLittle,
+}
+
 /// Decodes the spare areas of a unit from its frame, for a scan: the states are those of [`decode`], and the payloads are
-/// not looked at. `false`: only the payloads tell, because the program is not known to have been synced.
+/// not looked at.
 pub(crate) fn decode_frame(
     shape: &Shape,
     at: UnitAt,
@@ -238,7 +253,7 @@ pub(crate) fn decode_frame(
     was_synced: impl FnOnce(u64) -> bool,
     frame: &[u8],
     unit: &mut Unit,
-) -> bool {
+) -> Told {
     let all = |unit: &mut Unit, state| (0..unit.sectors()).for_each(|sector| unit.set_state(sector, state));
     let (mut program, mut is_damaged) = (None, !origin.block.is_known);
     for (number, bytes) in frame[..parts(shape) * SECTOR_BYTES].chunks_exact(SECTOR_BYTES).enumerate() {
@@ -246,20 +261,29 @@ pub(crate) fn decode_frame(
             Part::Blank | Part::Stale => {}
             Part::Damaged => is_damaged = true,
             Part::Present(raw) => {
-                let found = (raw.program.get(), raw.payload_crc.get());
+                let found = (raw.program.get(), raw.payload_crc.get(), raw.count.get());
                 if *program.get_or_insert(found) != found {
                     all(unit, SectorState::Uncorrectable);
-                    return true;
+                    return Told::All { count: 0 };
                 }
             }
         }
     }
     match program {
-        None => all(unit, if is_damaged { SectorState::Uncorrectable } else { SectorState::Erased }),
-        Some((program, _)) if !was_synced(program) => return false,
-        Some(_) => decode_spares(shape, at, origin, frame, unit),
+        None if is_damaged => {
+            all(unit, SectorState::Uncorrectable);
+            Told::All { count: 0 }
+        }
+        None => {
+            all(unit, SectorState::Erased);
+            Told::Nothing
+        }
+        Some((program, ..)) if !was_synced(program) => Told::TooLittle,
+        Some((_, _, count)) => {
+            decode_spares(shape, at, origin, frame, unit);
+            Told::All { count }
+        }
     }
-    true
 }
 
 /// Decodes the spare areas of a unit from its frame alone. A sector whose part of the frame is of the block's present

@@ -5,8 +5,10 @@
 use crate::buffer::Buffer;
 use std::collections::VecDeque;
 
-/// Frames of a module that are in flight, or wait to be asked for.
-const FRAMES: u64 = 64;
+/// Frames of a module that are in flight, or wait to be asked for: so many at first, as a row of a band has, and twice as
+/// many each time, up to the most.
+const FIRST_FRAMES: u64 = 8;
+const MOST_FRAMES: u64 = 64;
 /// Asks that skip at most so many units still count as being in order.
 const MAX_SKIPPED: u64 = 16;
 
@@ -39,6 +41,8 @@ pub(crate) struct Frames {
     numbers: u64,
     /// The unit that is asked for next if units are asked for in order.
     expected: Option<u64>,
+    /// Frames that are read ahead as long as that goes on.
+    ahead: u64,
 }
 
 impl Frames {
@@ -53,10 +57,16 @@ impl Frames {
             self.frames.clear();
         }
         let next = self.frames.back().map_or(unit, |frame| frame.unit + 1);
+        if !is_in_order {
+            self.ahead = FIRST_FRAMES / 2;
+        }
         let end = match is_in_order {
             // Half of them are left: a new half goes in one batch.
-            true if next - unit > FRAMES / 2 => next,
-            true => (unit + FRAMES).min(units),
+            true if next - unit > self.ahead / 2 => next,
+            true => {
+                self.ahead = (self.ahead * 2).min(MOST_FRAMES);
+                (unit + self.ahead).min(units)
+            }
             false => next.max(unit + 1),
         };
         let mut wanted = Vec::new();
@@ -112,14 +122,25 @@ mod tests {
         assert!(frames.arrived(0, Buffer::new(512).unwrap(), true).is_none());
         assert!(matches!(frames.take(), Some(Some(_))));
         let batch = frames.asked(41, 1000);
-        assert_eq!((batch.len() as u64, batch[0].unit), (FRAMES, 41));
-        assert!(frames.arrived(5, Buffer::none(), false).is_some(), "one that failed is handed back");
-        assert!(frames.asked(45, 1000).is_empty(), "most are left, and those between are not needed");
+        assert_eq!((batch.len() as u64, batch[0].unit), (FIRST_FRAMES, 41));
+        assert!(frames.arrived(3, Buffer::none(), false).is_some(), "one that failed is handed back");
+        assert!(frames.asked(43, 1000).is_empty(), "most are left, and that between is not needed");
         assert!(matches!(frames.take(), Some(None)), "it failed");
-        assert!(frames.asked(60, 1000).is_empty());
-        assert_eq!(frames.asked(73, 1000)[0].unit, 41 + FRAMES, "half are left");
-        assert_eq!(frames.asked(7, 1000), [Wanted { number: 97, unit: 7 }], "elsewhere");
-        assert!(frames.arrived(90, Buffer::new(512).unwrap(), true).is_some(), "nobody waits for it any more");
+        let next = frames.asked(45, 1000);
+        assert_eq!(
+            (next[0].unit, next.len() as u64),
+            (41 + FIRST_FRAMES, 12),
+            "half are left: twice as many from here"
+        );
+        let mut most = 0;
+        for unit in 46..300 {
+            most = most.max(frames.asked(unit, 1000).last().map_or(0, |wanted| wanted.unit + 1 - unit));
+        }
+        assert_eq!(most, MOST_FRAMES);
+        let elsewhere = frames.asked(7, 1000);
+        assert_eq!((elsewhere.len(), elsewhere[0].unit), (1, 7));
+        let before = elsewhere[0].number - 1;
+        assert!(frames.arrived(before, Buffer::new(512).unwrap(), true).is_some(), "nobody waits for it any more");
     }
 
     #[test]

@@ -31,6 +31,7 @@ mod layout;
 mod locked;
 mod log;
 mod look;
+mod marks;
 mod medium;
 mod module;
 mod open;

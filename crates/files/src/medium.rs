@@ -79,10 +79,14 @@ impl Files {
             // This place of the disk can't be read.
             (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
         } else {
-            let block = &module.table[superblock.layout.block(at.block) as usize];
-            let origin = Origin { file: superblock.file, block };
+            let number = superblock.layout.block(at.block);
+            let origin = Origin { file: superblock.file, block: &module.table[number as usize] };
             let was_synced = |program| superblock.was_synced(program);
             frame::decode(&self.shape, at, wanted, origin, was_synced, bytes, unit);
+            let is_erased = (0..unit.sectors()).all(|sector| unit.state(sector) == SectorState::Erased);
+            if is_erased && module.marks.has_fallen(number, at.row) {
+                (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
+            }
         }
         Ok(ReadReport::default())
     }
@@ -158,9 +162,19 @@ impl Files {
         module.frames.forget();
         module.last_program += 1;
         let number = module.last_program;
-        let stamp = Stamp { file: module.superblock.file, epoch: block.epoch, program: number };
+        let (file, epoch) = (module.superblock.file, block.epoch);
+        let count = module.marks.begins(layout.block(at.block), epoch, at.row, number);
+        let stamp = Stamp { file, epoch, program: number, count };
         frame::encode(&shape, at, stamp, unit, buffer.bytes_mut());
         Ok((layout.unit_offset(layout.unit(at)), buffer, number))
+    }
+
+    /// A program of the block has failed: nothing is known of what it holds.
+    pub(crate) fn forget_block(&mut self, at: BlockAt) {
+        if let Ok(module) = self.module_mut(at.module) {
+            let block = module.superblock.layout.block(at);
+            module.marks.forget(block);
+        }
     }
 
     fn prepare_erase(&mut self, at: BlockAt, waiter: Waiter) -> Result<Change, MediaError> {
@@ -169,7 +183,9 @@ impl Files {
         if module.table[block as usize].is_bad {
             return Err(MediaError::Failed);
         }
-        Ok(Change { block, kind: Kind::Erased, epoch: module.next_epoch(block), waiter })
+        let epoch = module.next_epoch(block);
+        self.module_mut(at.module)?.marks.forget(block);
+        Ok(Change { block, kind: Kind::Erased, epoch, waiter })
     }
 
     fn change_now(&mut self, slot: u32, change: Change) -> Result<(), MediaError> {
@@ -239,6 +255,22 @@ impl Media for Files {
         self.reads.take()
     }
 
+    fn take_fallen(&mut self) -> bool {
+        let modules = self.slots.iter_mut().filter_map(|slot| slot.module.as_mut());
+        // All of them are asked.
+        modules.map(|module| module.marks.take_new()).filter(|is_new| *is_new).count() > 0
+    }
+
+    fn has_fallen(&self, at: UnitAt) -> bool {
+        let module = self.module(at.block.module);
+        module.is_ok_and(|module| module.marks.has_fallen(module.superblock.layout.block(at.block), at.row))
+    }
+
+    /// A unit that is not whole and was not synced reads as erased.
+    fn tears_read_as_erased(&self) -> bool {
+        true
+    }
+
     /// A frame names its place, so a unit that lies in another place is damage there.
     fn shows_strays(&self) -> bool {
         false
@@ -254,6 +286,9 @@ impl Media for Files {
         let handle = self.module(at.block.module)?.handle;
         let (written, _, buffer) = self.call(handle, IoKind::Write { durable: false }, offset, buffer);
         self.pool.give(buffer);
+        if written.is_err() {
+            self.forget_block(at.block);
+        }
         written
     }
 

@@ -6,6 +6,7 @@ use crate::discard::Discards;
 use crate::disks::Handle;
 use crate::erase::Pages;
 use crate::frames::Frames;
+use crate::marks::Marks;
 use crate::sizes::SESSION_BITS;
 use crate::superblock::Superblock;
 use crate::table::Entry;
@@ -24,6 +25,7 @@ pub(crate) struct Module {
     pub pages: Pages,
     pub ahead: Ahead,
     pub frames: Frames,
+    pub marks: Marks,
     pub syncs: Syncs,
     /// Discards of erased bands; `None`: the disk has no use for them.
     pub discards: Option<Discards>,

@@ -8,6 +8,7 @@ use crate::files::{Files, Note, Options};
 use crate::layout::{COPIES, Layout, MAX_SHARDS, best_log_bytes};
 use crate::locked::LockedFiles;
 use crate::look::ReadOnlyDisks;
+use crate::marks::Marks;
 use crate::module::{Die, Module, Slot, Sync, Syncs};
 use crate::record;
 use crate::ring::Ring;
@@ -372,11 +373,12 @@ impl Files {
             return Err(no_module(path, NoModuleReason::TooManySessions));
         }
         let (table, anew) = self.read_table(handle, &superblock);
-        let synced = (0..COPIES).map(|copy| {
+        let records = [0, 1].map(|copy| {
             let page = self.read_pages(handle, layout.record(copy), 1);
-            record::decode(superblock.file, &page)
+            let synced = record::decode(superblock.file, &page);
+            (synced, if synced > 0 { record::decode_marks(&page) } else { Vec::new() })
         });
-        let synced = synced.max().unwrap_or(0);
+        let (synced, marks) = records.into_iter().max_by_key(|(synced, _)| *synced).unwrap_or_default();
         superblock.begin_session(synced);
         superblock.writes += 1;
         if !self.read_only {
@@ -402,6 +404,7 @@ impl Files {
             pages: Pages::default(),
             ahead: Default::default(),
             frames: Default::default(),
+            marks: Marks::of(marks),
             syncs,
             discards: (self.discards && opened.can_discard).then(Default::default),
             last_program,

@@ -5,7 +5,7 @@
 
 use crate::disks::IoKind;
 use crate::files::{Files, Purpose};
-use crate::frame::{self, Origin};
+use crate::frame::{self, Origin, Told};
 use crate::frames::Wanted;
 use crate::layout::Layout;
 use media::{MediaError, SectorState, Unit, UnitAt};
@@ -18,6 +18,21 @@ pub(crate) fn frame_bytes(layout: &Layout) -> Range<u64> {
 }
 
 impl Files {
+    /// Compares what a frame tells with what is known of its block. A unit that is not there and was once can't be read.
+    fn mark(&mut self, at: UnitAt, told: Told, unit: &mut Unit) -> Result<(), MediaError> {
+        let module = self.module_mut(at.block.module)?;
+        let block = module.superblock.layout.block(at.block);
+        let epoch = module.table[block as usize].epoch;
+        match told {
+            Told::Nothing if module.marks.reads_nothing(block, epoch, at.row) => {
+                (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
+            }
+            Told::All { count } => module.marks.reads(block, at.row, count),
+            Told::Nothing | Told::TooLittle => {}
+        }
+        Ok(())
+    }
+
     /// The spare areas of a unit, from its frame. `false`: the frame alone does not tell, or can't be read.
     pub(crate) fn read_frame(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
         let slot = at.block.module;
@@ -45,8 +60,9 @@ impl Files {
         let origin = Origin { file: superblock.file, block: &module.table[layout.block(at.block) as usize] };
         let skipped = (frame::frame_bytes(&self.shape).start - bytes.start) as usize;
         let was_synced = |program| superblock.was_synced(program);
-        let tells = frame::decode_frame(&self.shape, at, origin, was_synced, &buffer.bytes()[skipped..], unit);
+        let told = frame::decode_frame(&self.shape, at, origin, was_synced, &buffer.bytes()[skipped..], unit);
         self.pool.give(buffer);
-        Ok(tells)
+        self.mark(at, told, unit)?;
+        Ok(told != Told::TooLittle)
     }
 }

@@ -20,12 +20,13 @@ impl Files {
 
     /// Records, for the next start, a sync that has ended and covered programs up to `upto`.
     pub(crate) fn note_sync(&mut self, slot: u32, upto: u64, result: Result<(), MediaError>) {
-        let Ok(Module { syncs, superblock, .. }) = self.module_mut(slot) else { return };
+        let Ok(Module { syncs, superblock, marks, .. }) = self.module_mut(slot) else { return };
         syncs.is_spoilt |= result.is_err();
         if syncs.is_spoilt {
             return;
         }
         syncs.synced = syncs.synced.max(upto);
+        marks.synced(upto);
         if syncs.is_recording || syncs.synced == syncs.recorded {
             return;
         }
@@ -33,8 +34,9 @@ impl Files {
         syncs.recorded = syncs.synced;
         let (synced, offset, file) = (syncs.synced, superblock.layout.record(syncs.next_copy), superblock.file);
         syncs.next_copy = 1 - syncs.next_copy;
+        let marks = marks.list();
         let mut buffer = self.pool.take(PAGE_BYTES as usize);
-        record::encode(file, synced, buffer.bytes_mut());
+        record::encode(file, synced, &marks, buffer.bytes_mut());
         self.begin(slot, Purpose::Record, IoKind::Write { durable: false }, offset, buffer);
     }
 
@@ -60,14 +62,14 @@ impl Drop for Files {
             while self.module(slot).is_ok_and(|module| module.syncs.is_recording) {
                 self.turn();
             }
-            let Ok(Module { syncs, superblock, handle, .. }) = self.module(slot) else { continue };
+            let Ok(Module { syncs, superblock, handle, marks, .. }) = self.module(slot) else { continue };
             if syncs.recorded == superblock.base() {
                 continue;
             }
             let (handle, offset) = (*handle, superblock.layout.record(syncs.next_copy));
-            let (file, recorded) = (superblock.file, syncs.recorded);
+            let (file, recorded, marks) = (superblock.file, syncs.recorded, marks.list());
             let mut buffer = self.pool.take(PAGE_BYTES as usize);
-            record::encode(file, recorded, buffer.bytes_mut());
+            record::encode(file, recorded, &marks, buffer.bytes_mut());
             let _ = self.call(handle, IoKind::Write { durable: false }, offset, buffer);
             let _ = self.call(handle, IoKind::Sync, 0, Buffer::none());
         }

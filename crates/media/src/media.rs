@@ -119,6 +119,22 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
         ReadCount::default()
     }
 
+    /// Whether units were found, since this was last asked, that were durable and are not there any more. From now on they
+    /// can't be read, where before they seemed never to have been programmed.
+    fn take_fallen(&mut self) -> bool {
+        false
+    }
+
+    /// Whether a unit was found to be one of those.
+    fn has_fallen(&self, _at: UnitAt) -> bool {
+        false
+    }
+
+    /// Whether a program that a cut ended is read as if it had never begun: what can't be read then was durable once.
+    fn tears_read_as_erased(&self) -> bool {
+        false
+    }
+
     /// Whether a program that went astray is recognised where it landed.
     fn shows_strays(&self) -> bool {
         true

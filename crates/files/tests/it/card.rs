@@ -16,7 +16,7 @@ const CARD: CardId = CardId(*b"a card for tests");
 const PAYLOAD: usize = 4096;
 pub const SECTORS: u64 = 60;
 
-fn config() -> CardConfig {
+pub fn config() -> CardConfig {
     let mut config = with_contents(false);
     let persistence = config.ftl.persistence.as_mut().unwrap();
     persistence.payload_bytes = PAYLOAD as u32;
@@ -51,6 +51,13 @@ impl Host {
         let medium = Medium::Outside(Box::new(files));
         let card = StorageCard::format(&config(), medium, CARD, 8, 1).unwrap();
         Host { sim, card, now: Time::ZERO, settled: Time::ZERO, done: Vec::new(), rng: Rng::stream(1, "steps") }
+    }
+
+    /// A host of a card that was opened.
+    pub fn around(sim: Sim, mut card: StorageCard, seed: u64) -> Host {
+        let (now, rng) = (Time::ZERO, Rng::stream(seed, "steps"));
+        card.start_up(now, &mut Vec::new());
+        Host { sim, card, now, settled: now, done: Vec::new(), rng }
     }
 
     fn is_cut(&self) -> bool {
@@ -142,10 +149,8 @@ impl Host {
         // Each spare area is read once, and once more where only payloads tell.
         let reads = report.start_reads.spares.requests;
         assert!(reads <= 2 * units(&shape(&config())), "seed {seed}: {reads} reads of spare areas");
-        let mut done = Vec::new();
-        card.start_up(now, &mut done);
-        done.clear();
-        let mut host = Host { sim, card, now, settled, done, rng };
+        card.start_up(now, &mut Vec::new());
+        let mut host = Host { sim, card, now, settled, done: Vec::new(), rng };
         while !host.card.is_ready() {
             host.step();
         }

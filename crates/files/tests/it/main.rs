@@ -4,6 +4,7 @@ mod card;
 mod common;
 mod damage;
 mod docs;
+mod fallen;
 mod look;
 mod lying;
 mod power;

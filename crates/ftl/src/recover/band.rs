@@ -98,6 +98,7 @@ impl BandScan {
             };
             match identity {
                 Identity::Free => return Ok(Scanned::Free),
+                Identity::Unknown if reader.has_fallen(band) => return Err(ScanError::MissingBand { band: band.0 }),
                 Identity::Unknown => {
                     self.written.fill(reader.card.layout.rows);
                     return Ok(Scanned::Dirty);
@@ -189,6 +190,13 @@ impl BandScan {
         }
         if let Err(later) = self.read_all(reader, newest, band)? {
             return Ok(Err(later));
+        }
+        if reader.media.take_fallen() {
+            // Units that were durable and have gone do not read as erased any more.
+            self.forget();
+            if let Err(later) = self.read_all(reader, newest, band)? {
+                return Ok(Err(later));
+            }
         }
         found.is_complete = self.is_complete(reader);
         let doubts = self.resolve(reader, band, opening)?;

@@ -84,6 +84,11 @@
 //!   lost and nothing else in it is current, or if nothing in it can be read at all. If all other blocks of such a band
 //!   read as erased, a block that is marked bad tells nothing: it may hold what an erase has left.
 //! - The newest record of the log, both copies of which are lost, looks like a write that a cut ended.
+//! - A whole card that was restored from an older copy looks like that card.
+//!
+//! Files tell more: a program that was cut reads as erased there, so a unit that can't be read was durable once, and a unit
+//! that was synced and is not there any more can't be read ([`Media::take_fallen`](media::Media::take_fallen)). So the first
+//! of these losses is recognised in files, and so is a place that fell back in time in all modules.
 //!
 //! # The write-ahead log
 //!

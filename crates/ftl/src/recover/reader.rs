@@ -103,6 +103,12 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
         (0..self.unit.sectors()).all(|sector| self.unit.state(sector) == SectorState::Erased)
     }
 
+    /// Something of the band's first row was durable, and is not there any more.
+    pub fn has_fallen(&self, band: BandId) -> bool {
+        let first = |die| self.card.unit_at(UnitAddress { band, die, row: 0 });
+        (0..self.card.layout.dies).filter_map(first).any(|at| self.media.has_fallen(at))
+    }
+
     /// The block was marked bad.
     pub fn is_bad(&self, at: UnitAddress) -> bool {
         self.card.unit_at(at).is_some_and(|at| self.media.is_bad(at.block))

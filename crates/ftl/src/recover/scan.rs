@@ -212,6 +212,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
     fn drop_torn(&mut self, doubts: &[BandDoubts], shape: &Shape) -> (Vec<(usize, usize)>, Vec<Copy>) {
         let card = self.reader.card;
         let (layout, dies) = (card.layout, card.layout.dies);
+        let tears_read_as_erased = self.reader.media.tears_read_as_erased();
         let (mut left, mut lost) = (Vec::new(), Vec::new());
         for (index, of_band) in doubts.iter().enumerate() {
             let band = of_band.band;
@@ -226,6 +227,7 @@ impl<'a, M: Media + ?Sized> Scan<'a, M> {
                 known = rest;
                 let opening = self.bands[band.0 as usize].opening();
                 let is_torn = !card.power_loss_protection
+                    && !tears_read_as_erased
                     && !card.watermark.was_durable(&opening, doubt.stripe)
                     && doubt
                         .may_be_torn(band, layout, cell_rows, written, &of_band.ends_good, |die| settled[die as usize]);
