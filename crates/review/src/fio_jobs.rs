@@ -51,7 +51,7 @@ fn head(result: &ReviewResult, name: &str, title: &str) -> String {
 
 /// The writes that came before anything was measured full.
 fn preconditioning(result: &ReviewResult) -> Option<JobFile> {
-    let full = result.preconditioning.iter().filter(|state| state.overwritten_bytes > 0).next_back()?;
+    let full = result.preconditioning.iter().rfind(|state| state.overwritten_bytes > 0)?;
     let points = result.sweeps.iter().flat_map(|sweep| &sweep.points);
     let of_state = points.filter(|point| (point.fill - full.fill).abs() < 1e-9);
     let bytes = of_state.filter_map(|point| area_bytes(&point.load)).max()?;
