@@ -109,6 +109,7 @@ pub fn on(
         sweeps: Vec::new(),
         timeline: None,
         burst: None,
+        health: None,
         sync: done.report.commit.as_ref().map(|commit| commit.verdict.clone()),
         database: Some(done.report.clone()),
         comparisons: Vec::new(),

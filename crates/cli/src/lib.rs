@@ -15,6 +15,7 @@ mod database_card;
 mod database_cmd;
 mod database_model;
 mod drive_array;
+mod drive_watch;
 mod error;
 mod fit_cmd;
 mod fsck_cmd;

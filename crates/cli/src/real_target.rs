@@ -2,6 +2,7 @@
 
 use crate::args::ReviewArgs;
 use crate::cancel;
+use crate::drive_watch::DriveWatch;
 use crate::error::{DeviceFailure, Failure, ReviewFailure, StreamFailure};
 use crate::output::print_error;
 use crate::progress::Watch;
@@ -46,7 +47,7 @@ pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure>
     }
     confirm(args, path, &identity, &confirmation)?;
     let drive = Drive::block_device(permit.into_file(), path, info, host, drive_options(args, &identity))?;
-    carry_out(args, Box::new(drive), prior, &title, &plan, &files)
+    carry_out(args, Box::new(drive), prior, &identity, (&title, &plan, &files))
 }
 
 /// Reviews what lies under a file.
@@ -98,7 +99,7 @@ pub fn file(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
         made = (!args.real.keep).then(|| Made(path.to_owned()));
         drive
     };
-    let done = carry_out(args, Box::new(drive), prior, &title, &plan, &files);
+    let done = carry_out(args, Box::new(drive), prior, &identity, (&title, &plan, &files));
     drop(made);
     done
 }
@@ -171,9 +172,8 @@ fn carry_out(
     args: &ReviewArgs,
     target: Box<dyn Target>,
     prior: Option<ReviewResult>,
-    title: &str,
-    plan: &Plan,
-    files: &Files,
+    identity: &Identity,
+    (title, plan, files): (&str, &Plan, &Files),
 ) -> Result<ExitCode, Failure> {
     let start = Start {
         started: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
@@ -185,9 +185,12 @@ fn carry_out(
     cancel::listen()?;
     // A save that fails on the way is tried again at the end, where it is an error.
     let save = |result: &ReviewResult| drop(files.write_json(result));
-    let done = {
+    let drive = DriveWatch::begin(identity);
+    let mut done = {
         let watch = Watch::new();
         review::review(target, plan, start, &watch, &save)
     };
+    done.result.health = drive.and_then(DriveWatch::end);
+    done.result.verdict.extend(done.result.health.iter().flat_map(review::judge_health));
     deliver(args, files, done)
 }

@@ -3,6 +3,7 @@
 //! smartctl knows the drives of all makers, behind all kinds of controllers. Its answer is untrusted text like any other:
 //! a figure that it does not give is absent.
 
+use results::DriveSmart;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::Read;
@@ -49,11 +50,20 @@ pub enum HealthError {
 /// Reads the health of a drive by its node in `/dev`. Asks the drive, which takes some milliseconds, or seconds at most if
 /// it does not answer; one that sleeps is not woken.
 pub fn drive_health(node: &Path) -> Result<DriveHealth, HealthError> {
+    health_of(&asked(node)?).ok_or(HealthError::None)
+}
+
+/// The same with all that a review wants to know.
+pub fn drive_smart(node: &Path) -> Result<DriveSmart, HealthError> {
+    smart_of(&asked(node)?).ok_or(HealthError::None)
+}
+
+/// The answer of smartctl; its exit status says how well the drive is, not whether there is one.
+fn asked(node: &Path) -> Result<Vec<u8>, HealthError> {
     let path = std::env::var("PATH").unwrap_or_default() + ":/usr/sbin:/sbin";
     let mut smartctl = Command::new("smartctl");
     smartctl.args(["--json=c", "--nocheck=standby", "--health", "--attributes"]).arg(node).env("PATH", path);
-    // Its exit status says how well the drive is, not whether there is an answer.
-    health_of(&said(smartctl, PATIENCE)?).ok_or(HealthError::None)
+    said(smartctl, PATIENCE)
 }
 
 /// The output of a command that ends within this time. One that does not is killed, which may take as long as the drive:
@@ -107,9 +117,46 @@ fn health_of(answer: &[u8]) -> Option<DriveHealth> {
     (health != DriveHealth::default()).then_some(health)
 }
 
+/// NVMe counts what hosts wrote in thousands of 512 bytes.
+const NVME_UNIT_BYTES: u64 = 512_000;
+
+/// All that a review wants to know, in an answer of smartctl.
+fn smart_of(answer: &[u8]) -> Option<DriveSmart> {
+    let health = health_of(answer)?;
+    let answer: Value = serde_json::from_slice(answer).ok()?;
+    let nvme = |key: &str| answer["nvme_smart_health_information_log"][key].as_u64();
+    Some(DriveSmart {
+        passed: health.passed,
+        temperature_c: health.temperature_c,
+        used_percent: health.used_percent,
+        spare_percent: health.spare_percent,
+        media_errors: health.media_errors,
+        power_on_hours: health.power_on_hours,
+        written_bytes: nvme("data_units_written").and_then(|units| units.checked_mul(NVME_UNIT_BYTES)),
+        warm_minutes: nvme("warning_temp_time"),
+        hot_minutes: nvme("critical_comp_time"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_review_hears_what_was_written_and_how_long_it_was_hot() {
+        let nvme = br#"{"smart_status": {"passed": true}, "temperature": {"current": 71},
+            "nvme_smart_health_information_log": {"available_spare": 99, "percentage_used": 7, "media_errors": 0,
+                "data_units_written": 2000, "warning_temp_time": 12, "critical_comp_time": 1}}"#;
+        let smart = smart_of(nvme).unwrap();
+        assert_eq!((smart.temperature_c, smart.used_percent, smart.spare_percent), (Some(71), Some(7), Some(99)));
+        assert_eq!(
+            (smart.written_bytes, smart.warm_minutes, smart.hot_minutes),
+            (Some(1_024_000_000), Some(12), Some(1))
+        );
+        let ata = br#"{"smart_status": {"passed": true}}"#;
+        assert_eq!(smart_of(ata), Some(DriveSmart { passed: Some(true), ..DriveSmart::default() }));
+        assert_eq!(smart_of(b"no drive"), None);
+    }
 
     #[test]
     fn figures_of_each_kind_of_drive_are_found() {

@@ -28,6 +28,7 @@ mod stable_name;
 mod stack;
 mod system;
 mod text;
+mod thermometer;
 
 #[cfg(test)]
 mod fake;
@@ -36,13 +37,14 @@ pub use confirmation::{Confirmation, ConfirmationKind};
 pub use device::Device;
 pub use error::IdentifyError;
 pub use file_system::FileSystem;
-pub use health::{DriveHealth, HealthError, drive_health};
+pub use health::{DriveHealth, HealthError, drive_health, drive_smart};
 pub use identity::Identity;
 pub use model::Model;
 pub use mounts::MountPoint;
 pub use queue::Queue;
 pub use safety::{HolderKind, Permit, Reason, Refusal};
 pub use system::{DeviceNumber, System};
+pub use thermometer::Thermometer;
 
 use std::path::{Path, PathBuf};
 

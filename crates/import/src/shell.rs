@@ -54,6 +54,7 @@ pub(crate) fn review(origin: Origin, sweeps: Vec<Sweep>) -> ReviewResult {
         sweeps,
         timeline: None,
         burst: None,
+        health: None,
         sync: None,
         database: None,
         comparisons: Vec::new(),

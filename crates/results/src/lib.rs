@@ -6,6 +6,7 @@ mod bend;
 mod burst;
 mod comparison;
 mod database;
+mod health;
 mod histogram;
 mod latency;
 mod lifetime;
@@ -24,6 +25,7 @@ pub use database::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,
     DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, WaitShare,
 };
+pub use health::{DriveSmart, HealthReport, Temperature};
 pub use histogram::Histogram;
 pub use latency::{LatencyRecorder, LatencySummary};
 pub use lifetime::{LifetimeCase, LifetimeModel, LifetimePoint, LifetimeResult, LifetimeSpread};

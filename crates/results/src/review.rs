@@ -4,7 +4,8 @@
 //! say is absent (`null` in JSON), never made up.
 
 use crate::{
-    BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, IoClass, SeriesRow, SteadyState, SyncVerdict,
+    BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, HealthReport, IoClass, SeriesRow, SteadyState,
+    SyncVerdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -43,6 +44,9 @@ pub struct ReviewResult {
     /// Sequential writes into an emptied device, and again after pauses.
     #[serde(default)]
     pub burst: Option<BurstReport>,
+    /// The drive's own account of its health, before and after; absent where it gives none.
+    #[serde(default)]
+    pub health: Option<HealthReport>,
     /// True if flushes are what they claim to be.
     pub sync: Option<SyncVerdict>,
     /// Figures of a real database, where one was run.

@@ -91,6 +91,7 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         sweeps: Vec::new(),
         timeline: None,
         burst: None,
+        health: None,
         sync: None,
         database: None,
         comparisons: Vec::new(),

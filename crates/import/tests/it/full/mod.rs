@@ -116,6 +116,7 @@ pub fn review() -> ReviewResult {
                 points: vec![point(1.0), point(2.0)],
             })
             .to_vec(),
+        health: None,
         burst: Some(BurstReport {
             title: "Bursts".into(),
             load: json!({ "kind": "bursts" }),

@@ -263,6 +263,7 @@ pub fn full(name: &str, speed: f64) -> ReviewResult {
         preconditioning: [0.1, 0.5, 1.0].map(|fill| precondition(fill, fill < 1.0 || speed >= 1.0)).to_vec(),
         sweeps,
         burst: Some(bursts(speed)),
+        health: None,
         timeline: Some(Timeline {
             title: "16 KiB random writes, 8 threads, 100 % in use, 200 s".into(),
             point: Point {
