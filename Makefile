@@ -72,7 +72,8 @@ help:
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
-	@echo 'make readme              renew the output that README.md shows'
+	@echo 'make readme              renew the output that README.md and docs show'
+	@echo 'make picture             renew the picture that README.md shows'
 	@echo 'make deb                 a Debian package in $(RELEASE)'
 	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
 	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
@@ -236,7 +237,18 @@ summary:
 			END { printf "make %s: %d passed, %d failed, %d skipped\n", what, passed, failed, skipped }' $$log; \
 	done
 
-# Writes what the commands print now into README.md.
+# The picture of README.md: the first screen of a real page. Keeps it small enough for a clone.
+PICTURE_OF ?= tachion-400
+.PHONY: picture
+picture: release
+	@$(call need,chromium,chromium)
+	@$(call need,cwebp,webp)
+	$(FLASHRIG) review $(PICTURE_OF) --out $(abspath $(BUILD))/picture
+	chromium --headless --no-sandbox --disable-gpu --hide-scrollbars --window-size=1280,800 --force-device-scale-factor=1 \
+		--virtual-time-budget=3000 --screenshot=$(abspath $(BUILD))/picture.png file://$(abspath $(BUILD))/picture.html
+	cwebp -quiet -q 82 $(BUILD)/picture.png -o docs/review.webp
+
+# Writes what the commands print now into README.md and the pages of examples.
 .PHONY: readme
 readme: release
 	RENEW_README=1 FLASHRIG=$(abspath $(FLASHRIG)) cargo test --package flashrig --test it readme::

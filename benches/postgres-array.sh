@@ -19,7 +19,7 @@ trap 'rm -rf card raw' EXIT
 "$flashrig" create card --card drive-array-16 --size "${size_mib}MiB" --shards "$shards" >/dev/null
 mkdir raw
 review() {
-    "$flashrig" review "$1" --database postgres --parts mix --sessions "$sessions" --point "$point" \
+    "$flashrig" review "$1" --database postgres --tables --parts mix --sessions "$sessions" --point "$point" \
         --db-size "${db_mib}m" --shared-buffers "$((db_mib / 8))m" --out "$1-$2" >/dev/null
 }
 for run in $(seq "$runs"); do

@@ -23,7 +23,7 @@ before=$(<$huge_pages)
 trap 'echo "$before" >$huge_pages' EXIT
 echo $((before + buffers_mib * 27 / 50 + 64)) >$huge_pages
 for card in iodrive-320-mlc sas-raid10-6; do
-    "$flashrig" review $card --database postgres --parts mix --sessions "$sessions" --point "$point" \
+    "$flashrig" review $card --database postgres --tables --parts mix --sessions "$sessions" --point "$point" \
         --size "$((db_mib * 2))m" --db-size "${db_mib}m" --shared-buffers "${buffers_mib}m" \
         --mix "SCANS=$scans,THINK_US=1500" --out $card
 done

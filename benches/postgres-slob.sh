@@ -18,7 +18,7 @@ chmod o+x . own-disk
 review() {
     local name=$1 target=$2
     shift 2
-    "$flashrig" review "$target" --database postgres --parts slob --sessions "$sessions" --point "$point" --slob "$slob" "$@" --out "$name"
+    "$flashrig" review "$target" --database postgres --tables --parts slob --sessions "$sessions" --point "$point" --slob "$slob" "$@" --out "$name"
 }
 review tachion-400 tachion-400 --size "$size"
 review violin-3205 violin-3205 --size "$size"

@@ -113,6 +113,7 @@ pub fn on(
         sync: done.report.commit.as_ref().map(|commit| commit.verdict.clone()),
         database: Some(done.report.clone()),
         comparisons: Vec::new(),
+        answer: review::database_answer(&done.report, &done.verdict),
         verdict: done.verdict.clone(),
         partial: done.ended.as_ref().map(ToString::to_string),
         wall_seconds: began.elapsed().as_secs_f64(),
@@ -125,7 +126,7 @@ fn deliver(args: &ReviewArgs, files: &Files, result: &ReviewResult, done: Review
     if args.json {
         print(&pretty(&serde_json::to_value(result).expect("results have text keys")))?;
     } else {
-        print(&view::review(result, written.is_ok().then_some(files)))?;
+        print(&view::review(result, written.is_ok().then_some(files), args.tables))?;
     }
     written?;
     match done.ended {

@@ -88,7 +88,7 @@ pub fn deliver(args: &ReviewArgs, files: &Files, review: Review) -> Result<ExitC
     if args.json {
         print(&pretty(&serde_json::to_value(&result).expect("results have text keys")))?;
     } else {
-        print(&view::review(&result, written.is_ok().then_some(files)))?;
+        print(&view::review(&result, written.is_ok().then_some(files), args.tables))?;
     }
     written?;
     if let Some(dir) = &args.export_fio {

@@ -58,6 +58,7 @@ pub(crate) fn review(origin: Origin, sweeps: Vec<Sweep>) -> ReviewResult {
         sync: None,
         database: None,
         comparisons: Vec::new(),
+        answer: None,
         verdict: Vec::new(),
         partial: None,
         wall_seconds: origin.seconds,

@@ -33,7 +33,7 @@ function makeChart(host, plot, view, size, off, moved) {
   };
   view.axes.forEach((axis, i) => {
     options.scales[`y${i}`] = { range: (_, min, max) => yRange(axis.scale, min, max) };
-    options.axes.push(yAxis(axis, i, k));
+    options.axes.push(yAxis(axis, i, k, plot.compact));
   });
   return new uPlot(options, data, host);
 }
@@ -44,8 +44,9 @@ function xAxis(plot, forward, k) {
     stroke: () => colour("--ink"),
     font: chartFont(k),
     labelFont: chartFont(k),
-    label: plot.x.label,
-    labelSize: 18 * k,
+    // The caption of a small chart has it.
+    label: plot.compact ? undefined : plot.x.label,
+    labelSize: plot.compact ? 0 : 18 * k,
     size: 28 * k,
     gap: 4 * k,
     grid: { stroke: () => colour("--grid"), width: k },
@@ -58,15 +59,15 @@ function xAxis(plot, forward, k) {
   };
 }
 
-function yAxis(axis, i, k) {
+function yAxis(axis, i, k, compact) {
   return {
     scale: `y${i}`,
     side: i ? 1 : 3,
     stroke: () => colour("--ink"),
     font: chartFont(k),
     labelFont: chartFont(k),
-    label: axis.label + axisUnit(axis.unit),
-    labelSize: 22 * k,
+    label: compact ? undefined : axis.label + axisUnit(axis.unit),
+    labelSize: compact ? 0 : 22 * k,
     labelGap: i ? 4 * k : 0,
     gap: 4 * k,
     // As wide as its longest number needs.

@@ -49,14 +49,31 @@ function legend(view, off, toggle) {
     return element;
   });
   const element = group("legend", "Series", ...buttons);
+  element.append(...markWords(view));
+  return element;
+}
+
+/** Series of a small chart, which is only looked at. */
+function fixedLegend(view) {
+  const element = document.createElement("div");
+  element.className = "legend fixed";
+  for (const series of view.series) {
+    const name = document.createElement("span");
+    name.append(swatch(series), series.name);
+    element.append(name);
+  }
+  element.append(...markWords(view));
+  return element;
+}
+
+function markWords(view) {
   const bits = view.series.reduce((all, series) => (series.marks ?? []).reduce((a, b) => a | b, all), 0);
-  for (const mark of MARKS.filter((mark) => bits & mark.bit)) {
+  return MARKS.filter((mark) => bits & mark.bit).map((mark) => {
     const words = document.createElement("span");
     words.className = "mark";
     words.textContent = `${mark.sign} ${mark.words}`;
-    element.append(words);
-  }
-  return element;
+    return words;
+  });
 }
 
 /** Keys over a focused chart. */

@@ -10,7 +10,7 @@ function threeDigits(value) {
   const exponent = Number(power);
   const sign = value < 0 ? "−" : "";
   if (exponent > 18 || exponent < -6) return sign + mantissa + "e" + exponent;
-  if (exponent > 2) return sign + grouped(Number(scientific));
+  if (exponent > 2) return sign + grouped(Math.abs(nudged(value)));
   return sign + Math.abs(nudged(value)).toFixed(2 - exponent);
 }
 
@@ -20,7 +20,7 @@ function nudged(value) {
 }
 
 function grouped(value) {
-  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, THIN);
+  return Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function trimmed(value, decimals) {
@@ -73,7 +73,7 @@ function show(unit, value) {
 /** On an axis: no digits that its neighbours don't need. */
 function showTick(unit, value) {
   const [number, name] = parts(unit, value);
-  const short = /^[\d\u202f]+\.\d*$/.test(number) ? number.replace(/\.?0+$/, "") : number;
+  const short = /^[\d,]+\.\d*$/.test(number) ? number.replace(/\.?0+$/, "") : number;
   // The axis is labelled with it where there is only one.
   return unit === "bytes_per_second" || unit === "iops" || !name ? short : short + THIN + name;
 }

@@ -26,7 +26,8 @@ class Figure {
     );
     this.legend = document.createElement("div");
     const drawing = element.querySelector(".drawing");
-    drawing.append(...(this.choice ? [this.choice.element] : []), this.box, this.legend, this.tools);
+    if (plot.compact) drawing.append(this.legend, this.box);
+    else drawing.append(...(this.choice ? [this.choice.element] : []), this.box, this.legend, this.tools);
     this.tip = makeTooltip();
     bindKeys(this.box, this);
     this.draw();
@@ -38,8 +39,10 @@ class Figure {
   }
 
   size() {
-    const width = printing ? PRINT_WIDTH : this.box.clientWidth;
-    return { width: Math.max(width, 200), height: width < 480 ? 260 : 320, k: printing ? 2 : 1 };
+    if (printing) return { width: PRINT_WIDTH, height: PRINT_HEIGHT, k: 2 };
+    const width = this.box.clientWidth;
+    const [small, large] = this.plot.compact ? [112, 230] : [260, 320];
+    return { width: Math.max(width, 200), height: width < 480 ? small : large, k: 1 };
   }
 
   /** Draws the view anew; the zoom is kept. */
@@ -53,7 +56,9 @@ class Figure {
     this.chart.over.addEventListener("dblclick", () => this.reset());
     bindTouch(this.chart.over, this);
     if (window) this.chart.setScale("x", { min: window.min, max: window.max });
-    const legendOf = legend(this.view, this.off, (name) => this.toggle(name));
+    const legendOf = this.plot.compact
+      ? fixedLegend(this.view)
+      : legend(this.view, this.off, (name) => this.toggle(name));
     this.legend.replaceWith(legendOf);
     this.legend = legendOf;
     const label = `${this.plot.title}, ${this.view.name}, against ${this.plot.x.label.toLowerCase()}.`;

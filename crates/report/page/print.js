@@ -1,24 +1,31 @@
-// On paper: light colours whatever the screen has, charts as wide as a page, tables open but for those of many pages.
+// On paper: light colours whatever the screen has, two charts beside each other, questions unfolded; a chart's table stays
+// on the screen.
 
-/** What A4 and Letter have between their margins, in CSS pixels. */
-const PRINT_WIDTH = 640;
+/** Half of what A4 and Letter have between their margins, in CSS pixels, and the height of a chart. */
+const PRINT_WIDTH = 310;
+const PRINT_HEIGHT = 116;
 let printing = false;
 
-function bindPrint(figures, theme) {
+function bindPrint(figures, theme, drawIn) {
   let opened = [];
   const begin = () => {
     if (printing) return;
     printing = true;
     applyTheme("light");
-    opened = [...document.querySelectorAll("details:not([open], .long)")];
-    opened.forEach((details) => (details.open = true));
-    figures.forEach((figure) => figure.draw());
+    const drawn = [...figures];
+    opened = questions().filter((fold) => !fold.open);
+    opened.forEach((fold) => {
+      fold.open = true;
+      drawIn(fold);
+    });
+    // Those that were in folds are drawn for paper from the start.
+    drawn.forEach((figure) => figure.draw());
   };
   const end = () => {
     if (!printing) return;
     printing = false;
     theme.restore();
-    opened.forEach((details) => (details.open = false));
+    opened.forEach((fold) => (fold.open = false));
     figures.forEach((figure) => figure.draw());
   };
   addEventListener("beforeprint", begin);

@@ -15,6 +15,7 @@ pub const UPLOT_LICENSE: &str = include_str!("../vendor/uplot/LICENSE");
 pub const CSS: &str = concat!(
     include_str!("../page/colours.css"),
     include_str!("../page/page.css"),
+    include_str!("../page/answer.css"),
     include_str!("../page/plot.css"),
     include_str!("../page/print.css"),
 );
@@ -31,6 +32,7 @@ pub const JS: &str = concat!(
     include_str!("../page/controls.js"),
     include_str!("../page/plot.js"),
     include_str!("../page/theme.js"),
+    include_str!("../page/fold.js"),
     include_str!("../page/print.js"),
     include_str!("../page/main.js"),
     "})();\n",

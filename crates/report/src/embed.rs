@@ -87,8 +87,8 @@ impl Detail {
     pub fn drawn(self, result: &ReviewResult) -> ReviewResult {
         let mut result = result.clone();
         if self == Detail::Few {
-            result.sweeps.truncate(12);
-            result.sweeps.iter_mut().for_each(|s| s.points.truncate(24));
+            result.sweeps.truncate(6);
+            result.sweeps.iter_mut().for_each(|s| s.points.truncate(12));
             result.preconditioning.truncate(4);
             result.comparisons.truncate(4);
             result.comparisons.iter_mut().for_each(|c| c.points.truncate(40));

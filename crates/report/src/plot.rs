@@ -35,6 +35,9 @@ pub struct Plot {
     pub first_view: usize,
     /// Label of the choice among views.
     pub choice: &'static str,
+    /// Small, without tools and without a table: another chart of the page has them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub compact: bool,
     /// The table below, where it is not simply one row for each x.
     #[serde(skip)]
     pub table: Option<Table>,
@@ -141,7 +144,17 @@ impl Plot {
     ) -> Option<Plot> {
         let views: Vec<View> = views.into_iter().filter(|v| !v.series.is_empty()).collect();
         let (id, title) = (id.into(), title.into());
-        (!views.is_empty()).then_some(Plot { id, title, x, xs, views, first_view: 0, choice: "Show", table: None })
+        (!views.is_empty()).then_some(Plot {
+            id,
+            title,
+            x,
+            xs,
+            views,
+            first_view: 0,
+            choice: "Show",
+            compact: false,
+            table: None,
+        })
     }
 
     /// Begins with the first view that `wanted` accepts.

@@ -2,6 +2,7 @@
 
 use crate::devices::positive;
 use crate::unit::Unit;
+use results::words::times;
 
 /// The direction in which a figure is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +57,19 @@ impl AdvantageRow {
             (None, _) => "–".into(),
             (Some(value), RowUnit::Known(unit)) => unit.show(value),
             (Some(value), RowUnit::Other(unit)) => format!("{} {unit}", crate::unit::three_digits(value)),
+        }
+    }
+
+    /// `1.4 times better`, `17 times worse`, `4 % better`; a dash where nothing can be said. A share of what is there, such
+    /// as −94 %, tells nobody that the other is seventeen times as fast.
+    pub fn show_times(&self, device: usize) -> String {
+        let Some(percent) = self.advantage(device) else { return "–".into() };
+        let ratio = percent / 100.0 + 1.0;
+        let (ratio, word) = if ratio < 1.0 { (1.0 / ratio, "worse") } else { (ratio, "better") };
+        match ratio {
+            r if r < 1.005 => "the same".into(),
+            r if r < 1.095 => format!("{:.0} % {word}", (r - 1.0) * 100.0),
+            r => format!("{} {word}", times(r)),
         }
     }
 

@@ -1,9 +1,10 @@
-//! Numbers for people: three significant digits, a unit, thin separators.
+//! Numbers for people: three significant digits, all digits before the point, a unit: as `results::words` writes them in
+//! the terminal and in sentences.
 //!
 //! `page/format.js` does the same for what is shown while somebody points at a chart; a browser test holds both against
 //! each other.
 
-use results::words::grouped_with;
+use results::words::grouped;
 use serde::Serialize;
 
 /// The unit of a number. The stored value is always in the base unit that the variant names.
@@ -30,23 +31,22 @@ pub enum Unit {
     Seconds,
 }
 
-/// Narrow no-break space: between groups of digits, and between a number and its unit.
+/// Narrow no-break space, between a number and its unit.
 pub const THIN: char = '\u{202f}';
 
-/// Three significant digits.
+/// Three significant digits, all digits before the point.
 pub fn three_digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".into() } else { "–".into() };
     }
     let scientific = format!("{:.2e}", nudged(value).abs());
-    let (mantissa, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
+    let (_, exponent) = scientific.split_once('e').expect("scientific notation has an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent is a number");
     let sign = if value < 0.0 { "−" } else { "" };
     if exponent > 2 {
-        let digits: u64 = mantissa.replace('.', "").parse().expect("a mantissa is digits");
         // Above 10^18 nobody reads digits.
         return match exponent {
-            ..=18 => format!("{sign}{}", grouped_with(digits * 10u64.pow(exponent as u32 - 2), THIN)),
+            ..=18 => format!("{sign}{}", grouped(nudged(value).abs().round() as u64)),
             _ => format!("{sign}{scientific}"),
         };
     }
@@ -91,9 +91,7 @@ impl Unit {
                 let decimals = if value < 100.0 { (-(100.0 - value).log10()).ceil().clamp(1.0, 6.0) } else { 1.0 };
                 (trimmed(value, decimals as usize), "%")
             }
-            Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => {
-                (grouped_with(value as u64, THIN), "")
-            }
+            Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => (grouped(value as u64), ""),
             Unit::Count | Unit::Ratio => (three_digits(value), ""),
             Unit::BlockBytes => match value {
                 ..1024.0 => (trimmed(value, 0), "B"),
@@ -158,8 +156,8 @@ mod tests {
     #[test]
     fn numbers_have_three_digits_and_a_unit() {
         let plain = |unit: Unit, value| unit.show(value).replace(THIN, " ");
-        assert_eq!(plain(Unit::BytesPerSecond, 1_234_567_890.0), "1 230 MB/s");
-        assert_eq!(plain(Unit::Iops, 123_456.0), "123 000 IOPS");
+        assert_eq!(plain(Unit::BytesPerSecond, 1_234_567_890.0), "1,235 MB/s");
+        assert_eq!(plain(Unit::Iops, 123_456.0), "123,456 IOPS");
         assert_eq!(plain(Unit::Nanoseconds, 251_400.0), "251 µs");
         assert_eq!(plain(Unit::Nanoseconds, 999_900.0), "1.00 ms");
         assert_eq!(plain(Unit::Nanoseconds, 90.0), "90 ns");
@@ -167,7 +165,7 @@ mod tests {
         assert_eq!(plain(Unit::Percent, 99.2749), "99.3 %");
         assert_eq!(plain(Unit::Percent, 99.999), "99.999 %");
         assert_eq!(plain(Unit::Percent, 33.333), "33.3 %");
-        assert_eq!(plain(Unit::Count, 1024.0), "1 024");
+        assert_eq!(plain(Unit::Count, 1024.0), "1,024");
         assert_eq!(plain(Unit::Ratio, 2.4), "2.40");
         assert_eq!(plain(Unit::BlockBytes, 16_384.0), "16 KiB");
         assert_eq!(plain(Unit::Ratio, 0.0), "0");
@@ -176,5 +174,13 @@ mod tests {
         assert_eq!(plain(Unit::Bytes, 999_499_999_999.0), "999 GB");
         assert_eq!(plain(Unit::Bytes, 999_500_000_000.0), "1.00 TB");
         assert_eq!(capacity(400_000_000_000).replace(THIN, " "), "400 GB");
+    }
+
+    #[test]
+    fn numbers_are_written_as_in_the_terminal() {
+        for value in [0.1, 0.123_45, 0.9996, 1.005, 9.996, 42.0, 99.96, 373.1, 999.4, 999.6, 1_034.4, 85_455.2, 1.25e9]
+        {
+            assert_eq!(three_digits(value), results::words::three_digits(value), "{value}");
+        }
     }
 }

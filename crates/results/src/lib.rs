@@ -2,6 +2,7 @@
 //!
 //! The result of a run as JSON. Keys of `read`, `write` and `sync` are fio's. Knows nothing of how it was obtained.
 
+mod answer;
 mod bend;
 mod burst;
 mod comparison;
@@ -18,6 +19,7 @@ mod trace;
 mod whatif;
 pub mod words;
 
+pub use answer::{Action, Answer, KeyFigure};
 pub use bend::bend;
 pub use burst::{Burst, BurstReport, BurstRow, Cliff, Pace};
 pub use comparison::{Comparison, ComparisonPoint, Published};

@@ -4,8 +4,8 @@
 //! say is absent (`null` in JSON), never made up.
 
 use crate::{
-    BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, HealthReport, IoClass, SeriesRow, SteadyState,
-    SyncVerdict,
+    Answer, BurstReport, Comparison, DatabaseReport, Fact, GeneratorLoad, HealthReport, IoClass, SeriesRow,
+    SteadyState, SyncVerdict,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -54,6 +54,9 @@ pub struct ReviewResult {
     pub database: Option<DatabaseReport>,
     /// Against what others measured on the device, where anybody published.
     pub comparisons: Vec<Comparison>,
+    /// The answer in a sentence, with what to do first; absent where nothing was measured that gives one.
+    #[serde(default)]
+    pub answer: Option<Answer>,
     /// The review in words, the most important first.
     pub verdict: Vec<Claim>,
     /// Reason why it isn't complete: `stopped by Ctrl-C`, or the error that ended it. Absent when it is.
@@ -338,7 +341,7 @@ pub enum Tone {
 /// A sentence of the verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
-    /// Topic of the claim: `steady`, `full`, `burst`, `stall`, `use`, `sync`, `host`, `price` …
+    /// Topic of the claim: `steady`, `full`, `burst`, `stall`, `sync`, `host`, `price` …
     pub topic: String,
     /// Tone of the claim.
     pub tone: Tone,

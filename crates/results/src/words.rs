@@ -35,6 +35,30 @@ pub fn three_digits(value: f64) -> String {
     format!("{value:.places$}")
 }
 
+/// An estimate: three significant digits, zeros for the others: `1.23`, `12,300`.
+pub fn about(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude < 999.5 || !magnitude.is_finite() {
+        return three_digits(value);
+    }
+    let unit = 10f64.powi(magnitude.log10().floor() as i32 - 2);
+    three_digits((value / unit).round() * unit)
+}
+
+/// Bytes a second, in 10^6 of them: `391 MB/s`.
+pub fn mb_s(bytes_s: f64) -> String {
+    format!("{} MB/s", three_digits(bytes_s / 1e6))
+}
+
+/// How many times one figure is the other: `1.9 times`, `12 times`.
+pub fn times(ratio: f64) -> String {
+    match ratio {
+        r if r < 9.95 => format!("{r:.1} times"),
+        r if r < 999.5 => format!("{r:.0} times"),
+        r => format!("{} times", about(r)),
+    }
+}
+
 fn grouped_rounded(value: f64) -> String {
     let sign = if value <= -0.5 { "-" } else { "" };
     format!("{sign}{}", grouped(value.abs().round() as u64))
@@ -96,6 +120,19 @@ mod tests {
         ] {
             assert_eq!(three_digits(value), text, "{value}");
         }
+    }
+
+    #[test]
+    fn an_estimate_has_three_digits_and_zeros() {
+        for (value, text) in
+            [(0.5, "0.500"), (999.4, "999"), (999.6, "1,000"), (12_345.0, "12,300"), (85_455.0, "85,500")]
+        {
+            assert_eq!(about(value), text);
+        }
+        for (ratio, text) in [(1.0, "1.0 times"), (9.94, "9.9 times"), (9.96, "10 times"), (1234.0, "1,230 times")] {
+            assert_eq!(times(ratio), text);
+        }
+        assert_eq!(mb_s(391.4e6), "391 MB/s");
     }
 
     #[test]

@@ -95,6 +95,7 @@ fn first_result(target: &dyn Target, plan: &Plan, start: Start) -> ReviewResult 
         sync: None,
         database: None,
         comparisons: Vec::new(),
+        answer: None,
         verdict: Vec::new(),
         partial: None,
         wall_seconds: 0.0,
@@ -474,4 +475,5 @@ fn finish(result: &mut ReviewResult, plan: &Plan) {
     debug_assert!(plan.points() > 0 || plan.groups.is_empty());
     result.sync = verdict::sync(result);
     result.verdict = verdict::claims(result);
+    result.answer = verdict::answer(result);
 }

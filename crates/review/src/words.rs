@@ -1,7 +1,6 @@
 //! Figures in sentences.
 
 use results::Axis;
-use results::words::three_digits;
 
 /// `16 threads`, `50 % in use`.
 pub(crate) fn axis_value(axis: Axis, x: f64) -> String {
@@ -15,8 +14,4 @@ pub(crate) fn axis_value(axis: Axis, x: f64) -> String {
         Axis::RatePercent => format!("{x:.0} % of the rate"),
         Axis::QueueDepth => format!("queue depth {x:.0}"),
     }
-}
-
-pub(crate) fn mb_s(bytes_s: f64) -> String {
-    format!("{} MB/s", three_digits(bytes_s / 1e6))
 }

@@ -43,8 +43,11 @@ pub struct ReviewArgs {
     /// Write job files of fio that repeat the measured points into this directory
     #[arg(long, value_name = "DIR", conflicts_with_all = ["plan", "database"], value_hint = ValueHint::DirPath)]
     pub export_fio: Option<PathBuf>,
-    /// Print the result as JSON in place of tables
+    /// Print all figures too, a table for each sweep; the page has them as well
     #[arg(long)]
+    pub tables: bool,
+    /// Print the result as JSON in place of words
+    #[arg(long, conflicts_with = "tables")]
     pub json: bool,
     /// Options of real devices.
     #[command(flatten, next_help_heading = "Real devices")]

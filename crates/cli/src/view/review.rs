@@ -1,11 +1,12 @@
-//! A review in the terminal: the verdict, then a table for each sweep.
+//! A review in the terminal: the answer, the verdict, and a table for each sweep where tables are asked for.
 
 use super::{comparison, printable};
 use crate::review_output::Files;
 use crate::table::{Align, COLUMNS, Table, wrap};
-use crate::units::{capacity, counted, duration, io_size, mb_per_s, mib_per_s, percent, three_digits};
+use crate::units::{capacity, counted, duration, io_size, mb_per_s, percent, three_digits};
 use results::{
-    Axis, HostLimit, IoClass, PhaseStatus, Point, Preconditioning, ReviewResult, Sweep, TargetKind, Timeline, Tone,
+    Answer, Axis, HostLimit, IoClass, PhaseStatus, Point, Preconditioning, ReviewResult, Sweep, TargetKind, Timeline,
+    Tone,
 };
 use review::Plan;
 
@@ -13,13 +14,34 @@ const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 /// Widest bar of a table's row.
 const BAR: usize = 12;
 
-/// The whole review. Without `files` it could not be written.
-pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
+/// The review: its answer and its verdict, and all figures where tables are asked for. Without `files` it could not be
+/// written.
+pub fn review(result: &ReviewResult, files: Option<&Files>, with_tables: bool) -> String {
     let mut blocks = vec![heading(result)];
-    if !result.verdict.is_empty() {
-        blocks.push(verdict(result));
+    blocks.extend(result.answer.as_ref().map(answer));
+    let verdict = verdict(result);
+    blocks.extend((!verdict.is_empty()).then_some(verdict));
+    if with_tables {
+        blocks.extend(tables(result));
     }
-    blocks.extend(preparation(result));
+    let points = result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>()
+        + usize::from(result.timeline.is_some())
+        + usize::from(result.burst.is_some())
+        + result.database.as_ref().map_or(0, super::database::points);
+    let mut end = format!("speed:  {} in {}\n", counted(points as u64, "point"), seconds(result.wall_seconds));
+    if let Some(files) = files {
+        let tables = if with_tables { "" } else { "; --tables prints them" };
+        let words = format!("{} (figures: {}{tables})", files.html.display(), files.json.display());
+        end.push_str(&wrap("page:   ", 8, &words));
+    }
+    blocks.push(end);
+    // A review that was gone on with has text of a file in it, and a drive chose its own name.
+    printable(&blocks.join("\n"))
+}
+
+/// Every figure: how the device was prepared, and a table for each sweep.
+fn tables(result: &ReviewResult) -> Vec<String> {
+    let mut blocks: Vec<String> = preparation(result).into_iter().collect();
     let mut said = "";
     for one in result.sweeps.iter().filter(|sweep| !sweep.points.is_empty()) {
         let mut text = sweep(one);
@@ -35,18 +57,7 @@ pub fn review(result: &ReviewResult, files: Option<&Files>) -> String {
     blocks.extend(result.burst.as_ref().map(super::burst::block));
     blocks.extend(result.database.iter().flat_map(super::database::blocks));
     blocks.extend(result.comparisons.iter().map(comparison::table));
-    let points = result.sweeps.iter().map(|sweep| sweep.points.len()).sum::<usize>()
-        + usize::from(result.timeline.is_some())
-        + usize::from(result.burst.is_some())
-        + result.database.as_ref().map_or(0, super::database::points);
-    let mut end = format!("speed:  {} in {}\n", counted(points as u64, "point"), seconds(result.wall_seconds));
-    if let Some(files) = files {
-        let words = format!("{} (figures: {})", files.html.display(), files.json.display());
-        end.push_str(&wrap("page:   ", 8, &words));
-    }
-    blocks.push(end);
-    // A review that was gone on with has text of a file in it, and a drive chose its own name.
-    printable(&blocks.join("\n"))
+    blocks
 }
 
 /// The plan of the review.
@@ -100,9 +111,21 @@ fn heading(result: &ReviewResult) -> String {
     out
 }
 
+/// The sentence; below it what limits the device, and what to do.
+fn answer(answer: &Answer) -> String {
+    let mut out = wrap("", 0, &answer.sentence);
+    if !answer.limit.is_empty() {
+        out.push_str(&wrap("limit    ", 9, &answer.limit));
+    }
+    out.push_str(&wrap("do       ", 9, &answer.action.text));
+    out
+}
+
+/// The verdict, without the claim that the answer has made.
 fn verdict(result: &ReviewResult) -> String {
     let mut out = String::new();
-    for claim in &result.verdict {
+    let answered = result.answer.as_ref().map(|answer| answer.limit.as_str());
+    for claim in result.verdict.iter().filter(|claim| Some(claim.text.as_str()) != answered) {
         let tone = match claim.tone {
             Tone::Good => "good   ",
             Tone::Neutral => "note   ",
@@ -158,7 +181,7 @@ fn sweep(sweep: &Sweep) -> String {
     let mut heading = vec![String::new(), axis_name(sweep.axis).to_owned()];
     let three = classes.len() == CLASSES.len();
     if !three {
-        heading.push(if published { "MiB/s" } else { "MB/s" }.to_owned());
+        heading.push("MB/s".to_owned());
     }
     heading.extend(published.then_some(["published", "error"]).into_iter().flatten().map(str::to_owned));
     if !published {
@@ -218,8 +241,8 @@ fn row(sweep: &Sweep, point: &Point, classes: &[ClassOf], published: bool, wrote
     let mut cells = vec![mark, x];
     if published {
         let by_others = point.published_bw_bytes;
-        cells.push(mib_per_s(bandwidth));
-        cells.push(by_others.map_or(String::new(), mib_per_s));
+        cells.push(mb_per_s(bandwidth));
+        cells.push(by_others.map_or(String::new(), mb_per_s));
         cells.push(by_others.map_or(String::new(), |p| format!("{:+.1} %", (bandwidth / p - 1.0) * 100.0)));
     } else {
         // Three classes fill the page.

@@ -46,9 +46,11 @@ fn unquoted(word: &str) -> String {
     word.trim_matches('\'').to_owned()
 }
 
-/// In fenced blocks; prose may begin with the program's name.
+/// In fenced blocks, and in the first column of tables; prose may begin with the program's name.
 fn fenced(markdown: &str) -> String {
-    markdown.split("```").skip(1).step_by(2).collect::<Vec<_>>().join("\n")
+    let blocks = markdown.split("```").skip(1).step_by(2).map(str::to_owned);
+    let cells = markdown.lines().filter_map(|line| line.strip_prefix("| `flashrig ")?.split_once('`'));
+    blocks.chain(cells.map(|(words, _)| format!("flashrig {words}"))).collect::<Vec<_>>().join("\n")
 }
 
 fn documents() -> Vec<(String, String)> {

@@ -21,6 +21,7 @@ mod interruption;
 mod json;
 mod lifetime;
 mod page;
+mod questions;
 mod readme;
 mod record;
 mod refusals;

@@ -35,7 +35,11 @@ fn every_table_is_at_most_eighty_columns_wide() {
 fn a_quick_review_is_at_most_eighty_columns_wide() {
     let dir = tempfile::tempdir().unwrap();
     let page = dir.path().join("page");
-    let arguments = ["review", "tachion-400", "--quick", "--scale", "1/256", "--out", page.to_str().unwrap()];
+    let quick = ["review", "tachion-400", "--quick", "--scale", "1/256", "--out", page.to_str().unwrap()];
+    let words = succeed(&quick);
+    assert_fits(&quick, &words);
+    assert!(!words.contains("second by second") && words.lines().count() < 40, "{words}");
+    let arguments = [&quick[..], &["--tables"]].concat();
     let text = succeed(&arguments);
     assert_fits(&arguments, &text);
     assert!(text.contains("random write") && text.contains("second by second"), "{text}");

@@ -1,10 +1,11 @@
-//! README.md shows exactly the output of the commands.
+//! README.md and the pages of examples show exactly the output of the commands.
 //!
 //! In a block that is marked as `console`, each line that begins with `$ ` is a command, and the lines after it are its
 //! output. A line that is only `…` stands for lines that are left out. Wall-clock lines (`speed:`, `setup:`) may
 //! differ.
 //!
-//! `make readme` writes what the commands print now; what is left out stays left out.
+//! `make readme` writes what the commands print now; what is left out stays left out. Words behind a `#` are for
+//! people.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +14,8 @@ use std::process::Command;
 const LEFT_OUT: &str = "…";
 const WALL_CLOCK: [&str; 2] = ["speed:", "setup:"];
 
-fn readme() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md")
+fn document(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name)
 }
 
 /// A command and the lines below it, as they stand in the file.
@@ -31,6 +32,7 @@ fn examples(lines: &[&str]) -> Vec<Example> {
         if line.starts_with("```") {
             inside = *line == "```console";
         } else if inside && let Some(command) = line.strip_prefix("$ ") {
+            let command = command.split(" #").next().unwrap_or(command).trim_end();
             found.push(Example { command: command.to_owned(), output: (i + 1, i + 1) });
         } else if inside && let Some(example) = found.last_mut() {
             example.output.1 = i + 1;
@@ -98,15 +100,15 @@ fn renewed(shown: &[&str], printed: &[&str]) -> Vec<String> {
     out
 }
 
-#[test]
-fn the_readme_shows_what_the_commands_print() {
-    let text = fs::read_to_string(readme()).unwrap();
+/// Holds a document against what its commands print, or renews it.
+fn check(name: &str, least: usize) {
+    let text = fs::read_to_string(document(name)).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let renew = std::env::var_os("RENEW_README").is_some();
     let mut renewed_lines: Vec<String> = Vec::new();
     let mut copied = 0;
     let examples = examples(&lines);
-    assert!(examples.len() >= 3, "only {} commands with output", examples.len());
+    assert!(examples.len() >= least, "{name}: only {} commands with output", examples.len());
     let dir = tempfile::tempdir().unwrap();
     for Example { command, output: (from, to) } in examples {
         let printed = print_now(&command, dir.path());
@@ -120,13 +122,33 @@ fn the_readme_shows_what_the_commands_print() {
             renewed_lines.extend(renewed(shown, &printed));
             copied = from + shown.len();
         } else if let Err(difference) = shows(shown, &printed) {
-            panic!("README.md, line {}: {command}: {difference}\n\n`make readme` renews it", from + 1);
+            panic!("{name}, line {}: {command}: {difference}\n\n`make readme` renews it", from + 1);
         }
     }
     if renew {
         renewed_lines.extend(lines[copied..].iter().map(|line| (*line).to_owned()));
-        fs::write(readme(), renewed_lines.join("\n") + "\n").unwrap();
+        fs::write(document(name), renewed_lines.join("\n") + "\n").unwrap();
     }
+}
+
+#[test]
+fn the_readme_shows_what_the_commands_print() {
+    check("README.md", 1);
+}
+
+#[test]
+fn the_examples_show_what_the_commands_print() {
+    check("docs/examples.md", 5);
+}
+
+/// A person reads it in two minutes, and its picture is small.
+#[test]
+fn the_readme_is_short() {
+    let text = fs::read_to_string(document("README.md")).unwrap();
+    assert!(text.lines().count() <= 250);
+    let picture = text.split("](").skip(1).find_map(|rest| Some(rest.split_once(')')?.0)).expect("a picture");
+    let size = fs::metadata(document(picture)).unwrap_or_else(|e| panic!("{picture}: {e}")).len();
+    assert!((5_000..200_000).contains(&size), "{picture}: {size} bytes");
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn a_review_prints_tables_writes_its_files_and_leaves_nothing() {
     let out = tempfile::tempdir().unwrap();
     let mut words = vec!["review", dir.path().to_str().unwrap(), "--database", "postgres", "--sessions", "1,4"];
     words.extend(SMALL);
-    words.extend(["--slob", "SCALE=500,WORK_UNIT=8", "--price", "500", "--out", "it"]);
+    words.extend(["--slob", "SCALE=500,WORK_UNIT=8", "--price", "500", "--out", "it", "--tables"]);
     let output = run_in(out.path(), &words);
     let (text, stderr) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
     assert!(output.status.success(), "{stderr}");

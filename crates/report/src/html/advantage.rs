@@ -48,8 +48,8 @@ fn explained(table: &AdvantageTable) -> Markup {
     let first = table.devices.first().map_or("", String::as_str);
     html! {
         p.note {
-            "Percentages are the advantage over " (first) ": +100 % is twice as good, be it twice the throughput or half "
-            "the time or price. A dash: no figure at this very point, so no comparison."
+            "Each is held against " (first) ": twice as good is twice the throughput, or half the time or price. A dash: no "
+            "figure at this very point, so no comparison."
             @if table.buffered.contains(&true) { " Buffered: " (BUFFERED) }
         }
     }
@@ -95,7 +95,7 @@ fn line(table: &AdvantageTable, row: &AdvantageRow) -> Markup {
                     Some(percent) if percent <= -0.05 => "worse",
                     _ => "",
                 };
-                td class=(class) { (row.show_advantage(device)) }
+                td class=(class) { (row.show_times(device)) }
             }
             td.words { (better) }
         }

@@ -1,5 +1,6 @@
 //! Sections with their charts: the elements that the script fills, and the tables that are there without it.
 
+use super::fold::folded;
 use super::table::{heat_map, table};
 use crate::anchor::{Ids, chart};
 use crate::plot::Plot;
@@ -8,19 +9,26 @@ use maud::{Markup, html};
 
 /// All charts of a page; every id is given out once.
 pub struct Charts {
+    first: Vec<Plot>,
     questions: Vec<(String, Question, Vec<String>)>,
     plots: Vec<Plot>,
+    /// Number of questions that are not folded.
+    open: usize,
 }
 
+/// Questions that are not folded: speed, and what becomes of it.
+const OPEN: usize = 1;
+
 /// Ids of elements that are not charts.
-const TAKEN: [&str; 12] = [
+const TAKEN: [&str; 13] = [
+    "winners",
     "main",
     "announce",
     "page-tools",
     "charts",
     "review",
     "verdict",
-    "figures",
+    "answer",
     "device",
     "method",
     "advantage",
@@ -29,13 +37,16 @@ const TAKEN: [&str; 12] = [
 ];
 
 impl Charts {
-    /// Gives out ids.
-    pub fn new(questions: Vec<Question>) -> Charts {
+    /// Gives out ids. The charts of the first screen have theirs.
+    pub fn new(first: Vec<Plot>, questions: Vec<Question>) -> Charts {
         let mut ids = Ids::default();
         for id in TAKEN {
             ids.claim(id.into());
         }
-        let mut charts = Charts { questions: Vec::new(), plots: Vec::new() };
+        for plot in &first {
+            ids.claim(plot.id.clone());
+        }
+        let mut charts = Charts { plots: first.clone(), first, questions: Vec::new(), open: OPEN };
         for (i, mut question) in questions.into_iter().enumerate() {
             let id = ids.claim(format!("question-{}", i + 1));
             let anchors = question.sections.iter().map(|section| ids.claim(chart(&section.topic))).collect();
@@ -48,6 +59,17 @@ impl Charts {
         charts
     }
 
+    /// No question is folded.
+    pub fn all_open(mut self) -> Charts {
+        self.open = usize::MAX;
+        self
+    }
+
+    /// The charts of the first screen.
+    pub fn first(&self) -> &[Plot] {
+        &self.first
+    }
+
     /// Returns the ids to which claims can link.
     pub fn anchors(&self) -> impl Iterator<Item = &str> {
         self.questions.iter().flat_map(|(_, _, anchors)| anchors.iter().map(String::as_str))
@@ -58,27 +80,13 @@ impl Charts {
         &self.plots
     }
 
-    /// Contents, then question by question.
+    /// Question by question, each folded under its heading but for the first.
     pub fn markup(&self) -> Markup {
         html! {
-            @if !self.questions.is_empty() {
-                nav.contents aria-labelledby="contents-heading" {
-                    h2 #contents-heading { "Questions" }
-                    ul { @for (id, question, anchors) in &self.questions {
-                        li {
-                            a href=(format!("#{id}")) { (question.heading) }
-                            @if anchors.len() > 1 { ul { @for (anchor, section) in anchors.iter().zip(&question.sections) {
-                                li { a href=(format!("#{anchor}")) { (section.heading) } }
-                            } } }
-                        }
-                    } }
-                }
-            }
-            @for (id, question, anchors) in &self.questions {
-                section.question aria-labelledby=(id) {
-                    h2 id=(id) { (question.heading) }
+            @for (i, (id, question, anchors)) in self.questions.iter().enumerate() {
+                (folded(id, question.heading, i < self.open, &html! {
                     @for (anchor, topic) in anchors.iter().zip(&question.sections) { (section(anchor, topic)) }
-                }
+                }))
             }
         }
     }
@@ -96,8 +104,15 @@ fn section(anchor: &str, section: &Section) -> Markup {
     }
 }
 
-/// Tables with more rows than this stay closed on paper.
-const ROWS_ON_PAPER: usize = 60;
+/// A small chart, of which another one of the page has the table.
+pub fn compact(plot: &Plot) -> Markup {
+    html! {
+        figure.plot.compact id=(plot.id) {
+            figcaption { (plot.title) }
+            div.drawing {}
+        }
+    }
+}
 
 /// The script puts buttons and the chart itself into `.drawing`, which says nothing without it.
 fn figure(plot: &Plot) -> Markup {
@@ -106,7 +121,7 @@ fn figure(plot: &Plot) -> Markup {
         figure.plot id=(plot.id) {
             figcaption { (plot.title) }
             div.drawing {}
-            details .long[rows.rows.len() > ROWS_ON_PAPER] {
+            details {
                 summary { "Table" span.hidden { ": " (plot.title) } }
                 (table(&rows))
             }

@@ -1,5 +1,6 @@
 //! Identity of the reviewed device, and of the host.
 
+use super::fold::folded;
 use super::table::facts;
 use crate::devices::{Devices, clip};
 use crate::plot::Table;
@@ -21,21 +22,19 @@ pub fn kind(kind: TargetKind) -> &'static str {
 
 /// Device and host.
 pub fn section(devices: &Devices) -> Markup {
-    html! {
-        section aria-labelledby="device" {
-            h2 #device { "Device and host" }
-            @if devices.compared() {
-                (super::table::table(&side_by_side(devices)))
-            } @else {
-                @for (_, _, result) in devices.iter() {
-                    div.columns {
-                        div { h3 { "Device" } (facts(&device(&result.target))) }
-                        div { h3 { "Host" } (facts(&host(&result.host))) }
-                    }
+    let body = html! {
+        @if devices.compared() {
+            (super::table::table(&side_by_side(devices)))
+        } @else {
+            @for (_, _, result) in devices.iter() {
+                div.columns {
+                    div { h3 { "Device" } (facts(&device(&result.target))) }
+                    div { h3 { "Host" } (facts(&host(&result.host))) }
                 }
             }
         }
-    }
+    };
+    folded("device", "Device and host", false, &body)
 }
 
 fn yes_no(known: Option<bool>, yes: &str, no: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Method of the measurement.
 
+use super::fold::folded;
 use super::table::table;
 use crate::devices::{Devices, clip};
 use crate::plot::Table;
@@ -9,24 +10,22 @@ use results::{PhaseStatus, ReviewResult};
 
 /// Phases, purge, conditions.
 pub fn section(devices: &Devices) -> Markup {
-    html! {
-        section aria-labelledby="method" {
-            h2 #method { "Method" }
-            @for (_, name, result) in devices.iter() {
-                @if devices.compared() { h3 { (name) } }
-                p { (conditions(result)) }
-                @if let Some(purge) = &result.purge {
-                    p {
-                        "Emptied first: " (clip(&purge.what, 300))
-                        @if purge.discarded_bytes > 0 { ", " (capacity(purge.discarded_bytes)) }
-                        @if purge.took_s > 0.0 { ", in " (duration(purge.took_s)) }
-                        "."
-                    }
+    let body = html! {
+        @for (_, name, result) in devices.iter() {
+            @if devices.compared() { h3 { (name) } }
+            p { (conditions(result)) }
+            @if let Some(purge) = &result.purge {
+                p {
+                    "Emptied first: " (clip(&purge.what, 300))
+                    @if purge.discarded_bytes > 0 { ", " (capacity(purge.discarded_bytes)) }
+                    @if purge.took_s > 0.0 { ", in " (duration(purge.took_s)) }
+                    "."
                 }
-                @if !result.phases.is_empty() { (table(&phases(result))) }
             }
+            @if !result.phases.is_empty() { (table(&phases(result))) }
         }
-    }
+    };
+    folded("method", "Method", false, &body)
 }
 
 fn conditions(result: &ReviewResult) -> String {

@@ -1,7 +1,9 @@
 //! The page's elements.
 
 mod advantage;
+mod answer;
 mod charts;
+mod fold;
 mod frame;
 mod identity;
 mod method;
@@ -9,6 +11,7 @@ mod raw;
 mod table;
 mod verdict;
 mod whatif;
+mod winners;
 
 pub use whatif::page as whatif_page;
 
@@ -36,8 +39,8 @@ pub fn fitting_page(results: &[&ReviewResult]) -> String {
 fn page(results: &[&ReviewResult], detail: Detail) -> Markup {
     let drawn: Vec<ReviewResult> = results.iter().map(|r| detail.drawn(r)).collect();
     let devices = Devices::new(drawn.iter().collect());
-    let questions = sections::questions(&devices, detail.curves());
-    let charts = charts::Charts::new(questions);
+    let first = if devices.compared() { Vec::new() } else { sections::first(&devices) };
+    let charts = charts::Charts::new(first, sections::questions(&devices, detail.curves()));
     let anchors: HashSet<&str> = charts.anchors().collect();
     let embedded = detail.embedded(results);
     let title = title(&devices);
@@ -52,13 +55,13 @@ fn page(results: &[&ReviewResult], detail: Detail) -> Markup {
                     }
                 }
             }
-            @if devices.compared() { (advantage::summary(&devices)) }
+            @if devices.compared() { (winners::section(&devices)) (advantage::summary(&devices)) }
+            @else { (answer::section(&devices, &charts, &anchors)) }
             (verdict::section(&devices, &anchors))
-            @if !devices.compared() { (verdict::figures(&devices, &anchors)) }
-            (identity::section(&devices))
-            (method::section(&devices))
             (charts.markup())
             @if devices.compared() { (advantage::everything(&devices)) }
+            (identity::section(&devices))
+            (method::section(&devices))
             (raw::section(&devices, embedded.is_some(), detail.note()))
         }
         (frame::footer(devices.iter().next().map_or("", |(_, _, result)| &result.generator)))

@@ -1,5 +1,6 @@
 //! Command that repeats the review, and the data.
 
+use super::fold::folded;
 use super::table::facts;
 use crate::devices::{Devices, clip};
 use crate::unit::duration;
@@ -10,9 +11,7 @@ const PROFILE_CHARS: usize = 20_000;
 
 /// Options, seed, version; the data to download.
 pub fn section(devices: &Devices, embedded: bool, note: &str) -> Markup {
-    html! {
-        section aria-labelledby="raw" {
-            h2 #raw { "To repeat it" }
+    let body = html! {
             @for (_, name, result) in devices.iter() {
                 @if devices.compared() { h3 { (name) } }
                 (facts(&[
@@ -24,7 +23,7 @@ pub fn section(devices: &Devices, embedded: bool, note: &str) -> Markup {
                     ("Options".into(), options(result)),
                 ]))
                 @if let Some(profile) = &result.target.profile {
-                    details {
+                    details.json {
                         summary { "Profile" span.hidden { " of " (name) } }
                         pre tabindex="0" { (clip(&pretty(profile), PROFILE_CHARS)) }
                     }
@@ -32,8 +31,8 @@ pub fn section(devices: &Devices, embedded: bool, note: &str) -> Markup {
             }
             @if embedded { p #download-place data-name="flashrig-review.json" {} }
             @if !note.is_empty() { p.note { (note) } }
-        }
-    }
+    };
+    folded("raw", "To repeat it", false, &body)
 }
 
 fn options(result: &results::ReviewResult) -> String {

@@ -4,11 +4,15 @@ use crate::heat::{HeatMap, STEPS};
 use crate::plot::Table;
 use maud::{Markup, html};
 
+/// Tables with more rows than this stay on the screen.
+const ROWS_ON_PAPER: usize = 6;
+
 /// A table that scrolls on its own where it is wider than the page.
 pub fn table(table: &Table) -> Markup {
     let words_from = table.columns.len() - table.text_columns.min(table.columns.len());
     html! {
-        div.scroll tabindex="0" role="region" aria-label=(format!("Table: {}", table.caption)) {
+        div.scroll .long[table.rows.len() > ROWS_ON_PAPER] tabindex="0" role="region"
+            aria-label=(format!("Table: {}", table.caption)) {
             table {
                 caption { (table.caption) }
                 thead {

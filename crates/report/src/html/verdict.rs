@@ -1,8 +1,7 @@
-//! The verdict in words, and the handful of figures.
+//! The verdict in words.
 
 use crate::anchor::chart;
 use crate::devices::{Devices, clip};
-use crate::figures::figures as key_figures;
 use maud::{Markup, html};
 use results::{Claim, Tone};
 use std::collections::HashSet;
@@ -37,29 +36,6 @@ fn claim(claim: &Claim, anchors: &HashSet<&str>) -> Markup {
         li class=(class) {
             span.tone { (word) }
             @if linked { a href=(format!("#{anchor}")) { (text) } } @else { span { (text) } }
-        }
-    }
-}
-
-/// The handful of figures of a single device.
-pub fn figures(devices: &Devices, anchors: &HashSet<&str>) -> Markup {
-    let figures: Vec<_> = devices.iter().flat_map(|(_, _, result)| key_figures(result)).collect();
-    html! {
-        @if !figures.is_empty() {
-            section.figures aria-labelledby="figures" {
-                h2 #figures { "In figures" }
-                dl { @for figure in &figures {
-                    div {
-                        dt { (figure.label) }
-                        dd {
-                            @if anchors.contains(figure.chart.as_str()) {
-                                a.value href=(format!("#{}", figure.chart)) { (figure.value) }
-                            } @else { span.value { (figure.value) } }
-                            span.detail { (figure.detail) }
-                        }
-                    }
-                } }
-            }
         }
     }
 }

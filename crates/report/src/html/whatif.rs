@@ -8,11 +8,11 @@ use maud::{Markup, html};
 use results::WhatifResult;
 
 /// Bytes of the result that a page has room for beside its charts, its tables and what draws them.
-const ROOM_FOR_DATA: usize = MAX_PAGE_BYTES / 2;
+const ROOM_FOR_DATA: usize = MAX_PAGE_BYTES / 3;
 
 /// The page: heat maps, curves, what a search found, all points, and the data where they fit.
 pub fn page(result: &WhatifResult) -> String {
-    let charts = charts::Charts::new(sections::whatif_questions(result));
+    let charts = charts::Charts::new(Vec::new(), sections::whatif_questions(result)).all_open();
     let json = embed::json(result);
     let fits = json.len() <= ROOM_FOR_DATA;
     let title = clip(result.target["title"].as_str().unwrap_or("A card"), 160);

@@ -3,8 +3,8 @@
 use super::{Section, sweep};
 use crate::devices::{Devices, Lines};
 use crate::plot::{Plot, Scale, Series, Table, View, XAxis};
-use crate::unit::{THIN, Unit};
-use results::words::grouped_with;
+use crate::unit::Unit;
+use results::words::grouped;
 use results::{Histogram, Point, Sweep};
 use std::borrow::Cow;
 
@@ -140,7 +140,7 @@ fn row(devices: &Devices, device: usize, label: &str, histogram: &Histogram) -> 
     let shown = curve(histogram, &CURVE_TICKS);
     std::iter::once(devices.labelled(device, label))
         .chain(shown.iter().map(|v| v.map_or("–".into(), |v| Unit::Nanoseconds.show(v))))
-        .chain([Unit::Nanoseconds.show(histogram.percentile_ns(100.0) as f64), grouped_with(total, THIN)])
+        .chain([Unit::Nanoseconds.show(histogram.percentile_ns(100.0) as f64), grouped(total)])
         .collect()
 }
 

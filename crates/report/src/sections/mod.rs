@@ -4,6 +4,7 @@ mod burst;
 mod database;
 mod distribution;
 mod fill;
+mod first;
 mod generic;
 mod preconditioning;
 mod price;
@@ -14,6 +15,7 @@ mod sweep;
 mod timeline;
 mod whatif;
 
+pub use first::first;
 pub use section::{Question, Section};
 pub use sweep::x_axis;
 pub use whatif::{fixed as whatif_fixed, questions as whatif_questions};

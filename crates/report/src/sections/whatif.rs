@@ -10,9 +10,10 @@ use results::{WhatifAnswer, WhatifAxis, WhatifFound, WhatifOutcome, WhatifPoint,
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-/// Most lines of a chart, combinations that have heat maps of their own, rows and columns of a heat map, and rows of the
+/// Most lines of a chart, points of a line, combinations that have heat maps of their own, rows and columns of a heat map, and rows of the
 /// table of all points.
 const MAX_LINES: usize = 10;
+const MAX_OF_A_LINE: usize = 250;
 const MAX_MAPS: usize = 12;
 const MAX_OF_A_SIDE: usize = 32;
 const MAX_ROWS: usize = 500;
@@ -148,6 +149,11 @@ fn curves(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis) -> Sectio
     let mut xs: Vec<f64> = result.points.iter().filter_map(|point| point.at.get(&x.key)?.as_f64()).collect();
     xs.sort_by(f64::total_cmp);
     xs.dedup();
+    let measured = xs.len();
+    let xs = some_of(xs, MAX_OF_A_LINE);
+    if xs.len() < measured {
+        section.note(format!("{} of {measured} points of a line are drawn; the data has all.", xs.len()));
+    }
     let line = |style: usize, at: &Map<String, Value>, figure: &Figure| {
         let answers: Vec<Option<&WhatifAnswer>> = xs
             .iter()

@@ -23,6 +23,7 @@ fn more_throughput_and_less_time_are_both_an_advantage() {
     let requests = row(&table, "Random reads", "16 threads, requests");
     assert_eq!((requests.better, &requests.unit), (Better::Higher, &RowUnit::Known(Unit::Iops)));
     assert_eq!(requests.show_advantage(1), "+37 %");
+    assert_eq!(requests.show_times(1), "1.4 times better");
     assert_eq!((requests.advantage(0), requests.show_advantage(0)), (None, "–".to_string()));
     assert!(requests.key);
     let p99 = row(&table, "Random reads", "16 threads, p99 of reads");
@@ -30,6 +31,10 @@ fn more_throughput_and_less_time_are_both_an_advantage() {
     assert!(p99.values[1] < p99.values[0] && p99.advantage(1).unwrap() > 30.0, "{p99:?}");
     let price = row(&table, "Price", "per GB");
     assert_eq!((price.show_advantage(1), price.show(0)), ("−27 %".to_string(), "34.0 USD".to_string()));
+    assert_eq!(price.show_times(1), "1.4 times worse");
+    let slow = compare(&[full("a", 1.0), full("b", 0.06), full("c", 1.04)]);
+    let slow = row(&slow, "Random reads", "16 threads, requests");
+    assert_eq!((slow.show_times(1), slow.show_times(2)), ("17 times worse".to_string(), "4 % better".to_string()));
     let twice = compare(&[full("a", 0.01), full("b", 1.0)]);
     assert_eq!(row(&twice, "Random reads", "16 threads, requests").show_advantage(1), "× 100");
 }

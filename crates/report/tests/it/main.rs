@@ -3,6 +3,7 @@
 mod advantage;
 mod browser;
 mod common;
+mod first_screen;
 mod page;
 mod pictures;
 mod whatif;

@@ -14,6 +14,7 @@ fn take(page: &Page, name: &str) {
     page.assert_quiet();
     keep(&format!("{name}-top.png"), || page.picture(None));
     if std::env::var_os("REPORT_PICTURES").is_some() {
+        page.unfold();
         for id in sections(page) {
             keep(&format!("{name}-{id}.png"), || page.picture(Some(&format!("#{id}"))));
         }
@@ -42,7 +43,7 @@ fn the_page_can_be_seen_light_dark_small_and_on_paper() {
     page.settle();
     keep("page.pdf", || page.pdf());
     drop(page);
-    let page = Page::open(&html, 360, false);
+    let page = Page::open(&html, 390, false);
     take(&page, "phone");
     drop(page);
     let html = compare_page(&[full("NW-400", 1.0), full("SW-300", 0.7), imported()]);

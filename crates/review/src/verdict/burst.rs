@@ -1,8 +1,7 @@
 //! Time for which a device takes writes fast.
 
 use super::claim::claim;
-use crate::words::mb_s;
-use results::words::{amount, pause};
+use results::words::{amount, mb_s, pause};
 use results::{BurstReport, Claim, Pace, ReviewResult, TargetKind, Tone};
 
 /// Throughput after a cache is full, of that before: less than this is a reason to look twice.

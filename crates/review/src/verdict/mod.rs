@@ -1,37 +1,28 @@
 //! The review in words, for somebody who has to decide.
 //!
 //! Every sentence has its figures in it and names the chart that shows them. A sentence that needs a point which was not
-//! measured is left out. Bounds of "good" and "bad" stand here as constants: a reader may disagree with them, the
-//! figures stay.
+//! measured is left out. Bounds of "good" and "bad" are those of `bounds.rs`.
 
+mod action;
+mod answer;
+mod bounds;
 mod burst;
 mod claim;
+mod database;
 mod quota;
+mod scaling;
 mod sync;
+mod transactions;
 
-use crate::words::{axis_value, mb_s};
+use crate::words::axis_value;
+pub(crate) use answer::answer;
+use bounds::*;
 use claim::{claim, claim_at};
-use results::words::{duration, three_digits};
-use results::{Axis, Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
+pub use database::database_answer;
+use results::words::{duration, mb_s, three_digits};
+use results::{Claim, Point, ReviewResult, Sweep, SyncJudgement, TargetKind, Tone};
 pub use sync::judge_sync;
 pub(crate) use sync::sync;
-
-/// Slowest second over the mean of the timeline: steady, and not.
-const STEADY_SECOND: f64 = 0.8;
-const UNSTEADY_SECOND: f64 = 0.5;
-/// Throughput that is left when full: little is lost, much is.
-const KEEPS_WHEN_FULL: f64 = 0.8;
-const LOSES_WHEN_FULL: f64 = 0.5;
-const COLLAPSES_WHEN_FULL: f64 = 0.3;
-/// A response that somebody notices, and one that makes timeouts.
-const NOTICED_NS: u64 = 20_000_000;
-const TIMEOUT_NS: u64 = 200_000_000;
-/// Reads beside writes: the 99.9th percentile of an OLTP database's patience, and the end of it.
-const PATIENT_NS: u64 = 2_000_000;
-const IMPATIENT_NS: u64 = 10_000_000;
-/// A commit that nobody waits for, and one that everybody does.
-const FAST_COMMIT_NS: f64 = 500e3;
-const SLOW_COMMIT_NS: f64 = 5e6;
 
 /// All claims, the most important first.
 pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
@@ -42,7 +33,7 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
         stall(result),
         tails(result),
         burst::burst(result),
-        scaling(result),
+        scaling::scaling(result),
         log(result),
     ];
     claims.extend(of_device.into_iter().flatten());
@@ -54,7 +45,6 @@ pub(crate) fn claims(result: &ReviewResult) -> Vec<Claim> {
         };
         claim("sync", tone, verdict.text.clone(), "sync")
     }));
-    claims.extend(good_for(result));
     claims.extend(price(result));
     claims.extend(host(result));
     claims.extend(scope(result));
@@ -81,10 +71,10 @@ fn steady(result: &ReviewResult) -> Option<Claim> {
         _ => (tone, word),
     };
     let text = format!(
-        "{word}: in {seconds} s of random writes with {:.0} % in use, the slowest second did {:.0} % of the mean of {}.",
-        line.point.fill * 100.0,
+        "{word}: the slowest of {seconds} seconds did {:.0} % of the mean of {} (random writes, {:.0} % in use).",
         share * 100.0,
         mb_s(line.point.write.bw_bytes),
+        line.point.fill * 100.0,
     );
     Some(claim_at("steady", tone, text, "timeline", &line.point))
 }
@@ -102,16 +92,13 @@ fn full(result: &ReviewResult) -> Option<Claim> {
         l if l >= COLLAPSES_WHEN_FULL => Tone::Warning,
         _ => Tone::Bad,
     };
-    let two_thirds = points.iter().find(|p| (p.x - 200.0 / 3.0).abs() < 1.0);
-    let middle = two_thirds
-        .map_or(String::new(), |p| format!(", {:.0} % at two thirds", p.write.bw_bytes / first.write.bw_bytes * 100.0));
     let change = if left < 0.995 {
-        format!("Loses {:.0} % of its random writes when full", (1.0 - left) * 100.0)
+        format!("Random-write throughput drops {:.0} % when full", (1.0 - left) * 100.0)
     } else {
-        "Loses no random writes when full".to_owned()
+        "Random-write throughput does not drop when full".to_owned()
     };
     let text = format!(
-        "{change}: {} at {:.0} % in use, {} at 100 %{middle}.",
+        "{change}: {} at {:.0} % in use, {} at 100 %.",
         mb_s(first.write.bw_bytes),
         first.x,
         mb_s(last.write.bw_bytes),
@@ -167,7 +154,7 @@ fn stall(result: &ReviewResult) -> Option<Claim> {
         n => format!("{n} of {} seconds stand out", line.point.series.len()),
     };
     let text = format!(
-        "Worst stall: {} for one write where the median is {}; {stalls}.",
+        "Worst stall: {}, where the median write takes {}; {stalls}.",
         duration(worst_ns as f64),
         duration(median_ns as f64),
     );
@@ -186,39 +173,12 @@ fn tails(result: &ReviewResult) -> Option<Claim> {
         _ => Tone::Good,
     };
     let text = format!(
-        "Reads beside writes: at {} one read in a thousand takes {} or more, one in two {}.",
-        axis_value(mix.axis, point.x),
-        duration(p999_ns as f64),
+        "Reads beside writes: half take {}, one in a thousand {} or more ({}).",
         duration(point.read.lat_ns.at(50.0) as f64),
+        duration(p999_ns as f64),
+        axis_value(mix.axis, point.x),
     );
     Some(claim_at("tails", tone, text, "mix", point))
-}
-
-/// Claims the number of threads that get nearly all of it.
-fn scaling(result: &ReviewResult) -> Option<Claim> {
-    let knee = |name: &str| -> Option<(&Point, &Point)> {
-        let points = &result.sweep(name)?.points;
-        let best = points.iter().max_by(|a, b| a.iops().total_cmp(&b.iops()))?;
-        let knee = points.iter().find(|p| p.iops() >= 0.9 * best.iops())?;
-        (points.len() > 1).then_some((knee, best))
-    };
-    let (reads, writes) = (knee("threads-rndrd"), knee("threads-rndwr"));
-    let words = |(knee, best): (&Point, &Point), what: &str| {
-        format!(
-            "{} {what} a second, nine tenths of it from {} on",
-            three_digits(best.iops()),
-            axis_value(Axis::Threads, knee.x)
-        )
-    };
-    let parts: Vec<String> = [reads.map(|k| words(k, "random reads")), writes.map(|k| words(k, "random writes"))]
-        .into_iter()
-        .flatten()
-        .collect();
-    if parts.is_empty() {
-        return None;
-    }
-    let chart = if reads.is_some() { "threads-rndrd" } else { "threads-rndwr" };
-    Some(claim("threads", Tone::Neutral, format!("Speed in 16 KiB: {}.", parts.join("; ")), chart))
 }
 
 /// The log beside readers.
@@ -237,7 +197,7 @@ fn log(result: &ReviewResult) -> Option<Claim> {
         _ => Tone::Good,
     };
     let text = format!(
-        "Commits: a 16 KiB log write with its flush takes {} alone and {} beside {:.0} readers.",
+        "Commits: a log write with its flush takes {} alone, {} beside {:.0} readers.",
         duration(alone_ns),
         duration(beside_ns),
         beside.x,
@@ -245,87 +205,17 @@ fn log(result: &ReviewResult) -> Option<Claim> {
     Some(claim_at("redo", tone, text, "redo", beside))
 }
 
-/// Claims the uses that it is good for, from the measurements; only when there are enough.
-fn good_for(result: &ReviewResult) -> Option<Claim> {
-    if let Some(quota::Quota { iops, bw_bytes }) = quota::quota(result) {
-        let text = format!(
-            "Fit for what {} requests a second of any kind, {}, are enough for; more is had with a higher quota, not with \
-             another way of asking.",
-            three_digits(iops),
-            mb_s(bw_bytes),
-        );
-        return Some(claim("use", Tone::Neutral, text, "threads-rndrd"));
-    }
-    let line = result.timeline.as_ref()?;
-    let redo = result.sweep("redo")?;
-    let mix = result.sweep("mix")?;
-    let beside = redo.points.last()?;
-    let mixed = mix.points.iter().rfind(|p| p.read.total_ios > 0 && p.write.total_ios > 0)?;
-    let on_this_machine = [&line.point, beside, mixed].iter().any(|point| point.limited_by_host);
-    let commit_ns = beside.write.lat_ns.mean + beside.sync.lat_ns.mean;
-    let reads_ok = mixed.read.lat_ns.at(99.9) < PATIENT_NS;
-    let commits_ok = commit_ns < FAST_COMMIT_NS;
-    let steady = line.slowest_second >= STEADY_SECOND && line.point.write.lat_ns.max < NOTICED_NS;
-    let (tone, text) = match (reads_ok, commits_ok, steady) {
-        (true, true, true) => (
-            Tone::Good,
-            "Fit for a busy OLTP database, data and log on the same device, as full as it was measured.".to_owned(),
-        ),
-        (true, false, _) => (
-            Tone::Neutral,
-            "Fit for the data of a read-mostly database; the log deserves another device or a commit delay.".to_owned(),
-        ),
-        (_, true, false) => (
-            Tone::Warning,
-            "Fit for commits and for bulk work; a latency-critical database needs it less full or with more reserve."
-                .to_owned(),
-        ),
-        (false, true, true) => (
-            Tone::Neutral,
-            "Fit for steady writing and for logs; queries that must answer at once wait behind writes.".to_owned(),
-        ),
-        (false, false, _) => (
-            Tone::Bad,
-            "Not fit for a database that people wait for; for backups, archives and scans it is.".to_owned(),
-        ),
-    };
-    // A device's speed when empty is no use to whoever fills it.
-    let collapsed = full(result).filter(|claim| matches!(claim.tone, Tone::Warning | Tone::Bad));
-    let (tone, text) = match (collapsed, tone) {
-        (Some(_), Tone::Good | Tone::Neutral) => (
-            Tone::Warning,
-            format!(
-                "{text} Plan with the {} of random writes that it does when full, or keep it emptier.",
-                mb_s(line.point.write.bw_bytes)
-            ),
-        ),
-        _ => (tone, text),
-    };
-    if on_this_machine && tone != Tone::Good {
-        // The device may be better than what could be asked of it.
-        let text = "What it is fit for can't be told from here: the machine that asked was the limit where it counts."
-            .to_owned();
-        return Some(claim("use", Tone::Neutral, text, "mix"));
-    }
-    Some(claim("use", tone, text, "mix"))
-}
-
 fn price(result: &ReviewResult) -> Option<Claim> {
     let price = result.price.as_ref()?;
     let gb = result.target.sold_bytes? as f64 / 1e9;
-    let mut text = format!("Price: {:.2} {} a GB", price.amount / gb, price.currency);
+    let mut text = format!("Price: {} {} a GB", three_digits(price.amount / gb), price.currency);
     let best = |name: &str| -> Option<f64> {
         let best = result.sweep(name)?.points.iter().map(Point::iops).fold(0.0, f64::max);
         (best > 0.0).then_some(best)
     };
-    for (name, what) in [("threads-rndrd", "random reads"), ("threads-rndwr", "random writes")] {
+    for (name, what) in [("threads-rndrd", "read"), ("threads-rndwr", "write")] {
         if let Some(iops) = best(name) {
-            text.push_str(&format!(
-                "; {:.4} {} for each of {} {what} a second",
-                price.amount / iops,
-                price.currency,
-                three_digits(iops)
-            ));
+            text.push_str(&format!(", {} for each random {what} a second", three_digits(price.amount / iops)));
         }
     }
     text.push('.');
@@ -370,7 +260,7 @@ fn unsteady_points(result: &ReviewResult) -> Option<Claim> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::GeneratorLoad;
+    use results::{Axis, GeneratorLoad};
 
     #[test]
     fn a_busy_machine_is_no_fault_of_the_device() {

@@ -5,8 +5,7 @@
 //! Some volumes save up what they do not use and go faster until that is spent.
 
 use super::claim::claim;
-use crate::words::mb_s;
-use results::words::{duration, three_digits};
+use results::words::{duration, mb_s, three_digits};
 use results::{Claim, Point, ReviewResult, SeriesRow, Sweep, TargetKind, Tone};
 
 /// Figures of a limiter are so close to each other.
@@ -36,6 +35,13 @@ pub(super) struct Quota {
 /// Finds the limit; a model has none but its own.
 pub(super) fn quota(result: &ReviewResult) -> Option<Quota> {
     found(result).map(|(quota, _, _)| quota)
+}
+
+/// The limit, and the mean wait in nanoseconds of the fewest threads that get all of it, and of the most threads.
+pub(super) fn waits(result: &ReviewResult) -> Option<(Quota, (f64, f64), (f64, f64))> {
+    let (quota, sweep, from) = found(result)?;
+    let (few, many) = (sweep.points.iter().find(|point| point.x == from)?, sweep.points.last()?);
+    Some((quota, (few.x, mean_ns(few)), (many.x, mean_ns(many))))
 }
 
 fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
@@ -111,13 +117,7 @@ pub(super) fn claims(result: &ReviewResult) -> Vec<Claim> {
 
 /// Claims that it fell from one even level to a lower one, as a volume does whose burst credits are spent.
 fn credits(result: &ReviewResult) -> Option<Claim> {
-    if result.target.kind == TargetKind::Model {
-        return None;
-    }
-    let line = result.timeline.as_ref().map(|line| ("timeline", &line.point));
-    let points = result.sweeps.iter().flat_map(|s| s.points.iter().map(move |point| (s.name.as_str(), point)));
-    let (chart, fall) =
-        line.into_iter().chain(points).find_map(|(chart, point)| Some((chart, fall(&point.series)?)))?;
+    let (chart, fall) = fall_of(result)?;
     let text = format!(
         "Burst credits: {} IOPS, {}, for {:.0} s, then {} IOPS, {}, evenly: plan with the lower figure.",
         three_digits(fall.before.iops),
@@ -129,10 +129,24 @@ fn credits(result: &ReviewResult) -> Option<Claim> {
     Some(claim("credits", Tone::Warning, text, chart))
 }
 
-struct Fall {
-    at_s: f64,
-    before: Quota,
-    after: Quota,
+/// The fall of a timeline or a point to a lower level, and the chart that shows it.
+pub(super) fn fall_of(result: &ReviewResult) -> Option<(&str, Fall)> {
+    if result.target.kind == TargetKind::Model {
+        return None;
+    }
+    let line = result.timeline.as_ref().map(|line| ("timeline", &line.point));
+    let points = result.sweeps.iter().flat_map(|s| s.points.iter().map(move |point| (s.name.as_str(), point)));
+    line.into_iter().chain(points).find_map(|(chart, point)| Some((chart, fall(&point.series)?)))
+}
+
+/// A fall from one even level to a lower one.
+pub(super) struct Fall {
+    /// The second at which it falls.
+    pub at_s: f64,
+    /// The level before.
+    pub before: Quota,
+    /// The level from then on.
+    pub after: Quota,
 }
 
 /// The second at which an even level ends and a lower one begins.

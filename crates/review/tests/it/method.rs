@@ -362,9 +362,12 @@ fn the_same_plan_runs_on_a_model() {
     // Beside the sweeps there are the timeline and the bursts.
     let points = result.sweeps.iter().map(|s| s.points.len()).sum::<usize>() + 2;
     assert_eq!(points, log.iter().filter(|l| !l.starts_with("purge") && !l.starts_with("state")).count());
-    for topic in ["steady", "full", "stall", "tails", "threads", "redo", "sync", "use"] {
+    for topic in ["steady", "full", "stall", "tails", "threads", "redo", "sync"] {
         assert!(result.verdict.iter().any(|claim| claim.topic == topic), "{topic}: {:#?}", result.verdict);
     }
+    let answer = result.answer.as_ref().expect("a whole review has an answer");
+    assert_eq!(answer.figures.len(), 4, "{answer:#?}");
+    assert!(answer.action.gain.is_some_and(|gain| gain > 1.2) && !answer.limit.is_empty(), "{answer:#?}");
     // The same again, however the work fell on the cores.
     let mut again = model("tachion-400", &[]);
     for r in [&mut result, &mut again] {

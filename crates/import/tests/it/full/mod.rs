@@ -137,6 +137,7 @@ pub fn review() -> ReviewResult {
         sync: Some(SyncVerdict { judgement: SyncJudgement::Plausible, text: "plausible".into() }),
         database: Some(database::report()),
         comparisons: vec![Comparison::new("t", "t", "c", points, Some(0.1), "")],
+        answer: None,
         verdict: tones
             .map(|tone| Claim { topic: "steady".into(), tone, text: "Steady.".into(), chart: "fill".into() })
             .to_vec(),

@@ -112,12 +112,32 @@ impl Page {
         );
     }
 
+    /// Opens a page with every question unfolded.
+    pub fn open_unfolded(html: &str, width: u32, dark: bool) -> Page {
+        let page = Page::open(html, width, dark);
+        page.unfold();
+        page
+    }
+
+    /// Unfolds every question.
+    pub fn unfold(&self) {
+        self.eval::<Value>(
+            "(() => { document.querySelectorAll('details.question').forEach(d => (d.open = true)); })()",
+        );
+        self.settle();
+    }
+
     /// Sets the width of the viewport in CSS pixels.
     pub fn width(&self, width: u32) {
+        self.screen(width, 900);
+    }
+
+    /// Sets the viewport in CSS pixels.
+    pub fn screen(&self, width: u32, height: u32) {
         let mobile = width < 500;
         self.call(
             "Emulation.setDeviceMetricsOverride",
-            json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": mobile }),
+            json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": mobile }),
         );
     }
 
