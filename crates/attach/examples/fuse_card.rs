@@ -14,7 +14,7 @@ fn main() {
     let size = number(2).expect("fuse_card MOUNTPOINT MIB [THREADS]") << 20;
     let config = profile::Profile::builtin("memory-16").unwrap().with_contents(Some(size)).unwrap();
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
-    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
     let live = Arc::new(Live::format(flash, start).unwrap());
     let options = attach::fuse::Options {
         threads: number(3).map(|threads| threads as usize),

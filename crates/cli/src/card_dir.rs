@@ -282,7 +282,7 @@ impl CardDir {
 
     /// Returns the parameters of the start of each of its shards.
     pub fn start(&self, seed: u64) -> Start {
-        Start { config: self.config, timing: Timing::None, id: Some(self.id), seed }
+        Start { config: self.config, timing: Timing::None, id: Some(self.id), seed, explains: false }
     }
 
     /// The division of its addresses over its shards.

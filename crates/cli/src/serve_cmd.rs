@@ -6,7 +6,7 @@ use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::units::capacity;
 use crate::view;
-use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served};
+use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
 use device::SECTOR_BYTES;
 use live::{CHUNK_BYTES, Live, Start, Timing};
 use media::{Flash, Physics};
@@ -54,6 +54,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             control::group(group).map_err(|source| ServeFailure::Group { group: group.as_str().into(), source })?,
         ),
     };
+    let web = args.web.as_ref().map(|address| WebAddress::new(address, args.web_insecure)).transpose()?;
     if args.memory {
         has_memory(args)?;
     }
@@ -79,7 +80,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     for address in server.addresses() {
         eprintln!("flashrig: NBD at {address}");
     }
-    let (controls, metrics) = operators(args, &cards, &server, access)?;
+    let operators = operators(args, &cards, &server, access, web.as_ref())?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     while !cancel::requested() {
@@ -94,7 +95,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         // A program that still uses the file gets errors from now on.
         eprintln!("flashrig: {error}");
     }
-    drop((controls, metrics, mounted));
+    drop((operators, mounted));
     drop(server);
     // The last owner of a card shuts it down.
     drop(cards);
@@ -183,13 +184,21 @@ impl Frontends for NbdClients {
     }
 }
 
+/// Those who answer operators, until this is dropped.
+struct Operators {
+    _controls: Vec<ControlServer>,
+    _metrics: Option<MetricsServer>,
+    _web: Option<WebServer>,
+}
+
 fn operators(
     args: &ServeArgs,
     cards: &[Running],
     server: &Arc<Server>,
     access: Access,
-) -> Result<(Vec<ControlServer>, Option<MetricsServer>), Failure> {
-    let (mut controls, mut all) = (Vec::new(), Vec::new());
+    web: Option<&WebAddress>,
+) -> Result<Operators, Failure> {
+    let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for Running { export, card, socket } in cards {
         let clients = NbdClients {
             server: Arc::downgrade(server),
@@ -204,6 +213,7 @@ fn operators(
             card: card.clone(),
             frontends: Some(Arc::new(clients)),
         };
+        shown.push(served.clone());
         let Some(socket) = socket else { continue };
         let socket = args.control.as_ref().unwrap_or(socket);
         all.push(served.clone());
@@ -214,7 +224,16 @@ fn operators(
     if let Some(server) = &metrics {
         eprintln!("flashrig: metrics at http://{}/metrics", server.address());
     }
-    Ok((controls, metrics))
+    let web = web.map(|address| control::web_server(shown, address)).transpose()?;
+    if let Some(server) = &web {
+        eprintln!("flashrig: live view at http://{}/", server.address());
+    }
+    Ok(Operators { _controls: controls, _metrics: metrics, _web: web })
+}
+
+/// The live view shows where the time of requests goes.
+fn explains(args: &ServeArgs) -> bool {
+    args.web.is_some()
 }
 
 /// Refuses cards that would not fit into this machine's memory. Overwritten sectors stay in memory until their flash is
@@ -261,7 +280,7 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
         Timing::None => Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL },
     };
     let flash = Flash::new(card::shape(&config), physics, args.seed).without_trace();
-    let start = Start { config, timing, id: Some(card_dir::new_card_id()?), seed: args.seed };
+    let start = Start { config, timing, id: Some(card_dir::new_card_id()?), seed: args.seed, explains: explains(args) };
     let live = Live::format(flash, start).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let socket = control::default_socket(profile.name());
     Ok(running(profile.name().into(), &profile, live, socket, args))
@@ -285,7 +304,13 @@ fn sharded(name: &str, profile: &Profile, args: &ServeArgs) -> Result<Running, F
     let medium = |shard: u32| {
         Flash::new(card::shape(&config), physics, args.seed.wrapping_add(shard.into())).without_trace().into()
     };
-    let start = Start { config, timing: Timing::None, id: Some(card_dir::new_card_id()?), seed: args.seed };
+    let start = Start {
+        config,
+        timing: Timing::None,
+        id: Some(card_dir::new_card_id()?),
+        seed: args.seed,
+        explains: explains(args),
+    };
     let live = Live::format_shards((0..args.shards).map(medium).collect(), &start, size_bytes)
         .map_err(|source| CardFailure::Live { card: name.into(), source })?;
     Ok(running(profile.name().into(), profile, live, control::default_socket(profile.name()), args))
@@ -330,7 +355,7 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
         }));
     }
     let card = CardDir::open(dir)?;
-    let start = Start { timing: timing(args), ..card.start(args.seed) };
+    let start = Start { timing: timing(args), explains: explains(args), ..card.start(args.seed) };
     let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
     let export = of_dir.unwrap_or_else(|| card.profile.name().into());

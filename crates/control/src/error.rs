@@ -36,6 +36,12 @@ pub enum ServeError {
     /// The address can't be had.
     #[error("can't listen at {address}: {source}")]
     Address { address: Quoted, source: io::Error },
+    /// Others could look.
+    #[error(
+        "{address}: others than this machine could reach the live view, which asks nobody who they are; name 127.0.0.1 or \
+         [::1] (and ssh -L from elsewhere), or add --web-insecure"
+    )]
+    Exposed { address: Quoted },
 }
 
 /// The reason why there is no answer, or one that says no.

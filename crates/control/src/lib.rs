@@ -2,7 +2,8 @@
 //!
 //! HTTP with JSON over a unix socket: how it stands, its modules, its health, metrics for Prometheus; pull and insert
 //! modules, cut the power, scrub, trim, change how it works. `docs/control-api.openapi.json` is the interface; a test holds
-//! it against the server. [`serve`] is the server's side, [`Client`] the other one.
+//! it against the server. [`serve`] is the server's side, [`Client`] the other one. [`web_server`] shows the same to a
+//! browser, second by second, and changes nothing.
 //!
 //! Invariants:
 //! - the server has one thread, and what it does to the card it does there, one request after the other: whoever waits for
@@ -20,6 +21,8 @@ mod routes;
 mod served;
 mod server;
 mod socket;
+mod spread;
+mod web;
 mod words;
 
 pub use client::Client;
@@ -29,6 +32,8 @@ pub use routes::routes;
 pub use served::Served;
 pub use server::{ControlServer, MetricsServer, metrics_server, serve};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
+pub use spread::{Spread, between, percentiles};
+pub use web::{WebAddress, WebServer, web_server};
 pub use words::{
     BeyondParity, Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Insert, Latencies, Pull, Pulled,
     Range, Smart, StatusReply,

@@ -59,7 +59,8 @@ pub(crate) fn metrics_only(served: Vec<Served>) -> Router {
     finished(Router::new().route("/metrics", get(all)), served)
 }
 
-fn finished<S: Clone + Send + Sync + 'static>(router: Router<S>, served: S) -> Router {
+/// With answers for what is not there.
+pub(crate) fn finished<S: Clone + Send + Sync + 'static>(router: Router<S>, served: S) -> Router {
     router.fallback(unknown).method_not_allowed_fallback(not_so).with_state(served)
 }
 

@@ -18,7 +18,7 @@ use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Semaphore, oneshot};
 
-/// Connections that are served at once; who comes later waits.
+/// Connections of operators and of who asks for metrics.
 const MAX_CONNECTIONS: usize = 64;
 /// Bound on the time for which a connected client may say nothing.
 const SILENCE: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ pub fn serve(served: Served, socket: &Path, access: Access) -> Result<ControlSer
         listener.set_nonblocking(true)?;
         tokio::net::UnixListener::from_std(listener)
     };
-    let running = Running::begin("control", listen, routes::control(Arc::new(served)));
+    let running = Running::begin("control", listen, routes::control(Arc::new(served)), MAX_CONNECTIONS);
     let running = running.map_err(|source| ServeError::Socket { socket: socket.to_owned(), source })?;
     Ok(ControlServer { _running: running, held })
 }
@@ -75,18 +75,24 @@ pub fn metrics_server(served: Vec<Served>, address: &str) -> Result<MetricsServe
         listener.set_nonblocking(true)?;
         tokio::net::TcpListener::from_std(listener)
     };
-    let running = Running::begin("metrics", listen, routes::metrics_only(served)).map_err(failed)?;
+    let running = Running::begin("metrics", listen, routes::metrics_only(served), MAX_CONNECTIONS).map_err(failed)?;
     Ok(MetricsServer { _running: running, address: bound })
 }
 
 /// A thread that answers until this is dropped.
-struct Running {
+pub(crate) struct Running {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Running {
-    fn begin<L>(name: &str, listen: impl FnOnce() -> io::Result<L>, router: Router) -> io::Result<Running>
+    /// Serves so many connections at once; who comes later waits.
+    pub fn begin<L>(
+        name: &str,
+        listen: impl FnOnce() -> io::Result<L>,
+        router: Router,
+        connections: usize,
+    ) -> io::Result<Running>
     where
         L: Listener,
         L::Io: Unpin,
@@ -100,7 +106,7 @@ impl Running {
         let answer = move || {
             runtime.block_on(async {
                 tokio::select! {
-                    () = accept(listener, router) => {}
+                    () = accept(listener, router, connections) => {}
                     _ = stopped => {}
                 }
             });
@@ -120,12 +126,12 @@ impl Drop for Running {
     }
 }
 
-async fn accept<L>(mut listener: L, router: Router)
+async fn accept<L>(mut listener: L, router: Router, connections: usize)
 where
     L: Listener,
     L::Io: Unpin,
 {
-    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let room = Arc::new(Semaphore::new(connections));
     loop {
         let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
         let (stream, _) = listener.accept().await;

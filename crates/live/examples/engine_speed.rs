@@ -54,7 +54,7 @@ fn main() {
         .with_contents(Some(of_shard))
         .unwrap();
     let flash = |seed: u32| Medium::from(Flash::new(card::shape(&config), Physics::IDEAL, seed.into()).without_trace());
-    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
     let live = Live::format_shards((1..=shards).map(flash).collect(), &start, size).unwrap();
     let sectors = size / 4096;
     run(&live, clients, "fill", sectors, true, |number, _| number);

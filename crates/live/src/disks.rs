@@ -36,7 +36,7 @@ pub(crate) fn pack(within_first_sector: usize, bytes: &[u8]) -> RequestData {
 
 impl Disks {
     pub fn new(config: ArrayConfig, max_requests: u32, seed: u64) -> Result<Disks, DiskError> {
-        let array = Array::new(config, max_requests, false, seed)?;
+        let array = Array::new(config, max_requests, true, seed)?;
         let reads = vec![None; max_requests as usize];
         Ok(Disks { array, completed: Vec::new(), reads, chunks: HashMap::new() })
     }

@@ -30,6 +30,8 @@ pub struct Start {
     pub id: Option<CardId>,
     /// The seed that its random decisions are drawn from.
     pub seed: u64,
+    /// Keep where the time of each request goes.
+    pub explains: bool,
 }
 
 /// Replies to a client, until it takes them.
@@ -82,10 +84,19 @@ pub(crate) fn running(start: &Start) -> CardConfig {
     }
 }
 
+/// A card that has done nothing yet, and keeps where the time of requests goes if it is asked to.
+fn explaining(mut card: StorageCard, start: &Start) -> StorageCard {
+    if start.explains {
+        card.explain_requests();
+    }
+    card
+}
+
 impl Engine {
     pub fn around(card: StorageCard, start: Start, scan: Option<ScanReport>) -> Engine {
         let size_bytes = card.capacity_bytes();
         let mut engine = Engine::of(State::On(Box::new(card)), size_bytes, start.timing);
+        engine.device.explains = start.explains;
         engine.of_card = Some(OfCard { running: running(&start), start });
         engine.scan = scan;
         engine.start_up();
@@ -101,7 +112,9 @@ impl Engine {
     /// Disks, with their own timing.
     pub fn around_disks(config: ArrayConfig, size_bytes: u64, seed: u64) -> Result<Engine, DiskError> {
         let disks = Disks::new(config, MAX_IN_FLIGHT, seed)?;
-        Ok(Engine::of(State::Disks(Box::new(disks)), size_bytes, Timing::Model))
+        let mut engine = Engine::of(State::Disks(Box::new(disks)), size_bytes, Timing::Model);
+        engine.device.explains = true;
+        Ok(engine)
     }
 
     fn of(state: State, size_bytes: u64, timing: Timing) -> Engine {
@@ -124,12 +137,14 @@ impl Engine {
     /// A fresh card.
     pub fn format(medium: Medium, start: &Start) -> Result<StorageCard, OpenError> {
         let id = start.id.expect("a fresh card is given its name");
-        StorageCard::format(&running(start), medium, id, MAX_IN_FLIGHT, start.seed)
+        let card = StorageCard::format(&running(start), medium, id, MAX_IN_FLIGHT, start.seed)?;
+        Ok(explaining(card, start))
     }
 
     /// The card that lies on a medium.
     pub fn open(medium: Medium, start: &Start) -> Result<(StorageCard, ScanReport), Box<(OpenError, Medium)>> {
-        StorageCard::open(&running(start), medium, start.id, MAX_IN_FLIGHT, start.seed)
+        let (card, report) = StorageCard::open(&running(start), medium, start.id, MAX_IN_FLIGHT, start.seed)?;
+        Ok((explaining(card, start), report))
     }
 
     pub fn wall_ns(&self) -> u64 {

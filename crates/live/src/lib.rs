@@ -55,6 +55,6 @@ pub use reply::{Bell, ReadData, Reply};
 pub use session::{CHUNK_BYTES, Division, ReplyError, Request};
 pub use settings::{Change, Gc, Settings};
 pub use start_status::{StartPart, StartStatus};
-pub use stats::{BOUNDS_NS, Buckets, Kind, Latency, Stats};
+pub use stats::{BOUNDS_NS, Buckets, Explained, Explanation, Kind, Latency, Stats};
 pub use status::{LogStatus, ModuleState, ModuleStatus, Snapshot, Status};
 pub use timing::{Timing, without_timing};

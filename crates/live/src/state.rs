@@ -4,9 +4,9 @@ use crate::disks::{self, Disks};
 use crate::pace::Lateness;
 use crate::stats::{Kind, Recorders};
 use card::StorageCard;
-use device::{Completion, Device, Request, RequestId, Time};
+use device::{Cause, Completion, Device, Request, RequestId, Time};
 use media::{Medium, RequestData, SectorData};
-use session::{Backend, Condition, Finished};
+use session::{Backend, Condition, Finished, LastPiece};
 use std::time::Instant;
 
 /// The card, or what is left of it without power; or disks.
@@ -25,6 +25,8 @@ pub(crate) struct Powered {
     pub size_bytes: u64,
     pub recorders: Recorders,
     pub lateness: Lateness,
+    /// The device says where the time of requests goes.
+    pub explains: bool,
     began: Instant,
     /// The clock when the engine last looked at it.
     pub wall_ns: u64,
@@ -37,6 +39,7 @@ impl Powered {
             size_bytes,
             recorders: Recorders::new(),
             lateness: Lateness::default(),
+            explains: false,
             began: Instant::now(),
             wall_ns: 0,
         }
@@ -45,6 +48,20 @@ impl Powered {
     /// Nanoseconds since the start, by the clock.
     pub fn clock_ns(&self) -> u64 {
         self.began.elapsed().as_nanos() as u64
+    }
+
+    /// Counts the time of a request by cause, where the device explains its part of it. The session's part is waiting for
+    /// the device; the rest is this machine's, which hands requests over and may be behind the clock.
+    fn explain(&mut self, kind: Kind, submitted: Time, ns: u64, last: LastPiece) {
+        let of_device = last.parts.total_ns();
+        if !self.explains || of_device > ns {
+            return;
+        }
+        let mut parts = *last.parts;
+        let waited = last.since.0.saturating_sub(submitted.0).min(ns - of_device);
+        parts.add(Cause::CommandQueue, waited);
+        parts.add(Cause::HostCpu, ns - of_device - waited);
+        self.recorders.explain(kind, &parts);
     }
 
     /// Has a card do something on its own account.
@@ -133,6 +150,10 @@ impl Backend for Powered {
             return;
         }
         let ns = self.clock_ns().saturating_sub(request.submitted.0);
-        self.recorders.note(Kind::of(request.operation), ns, u64::from(request.len_bytes));
+        let kind = Kind::of(request.operation);
+        self.recorders.note(kind, ns, u64::from(request.len_bytes));
+        if let Some(last) = request.last {
+            self.explain(kind, request.submitted, ns, last);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Requests to a live card: how many there were, and how long they took.
 
-use device::Operation;
+use device::{Operation, Parts};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
@@ -97,11 +97,44 @@ pub struct Buckets {
     pub bytes: u64,
 }
 
+/// Requests of one kind, and where their time went in all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Explained {
+    /// Requests whose time is explained.
+    pub requests: u64,
+    /// Their time by cause.
+    pub parts: Parts,
+}
+
+impl Explained {
+    fn note(&mut self, parts: &Parts) {
+        self.requests += 1;
+        self.parts.merge(parts);
+    }
+
+    fn add(&mut self, other: &Explained) {
+        self.requests += other.requests;
+        self.parts.merge(&other.parts);
+    }
+}
+
+/// Requests of one kind whose time is explained: all of them, and the slow ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Explanation {
+    /// All requests that are explained.
+    pub all: Explained,
+    /// Requests that took longer than the bound that was in force, see [`crate::Live::slow_above`].
+    pub slow: Explained,
+}
+
 /// Latencies of one kind of request.
 #[derive(Debug)]
 struct Recorder {
     latencies: Histogram<u64>,
     buckets: Buckets,
+    explanation: Explanation,
+    /// A request that took longer is a slow one.
+    slow_above_ns: u64,
 }
 
 impl Recorder {
@@ -134,6 +167,8 @@ impl Recorders {
         let recorder = || Recorder {
             latencies: Histogram::new_with_max(LONGEST_NS, 2).expect("within what a histogram can hold"),
             buckets: Buckets::default(),
+            explanation: Explanation::default(),
+            slow_above_ns: u64::MAX,
         };
         Recorders { kinds: std::array::from_fn(|_| recorder()), errors: 0 }
     }
@@ -147,6 +182,20 @@ impl Recorders {
         buckets.bytes += bytes;
     }
 
+    /// Notes where the time of a request went, which [`Recorders::note`] counts.
+    pub fn explain(&mut self, kind: Kind, parts: &Parts) {
+        let recorder = &mut self.kinds[kind as usize];
+        recorder.explanation.all.note(parts);
+        if parts.total_ns() > recorder.slow_above_ns {
+            recorder.explanation.slow.note(parts);
+        }
+    }
+
+    /// From now on requests that take longer are slow ones, by kind.
+    pub fn slow_above(&mut self, bounds_ns: [u64; Kind::ALL.len()]) {
+        self.kinds.iter_mut().zip(bounds_ns).for_each(|(recorder, ns)| recorder.slow_above_ns = ns);
+    }
+
     /// Adds the requests that others have counted.
     pub fn add(&mut self, others: &Recorders) {
         for (kind, other) in self.kinds.iter_mut().zip(&others.kinds) {
@@ -156,6 +205,8 @@ impl Recorders {
             }
             kind.buckets.sum_ns += other.buckets.sum_ns;
             kind.buckets.bytes += other.buckets.bytes;
+            kind.explanation.all.add(&other.explanation.all);
+            kind.explanation.slow.add(&other.explanation.slow);
         }
         self.errors += others.errors;
     }
@@ -173,6 +224,10 @@ impl Recorders {
 
     pub fn buckets(&self) -> [Buckets; Kind::ALL.len()] {
         Kind::ALL.map(|kind| self.kinds[kind as usize].buckets)
+    }
+
+    pub fn explanations(&self) -> [Explanation; Kind::ALL.len()] {
+        Kind::ALL.map(|kind| self.kinds[kind as usize].explanation)
     }
 
     /// How many requests took how long: pairs of nanoseconds and a count, ascending, exact to 1 %.

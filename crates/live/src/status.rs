@@ -5,7 +5,7 @@ use crate::pace::Pace;
 use crate::settings::Settings;
 use crate::start_status::StartStatus;
 use crate::state::State;
-use crate::stats::{Buckets, Kind, Stats};
+use crate::stats::{Buckets, Explanation, Kind, Stats};
 use crate::timing::Timing;
 use card::{Health, LogCounters, StorageCard};
 use format::SlotState;
@@ -171,6 +171,10 @@ pub struct Snapshot {
     pub health: Option<Health>,
     /// Its latencies, in the order of [`Kind::ALL`].
     pub latencies: [Buckets; Kind::ALL.len()],
+    /// How many requests took how long, in the same order: pairs of nanoseconds and a count, ascending, exact to 1 %.
+    pub recorded: [Vec<(u64, u64)>; Kind::ALL.len()],
+    /// Where the time of its requests went, in the same order; nothing of a card that was not asked to keep it.
+    pub explanations: [Explanation; Kind::ALL.len()],
 }
 
 impl Engine {

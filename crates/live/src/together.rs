@@ -64,7 +64,15 @@ impl Live {
             modules: modules_of(modules),
             health: health_of(&healths),
             latencies: recorders.buckets(),
+            recorded: Kind::ALL.map(|kind| recorders.recorded(kind)),
+            explanations: recorders.explanations(),
         }
+    }
+
+    /// From now on requests that take longer than this are slow ones, by kind in the order of [`Kind::ALL`]: where their
+    /// time goes is kept by itself as well.
+    pub fn slow_above(&self, bounds_ns: [u64; Kind::ALL.len()]) {
+        self.shards.iter().for_each(|shard| shard.shared.lock().device.recorders.slow_above(bounds_ns));
     }
 
     fn of_card(&self, shards: &[Status], recorders: &Recorders) -> Status {

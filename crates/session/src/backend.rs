@@ -1,6 +1,6 @@
 //! The device as a session sees it.
 
-use device::{Completion, Operation, RequestId, Time};
+use device::{Completion, Operation, Parts, RequestId, Time};
 
 /// Whether a device takes requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,9 +13,18 @@ pub enum Condition {
     NoPower,
 }
 
+/// The piece of a request that the device has completed last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastPiece<'a> {
+    /// When the device got it.
+    pub since: Time,
+    /// Where its time went, if the device explains that.
+    pub parts: &'a Parts,
+}
+
 /// A request that has ended, for statistics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub struct Finished<'a> {
     /// The operation; zeroes that were written count as a trim.
     pub operation: Operation,
     /// Length of the request.
@@ -26,6 +35,8 @@ pub struct Finished {
     pub is_ok: bool,
     /// It was a part of a request, which ends with its last part.
     pub is_part: bool,
+    /// The piece that the request waited for at the end; `None`: the device has completed nothing of it.
+    pub last: Option<LastPiece<'a>>,
 }
 
 /// A device that holds bytes. Its ids, and its time, are the session's.

@@ -1,6 +1,6 @@
 //! The end of requests: from the completions of the device to replies.
 
-use crate::backend::{Backend, Condition, Finished};
+use crate::backend::{Backend, Condition, Finished, LastPiece};
 use crate::canary::{Canary, planted};
 use crate::client::ClientId;
 use crate::outstanding::Outstanding;
@@ -16,8 +16,8 @@ impl<D: Default> Session<D> {
     /// Replies to the requests whose last piece is completed.
     pub(crate) fn reply<B: Backend<Data = D>>(&mut self, backend: &mut B, replies: &mut Vec<Reply<D>>) {
         let mut completions = std::mem::take(&mut self.completions);
-        for Completion { id, result, data, .. } in completions.drain(..) {
-            let Some(InFlight { request: key, piece }) = self.slots.release(id) else {
+        for Completion { id, result, data, parts } in completions.drain(..) {
+            let Some(InFlight { request: key, piece, since }) = self.slots.release(id) else {
                 assert!(backend.condition() != Condition::Serving, "{id:?} was not in flight");
                 continue;
             };
@@ -41,19 +41,25 @@ impl<D: Default> Session<D> {
                 self.believe(key, replies);
             }
             if is_last {
-                self.finish(backend, key, replies);
+                self.finish(backend, key, Some(LastPiece { since, parts: &parts }), replies);
             }
         }
         self.completions = completions;
     }
 
-    pub(crate) fn finish<B: Backend<Data = D>>(&mut self, backend: &mut B, key: usize, replies: &mut Vec<Reply<D>>) {
+    pub(crate) fn finish<B: Backend<Data = D>>(
+        &mut self,
+        backend: &mut B,
+        key: usize,
+        last: Option<LastPiece>,
+        replies: &mut Vec<Reply<D>>,
+    ) {
         let Outstanding { client, tag, is_part, operation, range, submitted, result, data, .. } =
             self.requests.remove(key);
         let tag = if planted(Canary::WrongTag) { self.swap_tag(tag, operation) } else { tag };
         self.clients.note_finished(client, operation);
         let is_ok = result.is_ok();
-        backend.finished(&Finished { operation, len_bytes: range.len_bytes, submitted, is_ok, is_part });
+        backend.finished(&Finished { operation, len_bytes: range.len_bytes, submitted, is_ok, is_part, last });
         if self.clients.is_connected(client) {
             replies.push(Reply { client, tag, is_part, operation, range, submitted, result, data });
         }
@@ -91,7 +97,7 @@ impl<D: Default> Session<D> {
             // A request with several pieces comes several times.
             if let Some(request) = self.requests.get_mut(key) {
                 (request.result, request.data) = (Err(error), D::default());
-                self.finish(backend, key, replies);
+                self.finish(backend, key, None, replies);
             }
         }
         assert!(self.requests.is_empty(), "a request was lost");

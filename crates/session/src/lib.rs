@@ -31,7 +31,7 @@ mod session;
 mod slots;
 mod waiting;
 
-pub use backend::{Backend, Condition, Finished};
+pub use backend::{Backend, Condition, Finished, LastPiece};
 pub use client::ClientId;
 pub use division::{CHUNK_BYTES, Division};
 pub use limits::{Limits, MAX_IN_FLIGHT, MAX_TRIM_BYTES, MAX_WAITING, MAX_ZEROES_BYTES};

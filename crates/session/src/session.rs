@@ -178,7 +178,7 @@ impl<D: Default> Session<D> {
         let is_covered =
             planted(Canary::FlushOfOneClient) && operation == Operation::Flush && !self.clients.has_written(client);
         if refusal.is_some() || self.requests[key].pieces.is_empty() || is_covered {
-            return self.finish(backend, key, replies);
+            return self.finish(backend, key, None, replies);
         }
         if !self.may_begin(backend) || !self.waiting.is_empty() || !self.begin(backend, key, now) {
             self.waiting.push(key);
@@ -208,7 +208,7 @@ impl<D: Default> Session<D> {
                 Source::Client => std::mem::take(&mut request.data),
                 Source::Zeroes => backend.pack_zeroes(within_sector(piece.range), piece.range.len_bytes),
             };
-            let id = self.slots.take(InFlight { request: key, piece });
+            let id = self.slots.take(InFlight { request: key, piece, since: time });
             let request = device::Request { operation, range, fua, data };
             backend.submit(time, id, request, &mut self.completions);
         }

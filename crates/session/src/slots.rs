@@ -2,7 +2,7 @@
 
 use crate::canary::{Canary, planted};
 use crate::piece::Piece;
-use device::RequestId;
+use device::{RequestId, Time};
 
 /// A piece that the device has.
 #[derive(Clone, Copy, Debug)]
@@ -10,6 +10,8 @@ pub(crate) struct InFlight {
     /// The request that it belongs to.
     pub request: usize,
     pub piece: Piece,
+    /// When the device got it.
+    pub since: Time,
 }
 
 /// The ids that the device was built for, and what is in flight under each.

@@ -58,7 +58,9 @@ impl CardUnderTest {
     pub fn new(config: CardConfig, physics: Physics, seed: u64) -> CardUnderTest {
         let flash = Flash::new(shape(&config), physics, seed);
         let modules = flash.shape().modules;
-        let card = StorageCard::format(&config, flash, CARD, MAX_IN_FLIGHT, seed).expect("the card can be made");
+        let mut card = StorageCard::format(&config, flash, CARD, MAX_IN_FLIGHT, seed).expect("the card can be made");
+        // Where time went adds up in every life: the card checks that.
+        card.explain_requests();
         let mut session = Session::new(Limits { max_in_flight: MAX_IN_FLIGHT, ..Limits::default() });
         CardUnderTest {
             clients: vec![session.connect()],
@@ -460,6 +462,7 @@ impl Subject for CardUnderTest {
             // Operations from here on can be cut as any work of the card.
             media.never_cut();
         }
+        card.explain_requests();
         self.note_opened(&card);
         let mut done = Vec::new();
         card.start_up(self.now, &mut done);

@@ -23,7 +23,7 @@ fn serve() {
     let Some(mountpoint) = std::env::var_os(SERVES_AT) else { return };
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(64 << 20)).unwrap();
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
-    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
     let live = Arc::new(Live::format(flash, start).unwrap());
     let _mounted =
         attach::fuse::mount(Arc::clone(&live), Path::new(&mountpoint), &attach::fuse::Options::default()).unwrap();

@@ -193,6 +193,15 @@ impl Dies {
         }
     }
 
+    /// Says from now on what reads of the host wait for.
+    ///
+    /// # Panics
+    /// When operations are under way.
+    pub fn explain(&mut self) {
+        assert_eq!(self.in_flight(), 0, "the dies are at work");
+        self.occupancy = Some(Occupancy::new(self.dies.len()));
+    }
+
     /// Operations that have begun and are not done, suspended ones among them.
     pub fn under_way(&self) -> impl Iterator<Item = &DieOp> {
         let begun = self.dies.iter().flat_map(|die| [die.current, die.suspended]);

@@ -201,8 +201,12 @@ impl Card<Storage> {
         for lba in findings.moved {
             self.read_sectors(now, wanted.id, lba.0, 1);
         }
+        let submitted = self.core.host[wanted.id].submitted;
         if let Some(record) = self.core.account.record(wanted.id) {
-            record.flash.add(Cause::FlashRead, now - began - record.flash.total_ns().min(now - began));
+            // A read may have been under way when the request came.
+            let since_arrival = (now - submitted).saturating_sub(record.settled.total_ns());
+            let took = (now - began).min(since_arrival);
+            record.flash.add(Cause::FlashRead, took.saturating_sub(record.flash.total_ns()));
         }
         self.flash_read_done(now, wanted.id, done);
     }

@@ -4,7 +4,7 @@ use crate::card::{Card, Contents, Done, IDLE_NS, ModelCard, NoContents};
 use crate::core::Core;
 use crate::core::config::CardConfig;
 use crate::core::counters::MediaCounters;
-use crate::core::dies::{Dies, Finished, Started, Work};
+use crate::core::dies::{Finished, Started, Work};
 use crate::core::host_request::Stage;
 use crate::core::phase::Lifecycle;
 use crate::core::stripes::{Erasing, StripeInFlight};
@@ -28,7 +28,7 @@ impl<C: Contents> Card<C> {
     /// When requests or media operations are under way.
     pub fn explain_requests(&mut self) {
         assert!(self.core.host.is_idle() && self.core.dies.in_flight() == 0, "the card is at work");
-        self.core.dies = Dies::new(&self.core.config.nand, self.core.config.reads_first, true);
+        self.core.dies.explain();
         self.core.account.explain(self.core.host.max_requests());
     }
 

@@ -76,7 +76,7 @@ impl Contents for Storage {
         let submitted = card.core.host[id].submitted;
         let record = card.core.account.record(id).expect("it explains");
         let known = record.settled.total_ns() + record.flash.total_ns();
-        record.flash.add(Cause::ReadRetry, (now - submitted) - known);
+        record.flash.add(Cause::ReadRetry, (now - submitted).saturating_sub(known));
     }
 
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {

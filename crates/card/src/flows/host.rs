@@ -343,7 +343,8 @@ impl<C: Contents> Card<C> {
         let (submitted, operation, bytes) = (request.submitted, request.operation, request.bytes);
         let parts = match self.core.account.record(id) {
             Some(record) => {
-                assert_eq!(record.settled.total_ns(), now - submitted, "the parts of {id:?} do not add up");
+                // A wrong account is no reason to stop a card that is being served.
+                debug_assert_eq!(record.settled.total_ns(), now - submitted, "the parts of {id:?} do not add up");
                 record.settled
             }
             None => Parts::default(),

@@ -201,6 +201,7 @@ Examples:
       --nbd 127.0.0.1:10809
   flashrig serve tachion-400 iodrive-320-mlc --memory --size 1GiB \\
       --nbd unix:/tmp/cards.sock
+  flashrig serve ./card --nbd unix:/tmp/card.sock --web 127.0.0.1:8080
 
 Then, for instance:
   nbdinfo 'nbd+unix:///?socket=/tmp/card.sock'

@@ -57,7 +57,7 @@ use values::Scale;
 ///
 /// Models live in virtual time: the same command with the same seed gives the same figures.
 #[derive(Debug, Parser)]
-#[command(name = "flashrig", version, max_term_width = 80, arg_required_else_help = true)]
+#[command(name = "flashrig", version = env!("FLASHRIG_VERSION"), max_term_width = 80, arg_required_else_help = true)]
 #[command(disable_help_flag = true)]
 #[command(after_help = examples::TOP)]
 pub struct Cli {

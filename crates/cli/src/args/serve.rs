@@ -86,6 +86,12 @@ pub struct ServeArgs {
     /// Serve metrics for Prometheus here, at /metrics
     #[arg(long, value_name = "HOST:PORT")]
     pub metrics: Option<String>,
+    /// Show the cards to browsers here: what they do, second by second, for the last 15 minutes; nothing can be changed
+    #[arg(long, value_name = "HOST:PORT")]
+    pub web: Option<String>,
+    /// Let others than this machine reach --web: whoever does may look
+    #[arg(long, requires = "web")]
+    pub web_insecure: bool,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
     #[arg(long, value_name = "ADDRESS", required_unless_present = "fuse")]
     pub nbd: Vec<Address>,

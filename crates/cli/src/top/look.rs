@@ -1,8 +1,8 @@
 //! The state of a running card at one moment, and the change since earlier ones.
 
-use control::{Client, ClientError, Latencies, StatusReply};
+use control::{Client, ClientError, Latencies, StatusReply, between, percentiles};
 use live::{Latency, ModuleStatus, Stats};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 /// Latencies are those of this long.
@@ -98,27 +98,12 @@ impl Watched {
         of: impl Fn(&Latencies) -> &Vec<(u64, u64)>,
         shares: [f64; N],
     ) -> Option<[u64; N]> {
-        let mut counts: BTreeMap<u64, u64> = of(&self.last().latencies).iter().copied().collect();
-        if self.looks.len() > 1 {
-            for (ns, count) in of(&self.looks[0].latencies) {
-                if let Some(now) = counts.get_mut(ns) {
-                    *now = now.saturating_sub(*count);
-                }
-            }
+        let now = of(&self.last().latencies);
+        match self.looks.len() {
+            1 => percentiles(now, shares),
+            _ => percentiles(&between(of(&self.looks[0].latencies), now), shares),
         }
-        let all: u64 = counts.values().sum();
-        (all > 0).then(|| shares.map(|share| percentile(&counts, all, share)))
     }
-}
-
-fn percentile(counts: &BTreeMap<u64, u64>, all: u64, share: f64) -> u64 {
-    let rank = ((all as f64 * share).ceil() as u64).clamp(1, all);
-    let mut seen = 0;
-    let found = counts.iter().find(|(_, count)| {
-        seen += **count;
-        seen >= rank
-    });
-    *found.expect("the counts add up to all").0
 }
 
 fn requests(look: &Look) -> u64 {

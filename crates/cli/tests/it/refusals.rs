@@ -16,6 +16,13 @@ const CASES: &[Case] = &[
     ("create new --size 1023k", &["must be at least 1m"]),
     ("create . --size 1 --card nothing", &["must be at least 1m"]),
     ("serve memory-16 --memory --size 4k --nbd unix:/nowhere/s", &["'--size <BYTES>'", "must be at least 1m"]),
+    (
+        "serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web 0.0.0.0:80",
+        &["0.0.0.0:80", "others than this machine", "127.0.0.1", "--web-insecure"],
+    ),
+    ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web [::]:80", &["[::]:80", "--web-insecure"]),
+    ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web 8080", &["can't listen at 8080"]),
+    ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web-insecure", &["--web <HOST:PORT>"]),
     ("serve memory-16 --memory --shards 0 --nbd unix:/nowhere/s", &["'--shards <N>'", "0 is not in 1..=64"]),
     ("serve memory-16 --memory --shards 65 --nbd unix:/nowhere/s", &["'--shards <N>'", "65 is not in 1..=64"]),
     ("serve memory-16 --memory --size 4m --shards 5 --nbd unix:/nowhere/s", &["--shards 5", "has room for 4"]),

@@ -2,6 +2,9 @@
 
 mod common;
 mod control;
+mod grafana;
 mod metrics;
 mod openapi;
 mod socket;
+mod web;
+mod web_page;

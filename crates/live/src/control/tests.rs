@@ -13,7 +13,7 @@ const WRITE_BYTES: u32 = 64 << 10;
 fn engine() -> Engine {
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(64 << 20)).unwrap();
     let config = card::CardConfig { power_loss_protection: false, ..config };
-    let start = Start { config, timing: Timing::Model, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing: Timing::Model, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
     let flash = Flash::new(card::shape(&start.config), Physics::IDEAL, 1);
     Engine::around(Engine::format(flash.into(), &start).unwrap(), start, None)
 }

@@ -52,7 +52,7 @@ pub(crate) const SIZE: u64 = 64 << 20;
 
 pub(crate) fn start(card: &str, timing: Timing) -> Start {
     let config = profile::Profile::builtin(card).unwrap().with_contents(Some(SIZE)).unwrap();
-    Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1 }
+    Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1, explains: true }
 }
 
 fn fresh(card: &str, timing: Timing) -> Live {

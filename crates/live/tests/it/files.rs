@@ -100,7 +100,7 @@ impl Card {
         let config = on_files(&config);
         let paths: Vec<PathBuf> = (0..16).map(|slot| dir.join(format!("module-{slot}"))).collect();
         let media = Files::create_shards(card::shape(&config), shards, &paths, &Options::default()).unwrap();
-        let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+        let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: true };
         let live = Live::format_shards(media.into_iter().map(medium).collect(), &start, SIZE).unwrap();
         (Card { paths, shards, start }, live)
     }

@@ -57,7 +57,7 @@ impl Card {
     /// At `control.sock` in a directory, which is made.
     pub fn serve_in(dir: &Path) -> Card {
         let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(SIZE)).unwrap();
-        let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+        let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
         let flash = Flash::new(card::shape(&start.config), Physics::IDEAL, 1);
         let live = Arc::new(Live::format(flash, start).unwrap());
         let served = Served {

@@ -88,8 +88,22 @@ pub fn named(live: &Arc<Live>, name: &str) -> Served {
 }
 
 pub fn card() -> Arc<Live> {
+    card_that(Timing::None, false)
+}
+
+/// A card that keeps where the time of requests goes.
+pub fn explaining() -> Arc<Live> {
+    card_that(Timing::None, true)
+}
+
+/// A card whose flash takes its time.
+pub fn as_fast_as_flash() -> Arc<Live> {
+    card_that(Timing::Model, false)
+}
+
+fn card_that(timing: Timing, explains: bool) -> Arc<Live> {
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(SIZE)).unwrap();
-    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1, explains };
     let flash = Flash::new(card::shape(&start.config), Physics::IDEAL, 1);
     Arc::new(Live::format(flash, start).unwrap())
 }

@@ -17,7 +17,7 @@ pub struct Served {
 pub fn memory_card(size_bytes: u64) -> Arc<Live> {
     let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size_bytes)).unwrap();
     let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1).without_trace();
-    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1 };
+    let start = Start { config, timing: Timing::None, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
     Arc::new(Live::format(flash, start).unwrap())
 }
 

@@ -57,7 +57,7 @@ impl Card {
         let alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(size_bytes)).unwrap();
         let flash = Flash::new(card::shape(&config), Physics::IDEAL, 1);
-        let start = Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1 };
+        let start = Start { config, timing, id: Some(format::CardId([7; 16])), seed: 1, explains: false };
         let live = Arc::new(Live::format(flash, start).unwrap());
         let folder = tempfile::tempdir().unwrap();
         let options = Options { threads: Some(2), ..Options::default() };
