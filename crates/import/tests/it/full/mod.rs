@@ -116,7 +116,32 @@ pub fn review() -> ReviewResult {
                 points: vec![point(1.0), point(2.0)],
             })
             .to_vec(),
-        health: None,
+        health: Some(results::HealthReport {
+            before: Some(results::DriveSmart {
+                passed: Some(true),
+                temperature_c: Some(40),
+                used_percent: Some(3),
+                spare_percent: Some(100),
+                media_errors: Some(0),
+                power_on_hours: Some(9),
+                written_bytes: Some(1),
+                warm_minutes: Some(0),
+                hot_minutes: Some(0),
+            }),
+            after: Some(results::DriveSmart {
+                passed: Some(true),
+                temperature_c: Some(40),
+                used_percent: Some(3),
+                spare_percent: Some(100),
+                media_errors: Some(0),
+                power_on_hours: Some(9),
+                written_bytes: Some(1),
+                warm_minutes: Some(0),
+                hot_minutes: Some(0),
+            }),
+            temperatures: vec![results::Temperature { t_s: 5.0, celsius: 41 }],
+            warning_c: Some(70),
+        }),
         burst: Some(BurstReport {
             title: "Bursts".into(),
             load: json!({ "kind": "bursts" }),
