@@ -127,7 +127,7 @@ impl Drive {
     ) -> Result<(SteadyState, u64), DriveError> {
         let rounds = state.effort.max_rounds.min(MAX_ROUNDS);
         // Nothing was to be done, so nothing is claimed of it.
-        let none = || SteadyState { rounds: Vec::new(), range: 0.0, slope: 0.0, attained: false };
+        let none = || SteadyState { rounds: Vec::new(), range: 0.0, slope: 0.0, attained: false, overwriting: None };
         if rounds == 0 || fill_bytes == 0 {
             return Ok((none(), 0));
         }
@@ -163,11 +163,11 @@ impl Drive {
             Ok(outcome) => {
                 let bytes = outcome.recorder.bytes();
                 let rounds = vec![bytes as f64 / outcome.elapsed_s];
-                Ok((SteadyState { rounds, range: 0.0, slope: 0.0, attained: true }, bytes))
+                Ok((SteadyState { rounds, range: 0.0, slope: 0.0, attained: true, overwriting: None }, bytes))
             }
             // Out of time, and not stopped by a person: so far it came, and that is no state to speak of.
             Err(DriveError::Cancelled) if !progress.cancelled() => {
-                Ok((SteadyState { rounds: Vec::new(), range: 0.0, slope: 0.0, attained: false }, 0))
+                Ok((SteadyState { rounds: Vec::new(), range: 0.0, slope: 0.0, attained: false, overwriting: None }, 0))
             }
             Err(e) => Err(e),
         }

@@ -35,6 +35,22 @@ impl Access {
     pub const SYNTAX: &'static str =
         "`uniform`, `zipf:THETA` (as `zipf:0.99`) or `hot-cold:SPACE/ACCESSES` in percent (as `hot-cold:20/80`)";
 
+    /// Returns how many times the space is written over until the blocks written least often were each written once, on
+    /// average: the hot or the cold part, or the last tenth of Zipf's ranks. A part that is never written does not count.
+    pub fn turnover(&self, blocks: u64) -> f64 {
+        match *self {
+            Access::Uniform => 1.0,
+            Access::Zipf { theta } => Zipf::new(blocks, theta).turnover_of_last_tenth(),
+            Access::HotCold { hot_share_of_space: hot, share_of_accesses: accesses } => {
+                [(hot, accesses), (1.0 - hot, 1.0 - accesses)]
+                    .iter()
+                    .filter(|(space, accesses)| *space > 0.0 && *accesses > 0.0)
+                    .map(|(space, accesses)| space / accesses)
+                    .fold(1.0, f64::max)
+            }
+        }
+    }
+
     /// Checks that the numbers make sense.
     pub fn validate(&self) -> Result<(), LoadError> {
         match *self {
@@ -161,6 +177,29 @@ mod tests {
         }
         for text in ["zipf:-1", "zipf:NaN", "zipf:6", "hot-cold:0/80", "hot-cold:20/101", "hot-cold:120/80"] {
             assert!(matches!(text.parse::<Access>(), Err(LoadError::RealOutOfRange { .. })), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_coldest_part_turns_over_as_its_share_of_writes_says() {
+        let turnover = |text: &str| text.parse::<Access>().unwrap().turnover(100_000);
+        for (text, expected) in [("uniform", 1.0), ("hot-cold:20/80", 4.0), ("hot-cold:10/90", 9.0)] {
+            assert!((turnover(text) - expected).abs() < 1e-9, "{text}: {}", turnover(text));
+        }
+        // A cold hot part, a part that is never written, and no skew at all.
+        for (text, expected) in [("hot-cold:50/10", 5.0), ("hot-cold:20/100", 1.0), ("hot-cold:30/30", 1.0)] {
+            assert!((turnover(text) - expected).abs() < 1e-9, "{text}: {}", turnover(text));
+        }
+    }
+
+    #[test]
+    fn the_last_tenth_of_ranks_turns_over_as_its_weights_say() {
+        for theta in [0.5, 0.99, 1.0, 1.5] {
+            let weight = |k: u64| (k as f64).powf(-theta);
+            let sum = |from: u64, to: u64| (from..=to).map(weight).sum::<f64>();
+            let expected = 0.1 / (sum(9_001, 10_000) / sum(1, 10_000));
+            let got = Access::Zipf { theta }.turnover(10_000);
+            assert!((got / expected - 1.0).abs() < 0.03, "theta {theta}: {got}, {expected}");
         }
     }
 

@@ -50,6 +50,14 @@ impl Zipf {
             }
         }
     }
+
+    /// Draws for each rank of the last tenth to be drawn once on average, over the number of ranks.
+    pub fn turnover_of_last_tenth(&self) -> f64 {
+        let from = 0.9 * self.n;
+        let share =
+            (integral(self.theta, self.n + 0.5) - integral(self.theta, from + 0.5)) / (self.area_high - self.area_low);
+        0.1 / share
+    }
 }
 
 /// The weight of a (real) rank.

@@ -37,8 +37,8 @@ pub use review::{
     Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,
 };
 pub use run::{
-    Application, Flash, IoClass, OltpReport, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport,
-    TransactionReport, Wear,
+    Application, Flash, IoClass, OltpReport, Overwriting, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand,
+    TailReport, TransactionReport, Wear,
 };
 pub use sync::{SyncJudgement, SyncVerdict};
 pub use trace::{TraceReport, TraceRequests};

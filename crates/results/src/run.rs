@@ -126,7 +126,23 @@ pub struct SteadyState {
     pub range: f64,
     /// |slope of the line through the last five rounds| * 4 / mean.
     pub slope: f64,
-    /// Both within bounds (0.20 and 0.10).
+    /// Both within bounds (0.20 and 0.10), and the card before in its state of balance.
+    pub attained: bool,
+    /// Overwriting of a card in a skewed pattern, before the rounds; absent where the pattern is not skewed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overwriting: Option<Overwriting>,
+}
+
+/// Signs by which a card was found in balance with a skewed pattern of writes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Overwriting {
+    /// Times that the space in use was written over.
+    pub times: f64,
+    /// Times that the blocks written least often were written over, in the last window.
+    pub coldest_times: f64,
+    /// |change of write amplification from the last window but one to the last| / the last.
+    pub change: f64,
+    /// The window covers the coldest blocks once, and the change is at most 0.01.
     pub attained: bool,
 }
 

@@ -39,7 +39,7 @@ pub fn mix_sweep(
         explain_tail: false,
         histograms: false,
     };
-    let device = prepare(&spec, progress)?;
+    let device = prepare(&spec, progress)?.device;
     parallel::map(loads, |load| {
         if progress.cancelled() {
             return Err(RunError::Cancelled.into());

@@ -1,6 +1,6 @@
 //! A modelled card as a target of a review.
 
-use crate::precondition::precondition;
+use crate::precondition::{Preconditioned, precondition};
 use crate::{BurstDevice, SteadyRule, measure, steady_state};
 use crate::{
     BurstSeries, Clock, Measure, Measurement, Modelled, Pattern, Progress, RunError, RunSpec, State, Target,
@@ -132,7 +132,8 @@ impl Target for ModelTarget {
         let mut device = Modelled::new(&common.device, MAX_REQUESTS, false, common.seed)?;
         let fill_bytes = ((device.capacity_bytes() as f64 * state.fill) as u64).div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
         let fill_bytes = fill_bytes.min(device.capacity_bytes());
-        let rounds = precondition(&mut device, fill_bytes, state.pattern, common.seed, progress)?;
+        let Preconditioned { rounds, overwriting } =
+            precondition(&mut device, fill_bytes, state.pattern, common.seed, progress)?;
         let written_bytes = device.counters().host_sectors * SECTOR_BYTES;
         let is_disks = device.cards().is_empty();
         self.prepared = Some(device);
@@ -144,9 +145,11 @@ impl Target for ModelTarget {
             metric: "write amplification".into(),
             steady: if is_disks || state.pattern == Pattern::None {
                 // A disk has no state to wear in, and a fill no rounds.
-                SteadyState { rounds, range: 0.0, slope: 0.0, attained: true }
+                SteadyState { rounds, range: 0.0, slope: 0.0, attained: true, overwriting: None }
             } else {
-                steady_state(&rounds, &SteadyRule::SNIA)
+                let mut steady = steady_state(&rounds, &SteadyRule::SNIA);
+                steady.attained &= overwriting.is_none_or(|balance| balance.attained);
+                SteadyState { overwriting, ..steady }
             },
             took_s: 0.0,
         })
@@ -175,7 +178,7 @@ impl Target for ModelTarget {
             explain_tail: false,
             histograms: true,
         };
-        Ok(measure(&spec, device, progress)?)
+        Ok(measure(&spec, device.into(), progress)?)
     }
 
     fn bursts(&mut self, series: &BurstSeries, progress: &dyn Progress) -> Result<Vec<BurstCurve>, TargetError> {

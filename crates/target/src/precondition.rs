@@ -2,12 +2,18 @@
 //!
 //! The space in use is written front to back, then overwritten in the load's own pattern, round by round, until write
 //! amplification is steady. Every write is done exactly once, so the work is linear in the card's size.
+//!
+//! Uniform writes bring a card into balance while they write its data over about once. Skewed ones take as long as the
+//! coldest data do: until these were written over, they lie in the bands of the first fill, apart from hot data, and
+//! write amplification is far too low and nearly constant. So the rounds of a skewed pattern are longer, five of them write
+//! the coldest blocks over once, and the mean of five must agree with that of the five before.
 
 use crate::error::RunError;
 use crate::{Modelled, Progress, SteadyRule, steady_state};
 use device::{Device, Rng, SECTOR_BYTES};
 use ftl::{Ftl, Lba};
 use load::{Access, BlockSampler};
+use results::Overwriting;
 
 /// Pattern of a load's writes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,20 +52,35 @@ const ROUND_SHARE: f64 = 0.25;
 /// up, and bands of the first, sequential fill must have been cleaned.
 const MIN_SHARE: f64 = 2.0;
 
-/// Fills and overwrites; returns the write amplification of each round of overwriting, over all cards.
+/// Largest change of the mean write amplification of a window over that of the window before, for skewed patterns.
+const MAX_CHANGE: f64 = 0.01;
+/// Shares of the data capacity after which a skewed pattern is given up: a cold part that is hardly ever written would
+/// take for ever. The result says that balance was not attained.
+const MAX_SHARE: f64 = 40.0;
+
+/// Overwriting of a device, over all its cards.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Preconditioned {
+    /// Write amplification of each round.
+    pub rounds: Vec<f64>,
+    /// Balance with a skewed pattern; of the card that took longest, where there are several.
+    pub overwriting: Option<Overwriting>,
+}
+
+/// Fills and overwrites.
 pub fn precondition(
     device: &mut Modelled,
     fill_bytes: u64,
     pattern: Pattern,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Vec<f64>, RunError> {
-    let mut rounds = Vec::new();
+) -> Result<Preconditioned, RunError> {
+    let mut done = Preconditioned::default();
     match device {
         Modelled::Disks(_) => {}
         Modelled::Card(card) => {
             let sectors = (fill_bytes / SECTOR_BYTES).min(card.capacity_bytes() / SECTOR_BYTES);
-            rounds = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;
+            done = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;
         }
         Modelled::Striped(striped) => {
             for i in 0..striped.cards().len() {
@@ -74,11 +95,20 @@ pub fn precondition(
                     other => other,
                 };
                 let card = &mut striped.cards_mut()[i];
-                rounds = precondition_ftl(card.ftl_mut(), sectors, pattern, seed.wrapping_add(i as u64), progress)?;
+                let of_card =
+                    precondition_ftl(card.ftl_mut(), sectors, pattern, seed.wrapping_add(i as u64), progress)?;
+                done.rounds = of_card.rounds;
+                done.overwriting = slower(done.overwriting, of_card.overwriting);
             }
         }
     }
-    Ok(rounds)
+    Ok(done)
+}
+
+/// Returns the one that is not in balance, or changed by more.
+fn slower(one: Option<Overwriting>, other: Option<Overwriting>) -> Option<Overwriting> {
+    let rank = |o: &Overwriting| (!o.attained, o.change);
+    one.into_iter().chain(other).max_by(|a, b| rank(a).partial_cmp(&rank(b)).expect("changes are numbers"))
 }
 
 fn precondition_ftl(
@@ -87,8 +117,8 @@ fn precondition_ftl(
     pattern: Pattern,
     seed: u64,
     progress: &dyn Progress,
-) -> Result<Vec<f64>, RunError> {
-    let mut rounds = Vec::new();
+) -> Result<Preconditioned, RunError> {
+    let mut done = Preconditioned::default();
     progress.begin("fill", fill_sectors);
     for sector in 0..fill_sectors {
         ftl.write_now(Lba(sector as u32))?;
@@ -97,28 +127,83 @@ fn precondition_ftl(
     if fill_sectors > 0 && pattern != Pattern::None {
         let mut writer = Writer::new(pattern, fill_sectors, seed)?;
         let data_sectors = ftl.user_sectors() as f64 / (1.0 - ftl.effective_spare_factor());
-        let round_sectors = (data_sectors * ROUND_SHARE).ceil() as u64;
-        let least = (data_sectors * MIN_SHARE) as u64;
-        progress.begin("overwrite until steady", least + round_sectors);
+        let plan = Plan::of(&writer, data_sectors);
+        progress.begin("overwrite until steady", plan.least_sectors + plan.round_sectors);
         let mut written = 0;
         loop {
             let before = ftl.counters();
             let mut in_round = 0;
-            while in_round < round_sectors {
+            while in_round < plan.round_sectors {
                 in_round += writer.write_block(ftl)?;
                 note(progress, written + in_round)?;
             }
             written += in_round;
-            rounds.push(ftl.counters().since(&before).waf());
-            let steady = steady_state(&rounds, &SteadyRule::SNIA);
-            if fill_sectors + written >= least && (steady.attained || rounds.len() >= SteadyRule::SNIA.max_rounds) {
+            done.rounds.push(ftl.counters().since(&before).waf());
+            let steady = steady_state(&done.rounds, &SteadyRule::SNIA).attained;
+            done.overwriting = plan.balance(&done.rounds);
+            let attained = steady && done.overwriting.is_none_or(|balance| balance.attained);
+            if fill_sectors + written >= plan.least_sectors && (attained || done.rounds.len() >= plan.max_rounds) {
                 break;
             }
         }
     }
     // Nothing stays half open: what the timed run begins with is on flash.
     ftl.settle_now();
-    Ok(rounds)
+    Ok(done)
+}
+
+/// Length of the rounds, and their number.
+struct Plan {
+    round_sectors: u64,
+    /// Sectors that are written at least, the fill included.
+    least_sectors: u64,
+    max_rounds: usize,
+    /// Sectors that a skewed pattern writes over, and how many times until its coldest blocks were written once.
+    skew: Option<(u64, f64)>,
+}
+
+impl Plan {
+    fn of(writer: &Writer, data_sectors: f64) -> Plan {
+        let window = SteadyRule::SNIA.window;
+        let plain = Plan {
+            round_sectors: (data_sectors * ROUND_SHARE).ceil() as u64,
+            least_sectors: (data_sectors * MIN_SHARE) as u64,
+            max_rounds: SteadyRule::SNIA.max_rounds,
+            skew: None,
+        };
+        let (footprint, turnover) = writer.footprint_and_turnover();
+        if turnover <= 1.0 {
+            return plain;
+        }
+        let most = data_sectors * MAX_SHARE;
+        // However cold the coldest blocks are, two windows fit.
+        let turnover_sectors = (footprint as f64 * turnover).min(most / 2.0);
+        let round_sectors = ((turnover_sectors / window as f64).ceil() as u64).max(plain.round_sectors);
+        Plan {
+            round_sectors,
+            least_sectors: plain.least_sectors.max(2 * window as u64 * round_sectors),
+            max_rounds: (most / round_sectors as f64).ceil() as usize,
+            skew: Some((footprint, turnover)),
+        }
+    }
+
+    /// Compares the last window of a skewed pattern with the one before.
+    fn balance(&self, rounds: &[f64]) -> Option<Overwriting> {
+        let (footprint, turnover) = self.skew?;
+        let window = SteadyRule::SNIA.window;
+        let times = |rounds: usize| (rounds as u64 * self.round_sectors) as f64 / footprint as f64;
+        let coldest_times = times(rounds.len().min(window)) / turnover;
+        let mean = |rounds: &[f64]| rounds.iter().sum::<f64>() / rounds.len() as f64;
+        let change = if rounds.len() < 2 * window {
+            1.0
+        } else {
+            let (before, last) = rounds[rounds.len() - 2 * window..].split_at(window);
+            (mean(last) - mean(before)).abs() / mean(last)
+        };
+        // A round is a whole number of sectors: the window may be one in a million short.
+        let attained = coldest_times > 0.999 && change <= MAX_CHANGE;
+        Some(Overwriting { times: times(rounds.len()), coldest_times, change, attained })
+    }
 }
 
 fn note(progress: &dyn Progress, done: u64) -> Result<(), RunError> {
@@ -134,7 +219,7 @@ fn note(progress: &dyn Progress, done: u64) -> Result<(), RunError> {
 /// Writes blocks in a load's pattern.
 enum Writer {
     Sequential { next: u64, sectors: u64 },
-    Random { sampler: BlockSampler, block_sectors: u64, rng: Rng },
+    Random { sampler: BlockSampler, turnover: f64, block_sectors: u64, rng: Rng },
 }
 
 impl Writer {
@@ -147,12 +232,21 @@ impl Writer {
                 // Not the load's own stream of draws: the timed run must not repeat these writes.
                 Writer::Random {
                     sampler: BlockSampler::new(access, blocks, seed)?,
+                    turnover: access.turnover(blocks),
                     block_sectors: block_sectors.min(footprint.max(1)),
                     rng: Rng::stream(seed, "precondition"),
                 }
             }
             _ => Writer::Sequential { next: 0, sectors: fill_sectors },
         })
+    }
+
+    /// Returns the sectors that are written over, and how many times until the coldest were written once.
+    fn footprint_and_turnover(&self) -> (u64, f64) {
+        match self {
+            Writer::Sequential { sectors, .. } => (*sectors, 1.0),
+            Writer::Random { sampler, turnover, block_sectors, .. } => (sampler.blocks() * block_sectors, *turnover),
+        }
     }
 
     /// Writes one block; returns its sectors.
@@ -163,7 +257,7 @@ impl Writer {
                 *next = if *next + 1 == *sectors { 0 } else { *next + 1 };
                 Ok(1)
             }
-            Writer::Random { sampler, block_sectors, rng } => {
+            Writer::Random { sampler, block_sectors, rng, .. } => {
                 let first = sampler.draw(rng) * *block_sectors;
                 for sector in first..first + *block_sectors {
                     ftl.write_now(Lba(sector as u32))?;

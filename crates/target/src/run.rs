@@ -8,7 +8,7 @@ use device::{HostConfig, SECTOR_BYTES, Time};
 use ftl::Counters;
 use load::{FileioConfig, LoadConfig};
 use profile::DeviceConfig;
-use results::{RunResult, Sim, SteadyState};
+use results::{Overwriting, RunResult, Sim, SteadyState};
 use serde_json::Value;
 use std::time::Instant;
 
@@ -58,8 +58,24 @@ pub struct RunSpec<'a> {
     pub histograms: bool,
 }
 
+/// A device in the state in which a load finds it.
+#[derive(Clone)]
+pub struct Prepared {
+    /// The device.
+    pub device: Modelled,
+    /// Balance with the load's pattern, where this is skewed.
+    pub overwriting: Option<Overwriting>,
+}
+
+impl From<Modelled> for Prepared {
+    /// A device whose balance somebody else reports.
+    fn from(device: Modelled) -> Prepared {
+        Prepared { device, overwriting: None }
+    }
+}
+
 /// Builds the device and brings it to the state in which the load is to find it.
-pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Modelled, RunError> {
+pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Prepared, RunError> {
     let capacity_bytes = spec.device.user_bytes();
     let load = spec.load.build(spec.seed)?;
     if !(0.0..=1.0).contains(&spec.fill) {
@@ -70,13 +86,15 @@ pub fn prepare(spec: &RunSpec, progress: &dyn Progress) -> Result<Modelled, RunE
         return Err(RunError::Footprint { footprint_bytes, capacity_bytes });
     }
     let mut device = Modelled::new(spec.device, load.processes(), spec.explain_tail, spec.seed)?;
+    let mut overwriting = None;
     if !spec.fresh {
         let fill_bytes = ((capacity_bytes as f64 * spec.fill) as u64).max(footprint_bytes);
         let fill_bytes = fill_bytes.div_ceil(SECTOR_BYTES) * SECTOR_BYTES;
         let pattern = pattern_of(spec.load, footprint_bytes);
-        precondition(&mut device, fill_bytes.min(capacity_bytes), pattern, spec.seed, progress)?;
+        let done = precondition(&mut device, fill_bytes.min(capacity_bytes), pattern, spec.seed, progress)?;
+        overwriting = done.overwriting;
     }
-    Ok(device)
+    Ok(Prepared { device, overwriting })
 }
 
 /// Returns the pattern in which a load writes to its `footprint_bytes`: the state to which a device is brought before
@@ -104,9 +122,9 @@ pub fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
 /// Runs a load on a modelled device.
 pub fn run(spec: &RunSpec, progress: &dyn Progress) -> Result<RunResult, RunError> {
     let began = Instant::now();
-    let device = prepare(spec, progress)?;
+    let prepared = prepare(spec, progress)?;
     let precondition_wall_seconds = began.elapsed().as_secs_f64();
-    let mut result = measure(spec, device, progress)?;
+    let mut result = measure(spec, prepared, progress)?;
     let sim = result.sim.as_mut().expect("a model's result");
     sim.wall_seconds = began.elapsed().as_secs_f64();
     sim.precondition_wall_seconds = precondition_wall_seconds;
@@ -141,7 +159,8 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
 }
 
 /// Measures a load on a prepared device.
-pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Result<RunResult, RunError> {
+pub fn measure(spec: &RunSpec, prepared: Prepared, progress: &dyn Progress) -> Result<RunResult, RunError> {
+    let Prepared { device, overwriting } = prepared;
     let rule = SteadyRule::SNIA;
     let mut load = spec.load.build(spec.seed)?;
     let round_requests = match spec.measure {
@@ -208,7 +227,9 @@ pub fn measure(spec: &RunSpec, device: Modelled, progress: &dyn Progress) -> Res
     if machine.now() == start.at {
         return Err(RunError::Cancelled);
     }
-    Ok(result(spec, &machine, &start, steady_state(&rounds, &rule)))
+    let mut steady = steady_state(&rounds, &rule);
+    steady.attained &= overwriting.is_none_or(|balance| balance.attained);
+    Ok(result(spec, &machine, &start, SteadyState { overwriting, ..steady }))
 }
 
 /// A moment at which measurement began.

@@ -37,7 +37,7 @@ pub fn steady_state(rounds: &[f64], rule: &SteadyRule) -> SteadyState {
         ((max - min) / mean, (covariance / variance).abs() * (n - 1.0) / mean)
     };
     let attained = last.len() == rule.window && mean > 0.0 && range <= rule.max_range && slope <= rule.max_slope;
-    SteadyState { rounds: rounds.to_vec(), range, slope, attained }
+    SteadyState { rounds: rounds.to_vec(), range, slope, attained, overwriting: None }
 }
 
 #[cfg(test)]

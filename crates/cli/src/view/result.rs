@@ -128,7 +128,12 @@ fn steady(steady: Option<&SteadyState>) -> String {
     let rounds = counted(steady.rounds.len() as u64, "round");
     let not = if steady.attained { "" } else { "NOT attained after " };
     let (range, slope) = (against(steady.range, 0.2), against(steady.slope, 0.1));
-    wrap("steady: ", 8, &format!("{not}{rounds}, range {range}, slope {slope}"))
+    let before = steady.overwriting.map_or(String::new(), |overwriting| {
+        let not = if overwriting.attained { "" } else { "NOT in balance, " };
+        let change = against(overwriting.change, 0.01);
+        format!("; before: {not}written over {:.1} times, change {change}", overwriting.times)
+    });
+    wrap("steady: ", 8, &format!("{not}{rounds}, range {range}, slope {slope}{before}"))
 }
 
 /// Wall-clock figures, on lines of their own: they differ from run to run.

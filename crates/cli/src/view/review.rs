@@ -348,7 +348,8 @@ mod tests {
     }
 
     fn point(x: f64) -> Point {
-        let steady = SteadyState { rounds: vec![1.0; 5], range: 0.0, slope: 0.0, attained: x < 50.0 };
+        let steady =
+            SteadyState { rounds: vec![1.0; 5], range: 0.0, slope: 0.0, attained: x < 50.0, overwriting: None };
         Point {
             x,
             write: class(),

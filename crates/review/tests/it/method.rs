@@ -89,7 +89,7 @@ impl Target for Fake {
             sequential_bytes: 0,
             overwritten_bytes: 0,
             metric: "bytes a second".into(),
-            steady: SteadyState { rounds: vec![1.0; 5], range: 0.0, slope: 0.0, attained: true },
+            steady: SteadyState { rounds: vec![1.0; 5], range: 0.0, slope: 0.0, attained: true, overwriting: None },
             took_s: 1.0,
         })
     }

@@ -225,7 +225,7 @@ impl<'a> Lab<'a> {
             explain_tail: false,
             histograms: candidate.stretch > 1.0,
         };
-        let result = target::measure(&spec, modelled, &only_cancel)?;
+        let result = target::measure(&spec, modelled.into(), &only_cancel)?;
         Ok(Seen::of(&result.read, &result.write, candidate.stretch))
     }
 }
@@ -330,7 +330,7 @@ mod tests {
             explain_tail: false,
             histograms: false,
         };
-        let result = target::measure(&spec, state, &Silent).unwrap();
+        let result = target::measure(&spec, state.into(), &Silent).unwrap();
         Seen::of(&result.read, &result.write, candidate.stretch)
     }
 

@@ -10,7 +10,7 @@ use rayon::{ScopeFifo, ThreadPoolBuilder};
 use results::{WhatifAnswer, WhatifPoint};
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard};
-use target::{Modelled, OnlyCancel, Progress, RunError, RunSpec, measure, prepare};
+use target::{OnlyCancel, Prepared, Progress, RunError, RunSpec, measure, prepare};
 
 /// Points in their order, as many as were finished.
 #[derive(Clone, Debug, PartialEq)]
@@ -118,7 +118,7 @@ impl<'a> Grid<'a> {
         self.progress.at(tally.done);
     }
 
-    fn measure(&self, i: usize, device: Arc<Modelled>) {
+    fn measure(&self, i: usize, device: Arc<Prepared>) {
         if self.progress.cancelled() {
             return;
         }

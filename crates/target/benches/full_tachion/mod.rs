@@ -37,5 +37,5 @@ pub fn prepare(
         explain_tail: false,
         histograms: false,
     };
-    Ok((target::prepare(&spec, &Silent)?, load))
+    Ok((target::prepare(&spec, &Silent)?.device, load))
 }

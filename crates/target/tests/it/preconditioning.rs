@@ -57,7 +57,7 @@ fn striped_cards_share_the_fill() {
 #[test]
 fn filling_alone_writes_everything_once() {
     let mut modelled = build("iodrive-160-slc");
-    let rounds = precondition(&mut modelled, 10_000 * SECTOR_BYTES, Pattern::None, 1, &Silent).unwrap();
+    let rounds = precondition(&mut modelled, 10_000 * SECTOR_BYTES, Pattern::None, 1, &Silent).unwrap().rounds;
     assert!(rounds.is_empty());
     assert_eq!(modelled.counters().host_sectors, 10_000);
 }
@@ -68,7 +68,7 @@ fn rounds_of_overwriting_end_steady_and_grow_with_the_fill() {
         let mut modelled = build("iodrive-160-slc");
         let bytes = crate::common::share_of(&device("iodrive-160-slc", SCALE), share);
         let pattern = if sequential { Pattern::Sequential } else { random(bytes) };
-        let rounds = precondition(&mut modelled, bytes, pattern, 1, &Silent).unwrap();
+        let rounds = precondition(&mut modelled, bytes, pattern, 1, &Silent).unwrap().rounds;
         assert!(steady_state(&rounds, &SteadyRule::SNIA).attained, "{rounds:?}");
         assert!(rounds.iter().all(|&waf| waf >= 1.0), "{rounds:?}");
         *rounds.last().unwrap()
@@ -81,6 +81,6 @@ fn rounds_of_overwriting_end_steady_and_grow_with_the_fill() {
 #[test]
 fn disks_need_none() {
     let mut modelled = build("sas-raid10-6");
-    let rounds = precondition(&mut modelled, 1 << 30, random(1 << 30), 1, &Silent).unwrap();
+    let rounds = precondition(&mut modelled, 1 << 30, random(1 << 30), 1, &Silent).unwrap().rounds;
     assert!(rounds.is_empty() && modelled.cards().is_empty());
 }

@@ -1,7 +1,7 @@
 //! Runs bring devices to the state that the load keeps them in.
 
 use crate::common::{Setup, assert_near, changed_device, device};
-use load::{FileioConfig, FileioMode};
+use load::{Access, FileioConfig, FileioMode};
 use target::Measure;
 
 const SCALE: f64 = 1.0 / 256.0;
@@ -73,4 +73,32 @@ fn bad_blocks_in_every_band_do_not_stall_a_paced_card() {
     assert!(result.flash.unwrap().bad_blocks > 20);
     assert!(result.steady_state.unwrap().attained);
     assert!(result.write.lat_ns.max < 10_000_000, "{} ns", result.write.lat_ns.max);
+}
+
+/// A card that is written hot and cold looks steady long before its cold data were written over once, at half of the
+/// write amplification that they lead to.
+#[test]
+fn a_skewed_load_is_measured_in_balance() {
+    let hot_cold = Access::HotCold { hot_share_of_space: 0.1, share_of_accesses: 0.9 };
+    let skewed = || {
+        let mut setup = Setup::new(device("tachion-400", SCALE), FileioMode::RndWr, 0.9);
+        setup.load = FileioConfig { threads: 8, access: hot_cold, ..setup.load };
+        setup
+    };
+    let short = Setup { measure: Measure::Auto, ..skewed() }.run();
+    let steady = short.steady_state.unwrap();
+    let overwriting = steady.overwriting.expect("a skewed load");
+    assert!(steady.attained && overwriting.attained, "{steady:?}");
+    assert!(overwriting.coldest_times > 0.999 && overwriting.change <= 0.01, "{overwriting:?}");
+    let long = Setup { measure: Measure::Requests(1_000_000), ..skewed() }.run();
+    assert_near(short.flash.unwrap().waf / long.flash.unwrap().waf, 1.0, 0.02);
+}
+
+#[test]
+fn a_cold_part_that_is_hardly_ever_written_is_not_called_steady() {
+    let mut setup = Setup::new(device("tachion-400", SCALE / 4.0), FileioMode::RndWr, 1.0);
+    setup.load.access = Access::HotCold { hot_share_of_space: 0.1, share_of_accesses: 0.999 };
+    let steady = Setup { measure: Measure::Auto, ..setup }.run().steady_state.unwrap();
+    let overwriting = steady.overwriting.expect("a skewed load");
+    assert!(!steady.attained && !overwriting.attained && overwriting.coldest_times < 0.5, "{overwriting:?}");
 }

@@ -41,6 +41,7 @@
 #![allow(dead_code)]
 
 pub mod brute;
+pub mod mean_field;
 
 /// Overwrites that prefer some pages: a share `hot_rate` of them goes to a share `hot_share` of the pages, uniformly
 /// within each of the two.

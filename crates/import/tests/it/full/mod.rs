@@ -19,7 +19,7 @@ fn class() -> IoClass {
 }
 
 fn steady() -> SteadyState {
-    SteadyState { rounds: vec![1.0, 1.1], range: 0.1, slope: 0.05, attained: true }
+    SteadyState { rounds: vec![1.0, 1.1], range: 0.1, slope: 0.05, attained: true, overwriting: None }
 }
 
 fn point(x: f64) -> Point {

@@ -41,7 +41,7 @@ pub fn class(iops: f64, bytes: f64, mean_us: f64, seed: u64) -> IoClass {
 
 fn steady(attained: bool, base: f64) -> SteadyState {
     let rounds = [1.9, 1.5, 1.2, 1.07, 1.0, 1.02, 0.99, 1.01, 1.0].map(|share| share * base).to_vec();
-    SteadyState { rounds, range: 0.031, slope: if attained { 0.012 } else { 0.134 }, attained }
+    SteadyState { rounds, range: 0.031, slope: if attained { 0.012 } else { 0.134 }, attained, overwriting: None }
 }
 
 fn rows(seconds: usize, bw: f64, stalls: bool) -> Vec<SeriesRow> {
