@@ -67,13 +67,13 @@ fn unproven(result: &ReviewResult) -> Option<Advice> {
 
 fn more_quota(result: &ReviewResult) -> Option<Advice> {
     let (quota, few, many) = quota::waits(result)?;
-    let gain = many.1 / few.1;
+    let gain = many.mean_ns / few.mean_ns;
     let text = format!(
         "Ask for a higher quota than {} IOPS, and start at {} until then: at {:.0} a request waits {} as long for the \
          same throughput.",
         three_digits(quota.iops),
-        connections_of(few.0),
-        many.0,
+        connections_of(few.threads),
+        many.threads,
         times(gain),
     );
     Some(advice_of("quota", text, Some(gain), "threads-rndrd"))

@@ -37,11 +37,18 @@ pub(super) fn quota(result: &ReviewResult) -> Option<Quota> {
     found(result).map(|(quota, _, _)| quota)
 }
 
-/// The limit, and the mean wait in nanoseconds of the fewest threads that get all of it, and of the most threads.
-pub(super) fn waits(result: &ReviewResult) -> Option<(Quota, (f64, f64), (f64, f64))> {
+/// Threads of a point, and how long their requests waited.
+pub(super) struct Wait {
+    pub threads: f64,
+    pub mean_ns: f64,
+}
+
+/// Returns the limit, and the waits of the fewest threads that get all of it and of the most threads.
+pub(super) fn waits(result: &ReviewResult) -> Option<(Quota, Wait, Wait)> {
     let (quota, sweep, from) = found(result)?;
     let (few, many) = (sweep.points.iter().find(|point| point.x == from)?, sweep.points.last()?);
-    Some((quota, (few.x, mean_ns(few)), (many.x, mean_ns(many))))
+    let wait = |point: &Point| Wait { threads: point.x, mean_ns: mean_ns(point) };
+    Some((quota, wait(few), wait(many)))
 }
 
 fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
