@@ -242,15 +242,15 @@ mod tests {
     use crate::args::{Cli, Command};
     use clap::Parser;
 
-    const README: &str = include_str!("../../../README.md");
+    const EXAMPLES: &str = include_str!("../../../docs/examples.md");
 
     /// Share of a card that its file system leaves free: XFS leaves 920 MiB of a gigabyte.
     const LEFT: f64 = 0.89;
 
     #[test]
-    fn the_databases_of_the_readme_fit_their_cards() {
+    fn the_databases_of_the_examples_fit_their_cards() {
         let mut sizes = Vec::new();
-        for line in README.lines().filter(|line| line.starts_with("$ sudo flashrig review ")) {
+        for line in EXAMPLES.lines().filter(|line| line.starts_with("$ sudo flashrig review ")) {
             let words = line.trim_start_matches("$ sudo ").split(' ');
             let Command::Review(args) = Cli::try_parse_from(words).unwrap().command else { panic!("{line}") };
             let size = args.real.size.expect("cards in memory have a size").0;

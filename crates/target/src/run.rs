@@ -61,7 +61,7 @@ pub struct RunSpec<'a> {
 /// A device in the state in which a load finds it.
 #[derive(Clone)]
 pub struct Prepared {
-    /// The device.
+    /// The device, filled and overwritten.
     pub device: Modelled,
     /// Balance with the load's pattern, where this is skewed.
     pub overwriting: Option<Overwriting>,

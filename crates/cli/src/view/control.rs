@@ -86,9 +86,6 @@ pub fn status(reply: &StatusReply) -> String {
     if let Some(ns) = status.recovery_ns {
         row("last start", format!("{} on flash of its own", duration(ns as f64)));
     }
-    if let Some(start) = &status.start {
-        row("start", start_line(start));
-    }
     row("power cuts", grouped(status.power_cuts));
     if let Some(log) = status.log.as_ref().filter(|log| log.records > 0) {
         let flushes = three_digits(log.flushes as f64 / log.records as f64);
@@ -109,6 +106,9 @@ pub fn status(reply: &StatusReply) -> String {
         }
     }
     out.push_str(&table.render());
+    if let Some(start) = &status.start {
+        out.push_str(&wrap("start  ", 7, &start_line(start)));
+    }
     out
 }
 
