@@ -19,7 +19,25 @@ fn class() -> IoClass {
 }
 
 fn steady() -> SteadyState {
-    SteadyState { rounds: vec![1.0, 1.1], range: 0.1, slope: 0.05, attained: true, overwriting: None }
+    let overwriting = Some(Overwriting { times: 27.0, coldest_times: 1.0, change: 0.004, attained: true });
+    SteadyState { rounds: vec![1.0, 1.1], range: 0.1, slope: 0.05, attained: true, overwriting }
+}
+
+fn answer() -> Answer {
+    let figure = KeyFigure {
+        name: "transactions_s".into(),
+        label: "transactions a second".into(),
+        value: 12_000.0,
+        text: "12,000".into(),
+        detail: "16 threads".into(),
+        chart: "threads-rndrd".into(),
+    };
+    Answer {
+        sentence: "Fit for a database.".into(),
+        limit: "Random-write throughput drops 62 % when full.".into(),
+        action: Action { text: "Leave 30 % unpartitioned.".into(), gain: Some(1.9), chart: "fill-rndwr".into() },
+        figures: vec![figure],
+    }
 }
 
 fn point(x: f64) -> Point {
@@ -162,7 +180,7 @@ pub fn review() -> ReviewResult {
         sync: Some(SyncVerdict { judgement: SyncJudgement::Plausible, text: "plausible".into() }),
         database: Some(database::report()),
         comparisons: vec![Comparison::new("t", "t", "c", points, Some(0.1), "")],
-        answer: None,
+        answer: Some(answer()),
         verdict: tones
             .map(|tone| Claim { topic: "steady".into(), tone, text: "Steady.".into(), chart: "fill".into() })
             .to_vec(),
