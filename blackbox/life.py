@@ -56,7 +56,6 @@ class FileSystem:
             time.sleep(0.01)
 
     def tell(self, *words):
-
         with socket.socket(socket.AF_UNIX) as stream:
             stream.connect(str(self.at))
             stream.sendall((" ".join(map(str, words)) + "\n").encode())
@@ -73,7 +72,7 @@ class Life:
         self.rng, self.covered, self.say = random.Random(seed), covered, say
         first = CELLS[seed % len(CELLS)]
         steps = [first] + [self.rng.choice(CELLS) for _ in range(self.rng.randrange(2, 5))]
-        # What breaks more than parity stands for comes last: after it errors are allowed.
+        # Faults beyond parity come last: after them errors are allowed.
         beyond = [step for step in steps if FAULTS[step[0]][1]]
         self.steps = [step for step in steps if not FAULTS[step[0]][1]] + beyond[:1]
         self.files = FileSystem(folder) if any(FAULTS[fault][0] for fault, _ in self.steps) or self.rng.random() < 0.3 else None
@@ -84,7 +83,7 @@ class Life:
         self.oracle = Oracle(seed, int(SIZE[:-3]) * 256)
 
     def run(self):
-        # Of a card of shards nobody knows from outside where the logs lie.
+        # The places of the logs of a card with shards are not known from outside.
         shards = 1 if FAULTS[self.steps[-1][0]][1] else self.rng.choice((1, 1, 2))
         try:
             self.server.create(SIZE, shards)
@@ -101,7 +100,7 @@ class Life:
             if self.files:
                 self.files.end()
 
-    # What the card does.
+    # Activities of the card.
 
     def _step(self, fault, activity):
         """One fault during one activity; False: it could not be done now."""
@@ -145,7 +144,7 @@ class Life:
         status = self.server.ctl("status")
         return bool(status and status.get("rebuild") is not None)
 
-    # What befalls it.
+    # Faults.
 
     def _slot(self):
         """A module that may break: while another is not well again, that one."""
@@ -261,12 +260,12 @@ class Life:
         code = self.server.end()
         if code != 0 and not self.beyond:
             raise Violation(f"an orderly end has exit code {code}: {self.server.last_words()}")
-        # What was acknowledged is durable.
+        # An orderly end makes all that was acknowledged durable.
         if code == 0 and not self.beyond:
             self.oracle.flushed(self.oracle.before_flush())
         self.oracle.crashed()
 
-    # What is asked of it.
+    # Promises that the card has to keep.
 
     def _ends_well(self, load):
         if load:
@@ -340,7 +339,7 @@ class Life:
     def _heal(self):
         """The module that was broken is there again, rebuilt and scrubbed."""
         if self._is_degraded() and not self._rebuilds():
-            # What has failed is given up, though it is still there: it is taken out and put in again.
+            # A module that failed stays given up though it is there again: it is pulled and inserted.
             self.server.ctl("module", "pull", str(self.suspect))
             self.server.ctl("module", "insert", str(self.suspect))
         began = time.monotonic()

@@ -2,6 +2,7 @@
 
 use crate::view::{Judged, change};
 use report::conditions::Outcome;
+use report::escaped_xml as escaped;
 
 /// The file. Times are left out: nothing ran here.
 pub fn junit(judged: &[Judged], devices: &[String]) -> String {
@@ -37,19 +38,4 @@ pub fn junit(judged: &[Judged], devices: &[String]) -> String {
     }
     out.push_str("</testsuites>\n");
     out
-}
-
-/// Text as XML bears it; what XML 1.0 can't hold at all is shown as a mark.
-fn escaped(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            '"' => "&quot;".to_owned(),
-            '\t' | '\n' | '\r' => " ".to_owned(),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => "\u{fffd}".to_owned(),
-            c => c.to_string(),
-        })
-        .collect()
 }

@@ -27,6 +27,7 @@ pub mod repeats;
 mod row;
 mod sections;
 mod unit;
+mod xml;
 
 use results::{ReviewResult, WhatifResult};
 
@@ -34,6 +35,7 @@ pub use buffered::is_buffered;
 pub use limits::{MAX_DEVICES, MAX_PAGE_BYTES};
 pub use outstanding::line_up;
 pub use unit::Unit;
+pub use xml::escaped_xml;
 
 /// The page of one device.
 pub fn review_page(result: &ReviewResult) -> String {

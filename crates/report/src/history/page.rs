@@ -4,6 +4,7 @@ use super::picture::picture;
 use super::trend::{CHANGED, DeviceHistory, Trend};
 use crate::assets::{CSS, csp_hash};
 use crate::devices::clip;
+use crate::html::head;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// The page of all devices, each with its sentence first.
@@ -16,16 +17,7 @@ pub fn page(histories: &[DeviceHistory], generator: &str) -> String {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { (title) " · Flashrig" }
-                link rel="icon" href="data:,";
-                style { (PreEscaped(CSS)) }
-            }
+            (head(&title, &policy, &html! {}))
             body {
                 header.page { div { h1 { (title) } p.subtitle { "Is it still what it was?" } } }
                 main #main { @for history in histories { (section(history)) } }

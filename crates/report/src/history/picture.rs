@@ -2,6 +2,7 @@
 
 use super::trend::{DeviceHistory, Trend};
 use crate::devices::clip;
+use crate::xml::escaped_xml;
 use std::fmt::Write;
 
 const WIDTH: f64 = 800.0;
@@ -32,7 +33,7 @@ pub fn picture(history: &DeviceHistory) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" \
          height=\"{height}\" role=\"img\" font-family=\"system-ui, 'Liberation Sans', Arial, sans-serif\">\n\
          <title>{}</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fdfdfb\"/>\n",
-        escaped(&history.title)
+        escaped_xml(&history.title)
     );
     text(&mut out, (MARGIN, 40.0), (20, INK, "bold"), &clip(&history.title, 76));
     let when =
@@ -80,7 +81,7 @@ fn panel(out: &mut String, history: &DeviceHistory, trend: &Trend, (x, y, width)
 }
 
 fn text(out: &mut String, (x, y): (f64, f64), (size, colour, weight): (u32, &str, &str), words: &str) {
-    let words = escaped(words);
+    let words = escaped_xml(words);
     let _ = writeln!(
         out,
         "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" font-weight=\"{weight}\" fill=\"{colour}\">{words}</text>"
@@ -100,18 +101,4 @@ fn lines(text: &str, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// Text as XML bears it.
-fn escaped(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '&' => "&amp;".to_owned(),
-            '<' => "&lt;".to_owned(),
-            '>' => "&gt;".to_owned(),
-            '"' => "&quot;".to_owned(),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => "\u{fffd}".to_owned(),
-            c => c.to_string(),
-        })
-        .collect()
 }

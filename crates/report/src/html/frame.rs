@@ -16,19 +16,10 @@ pub fn document(title: &str, body: &Markup, data: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy);
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                meta name="referrer" content="no-referrer";
-                title { (title) " · Flashrig" }
-                // Without it a browser would ask its server for one.
-                link rel="icon" href="data:,";
+            (head(title, &policy, &html! {
                 (PreEscaped(format!("<!--\nCharts are drawn by uPlot:\n\n{UPLOT_LICENSE}\n-->")))
                 style { (PreEscaped(UPLOT_CSS)) }
-                style { (PreEscaped(CSS)) }
-            }
+            }))
             body {
                 a.skip href="#main" { "Skip to the content" }
                 (body)
@@ -37,6 +28,24 @@ pub fn document(title: &str, body: &Markup, data: &Markup) -> Markup {
                 script { (PreEscaped(UPLOT_JS)) }
                 script { (PreEscaped(JS)) }
             }
+        }
+    }
+}
+
+/// The head of any page: its policy, its title, `more`, and the style that all pages share.
+pub fn head(title: &str, policy: &str, more: &Markup) -> Markup {
+    html! {
+        head {
+            meta charset="utf-8";
+            meta http-equiv="Content-Security-Policy" content=(policy);
+            meta name="viewport" content="width=device-width, initial-scale=1";
+            meta name="color-scheme" content="light dark";
+            meta name="referrer" content="no-referrer";
+            title { (title) " · Flashrig" }
+            // Without it a browser would ask its server for one.
+            link rel="icon" href="data:,";
+            (more)
+            style { (PreEscaped(CSS)) }
         }
     }
 }

@@ -13,6 +13,7 @@ mod verdict;
 mod whatif;
 mod winners;
 
+pub use frame::head;
 pub use whatif::page as whatif_page;
 
 use crate::devices::{Devices, clip};
