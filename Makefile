@@ -46,6 +46,12 @@ TOOLS := $(abspath $(BUILD))/tools
 FUZZ_BUILD := $(abspath $(BUILD))/fuzz
 FUZZ := RUSTC_BOOTSTRAP=1 PATH="$(TOOLS)/bin:$$PATH" cargo fuzz
 
+# Python's packages for the wheel and its tests, in an environment of their own.
+VENV := $(abspath $(BUILD))/venv
+WHEELS := $(abspath $(BUILD))/wheels
+MATURIN = cd python && CARGO_TARGET_DIR=$(abspath $(BUILD)) $(VENV)/bin/maturin build --locked --out $(WHEELS)
+MAX_WHEEL_BYTES := 12000000
+
 .PHONY: help
 help:
 	@echo 'make review              review a card: make review CARD=iodrive-160-slc'
@@ -74,6 +80,8 @@ help:
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md and docs show'
 	@echo 'make picture             renew the picture that README.md shows'
+	@echo 'make wheel               the Python package in $(BUILD)/wheels, for this machine'
+	@echo 'make python              its tests'
 	@echo 'make deb                 a Debian package in $(RELEASE)'
 	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
 	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
@@ -93,10 +101,29 @@ dist:
 	cargo build --profile dist --locked --bin flashrig
 
 .PHONY: test
-test: tools format lint unit
+test: tools format lint unit python
 
 .PHONY: proof
 proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts blackbox-short fuzz-short summary
+
+# Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
+.PHONY: wheel
+wheel: $(VENV)/ready
+	@$(call need,cc,gcc libc6-dev)
+	rm -rf $(WHEELS)
+	$(MATURIN) --release --interpreter $(VENV)/bin/python
+	@bytes=$$(stat -c %s $(WHEELS)/*.whl); echo "$$bytes bytes"; [ $$bytes -le $(MAX_WHEEL_BYTES) ]
+
+.PHONY: python
+python: wheel release
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl
+	FLASHRIG=$(abspath $(FLASHRIG)) $(VENV)/bin/pytest python/tests
+
+$(VENV)/ready: python/pyproject.toml
+	@python3 -c 'import ensurepip, venv' 2>/dev/null || { $(call need,no-venv,python3-venv) }
+	python3 -m venv $(VENV)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' mypy pandas pytest typing_extensions
+	@touch $@
 
 .PHONY: tools
 tools:

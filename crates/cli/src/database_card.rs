@@ -7,6 +7,7 @@ use crate::database_cmd;
 use crate::database_model::Served;
 use crate::error::{DatabaseFailure, Failure, OptionWithout, StreamFailure};
 use crate::output::print_error;
+use crate::program;
 use crate::review_target::refuse_real_options_but_size;
 use database::Device;
 use database::mounted::{MIN_BYTES, Mounted, Options};
@@ -101,7 +102,7 @@ fn served(args: &ReviewArgs, profile: Profile, bytes: u64, mut words: Vec<OsStri
     info.name.clone_from(&args.target);
     info.capacity_bytes = bytes;
     let options = Options {
-        program: database_cmd::program()?,
+        program: program::path()?,
         serve: words,
         is_controlled: !is_disks,
         title: format!("{}, served", profile.title()),

@@ -3,8 +3,9 @@
 use crate::args::ReviewArgs;
 use crate::cancel;
 use crate::database_model::Served;
-use crate::error::{DatabaseFailure, Failure, OptionWithout, StreamFailure};
-use crate::output::{pretty, print};
+use crate::error::{DatabaseFailure, Failure, OptionWithout};
+use crate::output::{note, pretty, print};
+use crate::program;
 use crate::progress::Watch;
 use crate::review_output::{Existing, Files};
 use crate::review_run::start;
@@ -72,7 +73,7 @@ pub fn on(
         return Ok(ExitCode::SUCCESS);
     }
     files.check(if args.overwrite { Existing::Replaced } else { Existing::Refused })?;
-    eprintln!("{}", view::database_plan(&plan, &request, &files));
+    note(&view::database_plan(&plan, &request, &files));
     cancel::listen_patiently()?;
     let (began, started) = (Instant::now(), format_rfc3339_seconds(SystemTime::now()).to_string());
     let done = {
@@ -136,11 +137,6 @@ fn deliver(args: &ReviewArgs, files: &Files, result: &ReviewResult, done: Review
     }
 }
 
-/// This program, as the kernel has it open: it may have been replaced on the disk.
-pub fn program() -> Result<PathBuf, StreamFailure> {
-    std::env::current_exe().map_err(|source| StreamFailure::Unreadable { path: "/proc/self/exe".into(), source })
-}
-
 /// NAME-logs, beside NAME.json.
 fn logs(files: &Files) -> PathBuf {
     let mut logs = files.json.with_extension("").into_os_string();
@@ -168,7 +164,7 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
     Ok(Request {
         dir: dir.to_owned(),
         logs,
-        guard: Some(program()?),
+        guard: Some(program::path()?),
         pg_bin: options.pg_bin.clone(),
         parts,
         sessions: options.sessions.clone(),

@@ -4,7 +4,7 @@
 use crate::args::{FsckArgs, LbaRange};
 use crate::card_dir::{self, CardDir};
 use crate::error::{Failure, MediaFailure, OptionWithout};
-use crate::output::{pretty, print};
+use crate::output::{note, pretty, print};
 use crate::view;
 use device::SECTOR_BYTES;
 use fsck::{Examined, FsckError, ReadsAs, SectorExplained, Source, StripeState, VerdictState};
@@ -57,7 +57,7 @@ fn failure(args: &FsckArgs, source: FsckError) -> Failure {
 fn in_folder(args: &FsckArgs, card: &CardDir) -> Result<Answer, Failure> {
     let shards = card.shards;
     let examined = |shard: u32| {
-        let files = card.look(shard, &args.without_slot, |note| eprintln!("flashrig: {note}"))?;
+        let files = card.look(shard, &args.without_slot, |text| note(&format!("flashrig: {text}")))?;
         Examined::described(files, &card.described(shard)).map_err(|source| failure(args, source))
     };
     let looked = |shard: u32| look(args, &mut examined(shard)?, Some(card)).map_err(|source| failure(args, source));

@@ -5,6 +5,7 @@
 
 pub mod args;
 mod attach_cmd;
+mod call;
 mod cancel;
 pub mod card_dir;
 mod cards_cmd;
@@ -27,6 +28,7 @@ mod message;
 mod module_places;
 mod opening;
 mod output;
+mod program;
 mod progress;
 mod quoted;
 mod real_target;
@@ -41,6 +43,7 @@ mod run_result;
 mod serve_cmd;
 mod shards;
 mod show_cmd;
+mod stage;
 mod table;
 mod top;
 mod torture_cmd;
@@ -49,6 +52,9 @@ mod validate_cmd;
 mod view;
 mod whatif_cmd;
 
+pub use call::{Call, Output, Position};
+pub use program::is as program_is;
+
 use args::{Cli, Command};
 use clap::error::ErrorKind;
 use error::Failure;
@@ -56,6 +62,7 @@ use message::{clap_message, one_line};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Exit code of errors. 1 is for commands whose answer is no.
 const ERROR: u8 = 2;
@@ -81,11 +88,15 @@ fn stand_guard(mut words: impl Iterator<Item = OsString>) -> ExitCode {
 
 /// The command, with the arguments and the streams of this process.
 pub fn main() -> ExitCode {
-    let mut words = std::env::args_os().skip(1);
-    if words.next().is_some_and(|word| word == database::GUARD_WORD) {
-        return stand_guard(words);
+    command(std::env::args_os().collect())
+}
+
+/// The command, with the streams of this process; the first word is the program's name.
+pub fn command(words: Vec<OsString>) -> ExitCode {
+    if words.get(1).is_some_and(|word| word == database::GUARD_WORD) {
+        return stand_guard(words.into_iter().skip(2));
     }
-    let cli = match args::parse(std::env::args_os()) {
+    let cli = match args::parse(words) {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
@@ -100,6 +111,53 @@ pub fn main() -> ExitCode {
             ExitCode::from(ERROR)
         }
     }
+}
+
+/// The answer of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// Exit code of the command.
+    pub code: u8,
+    /// Everything that the command would have printed.
+    pub output: Output,
+}
+
+/// The reason why a call has no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// The line that the command prints, without the words `flashrig: error:`.
+    Wrong(String),
+    /// The caller asked it to stop before there was anything to hand out.
+    Stopped,
+}
+
+/// Carries out a command within this process; the first word is the program's name. Commands that serve, attach, record
+/// or draw are refused: they are programs of their own.
+pub fn call(words: Vec<OsString>, call: &Arc<Call>) -> Result<Answer, Refused> {
+    let cli = args::parse(words).map_err(|error| match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Refused::Wrong("a call has no help of its own".into()),
+        _ => Refused::Wrong(one_line(&clap_message(&error))),
+    })?;
+    if !cli.command.answers() {
+        return Err(Refused::Wrong("this command runs as a program, not within another one".into()));
+    }
+    match call.carry_out(|| execute(cli)) {
+        Ok(code) => Ok(Answer { code: number(code), output: call.take_output() }),
+        Err(failure) if failure.is_cancelled() => Err(Refused::Stopped),
+        Err(failure) => Err(Refused::Wrong(one_line(&failure.to_string()))),
+    }
+}
+
+/// Reads a result of any kind as `flashrig compare` does, and returns it as a review's JSON; or the line that says why it is
+/// none.
+pub fn read(word: &str) -> Result<String, String> {
+    let result = compare_cmd::read(word).map_err(|failure| one_line(&failure.to_string()))?;
+    Ok(output::pretty(&serde_json::to_value(result).expect("results have text keys")))
+}
+
+/// An exit code tells its number only by comparison.
+pub fn number(code: ExitCode) -> u8 {
+    (0..=u8::MAX).find(|&number| ExitCode::from(number) == code).unwrap_or(ERROR)
 }
 
 /// Help and version are asked for and go to standard output; the rest is an error.

@@ -1,5 +1,6 @@
 //! Destinations of output: standard output, and JSON files that are there whole or not at all.
 
+use crate::call;
 use crate::error::StreamFailure;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -8,6 +9,10 @@ use std::path::{Path, PathBuf};
 
 /// Writes to standard output. A reader that has gone away (`| head`) has seen enough: that is no error.
 pub fn print(text: &str) -> Result<(), StreamFailure> {
+    if let Some(call) = call::current() {
+        call.print(text);
+        return Ok(());
+    }
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(StreamFailure::Stdout(e)),
@@ -17,7 +22,15 @@ pub fn print(text: &str) -> Result<(), StreamFailure> {
 
 /// A line about something that went wrong and changes no result.
 pub fn print_error(message: &str) {
-    eprintln!("flashrig: {}", crate::message::one_line(message));
+    note(&format!("flashrig: {}", crate::message::one_line(message)));
+}
+
+/// Lines beside the output, for standard error.
+pub fn note(text: &str) {
+    match call::current() {
+        Some(call) => call.note(text),
+        None => eprintln!("{text}"),
+    }
 }
 
 /// JSON as it is printed and written.

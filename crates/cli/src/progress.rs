@@ -1,13 +1,15 @@
 //! A progress bar, for work that takes long enough to want one.
 //!
 //! The thread that works only stores numbers; another one paints. Nothing is painted during the first two seconds, nor
-//! when nobody looks.
+//! when nobody looks. A program that called the command looks at the numbers itself.
 
+use crate::call::{self, Call};
 use crate::cancel;
+use crate::stage::{Phase, Stage};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, stderr};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use target::Progress;
@@ -15,53 +17,27 @@ use target::Progress;
 const QUIET: Duration = Duration::from_secs(2);
 const REPAINT: Duration = Duration::from_millis(100);
 
-/// Progress on standard error, and Ctrl-C.
+/// Progress on standard error, and Ctrl-C; or both for the program that called.
 pub struct Watch {
-    shared: Arc<Shared>,
+    stage: Arc<Stage>,
     painter: Option<JoinHandle<()>>,
+    call: Option<Arc<Call>>,
     stopped: AtomicBool,
-}
-
-#[derive(Default)]
-struct Shared {
-    done: AtomicU64,
-    phase: Mutex<Phase>,
-    /// Wakes the painter when the work is over.
-    over: Condvar,
-}
-
-#[derive(Clone)]
-struct Phase {
-    number: u32,
-    name: String,
-    total: u64,
-    began: Instant,
-    over: bool,
-}
-
-impl Default for Phase {
-    fn default() -> Phase {
-        Phase { number: 0, name: String::new(), total: 0, began: Instant::now(), over: false }
-    }
-}
-
-impl Phase {
-    /// If it goes on as it went so far.
-    fn time_left(&self, done: u64) -> Option<Duration> {
-        let share = done.min(self.total) as f64 / self.total as f64;
-        Duration::try_from_secs_f64(self.began.elapsed().as_secs_f64() * (1.0 - share) / share).ok()
-    }
 }
 
 impl Watch {
     /// A bar if standard error is a terminal, else only an ear for Ctrl-C.
     pub fn new() -> Watch {
-        let shared = Arc::new(Shared::default());
-        let painter = stderr().is_terminal().then(|| {
-            let shared = shared.clone();
-            std::thread::spawn(move || paint(&shared))
+        let stage = Arc::new(Stage::default());
+        let call = call::current();
+        if let Some(call) = &call {
+            call.shows(&stage);
+        }
+        let painter = (call.is_none() && stderr().is_terminal()).then(|| {
+            let stage = stage.clone();
+            std::thread::spawn(move || paint(&stage))
         });
-        Watch { shared, painter, stopped: AtomicBool::new(false) }
+        Watch { stage, painter, call, stopped: AtomicBool::new(false) }
     }
 
     /// The work saw that it should stop: its result is only a part.
@@ -78,22 +54,19 @@ impl Default for Watch {
 
 impl Progress for Watch {
     fn begin(&self, phase: &str, total: u64) {
-        let mut current = self.shared.phase.lock().expect("the painter does not panic");
-        self.shared.done.store(0, Ordering::Relaxed);
-        let (number, began) = (current.number + 1, Instant::now());
-        *current = Phase { number, name: phase.to_owned(), total, began, over: false };
+        self.stage.begin(phase, total);
     }
 
     fn step(&self, what: &str) {
-        what.clone_into(&mut self.shared.phase.lock().expect("the painter does not panic").name);
+        self.stage.rename(what);
     }
 
     fn at(&self, done: u64) {
-        self.shared.done.store(done, Ordering::Relaxed);
+        self.stage.at(done);
     }
 
     fn cancelled(&self) -> bool {
-        let requested = cancel::requested();
+        let requested = self.call.as_ref().map_or_else(cancel::requested, |call| call.is_stopped());
         if requested {
             self.stopped.store(true, Ordering::Relaxed);
         }
@@ -103,10 +76,7 @@ impl Progress for Watch {
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Ok(mut phase) = self.shared.phase.lock() {
-            phase.over = true;
-        }
-        self.shared.over.notify_all();
+        self.stage.end();
         if let Some(painter) = self.painter.take() {
             // The bar must be gone before the result is printed. A painter that died has nothing to clear.
             let _ = painter.join();
@@ -114,10 +84,10 @@ impl Drop for Watch {
     }
 }
 
-fn paint(shared: &Shared) {
+fn paint(stage: &Stage) {
     let started = Instant::now();
     let mut bar: Option<(u32, ProgressBar)> = None;
-    let Ok(mut phase) = shared.phase.lock() else { return };
+    let mut phase = stage.phase();
     while !phase.over {
         if started.elapsed() >= QUIET && phase.number > 0 {
             if bar.as_ref().is_none_or(|(number, _)| *number != phase.number) {
@@ -127,15 +97,14 @@ fn paint(shared: &Shared) {
                 bar = Some((phase.number, new_bar(&phase)));
             }
             if let Some((_, bar)) = &bar {
-                let done = shared.done.load(Ordering::Relaxed).min(phase.total);
+                let done = stage.done().min(phase.total);
                 bar.set_position(done);
                 let left = phase.time_left(done).map(|left| format!(", {} left", rough(left)));
                 bar.set_prefix(left.unwrap_or_default());
                 bar.set_message(phase.name.clone());
             }
         }
-        let Ok((next, _)) = shared.over.wait_timeout(phase, REPAINT) else { return };
-        phase = next;
+        phase = stage.wait(phase, REPAINT);
     }
     if let Some((_, bar)) = bar {
         bar.finish_and_clear();
@@ -157,20 +126,4 @@ fn new_bar(phase: &Phase) -> ProgressBar {
     bar.set_style(style.expect("a constant template").progress_chars("=> "));
     bar.set_message(phase.name.clone());
     bar
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn time_left_is_known_only_when_something_is_done() {
-        let began = Instant::now().checked_sub(Duration::from_secs(10)).expect("the machine runs for ten seconds");
-        let phase = |total| Phase { total, began, ..Phase::default() };
-        assert_eq!(phase(100).time_left(0), None);
-        assert_eq!(phase(0).time_left(0), None);
-        let left = phase(100).time_left(20).unwrap();
-        assert!((39.9..41.0).contains(&left.as_secs_f64()), "{left:?}");
-        assert_eq!(phase(100).time_left(200).unwrap(), Duration::ZERO);
-    }
 }

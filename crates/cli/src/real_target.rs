@@ -1,10 +1,11 @@
 //! A file or a block device on the command line: what must be true before anything is written, and cleaning up.
 
 use crate::args::ReviewArgs;
+use crate::call;
 use crate::cancel;
 use crate::drive_watch::DriveWatch;
 use crate::error::{DeviceFailure, Failure, ReviewFailure, StreamFailure};
-use crate::output::print_error;
+use crate::output::{note, print_error};
 use crate::progress::Watch;
 use crate::review_output::{Existing, Files};
 use crate::review_run::{deliver, options, prior, show_plan, start};
@@ -155,7 +156,7 @@ fn confirm(args: &ReviewArgs, path: &Path, identity: &Identity, confirmation: &C
     if let Some(serial) = &args.real.serial {
         return if confirmation.matches(serial) { Ok(()) } else { Err(wrong(serial).into()) };
     }
-    if !io::stdin().is_terminal() {
+    if call::current().is_some() || !io::stdin().is_terminal() {
         return Err(DeviceFailure::NobodyToAsk { path: path.to_owned(), what: confirmation.what }.into());
     }
     eprintln!("{}", view::printable(&format!("{}: {}", path.display(), identity.title())));
@@ -181,7 +182,7 @@ fn carry_out(
         ..start(args, files, None)
     };
     // It takes long: a person who is there sees what is coming, and can stop it before it begins.
-    eprintln!("{}", view::plan(title, plan, files));
+    note(&view::plan(title, plan, files));
     cancel::listen()?;
     // A save that fails on the way is tried again at the end, where it is an error.
     let save = |result: &ReviewResult| drop(files.write_json(result));

@@ -4,7 +4,7 @@ use crate::args::{Values, WhatifArgs};
 use crate::cancel;
 use crate::error::{Failure, OptionWithout, ReviewFailure, WhatifFailure};
 use crate::opening::{self, open};
-use crate::output::{JsonSink, TextSink, print};
+use crate::output::{JsonSink, TextSink, note, print};
 use crate::progress::Watch;
 use crate::review_output::is_page_or_empty;
 use crate::view;
@@ -85,7 +85,7 @@ pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     if let Some(page) = &output.out {
         // A line of its own among JSON or CSV would be in the way.
         let line = view::printable(&format!("page:   {}", page.display()));
-        if table_too { print(&format!("\n{line}\n"))? } else { eprintln!("flashrig: {line}") }
+        if table_too { print(&format!("\n{line}\n"))? } else { note(&format!("flashrig: {line}")) }
     }
     Ok(if stopped { ExitCode::from(cancel::EXIT_CODE) } else { ExitCode::SUCCESS })
 }

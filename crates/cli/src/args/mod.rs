@@ -138,6 +138,35 @@ pub enum Command {
     Man(ManArgs),
 }
 
+impl Command {
+    /// Returns whether the command does its work, answers and ends without a terminal: another program may call it.
+    pub fn answers(&self) -> bool {
+        match self {
+            Command::Cards(_)
+            | Command::Show(_)
+            | Command::Run(_)
+            | Command::Whatif(_)
+            | Command::Lifetime(_)
+            | Command::Review(_)
+            | Command::Compare(_)
+            | Command::History(_)
+            | Command::Fit(_)
+            | Command::Validate(_)
+            | Command::Torture(_)
+            | Command::Fsck(_)
+            | Command::Ctl(_) => true,
+            Command::Record(_)
+            | Command::Create(_)
+            | Command::Serve(_)
+            | Command::Top(_)
+            | Command::Attach(_)
+            | Command::Detach(_)
+            | Command::Completions(_)
+            | Command::Man(_) => false,
+        }
+    }
+}
+
 /// The options of `flashrig cards`.
 #[derive(Debug, Args)]
 pub struct CardsArgs {

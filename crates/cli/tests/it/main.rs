@@ -1,6 +1,7 @@
 //! The command as a person types it.
 
 mod architecture;
+mod call;
 mod client_memory;
 mod common;
 mod compare;

@@ -1,0 +1,1 @@
+"""Fields of the results, by their schemas in docs/."""

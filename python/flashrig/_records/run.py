@@ -1,0 +1,432 @@
+"""Fields of docs/run-result.schema.json. Written by tools/records.py; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .._record import Record
+
+
+class RunTarget(Record):
+    """The device: `flashrig show CARD --json` without the sources, and what this run made of it."""
+
+    name: str
+    title: str
+    kind: Literal["flash", "disks"]
+    user_bytes: int
+    """User capacity at full size."""
+    price_usd: float | None
+    usd_per_gb: float | None
+    power_watts: float | None
+    changed: list[str]
+    """Settings that were made with --set."""
+    figures: dict[str, Any] | None
+    """Figures that follow from the settings; null for disks."""
+    settings: dict[str, Any]
+    """Every value of the profile, by table and key."""
+    scale: float
+    """As asked."""
+    scaled_user_bytes: int
+    """User capacity of the model."""
+    fill: float
+    """Share of it that held data before the run."""
+
+
+class RunLoad(Record):
+    """The load: every parameter under its own name."""
+
+    kind: Literal["fileio", "redo", "slob", "oltp", "trace"]
+
+
+class RunHost(Record):
+    """The host."""
+
+    name: str
+    title: str
+    changed: list[str]
+    settings: dict[str, Any]
+
+
+class LatNs(Record):
+    """Latencies in nanoseconds, with fio's keys."""
+
+    min: int
+    """Shortest."""
+    max: int
+    """Longest."""
+    mean: float
+    """Mean."""
+    stddev: float
+    """Standard deviation."""
+    N: int
+    """Values."""
+    percentile: dict[str, int]
+    """By percent, as fio writes them: '95.000000'. Empty when there are no values."""
+
+
+class Histogram(Record):
+    """All latencies, in buckets that are no wider than 1/32 of their lower end."""
+
+    upper_ns: list[int]
+    """Largest latency of each bucket that is not empty, rising, nanoseconds."""
+    counts: list[int]
+    """Values in it, one number for each of upper_ns."""
+
+
+class Io(Record):
+    """One kind of request, with fio's keys."""
+
+    total_ios: int
+    """Requests finished."""
+    io_bytes: int
+    """Bytes moved."""
+    iops: float
+    """Requests a second."""
+    bw_bytes: float
+    """Bytes a second."""
+    lat_ns: LatNs
+    """Latencies in nanoseconds, with fio's keys."""
+    histogram: Histogram | None
+    """There in reviews; single runs leave it out."""
+
+    _nested = {"lat_ns": LatNs, "histogram": Histogram}
+
+
+class SeriesRow(Record):
+    """One virtual second."""
+
+    t_s: float
+    """Seconds since measurement began, at the row's end."""
+    read_bw_bytes: float
+    """Bytes read a second."""
+    write_bw_bytes: float
+    """Bytes written a second."""
+    iops: float
+    """Requests a second, all kinds."""
+    lat_max_ns: int
+    """Longest response of the second."""
+
+
+class FlashWear(Record):
+    """Program/erase cycles of usable blocks."""
+
+    min: int
+    """Least worn."""
+    max: int
+    """Most worn."""
+    mean: float
+    """Mean."""
+
+
+class Flash(Record):
+    """Activity of the flash in the measured time."""
+
+    waf: float
+    """4 KiB pages programmed for data / pages written by the host; 0 when nothing was written."""
+    host_pages: int
+    """4 KiB pages written by the host."""
+    relocated_pages: int
+    """4 KiB pages relocated."""
+    parity_pages: int
+    """4 KiB pages of parity."""
+    padding_pages: int
+    """4 KiB pages of padding in stripes that were closed early."""
+    metadata_pages: int | None
+    """4 KiB pages of band summaries: what finds the data again after power went. Counted apart from write
+    amplification. Missing in results of versions that had none.
+    """
+    erases: int
+    """Erase blocks erased."""
+    free_bands: int
+    """Free bands at the end."""
+    bad_blocks: int
+    """Blocks bad from the factory or retired."""
+    effective_spare_factor: float
+    """Spare factor that garbage collection could use: open bands, reserve and bad blocks taken off."""
+    wear: FlashWear
+    """Program/erase cycles of usable blocks."""
+
+    _nested = {"wear": FlashWear}
+
+
+class SteadyStateOverwriting(Record):
+    """Overwriting of a modelled card before the rounds, in a skewed pattern; absent where the pattern is not skewed."""
+
+    times: float
+    """Times that the space in use was written over."""
+    coldest_times: float
+    """Times that the blocks written least often were written over in the last five rounds."""
+    change: float
+    """Change of write amplification from five rounds to the next five, over the latter; 1 where there were fewer."""
+    attained: bool
+    """The last five rounds write the coldest blocks over, and the change is at most 0.01."""
+
+
+class SteadyState(Record):
+    """The SNIA rule."""
+
+    rounds: list[float]
+    """Throughput of each round, bytes a second."""
+    range: float
+    """(max - min) / mean of the last five rounds; steady at 0.20 and below."""
+    slope: float
+    """Rise of the line through the last five rounds over their mean; steady at 0.10 and below."""
+    attained: bool
+    """Both within bounds, and `overwriting` attained where it is there."""
+    overwriting: SteadyStateOverwriting | None
+    """Overwriting of a modelled card before the rounds, in a skewed pattern; absent where the pattern is not skewed."""
+
+    _nested = {"overwriting": SteadyStateOverwriting}
+
+
+class Slob(Record):
+    """SLOB, in the columns of an AWR summary."""
+
+    kind: str
+    readers: int
+    """Reading sessions."""
+    writers: int
+    """Updating sessions."""
+    elapsed_s: float
+    """Seconds."""
+    executes: int
+    """SQL executions."""
+    logical_reads_s: float
+    """Blocks read from the cache or the device, a second."""
+    physical_reads_s: float
+    """Blocks read from the device, a second."""
+    physical_writes_s: float
+    """Blocks written a second."""
+    read_requests_s: float
+    """Read requests a second."""
+    write_requests_s: float
+    """Write requests a second, data and redo."""
+    redo_bytes_s: float
+    """Redo a second."""
+    read_bytes_s: float
+    """Bytes read a second."""
+    written_bytes_s: float
+    """Bytes written a second, data and redo."""
+    single_block_read_ns: float
+    """Mean wait of `db file sequential read`."""
+    single_block_read_waits: int
+    """Its waits."""
+    log_file_sync_ns: float
+    """Mean wait of `log file sync`."""
+    log_file_sync_waits: int
+    """Its waits."""
+    top_wait: str
+    """The event with the most time."""
+
+
+class OltpTransactions(Record):
+    """The object `OltpTransactions` of the schema."""
+
+    tps: float
+    """Finished a second."""
+    lat_ns: LatNs
+    """Latencies in nanoseconds, with fio's keys."""
+
+    _nested = {"lat_ns": LatNs}
+
+
+class Oltp(Record):
+    """OLTP 80/20."""
+
+    kind: str
+    sessions: int
+    """Sessions."""
+    tps: float
+    """Transactions a second."""
+    transactions: dict[str, OltpTransactions]
+    """By kind."""
+    buffer_hit_ratio: float
+    """Share of page reads that the buffer cache answered."""
+    physical_reads_s: float
+    """Pages read a second."""
+    physical_writes_s: float
+    """Pages written a second."""
+    wal_bytes_s: float
+    """Write-ahead log a second."""
+
+    _nested = {"transactions": OltpTransactions}
+
+
+class TailBand(Record):
+    """A group of requests, or one, by where the time went."""
+
+    class_: Literal["read", "write", "sync"]
+    label: str
+    """`p50-p90`, or `#1`."""
+    requests: int
+    """Requests in the group."""
+    t_s: float | None
+    """When it was submitted, seconds since measurement began; single requests only."""
+    lat_ns: float
+    """Mean latency."""
+    parts_ns: dict[str, float]
+    """Mean nanoseconds by cause; they add up to lat_ns."""
+
+    _keys = {"class_": "class"}
+
+
+class Tail(Record):
+    """Causes of requests' latency."""
+
+    bands: list[TailBand]
+    """Means over the requests between two percentiles of latency."""
+    slowest: list[TailBand]
+    """The slowest requests, slowest first."""
+
+    _nested = {"bands": TailBand, "slowest": TailBand}
+
+
+class Sim(Record):
+    """The simulation itself."""
+
+    virtual_seconds: float
+    """Virtual seconds measured."""
+    wall_seconds: float
+    """Wall-clock seconds, preconditioning included. Differs from run to run."""
+    precondition_wall_seconds: float
+    """Wall-clock seconds of preconditioning. Differs from run to run."""
+    media_operations: int
+    """Reads, programs and erases in the measured time."""
+    requests_generated: int
+    """Requests since the start: finished + in flight."""
+    requests_finished: int
+    """Finished since the start."""
+    requests_in_flight: int
+    """In flight at the end."""
+
+
+class Generator(Record):
+    """Cost of the load to the machine that issued it."""
+
+    os_threads: int
+    """Threads of the operating system that asked."""
+    busiest_thread: float
+    """CPU time of the busiest of them over elapsed time; 1 is all of it."""
+    cpu: float
+    """CPU time of the process, user and system, over elapsed time: 2.0 is two processors."""
+    machine_busy: float
+    """Time that all processors of the machine were not idle, the process included, over elapsed time x processors."""
+    run_queue_mean: float
+    """Mean of processes that were runnable, sampled."""
+    run_queue_max: int
+    """Most processes that were runnable, sampled."""
+    limit: str
+    """Reason for taking the point to be limited by the host; empty when it isn't."""
+
+
+class TraceRequests(Record):
+    """Requests of one kind, and the bytes that the trace asks for."""
+
+    requests: int
+    """Number of requests."""
+    bytes: int
+    """Their lengths together."""
+
+
+class RunTrace(Record):
+    """The trace that was replayed, as far as it was; absent for other loads."""
+
+    requests: int
+    """Requests of all kinds."""
+    reads: TraceRequests
+    """Requests of one kind, and the bytes that the trace asks for."""
+    writes: TraceRequests
+    """Requests of one kind, and the bytes that the trace asks for."""
+    trims: TraceRequests
+    """Requests of one kind, and the bytes that the trace asks for."""
+    flushes: TraceRequests
+    """Requests of one kind, and the bytes that the trace asks for."""
+    span_ns: int
+    """From the first request to the last, as recorded."""
+    lines: int
+    """Lines that were read; some more than were replayed when the replay was stopped before its end."""
+    other_lines: int
+    """Lines that ask nothing: headers, events of other kinds, files that are opened."""
+    bad_lines: int
+    """Broken lines that were skipped (--skip-bad)."""
+    backwards: int
+    """Requests whose time ran backwards and was taken as that of the request before (--skip-bad)."""
+    other_volumes: int
+    """Requests of volumes that were not asked for (--trace-volume)."""
+    volumes: int
+    """Volumes that were laid over each other; at most 65,536 are told apart."""
+    folded: int
+    """Requests that lay beyond the device's size, at least in part: offsets count modulo that size."""
+    split: int
+    """Requests that were cut: at the device's end, or because they are longer than 64 MiB."""
+    widened: int
+    """Requests that were widened to boundaries of 512 bytes."""
+    pieces: int
+    """Requests that the device was asked, after cutting."""
+    behind: int
+    """Requests that were asked later than they were due, because as many as may be were outstanding."""
+    behind_max_ns: int
+    """Delay of the latest of them."""
+    deepest: int
+    """Most requests outstanding at once."""
+    series_row_s: int
+    """Virtual seconds of a row of the series: 1, doubled whenever there would be more than 3,600 rows."""
+
+    _nested = {"reads": TraceRequests, "writes": TraceRequests, "trims": TraceRequests, "flushes": TraceRequests}
+
+
+class Run(Record):
+    """Times are virtual unless they say wall. Units are the last word of a key; keys of read, write and sync are fio's.
+    """
+
+    schema: int
+    """Version of this schema."""
+    target: RunTarget
+    """The device: `flashrig show CARD --json` without the sources, and what this run made of it."""
+    load: RunLoad
+    """The load: every parameter under its own name."""
+    seed: int
+    """Root seed."""
+    host: RunHost
+    """The host."""
+    read: Io
+    """One kind of request, with fio's keys."""
+    write: Io
+    """One kind of request, with fio's keys."""
+    sync: Io
+    """Flushes."""
+    series: list[SeriesRow]
+    """A row a virtual second."""
+    flash: Flash | None
+    """Null for disks."""
+    steady_state: SteadyState | None
+    """Null with --fresh."""
+    application: Slob | Oltp | None
+    """The application's view; null for fileio."""
+    tail: Tail | None
+    """Null without --explain-tail."""
+    sim: Sim | None
+    """The simulation itself; absent for a real device."""
+    generator: Generator | None
+    """Cost of the load to this machine; absent for a model."""
+    partial: bool | None
+    """There only when Ctrl-C stopped the run before its end."""
+    trace: RunTrace | None
+    """The trace that was replayed, as far as it was; absent for other loads."""
+
+    _nested = {
+        "target": RunTarget,
+        "load": RunLoad,
+        "host": RunHost,
+        "read": Io,
+        "write": Io,
+        "sync": Io,
+        "series": SeriesRow,
+        "flash": Flash,
+        "steady_state": SteadyState,
+        "application": (Slob, Oltp,),
+        "tail": Tail,
+        "sim": Sim,
+        "generator": Generator,
+        "trace": RunTrace,
+    }
