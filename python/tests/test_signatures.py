@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import subprocess
 import sys
@@ -58,9 +59,13 @@ def test_records_are_what_the_schemas_say() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-@pytest.mark.skipif(sys.flags.no_site, reason="mypy is not there")
-def test_types_hold() -> None:
+def test_types_hold_in_the_package_and_in_the_examples(own_folder: Path) -> None:
     mypy = pytest.importorskip("mypy.api")
     package = Path(__file__).parent.parent
-    out, err, code = mypy.run(["--strict", "--config-file", str(package / "pyproject.toml"), str(package / "flashrig")])
+    page = (package.parent / "docs" / "python.md").read_text()
+    examples = [one.source for one in doctest.DocTestParser().get_examples(page) if one.exc_msg is None]
+    assert len(examples) > 20
+    (own_folder / "examples.py").write_text("".join(examples))
+    settings = ["--strict", "--config-file", str(package / "pyproject.toml")]
+    out, err, code = mypy.run([*settings, str(package / "flashrig"), str(own_folder / "examples.py")])
     assert code == 0, out + err
