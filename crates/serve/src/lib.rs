@@ -21,6 +21,7 @@ mod address;
 mod budget;
 mod connection;
 mod deadlines;
+pub mod nvme;
 mod patience;
 mod registry;
 mod server;

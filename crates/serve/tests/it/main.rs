@@ -3,6 +3,7 @@
 mod clients;
 mod common;
 mod hostile;
+mod nvme;
 mod slow;
 mod tls;
 mod wire;

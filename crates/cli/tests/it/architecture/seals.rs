@@ -27,6 +27,7 @@ pub struct Seal {
 
 pub const SEALS: &[Seal] = &[
     Seal { owner: "serve", folder: "src/wire/", files: &[], crates: &["thiserror"] },
+    Seal { owner: "serve", folder: "src/nvme/", files: &[], crates: &["crc32c", "thiserror"] },
     Seal {
         owner: "torture",
         folder: "src/sim/",

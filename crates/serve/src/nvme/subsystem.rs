@@ -1,0 +1,92 @@
+//! NVM subsystems: one for each card that is served, and its namespaces.
+
+/// The NQN of discovery services (NVMe Base 2.0, section 4.5.1).
+pub const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
+
+/// Bytes of a card's name in the field.
+pub type Uuid = [u8; 16];
+
+/// A namespace of a subsystem: a card, or later a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamespaceEntry {
+    /// The namespace identifier, from 1 on.
+    pub id: u32,
+    /// The place of the card in the server's table.
+    pub card: usize,
+    /// The size in logical blocks of 4 KiB.
+    pub blocks: u64,
+    /// The name that no other namespace has, now or later.
+    pub uuid: Uuid,
+    /// It takes no writes.
+    pub read_only: bool,
+}
+
+/// An NVM subsystem.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subsystem {
+    /// The NVMe qualified name.
+    pub nqn: String,
+    /// The serial number: at most 20 characters count.
+    pub serial: String,
+    /// The model number: at most 40 characters count.
+    pub model: String,
+    /// The firmware revision: at most 8 characters count.
+    pub firmware: String,
+    /// Writes may be answered before they are durable.
+    pub has_write_cache: bool,
+    /// The namespaces, ascending.
+    pub namespaces: Vec<NamespaceEntry>,
+}
+
+impl Subsystem {
+    /// The name of a subsystem by its UUID: nobody needs to own a domain for it.
+    #[must_use]
+    pub fn nqn_of(uuid: &Uuid) -> String {
+        let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let parts = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].map(hex);
+        format!("nqn.2014-08.org.nvmexpress:uuid:{}", parts.join("-"))
+    }
+
+    pub(crate) fn namespace(&self, id: u32) -> Option<&NamespaceEntry> {
+        self.namespaces.iter().find(|namespace| namespace.id == id)
+    }
+}
+
+/// The health of a card, in the words of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Smart {
+    /// The bits of the critical warning.
+    pub critical_warning: u8,
+    /// Percent of the spare that is left.
+    pub available_spare: u8,
+    /// Percent of the spare below which there is a warning.
+    pub available_spare_threshold: u8,
+    /// Percent of the card's life that is used.
+    pub percentage_used: u8,
+    /// Thousands of 512 bytes that hosts read.
+    pub data_units_read: u64,
+    /// Thousands of 512 bytes that hosts wrote.
+    pub data_units_written: u64,
+    /// Reads that were answered.
+    pub host_read_commands: u64,
+    /// Writes that were answered.
+    pub host_write_commands: u64,
+    /// Minutes with requests in flight.
+    pub controller_busy_time: u64,
+    /// Times the card was started.
+    pub power_cycles: u64,
+    /// Hours with power.
+    pub power_on_hours: u64,
+    /// Starts after an end that was not in order.
+    pub unsafe_shutdowns: u64,
+    /// Sectors that could not be read.
+    pub media_errors: u64,
+}
+
+/// The cards behind the namespaces, by their place in the server's table.
+pub trait Cards {
+    /// The health of a card; `None` while it has no power.
+    fn smart(&self, card: usize) -> Option<Smart>;
+    /// The logical blocks of a card that hold something.
+    fn used_blocks(&self, card: usize) -> u64;
+}

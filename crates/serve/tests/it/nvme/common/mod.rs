@@ -1,0 +1,4 @@
+//! A host and a server without sockets.
+
+pub mod host;
+pub mod server;

@@ -1,0 +1,266 @@
+//! A server that does what [`Step`] says, on cards that are plain bytes.
+
+use super::host::{self, Digests, Entry, Pdu, Response};
+use serve::nvme::{Cards, Close, Failure, NamespaceEntry, Operation, Queue, Smart, Step, Subsystem, Tag, Target, Work};
+use std::net::SocketAddr;
+
+/// Bytes of the card.
+pub const CARD_BYTES: usize = 4 << 20;
+
+pub struct Health(pub Smart);
+
+impl Cards for Health {
+    fn smart(&self, _: usize) -> Option<Smart> {
+        Some(self.0)
+    }
+    fn used_blocks(&self, _: usize) -> u64 {
+        7
+    }
+}
+
+pub fn subsystem() -> Subsystem {
+    let uuid = [7; 16];
+    Subsystem {
+        nqn: Subsystem::nqn_of(&uuid),
+        serial: "0707".into(),
+        model: "a card".into(),
+        firmware: "1.2.3".into(),
+        has_write_cache: true,
+        namespaces: vec![NamespaceEntry { id: 1, card: 0, blocks: CARD_BYTES as u64 / 4096, uuid, read_only: false }],
+    }
+}
+
+/// All that connections share.
+pub struct Shared {
+    pub target: Target,
+    pub card: Vec<u8>,
+    pub cards: Health,
+    pub flushes: u32,
+    pub forced: u32,
+    pub ended: Vec<u64>,
+    pub connections: u64,
+}
+
+impl Default for Shared {
+    fn default() -> Shared {
+        Shared {
+            target: Target::new(vec![subsystem()]),
+            card: vec![0; CARD_BYTES],
+            cards: Health(Smart { available_spare: 100, ..Smart::default() }),
+            flushes: 0,
+            forced: 0,
+            ended: Vec::new(),
+            connections: 0,
+        }
+    }
+}
+
+/// A connection.
+pub struct Server {
+    pub queue: Queue,
+    pub out: Vec<u8>,
+    pub closed: Option<Close>,
+    /// Requests that are held before they are answered, last one first.
+    pub hold: usize,
+    held: Vec<Work>,
+    received: Vec<u8>,
+    number: u64,
+    pub digests: Digests,
+    taken: usize,
+}
+
+impl Server {
+    pub fn new(shared: &mut Shared) -> Server {
+        shared.connections += 1;
+        Server {
+            queue: Queue::default(),
+            out: Vec::new(),
+            closed: None,
+            hold: 0,
+            held: Vec::new(),
+            received: Vec::new(),
+            number: shared.connections,
+            digests: Digests::default(),
+            taken: 0,
+        }
+    }
+
+    /// A connection that has exchanged its first PDUs.
+    pub fn initialized(shared: &mut Shared, digests: Digests) -> Server {
+        let mut server = Server::new(shared);
+        server.feed(shared, &host::initialize(digests));
+        server.digests = digests;
+        server.taken = server.out.len();
+        server
+    }
+
+    /// An admin queue of an enabled controller.
+    pub fn admin(shared: &mut Shared, subsystem: &str, digests: Digests) -> Server {
+        let mut server = Server::initialized(shared, digests);
+        let connected = server.one(shared, &host::connect(0, 32, 0xFFFF, subsystem, digests));
+        assert_eq!(connected.status, (0, 0, false));
+        assert_eq!(server.ask(shared, host::property_set(1, 0x14, host::ENABLE)).status, (0, 0, false));
+        server
+    }
+
+    /// An admin queue, and an I/O queue.
+    pub fn pair(shared: &mut Shared, digests: Digests) -> (Server, Server) {
+        let admin = Server::admin(shared, host::SUBSYSTEM, digests);
+        let controller = admin.queue.queue().unwrap().controller;
+        let mut io = Server::initialized(shared, digests);
+        let connected = io.one(shared, &host::connect(1, 128, controller, host::SUBSYSTEM, digests));
+        assert_eq!(connected.status, (0, 0, false));
+        (admin, io)
+    }
+
+    pub fn feed(&mut self, shared: &mut Shared, bytes: &[u8]) {
+        self.received.extend_from_slice(bytes);
+        while self.closed.is_none() && self.step(shared) {}
+    }
+
+    /// The PDUs since the last call.
+    pub fn answers(&mut self) -> Vec<Pdu> {
+        let all = host::pdus(&self.out[self.taken..], self.digests);
+        self.taken = self.out.len();
+        all
+    }
+
+    /// The one response to some bytes.
+    pub fn one(&mut self, shared: &mut Shared, bytes: &[u8]) -> Response {
+        self.feed(shared, bytes);
+        match &self.answers()[..] {
+            [Pdu::Response(response)] => *response,
+            other => panic!("{other:?}, {:?}", self.closed),
+        }
+    }
+
+    /// The response to a command without data.
+    pub fn ask(&mut self, shared: &mut Shared, entry: Entry) -> Response {
+        self.one(shared, &host::command(entry, &[], self.digests))
+    }
+
+    /// The data and the response of a command that has some for the host.
+    pub fn get(&mut self, shared: &mut Shared, entry: Entry) -> Result<Vec<u8>, Response> {
+        self.feed(shared, &host::command(entry, &[], self.digests));
+        match &self.answers()[..] {
+            [Pdu::Data { data, flags, .. }, Pdu::Response(response)] => {
+                assert_eq!((response.status, flags & 0xC), ((0, 0, false), 4));
+                Ok(data.clone())
+            }
+            [Pdu::Data { data, flags, .. }] => {
+                assert_eq!(flags & 0xC, 0xC, "the last PDU says that it succeeded");
+                Ok(data.clone())
+            }
+            [Pdu::Response(response)] => Err(*response),
+            other => panic!("{other:?}, {:?}", self.closed),
+        }
+    }
+
+    /// Whether parsing may go on.
+    fn step(&mut self, shared: &mut Shared) -> bool {
+        let before = self.out.len();
+        let (consumed, step) = self.queue.parse(&self.received, &mut self.out);
+        let goes_on = match step {
+            Step::NeedMore { at_least_bytes } => {
+                assert!(at_least_bytes > 0 && self.out.len() == before);
+                false
+            }
+            Step::Replied => true,
+            Step::Connect { command, data } => {
+                match shared.target.connect(&command, data.of(&self.received), self.number) {
+                    Ok((connected, value)) => {
+                        self.queue.set_terms(shared.target.terms(connected.controller));
+                        self.queue.connected(&command, connected, value, &mut self.out);
+                    }
+                    Err(answer) => self.queue.answer(&command, answer, &mut self.out),
+                }
+                true
+            }
+            Step::Admin { command, .. } => {
+                let id = self.queue.queue().unwrap().controller;
+                let local: SocketAddr = "192.0.2.7:4420".parse().unwrap();
+                let outcome = shared.target.admin(id, &command, &shared.cards, local);
+                if let Some(answer) = outcome.answer {
+                    self.queue.answer(&command, answer, &mut self.out);
+                }
+                if let Some(id) = outcome.aborted {
+                    self.queue.abort_event(id, &mut self.out);
+                }
+                if outcome.shuts_down {
+                    shared.flushes += 1;
+                    shared.target.shut_down(id);
+                }
+                shared.ended.extend(outcome.ended);
+                true
+            }
+            Step::Work(work) => {
+                assert!(work.offset_bytes + u64::from(work.length_bytes) <= CARD_BYTES as u64);
+                // The payload is used now, as by a card that takes it at once.
+                self.take(shared, &work);
+                self.held.push(work);
+                if self.held.len() > self.hold {
+                    self.answer_one(shared);
+                }
+                true
+            }
+            Step::Busy => {
+                self.answer_one(shared);
+                true
+            }
+            Step::Close(close) => {
+                self.closed = Some(close);
+                false
+            }
+        };
+        self.received.drain(..consumed);
+        goes_on
+    }
+
+    fn take(&mut self, shared: &mut Shared, work: &Work) {
+        let range = work.offset_bytes as usize..work.offset_bytes as usize + work.length_bytes as usize;
+        shared.forced += u32::from(work.fua);
+        match work.operation {
+            Operation::Read | Operation::Compare => {}
+            Operation::Write => shared.card[range].copy_from_slice(work.payload.of(&self.received)),
+            Operation::Flush => shared.flushes += 1,
+            Operation::Trim | Operation::Zero { .. } => shared.card[range].fill(0),
+        }
+    }
+
+    fn answer_one(&mut self, shared: &mut Shared) {
+        let work = self.held.pop().expect("a queue is full of commands that are in flight");
+        let begin = work.offset_bytes as usize;
+        let range = begin..begin + work.length_bytes as usize;
+        let tag: Tag = work.tag;
+        match work.operation {
+            Operation::Read => self.queue.complete_read(tag, shared.card[range].chunks(4096), &mut self.out),
+            Operation::Compare => self.queue.complete_compare(tag, shared.card[range].chunks(4096), &mut self.out),
+            _ => self.queue.complete(tag, Ok(()), &mut self.out),
+        }
+    }
+
+    /// Answers all requests that are held; the first as a failure, if one is given.
+    pub fn answer_all(&mut self, shared: &mut Shared, mut failure: Option<Failure>) {
+        while !self.held.is_empty() {
+            match failure.take() {
+                Some(failure) => {
+                    let work = self.held.pop().unwrap();
+                    self.queue.complete(work.tag, Err(failure), &mut self.out);
+                }
+                None => self.answer_one(shared),
+            }
+        }
+    }
+
+    /// The host goes.
+    pub fn end(&mut self, shared: &mut Shared) {
+        if self.closed.is_none() {
+            self.closed = Some(self.queue.end_of_stream(self.received.len()));
+        }
+        self.answer_all(shared, None);
+        if let Some(queue) = self.queue.queue() {
+            let ended = shared.target.leave(queue.controller, queue.queue, self.number);
+            shared.ended.extend(ended);
+        }
+    }
+}

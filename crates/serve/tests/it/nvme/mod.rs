@@ -1,0 +1,7 @@
+//! NVMe over TCP without sockets: the transport, Connect, and all commands.
+
+mod admin;
+mod common;
+mod connect;
+mod io;
+mod transport;

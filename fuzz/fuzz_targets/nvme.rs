@@ -1,0 +1,68 @@
+//! Takes any bytes as those of an NVMe host, in any pieces, on an admin and an I/O queue: each command is answered once, and
+//! the card is asked for nothing outside of it.
+#![no_main]
+
+#[path = "../../crates/serve/tests/it/nvme/common/mod.rs"]
+mod common;
+
+use common::host::{self, Digests, Entry};
+use common::server::{Server, Shared};
+use libfuzzer_sys::fuzz_target;
+
+/// An entry, most of its fields plausible, from a few bytes, because chance alone seldom makes one.
+fn entry(part: [u8; 6]) -> Entry {
+    let [opcode, flags, id, place, a, b] = part;
+    let first = u64::from(a) << [0, 0, 2, 56][usize::from(b & 3)];
+    let mut entry = host::entry(opcode, id.into(), u32::from(flags >> 4)).blocks(first, 1 + u32::from(b >> 2));
+    entry.0[1] = if flags & 15 == 1 { b } else { 0x40 };
+    let length = [0, 16, 512, 1024, 4096, 8192, (u32::from(b >> 2) + 1) * 4096, u32::MAX][usize::from(place & 7)];
+    if place & 8 != 0 { entry.capsule((place >> 6).into(), length) } else { entry.transport(length) }
+}
+
+/// Makes PDUs, most of them well formed.
+fn pdus(bytes: &[u8], digests: Digests) -> Vec<u8> {
+    let pdu = |part: &[u8]| {
+        let &[kind, a, b, c, d, e, f] = part else { return part.to_vec() };
+        let mut bytes = match kind % 8 {
+            0 => host::data(b.into(), c.into(), u32::from(d) << 9, &vec![e; usize::from(f) * 64], a & 1 == 0, digests),
+            1 => host::command(
+                host::property_set(b.into(), c.into(), u64::from(d) << (e % 24) | u64::from(f)),
+                &[],
+                digests,
+            ),
+            2 => host::connect(a.into(), u16::from(b) + 1, c.into(), host::SUBSYSTEM, digests),
+            3 => part.to_vec(),
+            _ => host::command(entry([a, b, c, d, e, f]), &vec![b; usize::from(f) * 16], digests),
+        };
+        // Sometimes a field is wrong.
+        if kind >= 0xE0 && !bytes.is_empty() {
+            let at = usize::from(f) % bytes.len().min(80);
+            bytes[at] ^= 1 << (e & 7);
+        }
+        bytes
+    };
+    bytes.chunks(7).flat_map(pdu).collect()
+}
+
+fuzz_target!(|data: &[u8]| {
+    let Some(([how, hold, most], stream)) = data.split_first_chunk() else { return };
+    let digests = Digests { header: how & 1 != 0, data: how & 2 != 0 };
+    let stream = if how & 4 == 0 { pdus(stream, digests) } else { stream.to_vec() };
+    let mut found = Vec::new();
+    for piece in [usize::MAX, 1 + usize::from(*most)] {
+        let mut shared = Shared::default();
+        let mut server = match how >> 3 & 3 {
+            0 => Server::new(&mut shared),
+            1 => Server::initialized(&mut shared, digests),
+            2 => Server::admin(&mut shared, host::SUBSYSTEM, digests),
+            _ => Server::pair(&mut shared, digests).1,
+        };
+        server.hold = usize::from(*hold);
+        stream.chunks(piece).for_each(|piece| server.feed(&mut shared, piece));
+        server.end(&mut shared);
+        assert_eq!(server.queue.in_flight(), server.queue.waiting_for_data());
+        found.push((server.out, server.closed, shared.card));
+    }
+    assert!(found[0].0 == found[1].0 && found[0].1 == found[1].1, "pieces do not matter");
+    assert!(found[0].2 == found[1].2, "pieces do not matter to the card");
+});
