@@ -76,6 +76,7 @@ help:
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make blackbox            cards broken from outside: kills, a lossy file system, damage'
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
+	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md and docs show'
@@ -104,7 +105,7 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts blackbox-short fuzz-short summary
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts guest-nvme blackbox-short fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
 .PHONY: wheel
@@ -189,6 +190,18 @@ guest-cuts: release
 	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
 	benches/guest-power-cuts.py --flashrig $(FLASHRIG) --cuts 2
 
+# A Linux host under emulation: some four minutes on two cores. It is skipped, aloud, where QEMU can't be had.
+.PHONY: guest-nvme
+guest-nvme: release
+	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
+		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); $(call need,fio,fio); \
+		[ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
+		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }; \
+		benches/guest-nvme.py --flashrig $(FLASHRIG); \
+	else \
+		echo 'SKIPPED guest-nvme: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
+	fi
+
 # Exit code 1 when a card lies, or breaks within what parity stands for: blackbox/run.py. Needs root and /dev/fuse.
 .PHONY: blackbox
 blackbox: release
@@ -213,7 +226,7 @@ lives: release
 
 .PHONY: fuzz-short
 fuzz-short:
-	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(SHORT_FUZZ_SECONDS) NBD_FUZZ_SECONDS=60
+	@$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=$(SHORT_FUZZ_SECONDS) NBD_FUZZ_SECONDS=60 NVME_FUZZ_SECONDS=60
 
 .PHONY: fuzz
 fuzz:
@@ -226,6 +239,7 @@ fuzz:
 .PHONY: fuzz-one
 fuzz-one:
 	@seconds=$(FUZZ_SECONDS); [ $(TARGET) != nbd ] || seconds=$(or $(NBD_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
+	[ $(TARGET) != nvme ] || seconds=$(or $(NVME_FUZZ_SECONDS),$(FUZZ_SECONDS)); \
 	seeds=; [ $(TARGET) != import ] || seeds=crates/import/tests/fixtures; \
 	echo "fuzz $(TARGET) for $$seconds s"; \
 	mkdir -p fuzz/corpus/$(TARGET); log=$$(mktemp); trap 'rm -f $$log' EXIT; ok=0; \

@@ -16,17 +16,15 @@ Needs qemu-system-x86, linux-image-amd64, busybox-static, nbd-client, cpio and k
 
 import argparse
 import base64
-import glob
 import os
 import random
-import re
 import shutil
 import struct
-import subprocess
 import sys
 import tempfile
-import threading
 import time
+
+import guest
 
 DRIVES = [512, 512, 4096, 4096]
 DRIVE_BYTES = 256 << 20
@@ -91,64 +89,12 @@ poweroff -f
 """
 
 
-def run(*words, **more):
-    return subprocess.run(words, check=True, **more)
-
-
-def newest_kernel():
-    kernels = sorted(glob.glob("/boot/vmlinuz-*-amd64"))
-    if not kernels:
-        sys.exit("no Debian kernel in /boot: apt-get install linux-image-amd64")
-    return kernels[-1], kernels[-1].removeprefix("/boot/vmlinuz-")
-
-
-def module_files(release):
-    files = []
-    for name in ["virtio_pci", "virtio_scsi", "sd_mod", "nbd"]:
-        shown = run("modprobe", "--show-depends", "-S", release, name, capture_output=True, text=True).stdout
-        for line in shown.splitlines():
-            if line.startswith("insmod ") and line.split()[1] not in files:
-                files.append(line.split()[1])
-    return files
-
-
 def initial_ram_disk(work, flashrig, release):
     """The files of the guest that are the same in all lives, as a cpio archive."""
-    root = os.path.join(work, "root")
-    for folder in ["bin", "modules", "proc", "sys", "dev", "tmp", "card"]:
-        os.makedirs(os.path.join(root, folder))
-    shutil.copy("/bin/busybox", os.path.join(root, "bin/busybox"))
-    for applet in run("/bin/busybox", "--list", capture_output=True, text=True).stdout.split():
-        if applet != "busybox":
-            os.symlink("busybox", os.path.join(root, "bin", applet))
-    run("strip", "-o", os.path.join(root, "bin/flashrig"), flashrig)
-    client = shutil.which("nbd-client", path="/usr/sbin:/sbin:/usr/bin:/bin")
-    shutil.copy(client, os.path.join(root, "bin/nbd-client"))
-    for program in [flashrig, client]:
-        for line in run("ldd", program, capture_output=True, text=True).stdout.splitlines():
-            found = re.search(r"(/\S+) \(0x", line)
-            if found:
-                target = root + found.group(1)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                shutil.copy(os.path.realpath(found.group(1)), target)
-    order = []
-    for path in module_files(release):
-        shutil.copy(path, os.path.join(root, "modules"))
-        order.append(os.path.basename(path))
-    with open(os.path.join(root, "modules/order"), "w") as file:
-        file.write("\n".join(order) + "\n")
     text = INIT.replace("@CARD_BYTES@", str(CARD_BYTES)).replace("@BLOCK_BYTES@", str(BLOCK_BYTES))
-    with open(os.path.join(root, "init"), "w") as file:
-        file.write(text.replace("@BLOCKS@", str(BLOCKS)))
-    os.chmod(os.path.join(root, "init"), 0o755)
-    return archive(root, os.path.join(work, "base.cpio"))
-
-
-def archive(root, path):
-    names = run("find", ".", "-mindepth", "1", cwd=root, capture_output=True).stdout
-    with open(path, "wb") as file:
-        run("cpio", "--quiet", "-o", "-H", "newc", cwd=root, input=names, stdout=file)
-    return path
+    programs = {"flashrig": flashrig, "nbd-client": guest.program("nbd-client")}
+    modules = ["virtio_pci", "virtio_scsi", "sd_mod", "nbd"]
+    return guest.initial_ram_disk(work, release, programs, modules, text.replace("@BLOCKS@", str(BLOCKS)))
 
 
 def files_of_life(work, card, acknowledged, is_last):
@@ -163,27 +109,17 @@ def files_of_life(work, card, acknowledged, is_last):
             file.writelines(f"{block} {version}\n" for block, version in sorted(acknowledged.items()))
     if is_last:
         open(os.path.join(root, "last"), "w").close()
-    path = archive(root, os.path.join(work, "life.cpio"))
+    path = guest.archive(root, os.path.join(work, "life.cpio"))
     shutil.rmtree(root)
     return path
 
 
-class Guest:
-    """A life of the guest: what it says is read line by line."""
+class Life:
+    """A life of the guest."""
 
     def __init__(self, work, kernel, base, extra, verbose):
-        self.acknowledged, self.lines, self.card, self.verified = {}, [], None, None
-        self.ended = self.failed = None
-        self.verbose = verbose
-        disk = os.path.join(work, "initrd")
-        with open(disk, "wb") as file:
-            for path in [base, extra]:
-                with open(path, "rb") as part:
-                    shutil.copyfileobj(part, file)
-                file.write(b"\0" * (-file.tell() % 4096))
-        words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-smp", "2", "-m", "1024", "-nographic",
-                 "-no-reboot", "-nodefaults", "-serial", "stdio", "-kernel", kernel, "-initrd", disk, "-append",
-                 "console=ttyS0 quiet panic=-1 mitigations=off", "-device", "virtio-scsi-pci"]
+        self.acknowledged, self.card, self.verified = {}, None, None
+        words = ["-device", "virtio-scsi-pci"]
         # One thread writes the logs of drives: a killed QEMU leaves no entry behind one that was not written.
         words += ["-object", "main-loop,id=main-loop,thread-pool-max=1"]
         for number, block_bytes in enumerate(DRIVES):
@@ -194,43 +130,21 @@ class Guest:
                       f"file.driver=file,file.filename={image},file.discard=unmap,log.driver=file,log.filename={log}",
                       "-device", f"scsi-hd,drive=d{number},serial=FLASHRIG{number},logical_block_size={block_bytes},"
                       f"physical_block_size={block_bytes},write-cache=on,dpofua=on"]
-        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                        text=True, errors="replace")
-        self.reader = threading.Thread(target=self.read, daemon=True)
-        self.reader.start()
+        self.guest = guest.Guest(work, kernel, [base, extra], words, verbose, self.hear)
 
-    def read(self):
-        for line in self.process.stdout:
-            line = line.strip()
-            self.lines.append(line)
-            if self.verbose:
-                print("   ", line[:120], flush=True)
-            words = line.split()
-            if words[:2] == ["GUEST", "ACK"] and len(words) == 4:
-                self.acknowledged[int(words[2])] = int(words[3])
-            elif words[:2] == ["GUEST", "CARD"]:
-                self.card = base64.b64decode(words[2])
-            elif words[:2] == ["GUEST", "VERIFIED"]:
-                self.verified = int(words[2])
-            elif words[:2] == ["GUEST", "ENDED"]:
-                self.ended = True
-            elif words[:2] == ["GUEST", "FAILED"]:
-                self.failed = line
+    def hear(self, words):
+        if words[1] == "ACK" and len(words) == 4:
+            self.acknowledged[int(words[2])] = int(words[3])
+        elif words[1] == "CARD":
+            self.card = base64.b64decode(words[2])
+        elif words[1] == "VERIFIED":
+            self.verified = int(words[2])
 
     def wait(self, until):
-        """Waits for something that the guest says."""
-        limit = time.monotonic() + LIFE_SECONDS
-        while not until():
-            if self.failed or self.process.poll() is not None or time.monotonic() > limit:
-                self.kill()
-                print("\n".join(self.lines[-40:]))
-                sys.exit(f"the guest failed: {self.failed or 'it ended, or took too long'}")
-            time.sleep(0.05)
+        self.guest.wait(until, LIFE_SECONDS)
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
-        self.reader.join()
+        self.guest.kill()
 
 
 def after_the_cut(image, log, rng):
@@ -287,7 +201,7 @@ def main():
     options = parser.parse_args()
     rng = random.Random(options.seed)
     with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
-        kernel, release = newest_kernel()
+        kernel, release = guest.newest_kernel()
         base = initial_ram_disk(work, options.flashrig, release)
         images = [os.path.join(work, f"drive-{number}") for number in range(len(DRIVES))]
         before = [f"{image}.before" for image in images]
@@ -298,28 +212,28 @@ def main():
         for life in range(options.cuts + 1):
             is_last = life == options.cuts
             for image, kept in zip(images, before):
-                run("cp", "--sparse=always", kept, image)
+                guest.run("cp", "--sparse=always", kept, image)
             began = time.monotonic()
-            guest = Guest(work, kernel, base, files_of_life(work, card, acknowledged, is_last), options.verbose)
+            one = Life(work, kernel, base, files_of_life(work, card, acknowledged, is_last), options.verbose)
             if is_last:
-                guest.wait(lambda: guest.ended)
-                guest.kill()
+                one.wait(lambda: one.guest.ended)
+                one.kill()
             else:
                 wanted = rng.randint(3, 25)
-                guest.wait(lambda: len(guest.acknowledged) >= wanted)
+                one.wait(lambda: len(one.acknowledged) >= wanted)
                 time.sleep(rng.random() / 2)
-                guest.kill()
-            if life and guest.verified != len(acknowledged):
-                sys.exit(f"life {life}: {guest.verified} of {len(acknowledged)} blocks were verified")
-            card = card or guest.card
-            acknowledged.update(guest.acknowledged)
+                one.kill()
+            if life and one.verified != len(acknowledged):
+                sys.exit(f"life {life}: {one.verified} of {len(acknowledged)} blocks were verified")
+            card = card or one.card
+            acknowledged.update(one.acknowledged)
             seconds = time.monotonic() - began
             if is_last:
-                print(f"life {life}: {seconds:.0f} s, {guest.verified} blocks verified, an orderly end", flush=True)
+                print(f"life {life}: {seconds:.0f} s, {one.verified} blocks verified, an orderly end", flush=True)
                 break
             logs = [os.path.join(work, f"log-{number}") for number in range(len(DRIVES))]
             cut = [after_the_cut(kept, log, rng) for kept, log in zip(before, logs)]
-            print(f"life {life}: {seconds:.0f} s, {guest.verified or 0} blocks verified, {len(acknowledged)} acknowledged; "
+            print(f"life {life}: {seconds:.0f} s, {one.verified or 0} blocks verified, {len(acknowledged)} acknowledged; "
                   f"the cut lost {sum(lost for _, lost in cut)} of {sum(all for all, _ in cut)} writes", flush=True)
     print("every block that was flushed is there")
 

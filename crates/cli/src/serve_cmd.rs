@@ -8,10 +8,11 @@ use crate::units::capacity;
 use crate::view;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
 use device::SECTOR_BYTES;
+use format::CardId;
 use live::{CHUNK_BYTES, Live, Start, Timing};
 use media::{Flash, Physics};
 use profile::Profile;
-use serve::{Address, Export, Limits, Security, Server, TlsFiles};
+use serve::{Address, Export, Limits, Protocol, Security, Server, Services, TlsFiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -68,7 +69,8 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
-    let server = Arc::new(Server::start(exports, &args.nbd, security, limits)?);
+    let services = Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), insecure: args.insecure };
+    let server = Arc::new(Server::start(exports, &services, security, limits)?);
     for Running { export, .. } in &cards {
         let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
@@ -77,8 +79,14 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start));
         }
     }
-    for address in server.addresses() {
+    for address in server.addresses(Protocol::Nbd) {
         eprintln!("flashrig: NBD at {address}");
+    }
+    for address in server.addresses(Protocol::Nvme) {
+        eprintln!("flashrig: NVMe at {address}");
+        for (card, nqn) in cards.iter().zip(server.subsystems()) {
+            eprintln!("flashrig: {}: {nqn}", card.export.name);
+        }
     }
     let operators = operators(args, &cards, &server, access, web.as_ref())?;
     let mut mounted = mounted(args, &cards[0])?;
@@ -144,8 +152,8 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
     }
 }
 
-/// The clients of the NBD server, for the control plane.
-struct NbdClients {
+/// The clients of the server, for the control plane.
+struct Clients {
     server: std::sync::Weak<Server>,
     export: String,
     size_bytes: u64,
@@ -153,7 +161,7 @@ struct NbdClients {
     addresses: Vec<String>,
 }
 
-impl Frontends for NbdClients {
+impl Frontends for Clients {
     fn status(&self) -> Frontend {
         let server = self.server.upgrade();
         let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
@@ -170,6 +178,7 @@ impl Frontends for NbdClients {
             clients: mine
                 .map(|client| Connection {
                     number: client.number,
+                    protocol: client.protocol.name().into(),
                     peer: client.peer,
                     export: client.export,
                     tls: client.tls,
@@ -200,12 +209,16 @@ fn operators(
 ) -> Result<Operators, Failure> {
     let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     for Running { export, card, socket } in cards {
-        let clients = NbdClients {
+        let clients = Clients {
             server: Arc::downgrade(server),
             export: export.name.clone(),
             size_bytes: export.live.size_bytes(),
             read_only: export.read_only,
-            addresses: server.addresses().iter().map(Address::to_string).collect(),
+            addresses: [Protocol::Nbd, Protocol::Nvme]
+                .into_iter()
+                .flat_map(|protocol| server.addresses(protocol))
+                .map(Address::to_string)
+                .collect(),
         };
         let served = Served {
             live: Arc::clone(&export.live),
@@ -280,10 +293,11 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
         Timing::None => Physics { volatile_cache: config.acknowledge_flush_early, ..Physics::IDEAL },
     };
     let flash = Flash::new(card::shape(&config), physics, args.seed).without_trace();
-    let start = Start { config, timing, id: Some(card_dir::new_card_id()?), seed: args.seed, explains: explains(args) };
+    let id = card_dir::new_card_id()?;
+    let start = Start { config, timing, id: Some(id), seed: args.seed, explains: explains(args) };
     let live = Live::format(flash, start).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let socket = control::default_socket(profile.name());
-    Ok(running(profile.name().into(), &profile, live, socket, args))
+    Ok(running(Named { name: profile.name().into(), id }, &profile, live, socket, args))
 }
 
 /// A card whose bytes are gone when it ends, divided over shards. Times are those of a card as a whole, so it has none.
@@ -304,16 +318,12 @@ fn sharded(name: &str, profile: &Profile, args: &ServeArgs) -> Result<Running, F
     let medium = |shard: u32| {
         Flash::new(card::shape(&config), physics, args.seed.wrapping_add(shard.into())).without_trace().into()
     };
-    let start = Start {
-        config,
-        timing: Timing::None,
-        id: Some(card_dir::new_card_id()?),
-        seed: args.seed,
-        explains: explains(args),
-    };
+    let id = card_dir::new_card_id()?;
+    let start = Start { config, timing: Timing::None, id: Some(id), seed: args.seed, explains: explains(args) };
     let live = Live::format_shards((0..args.shards).map(medium).collect(), &start, size_bytes)
         .map_err(|source| CardFailure::Live { card: name.into(), source })?;
-    Ok(running(profile.name().into(), profile, live, control::default_socket(profile.name()), args))
+    let named = Named { name: profile.name().into(), id };
+    Ok(running(named, profile, live, control::default_socket(profile.name()), args))
 }
 
 /// Disks take as long as disks take: without that they would be memory.
@@ -337,6 +347,7 @@ fn disks_in_memory(
         Live::disks(disks, size_bytes, args.seed).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let export = Export {
         name: profile.name().into(),
+        id: card_dir::new_card_id()?.0,
         description: profile.title().into(),
         live: Arc::new(live),
         read_only: args.read_only,
@@ -356,14 +367,23 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     }
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), explains: explains(args), ..card.start(args.seed) };
+    let id = start.id.unwrap_or(CardId([0; 16]));
     let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
-    let export = of_dir.unwrap_or_else(|| card.profile.name().into());
-    Ok(running(export, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))
+    let name = of_dir.unwrap_or_else(|| card.profile.name().into());
+    Ok(running(Named { name, id }, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))
 }
 
-fn running(name: String, profile: &Profile, live: Live, socket: PathBuf, args: &ServeArgs) -> Running {
-    let export = Export { name, description: profile.title().into(), live: Arc::new(live), read_only: args.read_only };
+/// The names of a card: the one that people give it, and the one that it was made with.
+struct Named {
+    name: String,
+    id: CardId,
+}
+
+fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &ServeArgs) -> Running {
+    let Named { name, id: CardId(id) } = named;
+    let description = profile.title().into();
+    let export = Export { name, id, description, live: Arc::new(live), read_only: args.read_only };
     Running { export, card: profile.name().into(), socket: Some(socket) }
 }
 

@@ -43,6 +43,9 @@ pub struct Export {
 pub struct Connection {
     /// Number of the connection, counted from the server's start.
     pub number: u64,
+    /// Protocol that it speaks: `nbd` or `nvme`.
+    #[serde(default = "nbd")]
+    pub protocol: String,
     /// Origin of the connection: an address, or the process at the other end of a socket.
     pub peer: String,
     /// Export of the connection; `None` while it is being agreed on.
@@ -59,6 +62,11 @@ pub struct Connection {
     pub read_bytes: u64,
     /// Bytes that it wrote.
     pub written_bytes: u64,
+}
+
+/// All clients spoke it before there was a choice.
+fn nbd() -> String {
+    "nbd".into()
 }
 
 /// Status of a card, and the server that answers.

@@ -21,6 +21,8 @@ pub(crate) struct Disks {
     completed: Vec<Completion>,
     /// Ranges that are being read, by request.
     reads: Vec<Option<ByteRange>>,
+    /// Writes may be answered before they are durable: no controller with a battery takes them.
+    has_volatile_cache: bool,
     /// By number; what was never written is not there. Never gone through in order.
     chunks: HashMap<u64, Box<[u8]>>,
 }
@@ -36,9 +38,14 @@ pub(crate) fn pack(within_first_sector: usize, bytes: &[u8]) -> RequestData {
 
 impl Disks {
     pub fn new(config: ArrayConfig, max_requests: u32, seed: u64) -> Result<Disks, DiskError> {
+        let has_volatile_cache = config.controller_cache_bytes < BLOCK_BYTES;
         let array = Array::new(config, max_requests, true, seed)?;
         let reads = vec![None; max_requests as usize];
-        Ok(Disks { array, completed: Vec::new(), reads, chunks: HashMap::new() })
+        Ok(Disks { array, completed: Vec::new(), reads, has_volatile_cache, chunks: HashMap::new() })
+    }
+
+    pub fn has_volatile_cache(&self) -> bool {
+        self.has_volatile_cache
     }
 
     pub fn next_event(&self) -> Time {

@@ -103,6 +103,15 @@ impl Engine {
         engine
     }
 
+    /// Writes may be answered before they are durable. With capacitors those in the buffer are.
+    pub fn has_volatile_cache(&self) -> bool {
+        match (&self.of_card, &self.device.state) {
+            (Some(card), _) => !card.running.power_loss_protection,
+            (None, State::Disks(disks)) => disks.has_volatile_cache(),
+            (None, _) => true,
+        }
+    }
+
     /// Begins what a card has to do after a start.
     pub fn start_up(&mut self) {
         self.session.starts();

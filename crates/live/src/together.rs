@@ -25,6 +25,11 @@ impl Live {
         pace_of(&self.each(pace))
     }
 
+    /// Writes may be answered before they are durable, so that flushes matter.
+    pub fn has_volatile_cache(&self) -> bool {
+        self.each(|engine| engine.has_volatile_cache()).contains(&true)
+    }
+
     /// How it stands.
     pub fn status(&self) -> Status {
         let (statuses, recorders) = (self.each(Engine::status), self.recorders());

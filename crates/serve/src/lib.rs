@@ -1,9 +1,9 @@
 //! How does a host attach it?
 //!
-//! An NBD server for live cards, on unix and TCP sockets, with or without TLS. The module [`wire`] is the protocol
-//! without any I/O; the rest of the crate moves the bytes. A [`Server`] has a thread for each listener and one for each
-//! connection. A connection's thread submits requests to the card itself and sends the replies, so that a request in
-//! memory crosses no other thread.
+//! An NBD server for live cards, on unix and TCP sockets, with or without TLS, and an NVMe target on TCP. The modules
+//! [`wire`] and [`nvme`] are the protocols without any I/O; the rest of the crate moves the bytes. A [`Server`] has a thread
+//! for each listener and one for each connection. A connection's thread submits requests to the card itself and sends the
+//! replies, so that a request in memory crosses no other thread.
 //!
 //! Invariants:
 //! - A client has [`Limits::handshake`] to choose an export, and [`Limits::stall`] to continue a message that it has
@@ -13,6 +13,8 @@
 //!   served.
 //! - The memory of a connection is bounded: [`wire::MAX_IN_FLIGHT_BYTES`] of requests, and [`stream::MAX_UNSENT_BYTES`]
 //!   of replies before it takes no more requests.
+//! - An NVMe host is asked for data only as they are wanted; at most 512 KiB of a connection, parts of blocks, wait for
+//!   their rest.
 //! - A connection that ends in any way leaves nothing behind but the data that it has written.
 //! - A flush covers the writes that were answered on other connections, because the card has one buffer for all. So a
 //!   client may have several connections.
@@ -21,7 +23,10 @@ mod address;
 mod budget;
 mod connection;
 mod deadlines;
+mod hub;
+mod line;
 pub mod nvme;
+mod nvme_connection;
 mod patience;
 mod registry;
 mod server;
@@ -34,7 +39,7 @@ pub mod wire;
 
 pub use address::{Address, AddressError, AddressText};
 pub use budget::MIN_MEMORY_BYTES;
-pub use registry::ClientStatus;
-pub use server::{ServeError, Server};
+pub use registry::{ClientStatus, Protocol};
+pub use server::{ServeError, Server, Services};
 pub use shared::{Export, Limits};
 pub use tls::{Security, TlsError, TlsFiles};

@@ -10,11 +10,42 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+/// A protocol that clients speak.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// The Network Block Device protocol.
+    Nbd,
+    /// NVMe over TCP.
+    Nvme,
+}
+
+impl Protocol {
+    /// Its name in one word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Protocol::Nbd => "nbd",
+            Protocol::Nvme => "nvme",
+        }
+    }
+}
+
+impl std::fmt::Display for Protocol {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Protocol::Nbd => "NBD",
+            Protocol::Nvme => "NVMe",
+        })
+    }
+}
+
 /// The status of a client, for an operator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClientStatus {
     /// The number of the connection; connections are numbered as they come.
     pub number: u64,
+    /// The protocol that the client speaks.
+    pub protocol: Protocol,
     /// The address of the client.
     pub peer: String,
     /// The export that the client has chosen.
@@ -43,6 +74,7 @@ pub(crate) struct Counts {
 }
 
 pub(crate) struct Client {
+    protocol: Protocol,
     pub peer: String,
     pub export: Option<String>,
     pub tls: bool,
@@ -67,12 +99,13 @@ impl Registry {
         self.stops.load(Ordering::SeqCst)
     }
 
-    pub fn enter(&self, peer: String, socket: Arc<OwnedFd>, waker: Arc<Waker>) -> u64 {
+    pub fn enter(&self, protocol: Protocol, peer: String, socket: Arc<OwnedFd>, waker: Arc<Waker>) -> u64 {
         let mut clients = self.clients.lock();
         clients.0 += 1;
         let number = clients.0;
         let (since, counts) = (Instant::now(), Arc::default());
-        clients.1.insert(number, Client { peer, export: None, tls: false, since, socket, waker, counts });
+        let client = Client { protocol, peer, export: None, tls: false, since, socket, waker, counts };
+        clients.1.insert(number, client);
         number
     }
 
@@ -100,6 +133,15 @@ impl Registry {
         }
     }
 
+    /// Cuts off some clients, by their numbers; those that have gone meanwhile are none.
+    pub fn cut_off_some(&self, numbers: &[u64]) {
+        let clients = self.clients.lock();
+        for client in numbers.iter().filter_map(|number| clients.1.get(number)) {
+            let _ = shutdown(&*client.socket, Shutdown::Both);
+            client.waker.wake();
+        }
+    }
+
     /// Cuts off the clients that are still connected.
     pub fn cut_off(&self) {
         for client in self.clients.lock().1.values() {
@@ -112,6 +154,7 @@ impl Registry {
         let clients = self.clients.lock();
         let status = |(number, client): (&u64, &Client)| ClientStatus {
             number: *number,
+            protocol: client.protocol,
             peer: client.peer.clone(),
             export: client.export.clone(),
             tls: client.tls,

@@ -2,18 +2,21 @@
 
 use crate::address::Address;
 use crate::budget::Budget;
-use crate::connection::{Client, Ended};
-use crate::registry::{ClientStatus, Registry};
+use crate::connection::Client;
+use crate::hub::Hub;
+use crate::line::Ended;
+use crate::nvme_connection::Host;
+use crate::registry::{ClientStatus, Protocol, Registry};
 use crate::shared::{Export, Limits, Shared};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
-use crate::wire::{self, BlockSizes, Features};
+use crate::wire::{self, BlockSizes, ExportName, Features};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags};
 use std::io;
-use std::net::{TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -35,6 +38,22 @@ pub enum ServeError {
     /// The path of the socket names a file that is no socket.
     #[error("{address}: there is a file that is no socket")]
     NoSocket { address: Address },
+    /// Anybody in the network could read and write the cards.
+    #[error(
+        "{protocol} at {address} would be open to others than this machine, without authentication: listen at 127.0.0.1 or \
+         [::1], {remedy}, or add --insecure",
+        remedy = match .protocol {
+            Protocol::Nbd => "add --tls-certificate, --tls-key and --tls-client-authority",
+            Protocol::Nvme => "let hosts come through a tunnel that does authenticate them",
+        }
+    )]
+    Unprotected { protocol: Protocol, address: Address },
+    /// NVMe over a socket of the file system is nothing that hosts know.
+    #[error("{address}: NVMe over TCP needs HOST:PORT")]
+    NotTcp { address: Address },
+    /// Hosts could not tell two cards from each other.
+    #[error("{first:?} and {second:?} have the same UUID, one is a copy: NVMe hosts would take them for one card")]
+    SameCard { first: ExportName, second: ExportName },
     /// The exports can't be offered together.
     #[error(transparent)]
     Exports(#[from] wire::ExportsError),
@@ -43,17 +62,28 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
+/// The addresses of a server, by protocol.
+#[derive(Clone, Debug, Default)]
+pub struct Services {
+    /// Addresses for NBD clients.
+    pub nbd: Vec<Address>,
+    /// Addresses for NVMe hosts, on TCP.
+    pub nvme: Vec<Address>,
+    /// Others than this machine may come without authentication.
+    pub insecure: bool,
+}
+
 enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener),
 }
 
-/// A running NBD server. It stops when it is dropped.
+/// A running server. It stops when it is dropped.
 pub struct Server {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
     /// The addresses that it listens on; port 0 is replaced by the real port.
-    addresses: Vec<Address>,
+    addresses: Vec<(Protocol, Address)>,
     sockets: Mutex<Vec<PathBuf>>,
 }
 
@@ -64,41 +94,56 @@ impl Server {
     /// Listens on all addresses.
     pub fn start(
         exports: Vec<Export>,
-        addresses: &[Address],
+        services: &Services,
         security: Security,
         limits: Limits,
     ) -> Result<Server, ServeError> {
         let table = exports.iter().map(described).collect();
+        if !services.nvme.is_empty() {
+            check_for_nvme(&exports)?;
+        }
+        let budget = Budget::new(limits.memory_bytes, limits.connections);
+        let is_open = services.insecure || matches!(security, Security::Tls(_));
         let shared = Arc::new(Shared {
             table: Arc::new(wire::Exports::new(table)?),
+            hub: Hub::new(&exports),
             exports,
             security,
             limits,
             registry: Registry::default(),
-            budget: Budget::new(limits.memory_bytes, limits.connections),
+            budget,
             turned_away: TurnedAway::default(),
             stop: Waker::new()?,
         });
         let mut server = Server { shared, threads: Mutex::default(), addresses: Vec::new(), sockets: Mutex::default() };
-        for address in addresses {
-            let listener = listen(address)?;
-            server.addresses.push(match &listener {
+        let nbd = services.nbd.iter().map(|address| (Protocol::Nbd, address, is_open));
+        let nvme = services.nvme.iter().map(|address| (Protocol::Nvme, address, services.insecure));
+        for (protocol, address, is_open) in nbd.chain(nvme) {
+            let listener = listen(protocol, address, is_open)?;
+            let real = match &listener {
                 Listener::Tcp(listener) => Address::Tcp(listener.local_addr()?.to_string()),
                 Listener::Unix(..) => address.clone(),
-            });
+            };
+            server.addresses.push((protocol, real));
             if let Listener::Unix(_, path) = &listener {
                 server.sockets.lock().push(path.clone());
             }
             let shared = Arc::clone(&server.shared);
-            let thread = std::thread::Builder::new().name("nbd".into()).spawn(move || accept(&shared, &listener))?;
+            let name = protocol.name().to_owned();
+            let thread = std::thread::Builder::new().name(name).spawn(move || accept(&shared, protocol, &listener))?;
             server.threads.lock().push(thread);
         }
         Ok(server)
     }
 
-    /// The addresses that the server listens on, with real ports.
-    pub fn addresses(&self) -> &[Address] {
-        &self.addresses
+    /// The addresses that the server listens on for a protocol, with real ports.
+    pub fn addresses(&self, protocol: Protocol) -> impl Iterator<Item = &Address> {
+        self.addresses.iter().filter(move |(of, _)| *of == protocol).map(|(_, address)| address)
+    }
+
+    /// The NVMe qualified names of the cards, in the order of the exports.
+    pub fn subsystems(&self) -> Vec<String> {
+        self.shared.hub.target().subsystems().iter().map(|subsystem| subsystem.nqn.clone()).collect()
     }
 
     /// The connected clients.
@@ -151,16 +196,31 @@ fn described(export: &Export) -> wire::Export {
     }
 }
 
-fn listen(address: &Address) -> Result<Listener, ServeError> {
+/// Hosts tell cards from each other by their UUIDs.
+fn check_for_nvme(exports: &[Export]) -> Result<(), ServeError> {
+    for (at, second) in exports.iter().enumerate() {
+        if let Some(first) = exports[..at].iter().find(|first| first.id == second.id) {
+            let name = |export: &Export| ExportName::from(export.name.as_str());
+            return Err(ServeError::SameCard { first: name(first), second: name(second) });
+        }
+    }
+    Ok(())
+}
+
+fn listen(protocol: Protocol, address: &Address, is_open: bool) -> Result<Listener, ServeError> {
     let failed = |source| ServeError::Listen { address: address.clone(), source };
     match address {
         Address::Tcp(text) => {
             let mut resolved = text.to_socket_addrs().map_err(failed)?;
             let first = resolved.next().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))?;
+            if !is_open && !first.ip().to_canonical().is_loopback() {
+                return Err(ServeError::Unprotected { protocol, address: address.clone() });
+            }
             let listener = TcpListener::bind(first).map_err(failed)?;
             listener.set_nonblocking(true)?;
             Ok(Listener::Tcp(listener))
         }
+        Address::Unix(_) if protocol == Protocol::Nvme => Err(ServeError::NotTcp { address: address.clone() }),
         Address::Unix(path) => {
             if let Ok(found) = std::fs::symlink_metadata(path) {
                 if !found.file_type().is_socket() {
@@ -187,25 +247,27 @@ impl Listener {
         }
     }
 
-    fn accept(&self) -> io::Result<(OwnedFd, String)> {
+    /// A client: its socket, its address, and the address that it has reached.
+    fn accept(&self) -> io::Result<(OwnedFd, String, SocketAddr)> {
         match self {
             Listener::Unix(listener, path) => {
                 let (stream, _): (UnixStream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
-                Ok((stream.into(), format!("unix:{}", path.display())))
+                Ok((stream.into(), format!("unix:{}", path.display()), SocketAddr::from(([0; 4], 0))))
             }
             Listener::Tcp(listener) => {
                 let (stream, peer): (TcpStream, _) = listener.accept()?;
                 stream.set_nonblocking(false)?;
                 // Replies are whole messages, and waiting for more of them only makes them late.
                 stream.set_nodelay(true)?;
-                Ok((stream.into(), peer.to_string()))
+                let local = stream.local_addr()?;
+                Ok((stream.into(), peer.to_string(), local))
             }
         }
     }
 }
 
-fn accept(shared: &Arc<Shared>, listener: &Listener) {
+fn accept(shared: &Arc<Shared>, protocol: Protocol, listener: &Listener) {
     while !shared.registry.stops() {
         let mut fds = [
             PollFd::from_borrowed_fd(listener.fd(), PollFlags::IN),
@@ -215,7 +277,7 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
             return;
         }
         match listener.accept() {
-            Ok((socket, peer)) => welcome(shared, socket, peer),
+            Ok((socket, peer, local)) => welcome(shared, protocol, socket, peer, local),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => {
                 tracing::warn!(%error, "a client could not be taken");
@@ -226,7 +288,7 @@ fn accept(shared: &Arc<Shared>, listener: &Listener) {
     }
 }
 
-fn welcome(shared: &Arc<Shared>, socket: OwnedFd, peer: String) {
+fn welcome(shared: &Arc<Shared>, protocol: Protocol, socket: OwnedFd, peer: String, local: SocketAddr) {
     if shared.registry.count() >= shared.limits.connections {
         if let Some(turned_away) = shared.turned_away.add(Instant::now()) {
             let connections = shared.limits.connections;
@@ -239,21 +301,29 @@ fn welcome(shared: &Arc<Shared>, socket: OwnedFd, peer: String) {
         Err(error) => return tracing::warn!(%peer, %error, "a client could not be taken"),
     };
     let socket = Arc::new(socket);
-    let number = shared.registry.enter(peer.clone(), Arc::clone(&socket), Arc::clone(&waker));
+    let number = shared.registry.enter(protocol, peer.clone(), Arc::clone(&socket), Arc::clone(&waker));
     let for_thread = Arc::clone(shared);
     let serve = move || {
         let shared = &*for_thread;
         let leave = Leave { shared, number };
         let stream = Stream::new(socket);
-        let mut client = Client::new(number, stream, shared, waker);
-        tracing::info!(number, %peer, "a client has come");
-        match client.run() {
-            Ended::Close(reason) => tracing::info!(number, %reason, "a client has gone"),
+        tracing::info!(number, protocol = protocol.name(), %peer, "a client has come");
+        let ended = match protocol {
+            Protocol::Nbd => Client::new(number, stream, shared, waker).run(),
+            Protocol::Nvme => Host::new(number, stream, shared, waker, local).run(),
+        };
+        match ended {
+            Ended::Nbd(reason) => tracing::info!(number, %reason, "a client has gone"),
+            Ended::Nvme(reason) if reason.termination().is_none() => {
+                tracing::info!(number, %reason, "a client has gone")
+            }
             ended => tracing::warn!(number, reason = %ended, "a client was let go"),
         }
         drop(leave);
     };
-    if let Err(error) = std::thread::Builder::new().name(format!("nbd {number}")).stack_size(512 << 10).spawn(serve) {
+    if let Err(error) =
+        std::thread::Builder::new().name(format!("{} {number}", protocol.name())).stack_size(512 << 10).spawn(serve)
+    {
         tracing::warn!(%error, "no thread for a client: it is turned away");
         shared.registry.leave(number);
     }

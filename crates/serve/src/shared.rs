@@ -1,6 +1,7 @@
 //! The state that all threads of a server share.
 
 use crate::budget::{Budget, usual_memory_bytes};
+use crate::hub::Hub;
 use crate::registry::Registry;
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
@@ -15,6 +16,8 @@ use std::time::Duration;
 pub struct Export {
     /// The name of the export. The empty name also chooses the first export.
     pub name: String,
+    /// The UUID of the card, by which NVMe hosts know it.
+    pub id: [u8; 16],
     /// A description for people.
     pub description: String,
     /// The card behind the export.
@@ -59,6 +62,8 @@ impl Default for Limits {
 pub(crate) struct Shared {
     pub exports: Vec<Export>,
     pub table: Arc<wire::Exports>,
+    /// The subsystems for NVMe hosts.
+    pub hub: Hub,
     pub security: Security,
     pub limits: Limits,
     pub registry: Registry,

@@ -154,6 +154,18 @@ impl Stream {
         Ok(())
     }
 
+    /// Says that nothing more is sent, and takes what the client still sends, until it ends or the time is over.
+    pub fn last_words(&mut self, deadline: Instant) {
+        let _ = shutdown(&*self.socket, Shutdown::Write);
+        let mut rest = [0; 4096];
+        while readable(self.socket.as_fd(), Some(deadline)).unwrap_or(false) && Instant::now() < deadline {
+            match self.receive(&mut rest, false) {
+                Ok(Received::Bytes(_) | Received::Nothing) => {}
+                Ok(Received::End) | Err(_) => return,
+            }
+        }
+    }
+
     /// Closes the stream, with a close notification of TLS.
     pub fn close(&mut self) {
         if let Some(tls) = &mut self.tls {

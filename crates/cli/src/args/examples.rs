@@ -201,12 +201,14 @@ Examples:
       --nbd 127.0.0.1:10809
   flashrig serve tachion-400 iodrive-320-mlc --memory --size 1GiB \\
       --nbd unix:/tmp/cards.sock
+  flashrig serve ./card --nvme 127.0.0.1:4420
   flashrig serve ./card --nbd unix:/tmp/card.sock --web 127.0.0.1:8080
 
 Then, for instance:
   nbdinfo 'nbd+unix:///?socket=/tmp/card.sock'
   fio --ioengine=nbd --uri='nbd+unix:///?socket=/tmp/card.sock' --name=test \\
-      --rw=randwrite --bs=4k --iodepth=16 --size=1g";
+      --rw=randwrite --bs=4k --iodepth=16 --size=1g
+  nvme connect-all -t tcp -a 127.0.0.1 -s 4420";
 
 pub(super) const FSCK: &str = "\
 CARD is a folder with an image of each module, module-00.frm and so on, or one

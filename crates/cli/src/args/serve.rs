@@ -93,8 +93,15 @@ pub struct ServeArgs {
     #[arg(long, requires = "web")]
     pub web_insecure: bool,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
-    #[arg(long, value_name = "ADDRESS", required_unless_present = "fuse")]
+    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["fuse", "nvme"])]
     pub nbd: Vec<Address>,
+    /// Serve NVMe hosts over TCP here, each card as a subsystem of its own; may be given again
+    #[arg(long, value_name = "HOST:PORT")]
+    pub nvme: Vec<Address>,
+    /// Let others than this machine come over TCP without authentication: whoever reaches the port may read and write the
+    /// cards. Without it, --nvme listens on loopback only, and so does --nbd without TLS
+    #[arg(long)]
+    pub insecure: bool,
     /// Take only clients with TLS; the server's certificate, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key", value_hint = ValueHint::FilePath)]
     pub tls_certificate: Option<PathBuf>,

@@ -280,12 +280,17 @@ pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
     }
     let right = Align::Right;
     let mut table = Table::new([right, Align::Left, Align::Left, right, right, right, right, right]);
-    table.row(["id", "from", "TLS", "since", "requests", "now", "read", "written"]);
+    table.row(["id", "from", "via", "since", "requests", "now", "read", "written"]);
     for client in clients {
         table.row([
             client.number.to_string(),
             printable(&client.peer).chars().take(PEER).collect(),
-            if client.tls { "yes" } else { "no" }.to_owned(),
+            match (client.protocol.as_str(), client.tls) {
+                ("nvme", _) => "NVMe",
+                (_, true) => "TLS",
+                (_, false) => "NBD",
+            }
+            .to_owned(),
             duration(client.connected_seconds * 1e9),
             grouped(client.requests),
             grouped(client.in_flight),

@@ -22,6 +22,16 @@ const CASES: &[Case] = &[
     ),
     ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web [::]:80", &["[::]:80", "--web-insecure"]),
     ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web 8080", &["can't listen at 8080"]),
+    (
+        "serve memory-16 --memory --size 64m --nbd 0.0.0.0:0",
+        &["NBD at 0.0.0.0:0", "others than this machine", "127.0.0.1", "--tls-certificate", "--insecure"],
+    ),
+    (
+        "serve memory-16 --memory --size 64m --nvme [::]:0",
+        &["NVMe at [::]:0", "others than this machine", "127.0.0.1", "--insecure"],
+    ),
+    ("serve memory-16 --memory --size 64m --nvme unix:/nowhere/s", &["unix:/nowhere/s", "HOST:PORT"]),
+    ("serve memory-16 --memory --size 64m", &["--nbd <ADDRESS>"]),
     ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web-insecure", &["--web <HOST:PORT>"]),
     ("serve memory-16 --memory --shards 0 --nbd unix:/nowhere/s", &["'--shards <N>'", "0 is not in 1..=64"]),
     ("serve memory-16 --memory --shards 65 --nbd unix:/nowhere/s", &["'--shards <N>'", "65 is not in 1..=64"]),

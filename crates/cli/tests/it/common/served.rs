@@ -30,6 +30,7 @@ impl Frontends for Nbd {
         };
         let client = |number, export: Option<&str>| Connection {
             number,
+            protocol: "nvme".into(),
             peer: "[2001:db8:85a3:8d3:1319:8a2e:370:7348]:54321\u{1b}[2J".into(),
             export: export.map(str::to_owned),
             tls: true,

@@ -57,6 +57,7 @@ impl Frontends for Nbd {
             }],
             clients: vec![Connection {
                 number: 3,
+                protocol: "nbd".into(),
                 peer: "127.0.0.1:50000".into(),
                 export: Some("disk".into()),
                 tls: true,

@@ -2,7 +2,7 @@
 
 use live::{Live, Start, Timing};
 use media::{Flash, Physics};
-use serve::{Address, Export, Limits, Security, Server};
+use serve::{Address, Export, Limits, Security, Server, Services};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -22,7 +22,9 @@ pub fn memory_card(size_bytes: u64) -> Arc<Live> {
 }
 
 pub fn export(name: &str, live: &Arc<Live>, read_only: bool) -> Export {
-    Export { name: name.into(), description: "a card".into(), live: Arc::clone(live), read_only }
+    let mut id = [7; 16];
+    id[15] ^= u8::from(read_only);
+    Export { name: name.into(), id, description: "a card".into(), live: Arc::clone(live), read_only }
 }
 
 /// Exports `card` and, read-only, `looked-at`, which are the same card.
@@ -30,8 +32,10 @@ pub fn served(size_bytes: u64, security: Security, limits: Limits) -> Served {
     let dir = tempfile::tempdir().unwrap();
     let live = memory_card(size_bytes);
     let exports = vec![export("card", &live, false), export("looked-at", &live, true)];
-    let address = Address::Unix(dir.path().join("nbd.sock"));
-    let server = Server::start(exports, &[address], security, limits).unwrap();
+    let nbd = vec![Address::Unix(dir.path().join("nbd.sock"))];
+    let nvme = vec![Address::Tcp("127.0.0.1:0".into())];
+    let services = Services { nbd, nvme, insecure: false };
+    let server = Server::start(exports, &services, security, limits).unwrap();
     Served { server, live, dir }
 }
 

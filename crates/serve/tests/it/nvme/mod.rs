@@ -4,4 +4,5 @@ mod admin;
 mod common;
 mod connect;
 mod io;
+mod sockets;
 mod transport;

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+"""Has a Linux host discover, connect, load, reset, lose and reconnect a card over NVMe/TCP, and verifies every byte.
+
+The server runs on this machine, the host is a guest: a Debian kernel with its nvme-tcp module, nvme-cli and fio, in QEMU's
+software emulation, which reaches the server through QEMU's user network. With digests and without, it
+
+- finds the card by discovery, and reads every log and structure that nvme-cli knows;
+- writes, verifies, trims and zeroes with fio, in sizes up to beyond the longest transfer;
+- resets the controller again and again while fio writes and verifies;
+- takes its network away for longer than the keep alive timer: the server ends the controller, and the host reconnects;
+- goes on when the server was killed in the middle and started again, with the same data;
+- disconnects in order.
+
+    benches/guest-nvme.py --flashrig target/release/flashrig
+
+Needs qemu-system-x86, linux-image-amd64, busybox-static, nvme-cli, fio, cpio and kmod of Debian, and 1 GB in --work.
+"""
+
+import argparse
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+import guest
+
+CARD_BYTES = 256 << 20
+# Seconds that a guest may take for all of it, under emulation on a busy machine.
+SECONDS = 540
+
+INIT = r"""#!/bin/sh
+mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs tmp /tmp
+for module in $(cat /modules/order); do insmod /modules/$module 2>/tmp/said || echo "no $module: $(cat /tmp/said)"; done
+mkdir -p /etc/nvme /dev/shm
+mount -t tmpfs tmp /dev/shm
+echo nqn.2014-08.org.nvmexpress:uuid:2cd2c43b-a90a-45c1-a8cd-86b33ab273b5 > /etc/nvme/hostnqn
+echo 2cd2c43b-a90a-45c1-a8cd-86b33ab273b5 > /etc/nvme/hostid
+fail() { echo "GUEST FAILED $*"; dmesg | tail -n 30; poweroff -f; }
+ip link set lo up
+link=$(ls /sys/class/net | grep -v lo)
+ip addr add 10.0.2.15/24 dev $link
+ip link set $link up
+tries=0
+until nc -z 10.0.2.2 @PORT@ 2>/dev/null; do
+    tries=$((tries + 1)); [ $tries -lt 30 ] || fail "the server is not reached"
+    sleep 1
+done
+at="--transport tcp --traddr 10.0.2.2 --trsvcid @PORT@"
+nvme discover $at > /tmp/found 2>&1 || fail "discover: $(cat /tmp/found)"
+nqn=$(sed -n 's/^subnqn: *//p' /tmp/found)
+[ "$nqn" = "@NQN@" ] || fail "discovered $nqn"
+echo "GUEST DONE discover"
+
+connect() {
+    nvme connect $at --nqn $nqn --keep-alive-tmo 5 --reconnect-delay 2 --ctrl-loss-tmo 300 --nr-io-queues 2 "$@" \
+        > /tmp/said 2>&1 || fail "connect $*: $(cat /tmp/said)"
+    tries=0
+    until [ -b /dev/nvme0n1 ]; do
+        tries=$((tries + 1)); [ $tries -lt 100 ] || fail "no disk"
+        sleep 0.2
+    done
+}
+state() { cat /sys/class/nvme/nvme0/state; }
+is_live() {
+    tries=0
+    until [ "$(state)" = live ]; do
+        tries=$((tries + 1)); [ $tries -lt 600 ] || fail "the controller is $(state)"
+        sleep 0.2
+    done
+}
+load() {
+    fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --output=/tmp/fio "$@" > /tmp/said 2>&1 \
+        || fail "fio $*: $(cat /tmp/said /tmp/fio)"
+}
+
+connect
+[ $(cat /sys/class/nvme/nvme0/transport) = tcp ] || fail "the transport is $(cat /sys/class/nvme/nvme0/transport)"
+[ $(blockdev --getsize64 /dev/nvme0n1) = @BYTES@ ] || fail "the size is $(blockdev --getsize64 /dev/nvme0n1)"
+echo "GUEST SAID write cache: $(cat /sys/block/nvme0n1/queue/write_cache)"
+for command in "id-ctrl /dev/nvme0" "id-ns /dev/nvme0n1" "ns-descs /dev/nvme0n1" "list-ns /dev/nvme0" "smart-log /dev/nvme0" \
+    "error-log /dev/nvme0" "fw-log /dev/nvme0" "effects-log /dev/nvme0" "ana-log /dev/nvme0" "supported-log-pages /dev/nvme0" \
+    "changed-ns-list-log /dev/nvme0" "show-regs /dev/nvme0" \
+    "get-feature /dev/nvme0 -f 7 -H" "get-feature /dev/nvme0 -f 6 -H" "get-feature /dev/nvme0 -f 0xf -H" \
+    "get-feature /dev/nvme0 -f 0xb" "flush /dev/nvme0n1" "list-subsys"; do
+    nvme $command > /tmp/said 2>&1 || fail "nvme $command: $(cat /tmp/said)"
+done
+head -c 4096 /dev/urandom > /tmp/block
+nvme write /dev/nvme0n1 -s 9 -c 0 -z 4096 -d /tmp/block > /tmp/said 2>&1 || fail "write: $(cat /tmp/said)"
+nvme compare /dev/nvme0n1 -s 9 -c 0 -z 4096 -d /tmp/block > /tmp/said 2>&1 || fail "compare: $(cat /tmp/said)"
+nvme compare /dev/nvme0n1 -s 8 -c 0 -z 4096 -d /tmp/block > /tmp/said 2>&1 && fail "a compare finds what is not there"
+nvme write-zeroes /dev/nvme0n1 -s 9 -c 0 > /tmp/said 2>&1 || fail "write-zeroes: $(cat /tmp/said)"
+dd if=/dev/nvme0n1 bs=4096 skip=9 count=1 2>/dev/null | cmp -s - /dev/zero; [ $? -le 1 ] || fail "zeroes"
+nvme dsm /dev/nvme0n1 -d -s 9 -b 1 > /tmp/said 2>&1 || fail "dsm: $(cat /tmp/said)"
+nvme read /dev/nvme0n1 -s 65536 -c 0 -z 4096 > /tmp/said 2>&1 && fail "a read beyond the end"
+echo "GUEST DONE commands"
+
+load --name=small --rw=randwrite --bs=4k --iodepth=16 --size=16m --verify=crc32c --fsync=64
+load --name=large --rw=randwrite --bsrange=4k-2m --bs_unaligned=0 --blockalign=4k --iodepth=8 --size=64m --offset=64m --verify=crc32c
+load --name=mixed --rw=randrw --bs=16k --iodepth=8 --size=16m --offset=128m --verify=crc32c
+blkdiscard -o 67108864 -l 16777216 /dev/nvme0n1 || fail blkdiscard
+[ -z "$(dd if=/dev/nvme0n1 bs=1M skip=64 count=16 2>/dev/null | tr -d '\0' | head -c 1)" ] || fail "not all that was discarded is zero"
+echo "GUEST DONE load"
+
+fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --output=/tmp/fio --name=reset --rw=randwrite --bs=8k --iodepth=8 \
+    --size=24m --verify=crc32c --loops=3 > /tmp/said 2>&1 & loaded=$!
+resets=0
+while kill -0 $loaded 2>/dev/null && [ $resets -lt 5 ]; do
+    nvme reset /dev/nvme0 > /tmp/reset 2>&1 || fail "reset: $(cat /tmp/reset)"
+    resets=$((resets + 1))
+    is_live
+    sleep 1
+done
+wait $loaded || fail "fio under resets: $(cat /tmp/said /tmp/fio)"
+echo "GUEST DONE reset $resets"
+nvme disconnect --nqn $nqn > /tmp/said 2>&1 || fail "disconnect: $(cat /tmp/said)"
+echo "GUEST DONE disconnect"
+
+connect --hdr-digest --data-digest
+load --name=digests --rw=randwrite --bsrange=4k-256k --blockalign=4k --iodepth=8 --size=32m --verify=crc32c
+echo "GUEST DONE digests"
+
+fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --output=/tmp/fio --name=cut --rw=randwrite --bs=16k --iodepth=4 \
+    --size=16m --offset=32m --verify=crc32c --rate=2m > /tmp/said 2>&1 & loaded=$!
+sleep 1
+ip link set $link down
+sleep 12
+ip link set $link up
+wait $loaded || fail "fio over a lost connection: $(cat /tmp/said /tmp/fio)"
+is_live
+echo "GUEST DONE keep-alive"
+
+fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --output=/tmp/fio --name=kill --rw=randwrite --bs=16k --iodepth=4 \
+    --size=16m --offset=96m --verify=crc32c --fsync=8 --rate=2m > /tmp/said 2>&1 & loaded=$!
+sleep 2
+echo "GUEST KILL"
+wait $loaded || fail "fio over a server that was killed: $(cat /tmp/said /tmp/fio)"
+is_live
+load --name=digests --rw=randread --bsrange=4k-256k --blockalign=4k --iodepth=8 --size=32m --verify=crc32c --verify_only=0
+echo "GUEST DONE kill"
+nvme disconnect-all || fail disconnect
+echo "GUEST ENDED"
+poweroff -f
+"""
+
+
+class Server:
+    """A served card, which is killed and started again."""
+
+    def __init__(self, flashrig, work):
+        self.flashrig, self.card, self.log = flashrig, os.path.join(work, "card"), os.path.join(work, "log")
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        guest.run(flashrig, "create", self.card, "--card", "tachion-400", "--size", str(CARD_BYTES),
+                  "--set", "card.power_loss_protection=false", stdout=subprocess.DEVNULL)
+        self.process, self.kills = None, 0
+        self.start()
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            words = [self.flashrig, "serve", self.card, "--nvme", f"127.0.0.1:{self.port}"]
+            self.process = subprocess.Popen(words, stderr=log)
+        for _ in range(600):
+            if re.search(r"NVMe at", self.said().rsplit("start:", maxsplit=1)[-1]):
+                return
+            if self.process.poll() is not None:
+                sys.exit(f"the server ended:\n{self.said()}")
+            time.sleep(0.1)
+        sys.exit(f"the server does not listen:\n{self.said()}")
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def nqn(self):
+        return re.search(r": (nqn\.\S+)", self.said()).group(1)
+
+    def kill_and_start(self):
+        self.process.kill()
+        self.process.wait()
+        # As after a crash: connections are refused for a while.
+        time.sleep(3)
+        os.truncate(self.log, 0)
+        self.start()
+        self.kills += 1
+
+    def stop(self):
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--flashrig", default="target/release/flashrig")
+    parser.add_argument("--work", help="a folder for the card and the guest [default: a new one, which is removed]")
+    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+        kernel, release = guest.newest_kernel()
+        server = Server(options.flashrig, work)
+        text = INIT.replace("@PORT@", str(server.port)).replace("@NQN@", server.nqn()).replace("@BYTES@", str(CARD_BYTES))
+        modules = ["virtio_pci", "virtio_net", "crc32c_generic", "crc32c_intel", "nvme_tcp"]
+        programs = {name: guest.program(name) for name in ["nvme", "fio", "blkdiscard", "blockdev"]}
+        disk = guest.initial_ram_disk(work, release, programs, modules, text)
+        done, began, said = [], time.monotonic(), []
+
+        def hear(words):
+            if words[1] == "DONE":
+                done.append(words[2])
+                print(f"{time.monotonic() - began:4.0f} s  {' '.join(words[2:])}", flush=True)
+            elif words[1] == "SAID":
+                said.append(" ".join(words[2:]))
+            elif words[1] == "KILL":
+                server.kill_and_start()
+
+        network = ["-netdev", "user,id=net", "-device", "virtio-net-pci,netdev=net"]
+        host = guest.Guest(work, kernel, [disk], network, options.verbose, hear)
+        try:
+            host.wait(lambda: host.ended, SECONDS)
+            host.kill()
+            if "write cache: write back" not in said:
+                sys.exit(f"the card has a volatile write cache, and the host sees: {said}")
+            if server.kills != 1:
+                sys.exit("the server was not killed")
+            if server.stop() != 0:
+                sys.exit(f"the server did not end in order:\n{server.said()}")
+        finally:
+            if server.process.poll() is None:
+                print(server.said()[-3000:])
+                server.process.kill()
+        print("all that was written is there, through resets, a lost connection and a killed server")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""A guest under QEMU's software emulation, made of Debian's kernel, busybox and a few programs: no image, no network needed.
+
+The guest's root is an initial RAM disk. Its /init says what it has to say on the console, in lines that begin with GUEST.
+Needs qemu-system-x86, linux-image-amd64, busybox-static, cpio and kmod of Debian.
+"""
+
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+import threading
+import time
+
+
+def run(*words, **more):
+    return subprocess.run(words, check=True, **more)
+
+
+def newest_kernel():
+    kernels = sorted(glob.glob("/boot/vmlinuz-*-amd64"))
+    if not kernels:
+        sys.exit("no Debian kernel in /boot: apt-get install linux-image-amd64")
+    return kernels[-1], kernels[-1].removeprefix("/boot/vmlinuz-")
+
+
+def module_files(release, names):
+    files = []
+    for name in names:
+        shown = run("modprobe", "--show-depends", "-S", release, name, capture_output=True, text=True).stdout
+        for line in shown.splitlines():
+            if line.startswith("insmod ") and line.split()[1] not in files:
+                files.append(line.split()[1])
+    return files
+
+
+def program(name):
+    found = shutil.which(name, path="/usr/sbin:/sbin:/usr/bin:/bin")
+    return found or sys.exit(f"{name} is missing")
+
+
+def initial_ram_disk(work, release, programs, modules, init):
+    """The root of the guest as a cpio archive. `programs`: paths by the names that they have in the guest."""
+    root = os.path.join(work, "root")
+    for folder in ["bin", "modules", "proc", "sys", "dev", "tmp", "card"]:
+        os.makedirs(os.path.join(root, folder))
+    shutil.copy("/bin/busybox", os.path.join(root, "bin/busybox"))
+    for applet in run("/bin/busybox", "--list", capture_output=True, text=True).stdout.split():
+        if applet != "busybox":
+            os.symlink("busybox", os.path.join(root, "bin", applet))
+    for name, path in programs.items():
+        target = os.path.join(root, "bin", name)
+        if os.path.lexists(target):
+            os.remove(target)
+        run("strip", "-o", target, os.path.realpath(path))
+        for line in run("ldd", path, capture_output=True, text=True).stdout.splitlines():
+            found = re.search(r"(/\S+) \(0x", line)
+            if found:
+                target = root + found.group(1)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                shutil.copy(os.path.realpath(found.group(1)), target)
+    order = []
+    for path in module_files(release, modules):
+        shutil.copy(path, os.path.join(root, "modules"))
+        order.append(os.path.basename(path))
+    with open(os.path.join(root, "modules/order"), "w") as file:
+        file.write("\n".join(order) + "\n")
+    with open(os.path.join(root, "init"), "w") as file:
+        file.write(init)
+    os.chmod(os.path.join(root, "init"), 0o755)
+    return archive(root, os.path.join(work, "base.cpio"))
+
+
+def archive(root, path):
+    names = run("find", ".", "-mindepth", "1", cwd=root, capture_output=True).stdout
+    with open(path, "wb") as file:
+        run("cpio", "--quiet", "-o", "-H", "newc", cwd=root, input=names, stdout=file)
+    return path
+
+
+class Guest:
+    """A guest that runs. What it says is read line by line; `hear` is called with the words of each line."""
+
+    def __init__(self, work, kernel, archives, more, verbose, hear):
+        self.lines, self.verbose, self.hear = [], verbose, hear
+        self.ended = self.failed = None
+        disk = os.path.join(work, "initrd")
+        with open(disk, "wb") as file:
+            for path in archives:
+                with open(path, "rb") as part:
+                    shutil.copyfileobj(part, file)
+                file.write(b"\0" * (-file.tell() % 4096))
+        words = ["qemu-system-x86_64", "-machine", "q35,accel=tcg", "-cpu", "max", "-smp", "2", "-m", "1024", "-nographic",
+                 "-no-reboot", "-nodefaults", "-serial", "stdio", "-kernel", kernel, "-initrd", disk, "-append",
+                 "console=ttyS0 quiet panic=-1 mitigations=off", *more]
+        self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True, errors="replace")
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            line = line.strip()
+            self.lines.append(line)
+            if self.verbose:
+                print("   ", line[:160], flush=True)
+            words = line.split()
+            if words[:2] == ["GUEST", "ENDED"]:
+                self.ended = True
+            elif words[:2] == ["GUEST", "FAILED"]:
+                self.failed = line
+            elif words[:1] == ["GUEST"]:
+                self.hear(words)
+
+    def wait(self, until, seconds):
+        """Waits for something that the guest says."""
+        limit = time.monotonic() + seconds
+        while not until():
+            if self.failed or self.process.poll() is not None or time.monotonic() > limit:
+                self.kill()
+                print("\n".join(self.lines[-40:]))
+                sys.exit(f"the guest failed: {self.failed or 'it ended, or took too long'}")
+            time.sleep(0.05)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+        self.reader.join()

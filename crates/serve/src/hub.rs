@@ -1,0 +1,125 @@
+//! The NVMe target that the connections of a server share, with its lock.
+
+use crate::nvme::{Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
+use crate::registry::Registry;
+use crate::shared::Export;
+use parking_lot::{Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+pub(crate) struct Hub {
+    target: Mutex<Target>,
+    /// Changes when the terms of any queue do.
+    terms: AtomicU64,
+    /// Milliseconds from `began` to the last command of each controller.
+    heard: Mutex<BTreeMap<u16, Arc<AtomicU64>>>,
+    began: Instant,
+}
+
+impl Hub {
+    /// A subsystem for each card.
+    pub fn new(exports: &[Export]) -> Hub {
+        let target = Mutex::new(Target::new(exports.iter().enumerate().map(subsystem).collect()));
+        Hub { target, terms: AtomicU64::new(0), heard: Mutex::default(), began: Instant::now() }
+    }
+
+    pub fn target(&self) -> MutexGuard<'_, Target> {
+        self.target.lock()
+    }
+
+    /// The number of times that terms have changed.
+    pub fn terms(&self) -> u64 {
+        self.terms.load(Ordering::SeqCst)
+    }
+
+    pub fn terms_changed(&self) {
+        self.terms.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The clock of a controller, which all of its connections set.
+    pub fn clock(&self, controller: u16) -> Clock {
+        let heard = Arc::clone(self.heard.lock().entry(controller).or_default());
+        let clock = Clock { heard, began: self.began };
+        clock.heard(Instant::now());
+        clock
+    }
+
+    /// Ends the queue of a connection, and what ends with it.
+    pub fn leave(&self, controller: u16, queue: u16, connection: u64, registry: &Registry) {
+        let ended = self.target.lock().leave(controller, queue, connection);
+        if queue == 0 {
+            self.heard.lock().remove(&controller);
+        }
+        registry.cut_off_some(&ended);
+    }
+}
+
+/// The time of the last command of a controller, on any of its connections.
+pub(crate) struct Clock {
+    heard: Arc<AtomicU64>,
+    began: Instant,
+}
+
+impl Clock {
+    pub fn heard(&self, now: Instant) {
+        let ms = now.saturating_duration_since(self.began).as_millis() as u64;
+        if self.heard.load(Ordering::Relaxed) < ms {
+            self.heard.store(ms, Ordering::Relaxed);
+        }
+    }
+
+    pub fn last(&self) -> Instant {
+        self.began + Duration::from_millis(self.heard.load(Ordering::Relaxed))
+    }
+}
+
+fn subsystem((card, export): (usize, &Export)) -> Subsystem {
+    let uuid: Uuid = export.id;
+    let serial = uuid.iter().take(10).map(|byte| format!("{byte:02x}")).collect();
+    Subsystem {
+        nqn: Subsystem::nqn_of(&uuid),
+        serial,
+        model: format!("Flashrig {}", export.name),
+        firmware: env!("CARGO_PKG_VERSION").into(),
+        has_write_cache: export.live.has_volatile_cache(),
+        namespaces: vec![NamespaceEntry {
+            id: 1,
+            card,
+            blocks: export.live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES),
+            uuid,
+            read_only: export.read_only,
+        }],
+    }
+}
+
+/// The cards of a server, as the target asks for them.
+pub(crate) struct OfExports<'a>(pub &'a [Export]);
+
+impl Cards for OfExports<'_> {
+    fn smart(&self, card: usize) -> Option<Smart> {
+        let health = self.0[card].live.health()?;
+        Some(Smart {
+            critical_warning: health.critical_warning.bits(),
+            available_spare: health.available_spare,
+            available_spare_threshold: health.available_spare_threshold,
+            percentage_used: health.percentage_used,
+            data_units_read: health.data_units_read,
+            data_units_written: health.data_units_written,
+            host_read_commands: health.host_read_commands,
+            host_write_commands: health.host_write_commands,
+            controller_busy_time: health.controller_busy_time,
+            power_cycles: health.power_cycles,
+            power_on_hours: health.power_on_hours,
+            unsafe_shutdowns: health.unsafe_shutdowns,
+            media_errors: health.media_errors,
+        })
+    }
+
+    fn used_blocks(&self, card: usize) -> u64 {
+        let live = &self.0[card].live;
+        let blocks = live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES);
+        (live.status().fill * blocks as f64).round() as u64
+    }
+}

@@ -1,0 +1,395 @@
+//! A queue of an NVMe host: receives its commands, submits them to the card, and sends the answers.
+
+use crate::hub::{Clock, Hub, OfExports};
+use crate::line::{Ended, Line, Waits};
+use crate::nvme::{Command, Failure, Operation, Payload, Queue, Step, Tag, Work};
+use crate::shared::{Export, Shared};
+use crate::stream::{MAX_UNSENT_BYTES, Stream};
+use crate::waker::Waker;
+use live::ReplyError;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The name of the flush that a shutdown waits for. No [`Tag`] of a command is so large: its length would be 4 GiB.
+const SHUTDOWN: u64 = u64::MAX;
+/// How often the health of the cards is looked at for hosts that wait for events.
+const LOOKS: Duration = Duration::from_secs(5);
+/// The time for which bytes of a host that was told why its connection ends are still taken, so that it hears of it.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// A host's connection to the server.
+pub(crate) struct Host<'a> {
+    line: Line<'a>,
+    exports: &'a [Export],
+    hub: &'a Hub,
+    local: SocketAddr,
+    queue: Queue,
+    /// A request that waits for memory, with its payload in the receive buffer.
+    held: Option<Work>,
+    parsed: Vec<Work>,
+    /// The requests that the card has not answered.
+    outstanding: u32,
+    /// The bytes that are missing of a PDU that has begun to arrive.
+    missing: usize,
+    clock: Option<Clock>,
+    /// The version of the terms that the queue has.
+    terms: u64,
+    /// A shutdown waits for its flush.
+    shuts_down: bool,
+    next_look: Instant,
+}
+
+impl<'a> Host<'a> {
+    pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>, local: SocketAddr) -> Host<'a> {
+        Host {
+            line: Line::new(number, stream, server, waker),
+            exports: &server.exports,
+            hub: &server.hub,
+            local,
+            queue: Queue::default(),
+            held: None,
+            parsed: Vec::new(),
+            outstanding: 0,
+            missing: 0,
+            clock: None,
+            terms: 0,
+            shuts_down: false,
+            next_look: Instant::now(),
+        }
+    }
+
+    /// Serves the host until the connection ends.
+    pub fn run(&mut self) -> Ended {
+        let Err(ended) = self.serve();
+        let reason = self.queue.end_of_stream(self.line.end - self.line.begin);
+        let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nvme(reason) } else { ended };
+        let _ = self.line.send();
+        if let Some(connected) = self.queue.queue() {
+            self.hub.leave(connected.controller, connected.queue, self.line.number, self.line.registry);
+        }
+        if let Ended::Nvme(reason) = &ended
+            && reason.termination().is_some()
+        {
+            // Bytes that are not received would make the system reset the connection, and the host miss the reason.
+            self.line.stream.last_words(Instant::now() + LAST_WORDS);
+        }
+        self.line.stream.close();
+        ended
+    }
+
+    fn serve(&mut self) -> Result<std::convert::Infallible, Ended> {
+        loop {
+            self.line.send()?;
+            self.line.stopping |= self.line.registry.stops();
+            let is_answered = self.outstanding == 0 && self.line.unsent() == 0;
+            if self.line.stopping && (is_answered || self.held.is_some()) {
+                return Err(Ended::Stopped);
+            }
+            self.wait_and_receive()?;
+            self.parse_and_submit()?;
+            self.tell_events();
+        }
+    }
+
+    /// The admin queue of a controller that is connected.
+    fn is_admin(&self) -> bool {
+        self.queue.queue().is_some_and(|connected| connected.queue == 0)
+    }
+
+    /// A PDU has begun to arrive and is not whole, or the host owes data that it was asked for.
+    fn is_in_the_middle(&self) -> bool {
+        self.line.begin < self.line.end || self.queue.waiting_for_data() > 0
+    }
+
+    fn wait_and_receive(&mut self) -> Result<(), Ended> {
+        let now = Instant::now();
+        let mut until = None;
+        if self.is_admin()
+            && let (Some(connected), Some(clock)) = (self.queue.queue(), &self.clock)
+        {
+            let keep_alive_ms = self.hub.target().keep_alive_ms(connected.controller);
+            if keep_alive_ms > 0 {
+                let keep_alive = Duration::from_millis(keep_alive_ms.into());
+                let end = clock.last() + keep_alive;
+                if now >= end {
+                    return Err(Ended::Silent(keep_alive));
+                }
+                until = Some(end);
+            }
+            until = until.into_iter().chain([self.next_look]).min();
+        }
+        let waits = Waits {
+            asked: self.outstanding > 0,
+            held: self.held.is_some(),
+            in_the_middle: self.is_in_the_middle(),
+            is_chosen: self.queue.queue().is_some(),
+            has_others: self.is_admin(),
+            until,
+        };
+        self.line.wait_and_receive(waits, None)
+    }
+
+    /// Parses the PDUs that were received, submits their requests to the card, and answers those that are done. Repeats this
+    /// while it makes room for bytes that were received already.
+    fn parse_and_submit(&mut self) -> Result<(), Ended> {
+        while self.parse_and_submit_once()? && self.line.busy {}
+        Ok(())
+    }
+
+    /// One round of [`Host::parse_and_submit`]. `true` if a request was answered.
+    fn parse_and_submit_once(&mut self) -> Result<bool, Ended> {
+        let mut ended = None;
+        self.line.busy = false;
+        // The data of reads take room among the answers.
+        let mut to_answer = 0;
+        if let Some(work) = self.held.take() {
+            to_answer += self.admit(work);
+        }
+        self.renew_terms();
+        let begin = self.line.begin;
+        while self.held.is_none() && !self.line.stopping {
+            if self.line.unsent() + to_answer >= MAX_UNSENT_BYTES {
+                self.line.busy = true;
+                break;
+            }
+            let at = self.line.begin;
+            let (consumed, step) = self.queue.parse(&self.line.input[at..self.line.end], &mut self.line.out);
+            self.line.begin += consumed;
+            match step {
+                Step::NeedMore { at_least_bytes } => {
+                    self.missing = at_least_bytes;
+                    break;
+                }
+                Step::Replied => self.line.deadlines.arrived(),
+                Step::Connect { command, data } => self.connect(&command, &moved(data, at)),
+                Step::Admin { command, .. } => self.admin(&command),
+                Step::Work(work) => {
+                    let payload = moved(work.payload, at);
+                    to_answer += self.admit(Work { payload, ..work });
+                }
+                Step::Busy => {
+                    self.line.busy = true;
+                    break;
+                }
+                Step::Close(reason) => {
+                    ended = Some(Ended::Nvme(reason));
+                    break;
+                }
+            }
+        }
+        if self.line.begin > begin
+            && let Some(clock) = &self.clock
+        {
+            clock.heard(self.line.progress);
+        }
+        self.line.busy |= self.held.is_some();
+        self.expect_the_rest();
+        let outstanding = self.outstanding;
+        self.submit();
+        self.answer();
+        self.keep_errors();
+        ended.map_or(Ok(self.outstanding < outstanding), Err)
+    }
+
+    /// Other queues may have changed what this one may do.
+    fn renew_terms(&mut self) {
+        let terms = self.hub.terms();
+        if terms != self.terms
+            && let Some(connected) = self.queue.queue()
+        {
+            let renewed = self.hub.target().terms(connected.controller);
+            self.queue.set_terms(renewed);
+            self.terms = terms;
+        }
+    }
+
+    fn connect(&mut self, command: &Command, data: &Payload) {
+        self.line.deadlines.arrived();
+        let terms = self.hub.terms();
+        let mut target = self.hub.target();
+        match target.connect(command, data.of(&self.line.input), self.line.number) {
+            Err(answer) => self.queue.answer(command, answer, &mut self.line.out),
+            Ok((connected, value)) => {
+                let card = target.subsystem_of(connected.controller).and_then(|of| of.namespaces.first());
+                if let Some(namespace) = card {
+                    self.line.choose(&self.exports[namespace.card]);
+                }
+                self.terms = terms;
+                self.queue.set_terms(target.terms(connected.controller));
+                self.clock = Some(self.hub.clock(connected.controller));
+                tracing::info!(
+                    number = self.line.number,
+                    controller = connected.controller,
+                    queue = connected.queue,
+                    "an NVMe queue is connected"
+                );
+                self.queue.connected(command, connected, value, &mut self.line.out);
+            }
+        }
+    }
+
+    fn admin(&mut self, command: &Command) {
+        self.line.deadlines.arrived();
+        let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
+        let controller = connected.controller;
+        let outcome = self.hub.target().admin(controller, command, &OfExports(self.exports), self.local);
+        if outcome.new_terms {
+            self.hub.terms_changed();
+        }
+        if let Some(answer) = outcome.answer {
+            self.queue.answer(command, answer, &mut self.line.out);
+        }
+        if let Some(id) = outcome.aborted {
+            self.queue.abort_event(id, &mut self.line.out);
+        }
+        self.line.registry.cut_off_some(&outcome.ended);
+        if outcome.shuts_down {
+            match &mut self.line.port {
+                Some(port) if !self.shuts_down => {
+                    self.shuts_down = true;
+                    self.outstanding += 1;
+                    port.submit(&[live::Request::flush(SHUTDOWN)], &mut self.line.replies);
+                }
+                Some(_) => {}
+                None => self.hub.target().shut_down(controller),
+            }
+        }
+    }
+
+    /// Takes a request, or holds it until there is memory for it. The bytes that will be answered.
+    fn admit(&mut self, work: Work) -> usize {
+        self.line.deadlines.arrived();
+        if !self.line.account.take(work.tag.memory_bytes()) {
+            self.held = Some(work);
+            return 0;
+        }
+        let answered = if work.tag.is_read() { work.length_bytes as usize } else { 0 };
+        self.parsed.push(work);
+        answered
+    }
+
+    /// The host has a time for what is missing of a PDU that it has begun, or of data that it was asked for.
+    fn expect_the_rest(&mut self) {
+        let is_waited_for = self.queue.queue().is_some() && !self.line.busy && self.is_in_the_middle();
+        match is_waited_for {
+            true => self.line.deadlines.waits_for(self.missing as u64, Instant::now()),
+            false => self.line.deadlines.arrived(),
+        }
+    }
+
+    /// Submits all parsed requests to the card at once. Payloads go to the card from where they were received.
+    fn submit(&mut self) {
+        self.line.last_batch = self.parsed.len();
+        if self.parsed.is_empty() {
+            return;
+        }
+        let Some(port) = &mut self.line.port else { unreachable!("requests come after a card was chosen") };
+        let input = &self.line.input;
+        let requests: Vec<live::Request> = self.parsed.iter().map(|work| for_card(work, input)).collect();
+        self.outstanding += requests.len() as u32;
+        port.submit(&requests, &mut self.line.replies);
+        self.parsed.clear();
+    }
+
+    /// Answers the commands whose requests the card has completed.
+    fn answer(&mut self) {
+        let mut all = std::mem::take(&mut self.line.replies);
+        if all.is_empty() {
+            return;
+        }
+        let (mut answered, mut read_bytes, mut written_bytes) = (0, 0, 0);
+        for reply in all.drain(..) {
+            self.outstanding -= 1;
+            if reply.tag == SHUTDOWN {
+                self.end_shutdown(reply.result.is_ok());
+                continue;
+            }
+            let tag = Tag(reply.tag);
+            let (bytes, out) = (u64::from(tag.length_bytes()), &mut self.line.out);
+            answered += 1;
+            match reply.result {
+                Ok(data) if tag.is_read() => {
+                    read_bytes += bytes;
+                    self.queue.complete_read(tag, data.pieces(), out);
+                    self.line.answered(tag.memory_bytes());
+                    continue;
+                }
+                Ok(data) if tag.is_compare() => {
+                    read_bytes += bytes;
+                    self.queue.complete_compare(tag, data.pieces(), out);
+                }
+                Ok(_) => {
+                    written_bytes += if tag.is_write() { bytes } else { 0 };
+                    self.queue.complete(tag, Ok(()), out);
+                }
+                Err(error) => self.queue.complete(tag, Err(failure(error)), out),
+            }
+            self.line.account.give(tag.memory_bytes());
+        }
+        self.line.replies = all;
+        self.line.count(answered, read_bytes, written_bytes, self.queue.in_flight());
+    }
+
+    /// What was answered is durable. A card that can't make it so leaves the shutdown incomplete, and the host waits in
+    /// vain, as for a drive that hangs.
+    fn end_shutdown(&mut self, is_durable: bool) {
+        self.shuts_down = false;
+        if let Some(connected) = self.queue.queue()
+            && is_durable
+        {
+            self.hub.target().shut_down(connected.controller);
+        }
+    }
+
+    fn keep_errors(&mut self) {
+        let failures = self.queue.take_failures();
+        if !failures.is_empty()
+            && let Some(connected) = self.queue.queue()
+        {
+            self.hub.target().keep_errors(connected.controller, connected.queue, failures);
+        }
+    }
+
+    /// Tells the host of events, if it has asked for them.
+    fn tell_events(&mut self) {
+        if !self.is_admin() {
+            return;
+        }
+        let Some(connected) = self.queue.queue() else { return };
+        for (id, event) in self.hub.target().events(connected.controller, &OfExports(self.exports)) {
+            self.queue.answer_event(id, event, &mut self.line.out);
+        }
+        self.next_look = Instant::now() + LOOKS;
+    }
+}
+
+/// The payload as a range of the receive buffer.
+fn moved(payload: Payload, at: usize) -> Payload {
+    match payload {
+        Payload::Input(range) => Payload::Input(range.start + at..range.end + at),
+        own => own,
+    }
+}
+
+fn for_card<'a>(work: &'a Work, input: &'a [u8]) -> live::Request<'a> {
+    let (tag, offset, length) = (work.tag.0, work.offset_bytes, work.length_bytes);
+    match work.operation {
+        Operation::Read | Operation::Compare => live::Request::read(tag, offset, length),
+        Operation::Write => live::Request::write(tag, offset, work.payload.of(input)).with_fua(work.fua),
+        Operation::Flush => live::Request::flush(tag),
+        Operation::Trim => live::Request::trim(tag, offset, length).with_fua(work.fua),
+        Operation::Zero { keeps_room } => {
+            live::Request::write_zeroes(tag, offset, length, keeps_room).with_fua(work.fua)
+        }
+    }
+}
+
+fn failure(error: ReplyError) -> Failure {
+    match error {
+        ReplyError::OutOfRange => Failure::OutOfRange,
+        ReplyError::ReadOnly => Failure::ReadOnly,
+        ReplyError::Unreadable { .. } => Failure::Unreadable,
+        ReplyError::NoPower | ReplyError::Halted => Failure::NotReady,
+    }
+}
