@@ -44,13 +44,12 @@ ip link set lo up
 link=$(ls /sys/class/net | grep -v lo)
 ip addr add 10.0.2.15/24 dev $link
 ip link set $link up
+at="--transport tcp --traddr 10.0.2.2 --trsvcid @PORT@"
 tries=0
-until nc -z 10.0.2.2 @PORT@ 2>/dev/null; do
-    tries=$((tries + 1)); [ $tries -lt 30 ] || fail "the server is not reached"
+until nvme discover $at > /tmp/found 2>&1; do
+    tries=$((tries + 1)); [ $tries -lt 10 ] || fail "discover: $(cat /tmp/found)"
     sleep 1
 done
-at="--transport tcp --traddr 10.0.2.2 --trsvcid @PORT@"
-nvme discover $at > /tmp/found 2>&1 || fail "discover: $(cat /tmp/found)"
 nqn=$(sed -n 's/^subnqn: *//p' /tmp/found)
 [ "$nqn" = "@NQN@" ] || fail "discovered $nqn"
 echo "GUEST DONE discover"
@@ -83,7 +82,7 @@ connect
 echo "GUEST SAID write cache: $(cat /sys/block/nvme0n1/queue/write_cache)"
 for command in "id-ctrl /dev/nvme0" "id-ns /dev/nvme0n1" "ns-descs /dev/nvme0n1" "list-ns /dev/nvme0" "smart-log /dev/nvme0" \
     "error-log /dev/nvme0" "fw-log /dev/nvme0" "effects-log /dev/nvme0" "ana-log /dev/nvme0" "supported-log-pages /dev/nvme0" \
-    "changed-ns-list-log /dev/nvme0" "show-regs /dev/nvme0" \
+    "changed-ns-list-log /dev/nvme0" "get-property /dev/nvme0 -o 0" "get-property /dev/nvme0 -o 0x1c" \
     "get-feature /dev/nvme0 -f 7 -H" "get-feature /dev/nvme0 -f 6 -H" "get-feature /dev/nvme0 -f 0xf -H" \
     "get-feature /dev/nvme0 -f 0xb" "flush /dev/nvme0n1" "list-subsys"; do
     nvme $command > /tmp/said 2>&1 || fail "nvme $command: $(cat /tmp/said)"
@@ -101,7 +100,7 @@ echo "GUEST DONE commands"
 load --name=small --rw=randwrite --bs=4k --iodepth=16 --size=16m --verify=crc32c --fsync=64
 load --name=large --rw=randwrite --bsrange=4k-2m --bs_unaligned=0 --blockalign=4k --iodepth=8 --size=64m --offset=64m --verify=crc32c
 load --name=mixed --rw=randrw --bs=16k --iodepth=8 --size=16m --offset=128m --verify=crc32c
-blkdiscard -o 67108864 -l 16777216 /dev/nvme0n1 || fail blkdiscard
+blkdiscard -f -o 67108864 -l 16777216 /dev/nvme0n1 > /tmp/said 2>&1 || fail "blkdiscard: $(cat /tmp/said /sys/block/nvme0n1/queue/discard_max_bytes)"
 [ -z "$(dd if=/dev/nvme0n1 bs=1M skip=64 count=16 2>/dev/null | tr -d '\0' | head -c 1)" ] || fail "not all that was discarded is zero"
 echo "GUEST DONE load"
 

@@ -105,7 +105,8 @@ class Guest:
             self.lines.append(line)
             if self.verbose:
                 print("   ", line[:160], flush=True)
-            words = line.split()
+            # The first line stands behind what the firmware has done to the terminal.
+            words = line[max(line.find("GUEST "), 0):].split()
             if words[:2] == ["GUEST", "ENDED"]:
                 self.ended = True
             elif words[:2] == ["GUEST", "FAILED"]:

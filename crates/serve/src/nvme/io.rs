@@ -15,6 +15,8 @@ const DEALLOCATE_ZEROES: u32 = 1 << 25;
 const DEALLOCATE: u32 = 1 << 2;
 /// Bytes of a range of a Dataset Management.
 const RANGE_BYTES: usize = 16;
+/// The longest list of ranges, in bytes.
+const MAX_LIST_BYTES: u32 = 256 * RANGE_BYTES as u32;
 /// The longest trim that the card gets at once, in bytes.
 const MAX_TRIM_BYTES: u64 = (u32::MAX - (BLOCK_BYTES - 1)) as u64;
 
@@ -35,8 +37,8 @@ pub enum Plan {
     Plain { operation: Operation, extent: Extent, fua: bool },
     /// Flush each of the namespaces.
     Flush,
-    /// It has so many ranges, of which the host sends a list of so many bytes.
-    Dataset { ranges_bytes: u32 },
+    /// It has ranges, for which the host sends so many bytes.
+    Dataset { sent_bytes: u32 },
 }
 
 /// Where the data of a host are, for a command that wants so many.
@@ -105,7 +107,14 @@ pub fn plan(command: &Command, terms: &Terms) -> Result<Plan, Status> {
             extent: Extent { card: namespace.card, offset_bytes: 0, length_bytes: 0 },
             fua: false,
         }),
-        io::DATASET_MANAGEMENT => Ok(Plan::Dataset { ranges_bytes: (command.dword(10) & 0xFF) * 16 + 16 }),
+        io::DATASET_MANAGEMENT => {
+            // Linux sends a whole page however few ranges are in it.
+            let (least, sent) = (list_bytes(command), command.data_length());
+            if !(least..=MAX_LIST_BYTES).contains(&sent) {
+                return Err(Status::DATA_LENGTH_INVALID);
+            }
+            Ok(Plan::Dataset { sent_bytes: sent })
+        }
         io::WRITE_ZEROES => {
             let keeps_room = command.dword(12) & DEALLOCATE_ZEROES == 0;
             let extent = extent(namespace, command.first_block(), command.blocks())?;
@@ -124,6 +133,11 @@ pub fn plan(command: &Command, terms: &Terms) -> Result<Plan, Status> {
             Ok(Plan::Transfer { operation, extent, fua: fua && opcode == io::WRITE })
         }
     }
+}
+
+/// The bytes of the ranges that a Dataset Management counts.
+fn list_bytes(command: &Command) -> u32 {
+    ((command.dword(10) & 0xFF) + 1) * RANGE_BYTES as u32
 }
 
 fn extent(namespace: &Namespace, first: u64, blocks: u32) -> Result<Extent, Status> {
@@ -150,7 +164,7 @@ impl Trims {
     pub fn new(command: &Command, terms: &Terms, list: &[u8]) -> Result<Trims, Status> {
         let namespace = terms.namespace(command.namespace()).ok_or(Status::INVALID_NAMESPACE)?;
         let mut left = Vec::new();
-        for range in list.chunks_exact(RANGE_BYTES).rev() {
+        for range in list[..list_bytes(command) as usize].chunks_exact(RANGE_BYTES).rev() {
             let (blocks, first) = (u64::from(u32_at(range, 4)), u64_at(range, 8));
             if first.checked_add(blocks).is_none_or(|end| end > namespace.blocks) {
                 return Err(Status::LBA_OUT_OF_RANGE);

@@ -191,7 +191,7 @@ impl Queue {
         if !self.is_io() {
             return self.hand_on(command, frame);
         }
-        let (operation, extent, fua, ranges_bytes) = match plan(&command, &self.terms)? {
+        let (operation, extent, fua, list_bytes) = match plan(&command, &self.terms)? {
             Plan::Transfer { operation: Operation::Read, extent, fua } => {
                 destination(&command, extent.length_bytes as usize)?;
                 (Operation::Read, extent, fua, None)
@@ -204,13 +204,13 @@ impl Queue {
                 let card = self.terms.namespaces.first().ok_or(Status::INVALID_NAMESPACE)?.card;
                 (Operation::Flush, Extent { card, offset_bytes: 0, length_bytes: 0 }, false, None)
             }
-            Plan::Dataset { ranges_bytes } => {
+            Plan::Dataset { sent_bytes } => {
                 let extent = Extent { card: 0, offset_bytes: 0, length_bytes: 0 };
-                (Operation::Trim, extent, false, Some(ranges_bytes))
+                (Operation::Trim, extent, false, Some(sent_bytes))
             }
         };
         let mut slot = Slot::new(command, operation, extent, fua);
-        if let Some(length) = ranges_bytes {
+        if let Some(length) = list_bytes {
             return match source(&command, length, frame.data.len())? {
                 Source::Capsule(at) => {
                     let list = &input[frame.data.start + at..][..length as usize];

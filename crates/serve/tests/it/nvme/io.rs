@@ -39,6 +39,7 @@ fn each_command_that_is_refused_has_its_status() {
     let block = vec![1; 4096];
     let none: Vec<u8> = Vec::new();
     let far = ranges(&[(1, 0), (2, LAST)]);
+    let long = vec![0; 4112];
     let overflows = ranges(&[(2, u64::MAX)]);
     let mut cases = vec![
         ("a read of the last block and one behind it", read(LAST, 2), &none, OUT_OF_RANGE),
@@ -65,6 +66,7 @@ fn each_command_that_is_refused_has_its_status() {
         ("a trim across the end", trim(2, 32), &far, OUT_OF_RANGE),
         ("a trim that overflows", trim(1, 16), &overflows, OUT_OF_RANGE),
         ("a trim with fewer ranges than it says", trim(3, 32), &far, DATA_LENGTH),
+        ("a trim with a list that is too long", trim(1, 4112), &long, DATA_LENGTH),
         ("a compare behind the end", entry(5, 1, 1).blocks(LAST + 1, 1).capsule(0, 4096), &block, OUT_OF_RANGE),
         ("a flush of another namespace", entry(0, 1, 7), &none, INVALID_NAMESPACE),
         ("a property on an I/O queue", host::property_get(1, 0, true), &none, (0, 1, true)),
@@ -142,6 +144,11 @@ fn trims_and_zeroes_reach_all_of_their_ranges_and_nothing_else() {
     assert_eq!(io.one(&mut shared, &host::command(trim(3, 48), &list, PLAIN)).status, OK);
     let zero: Vec<u64> = (0..=LAST).filter(|block| shared.card[*block as usize * 4096] == 0).collect();
     assert_eq!(zero, [2, 3, 10, LAST - 1, LAST]);
+    // More may be sent than there are ranges, as Linux does.
+    shared.card[20 * 4096] = 9;
+    let page = [ranges(&[(1, 20)]), vec![0xFF; 4080]].concat();
+    assert_eq!(io.one(&mut shared, &host::command(trim(1, 4096), &page, PLAIN)).status, OK);
+    assert_eq!(shared.card[20 * 4096], 0);
     // A list that comes in data PDUs, of as many ranges as there can be.
     let list = ranges(&(0..256).map(|at| (1, at * 2)).collect::<Vec<_>>());
     io.hold = 200;
