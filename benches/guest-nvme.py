@@ -132,8 +132,10 @@ wait $loaded || fail "fio over a lost connection: $(cat /tmp/said /tmp/fio)"
 is_live
 echo "GUEST DONE keep-alive"
 
+# The write cache is volatile: only what was flushed, or written by force, is there after the server was killed.
+nvme flush /dev/nvme0n1 > /tmp/said 2>&1 || fail "flush: $(cat /tmp/said)"
 fio --filename=/dev/nvme0n1 --direct=1 --ioengine=libaio --output=/tmp/fio --name=kill --rw=randwrite --bs=16k --iodepth=4 \
-    --size=16m --offset=96m --verify=crc32c --fsync=8 --rate=2m > /tmp/said 2>&1 & loaded=$!
+    --size=16m --offset=96m --verify=crc32c --sync=dsync --rate=2m > /tmp/said 2>&1 & loaded=$!
 sleep 2
 echo "GUEST KILL"
 wait $loaded || fail "fio over a server that was killed: $(cat /tmp/said /tmp/fio)"

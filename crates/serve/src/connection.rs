@@ -1,7 +1,8 @@
 //! An NBD client: receives its requests, submits them to the card, and sends the replies.
 
+use crate::export::Export;
 use crate::line::{Ended, Line, Target, Waits};
-use crate::shared::{Export, Shared};
+use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream, wait};
 use crate::tls::Security;
 use crate::waker::Waker;

@@ -1,8 +1,8 @@
 //! The NVMe target that the connections of a server share, with its lock.
 
+use crate::export::Export;
 use crate::nvme::{Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
-use crate::shared::Export;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;

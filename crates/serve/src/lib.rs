@@ -23,6 +23,7 @@ mod address;
 mod budget;
 mod connection;
 mod deadlines;
+mod export;
 mod hub;
 mod line;
 pub mod nvme;
@@ -39,7 +40,8 @@ pub mod wire;
 
 pub use address::{Address, AddressError, AddressText};
 pub use budget::MIN_MEMORY_BYTES;
+pub use export::Export;
 pub use registry::{ClientStatus, Protocol};
 pub use server::{ServeError, Server, Services};
-pub use shared::{Export, Limits};
+pub use shared::Limits;
 pub use tls::{Security, TlsError, TlsFiles};

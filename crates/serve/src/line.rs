@@ -2,10 +2,11 @@
 
 use crate::budget::Account;
 use crate::deadlines::{Deadlines, TooSlow};
+use crate::export::Export;
 use crate::nvme;
 use crate::patience::{AWAKE, Patience};
 use crate::registry::{Counts, Registry};
-use crate::shared::{Export, Limits, Shared};
+use crate::shared::{Limits, Shared};
 use crate::stream::{MAX_UNSENT_BYTES, Received, Stream, wait};
 use crate::waker::Waker;
 use crate::wire;

@@ -1,9 +1,10 @@
 //! A queue of an NVMe host: receives its commands, submits them to the card, and sends the answers.
 
+use crate::export::Export;
 use crate::hub::{Clock, Hub, OfExports};
 use crate::line::{Ended, Line, Waits};
 use crate::nvme::{Command, Failure, Operation, Payload, Queue, Step, Tag, Work};
-use crate::shared::{Export, Shared};
+use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream};
 use crate::waker::Waker;
 use live::ReplyError;
@@ -331,7 +332,7 @@ impl<'a> Host<'a> {
         self.line.count(answered, read_bytes, written_bytes, self.queue.in_flight());
     }
 
-    /// What was answered is durable. A card that can't make it so leaves the shutdown incomplete, and the host waits in
+    /// The card has made durable what was answered. A card that can't leaves the shutdown incomplete, and the host waits in
     /// vain, as for a drive that hangs.
     fn end_shutdown(&mut self, is_durable: bool) {
         self.shuts_down = false;

@@ -3,11 +3,12 @@
 use crate::address::Address;
 use crate::budget::Budget;
 use crate::connection::Client;
+use crate::export::Export;
 use crate::hub::Hub;
 use crate::line::Ended;
 use crate::nvme_connection::Host;
 use crate::registry::{ClientStatus, Protocol, Registry};
-use crate::shared::{Export, Limits, Shared};
+use crate::shared::{Limits, Shared};
 use crate::stream::{Stream, wait};
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;

@@ -1,30 +1,15 @@
 //! The state that all threads of a server share.
 
 use crate::budget::{Budget, usual_memory_bytes};
+use crate::export::Export;
 use crate::hub::Hub;
 use crate::registry::Registry;
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
 use crate::wire;
-use live::Live;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// A card that clients may choose.
-#[derive(Clone)]
-pub struct Export {
-    /// The name of the export. The empty name also chooses the first export.
-    pub name: String,
-    /// The UUID of the card, by which NVMe hosts know it.
-    pub id: [u8; 16],
-    /// A description for people.
-    pub description: String,
-    /// The card behind the export.
-    pub live: Arc<Live>,
-    /// Clients may only read.
-    pub read_only: bool,
-}
 
 /// The limits for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

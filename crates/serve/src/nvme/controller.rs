@@ -9,7 +9,7 @@ use crate::nvme::status::Status;
 use crate::nvme::subsystem::Uuid;
 use std::collections::{BTreeMap, VecDeque};
 
-/// NVMe 2.0.0.
+/// The version of the specification: 2.0.0.
 pub const VERSION: u32 = 0x0002_0000;
 
 /// The features that controllers have (NVMe Base 2.0, section 5.27.1).

@@ -25,7 +25,7 @@ pub struct Frame {
     pub bytes: usize,
 }
 
-/// What the connection allows now.
+/// The limits that the connection has now.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
     pub initialized: bool,
@@ -36,7 +36,7 @@ pub struct Allowed {
 
 /// How far a PDU has come.
 pub enum Found {
-    /// So many bytes are missing at least.
+    /// At least this number of bytes is missing.
     Missing(usize),
     Whole(Frame),
 }

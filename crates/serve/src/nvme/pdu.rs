@@ -25,7 +25,7 @@ pub const FLAG_DATA_DIGEST: u8 = 2;
 pub const FLAG_LAST: u8 = 4;
 pub const FLAG_SUCCESS: u8 = 8;
 
-/// PDU types.
+/// The types of PDUs.
 pub mod kind {
     pub const INITIALIZE: u8 = 0x00;
     pub const INITIALIZED: u8 = 0x01;

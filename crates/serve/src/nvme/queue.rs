@@ -25,7 +25,7 @@ const MAX_FAILURES: usize = 64;
 /// A command that failed, for the error log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failed {
-    /// The command.
+    /// The command that failed.
     pub command: Command,
     /// The status that the host got.
     pub status: Status,

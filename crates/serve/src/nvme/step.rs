@@ -24,7 +24,7 @@ pub enum Step {
     },
     /// Let the target carry out an admin or property command, and call [`Queue::answer`](crate::nvme::Queue::answer).
     Admin {
-        /// The command.
+        /// The command as the host sent it.
         command: Command,
         /// The data that came with it.
         data: Payload,

@@ -44,7 +44,7 @@ pub struct Outcome {
     pub answer: Option<Answer>,
     /// The connections that end, without the one that has asked.
     pub ended: Vec<u64>,
-    /// What was answered is to be made durable, and then [`Target::shut_down`] called.
+    /// The driver makes durable what was answered, and then calls [`Target::shut_down`].
     pub shuts_down: bool,
     /// The terms of the controller's queues have changed.
     pub new_terms: bool,

@@ -1,4 +1,4 @@
-//! What a queue may do to which namespace.
+//! The rights of a queue to namespaces.
 
 /// A namespace as a queue sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

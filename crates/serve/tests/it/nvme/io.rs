@@ -218,7 +218,7 @@ fn failures_of_the_card_have_the_status_that_says_why() {
         io.feed(&mut shared, &host::command(read(0, 1), &[], PLAIN));
         io.answer_all(&mut shared, Some(failure));
         assert!(matches!(&io.answers()[..], [Pdu::Response(response)] if response.status == status), "{failure:?}");
-        // Of several requests of one command, the one that failed counts.
+        // One failed request of several fails the command.
         io.feed(&mut shared, &host::command(trim(2, 32), &ranges(&[(1, 0), (1, 5)]), PLAIN));
         io.answer_all(&mut shared, Some(failure));
         assert!(matches!(&io.answers()[..], [Pdu::Response(response)] if response.status == status), "{failure:?}");

@@ -156,7 +156,7 @@ fn a_write_comes_in_pieces_of_any_size_and_blocks_are_written_whole() {
         for (number, part) in all.chunks(piece).enumerate() {
             assert!(io.answers().is_empty());
             let offset = (number * piece) as u32;
-            // What has come of a block that is not whole is not on the card.
+            // A part of a block is not on the card.
             assert!(shared.card[2 * 4096 + number * piece / 4096 * 4096..7 * 4096].iter().all(|byte| *byte == 0));
             io.feed(&mut shared, &host::data(9, tag, offset, part, number + 1 == count, digests));
         }

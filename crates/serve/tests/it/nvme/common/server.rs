@@ -55,7 +55,7 @@ impl Default for Shared {
     }
 }
 
-/// A connection.
+/// The server's side of a connection.
 pub struct Server {
     pub queue: Queue,
     pub out: Vec<u8>,

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-/// One connection.
+/// The host's side of a connection.
 pub struct Wire {
     pub stream: TcpStream,
     pub digests: Digests,
