@@ -82,7 +82,7 @@ help:
 	@echo 'make readme              renew the output that README.md and docs show'
 	@echo 'make picture             renew the picture that README.md shows'
 	@echo 'make wheel               the Python package in $(BUILD)/wheels, for this machine'
-	@echo 'make python              its tests'
+	@echo 'make python              its tests; make python-proof: Ray and notebooks'
 	@echo 'make deb                 a Debian package in $(RELEASE)'
 	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
 	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
@@ -105,7 +105,8 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql lives validate canaries slow same-in-debug-and-release guest-cuts guest-nvme blackbox-short fuzz-short summary
+proof: tools postgresql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme blackbox-short \
+	fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
 .PHONY: wheel
@@ -119,6 +120,13 @@ wheel: $(VENV)/ready
 python: wheel release
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl
 	FLASHRIG=$(abspath $(FLASHRIG)) $(VENV)/bin/pytest python/tests
+
+# A cluster of Ray on this machine, and notebooks.
+.PHONY: python-proof
+python-proof: wheel release
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check ipykernel matplotlib nbclient pyarrow ray
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl
+	FLASHRIG=$(abspath $(FLASHRIG)) $(VENV)/bin/pytest -m proof python/tests
 
 $(VENV)/ready: python/pyproject.toml
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || { $(call need,no-venv,python3-venv) }

@@ -72,7 +72,7 @@ def run(
     if isinstance(load, Load):
         given.update(load.options())
         load = load.word
-    return made(RunResult, _modelled("run", card, set, host, {"load": load, **given, **options}), progress)
+    return made(RunResult, modelled("run", card, set, host, {"load": load, **given, **options}), progress)
 
 
 def replay(
@@ -100,7 +100,7 @@ def replay(
     `speed` is "recorded", "max" or so many times faster ("2x"). Raises ValueError where the trace or a value can't be.
     """
     given = {key: value for key, value in locals().items() if key not in ("card", "set", "host", "progress")}
-    return made(RunResult, _modelled("run", card, set, host, given), progress)
+    return made(RunResult, modelled("run", card, set, host, given), progress)
 
 
 def whatif(
@@ -135,7 +135,7 @@ def whatif(
     Raises ValueError where a point can't exist, and says which axis asks for it.
     """
     given = {key: value for key, value in locals().items() if key not in ("card", "set", "host", "progress")}
-    return made(WhatifResult, _modelled("whatif", card, set, host, given), progress)
+    return made(WhatifResult, modelled("whatif", card, set, host, given), progress)
 
 
 def lifetime(
@@ -162,7 +162,7 @@ def lifetime(
     share. Raises ValueError where nothing is written, or a value can't be.
     """
     given = {key: value for key, value in locals().items() if key not in ("card", "set", "host", "progress")}
-    return made(LifetimeResult, _modelled("lifetime", card, set, host, given), progress)
+    return made(LifetimeResult, modelled("lifetime", card, set, host, given), progress)
 
 
 def review(
@@ -211,12 +211,12 @@ def review(
         _flashrig.program_is(program)
     name, _ = card_words(target, None)
     if out is not None or database is not None or not _is_model(name, size):
-        return made(ReviewResult, _modelled("review", target, set, host, {**given, "json": True, "out": out}), progress)
+        return made(ReviewResult, modelled("review", target, set, host, {**given, "json": True, "out": out}), progress)
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="flashrig-") as folder:
         files = {**given, "json": True, "out": folder + "/"}
-        return made(ReviewResult, _modelled("review", target, set, host, files), progress)
+        return made(ReviewResult, modelled("review", target, set, host, files), progress)
 
 
 def fit(
@@ -311,10 +311,10 @@ def published() -> list[str]:
     return ask(["compare", "--list-published"]).text.split()
 
 
-def _modelled(verb: str, card: CardLike, set: Settings, host: HostLike, options: Mapping[str, Any]) -> list[str]:
+def modelled(verb: str, card: CardLike, set: Settings, host: HostLike, options: Mapping[str, Any]) -> list[str]:
     """The words of a command about a card."""
     name, settings = card_words(card, set)
-    output = {} if verb == "review" else {"json": "-"}
+    output = {} if verb == "review" or "plan" in options else {"json": "-"}
     if word(options.get("trace")) == "-":
         raise ValueError("standard input is the interpreter's: name the trace's file")
     stray = [key for key in ("json", "csv", "settings") if key in options and verb != "review"]

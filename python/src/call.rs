@@ -21,13 +21,25 @@ const STACK_BYTES: usize = 8 << 20;
 type Outcome = Result<Result<Answer, Refused>, Box<dyn Any + Send>>;
 
 /// Carries out a command and returns its exit code, what it printed, what it noted beside that, and whether Ctrl-C
-/// stopped it. `listener` is told the name of the work, how much of it is done, and how much there is.
+/// stopped it. `listener` is told the name of the work, how much of it is done, and how much there is. `exchange` divides the
+/// simulations of a fit with other processes: it takes a question and returns an answer, both JSON, or None.
 ///
 /// Raises ValueError with the command's line where it is refused, and RuntimeError where Flashrig has a bug.
 #[pyfunction]
-#[pyo3(signature = (words, listener=None))]
-pub fn call(py: Python<'_>, words: Vec<OsString>, listener: Option<Py<PyAny>>) -> PyResult<(u8, String, String, bool)> {
-    let call = Arc::new(Call::default());
+#[pyo3(signature = (words, listener=None, exchange=None))]
+pub fn call(
+    py: Python<'_>,
+    words: Vec<OsString>,
+    listener: Option<Py<PyAny>>,
+    exchange: Option<Py<PyAny>>,
+) -> PyResult<(u8, String, String, bool)> {
+    let call = Arc::new(exchange.map_or_else(Call::default, |exchange| {
+        // Where it raises, nobody answers, and the work is done here.
+        let ask = move |question: &str| {
+            Python::attach(|py| exchange.call1(py, (question,)).ok()?.extract::<Option<String>>(py).ok().flatten())
+        };
+        Call::with_others(Box::new(ask))
+    }));
     let (tell, hear) = sync_channel::<Outcome>(1);
     let inside = call.clone();
     let work = move || {

@@ -100,11 +100,10 @@ def test_a_trace_is_replayed_as_by_the_command(own_folder: Path) -> None:
     assert called.trace is not None and called.trace.requests == 500
 
 
-@pytest.mark.proof
 def test_a_fit_gives_the_json_of_the_command(own_folder: Path) -> None:
-    words = ["fit", "published:tachion-400-fill", "--base", "tachion-400", "--json"]
+    words = ["fit", "published:violin-3205", "--json"]
     typed = command(*words)
-    called = flashrig.fit("published:tachion-400-fill", base="tachion-400")
+    called = flashrig.fit("published:violin-3205")
     assert called.to_json() == typed.stdout
     assert called.ok == (typed.returncode == 0)
     assert called.card.user_bytes > 0

@@ -18,7 +18,11 @@ pub struct Call {
     stopped: AtomicBool,
     output: Mutex<Output>,
     stage: Mutex<Option<Arc<Stage>>>,
+    exchange: Option<Box<Exchange>>,
 }
+
+/// Divides the simulations of a fit with other processes that carry out the same: see [`study::fit::Exchange`].
+pub type Exchange = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 /// The texts that a command would print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,6 +47,19 @@ pub struct Position {
 }
 
 impl Call {
+    /// A call whose work is divided with other processes, where it can be.
+    pub fn with_others(exchange: Box<Exchange>) -> Call {
+        Call { exchange: Some(exchange), ..Call::default() }
+    }
+
+    pub(crate) fn shares(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    pub(crate) fn share(&self, question: &str) -> Option<String> {
+        self.exchange.as_ref().and_then(|exchange| exchange(question))
+    }
+
     /// Asks the command to stop; what it has until then is still its result.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);

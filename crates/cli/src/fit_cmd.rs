@@ -1,6 +1,7 @@
 //! `flashrig fit`: the card that would have measured like this. Exit code 1 when the fit is not good.
 
 use crate::args::FitArgs;
+use crate::call;
 use crate::cancel;
 use crate::compare_cmd;
 use crate::error::{Failure, FitFailure, StreamFailure};
@@ -40,7 +41,10 @@ pub fn fit(args: &FitArgs) -> Result<ExitCode, Failure> {
     cancel::listen()?;
     let fitted = {
         let watch = Watch::new();
-        study::fit::fit(&observed, &options, &watch)?
+        let call = call::current();
+        let share = |question: &str| call.as_ref().and_then(|call| call.share(question));
+        let shares = call.as_ref().is_some_and(|call| call.shares());
+        study::fit::fit_with_others(&observed, &options, &watch, shares.then_some(&share))?
     };
     deliver(args, &fitted)
 }

@@ -6,6 +6,9 @@
 pub mod args;
 mod attach_cmd;
 mod call;
+mod campaign_cmd;
+mod campaign_part;
+mod campaign_plan;
 mod cancel;
 pub mod card_dir;
 mod cards_cmd;
@@ -51,8 +54,10 @@ mod units;
 mod validate_cmd;
 mod view;
 mod whatif_cmd;
+mod whatif_output;
+mod whatif_question;
 
-pub use call::{Call, Output, Position};
+pub use call::{Call, Exchange, Output, Position};
 pub use program::is as program_is;
 
 use args::{Cli, Command};
@@ -185,6 +190,8 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Show(args) => show_cmd::show(&args),
         Command::Run(args) => run_cmd::run(&args),
         Command::Whatif(args) => whatif_cmd::whatif(&args),
+        Command::Work(args) => campaign_cmd::work(&args),
+        Command::Merge(args) => campaign_cmd::merge(&args),
         Command::Lifetime(args) => lifetime_cmd::lifetime(&args),
         Command::Record(args) => record_cmd::record(&args),
         Command::Review(args) => review_cmd::review(&args),

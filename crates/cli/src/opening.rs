@@ -9,8 +9,11 @@ const SCALE: f64 = 1.0 / 64.0;
 
 /// The card and the host, with what `--set` changes of them. Settings of the host begin with `host.`.
 pub fn open(card: &str, host: &str, settings: &[String]) -> Result<(Profile, Host), ProfileError> {
-    let mut profile = Profile::open(card)?;
-    let mut host = Host::open(host)?;
+    change(Profile::open(card)?, Host::open(host)?, settings)
+}
+
+/// The card and the host as settings change them.
+pub fn change(mut profile: Profile, mut host: Host, settings: &[String]) -> Result<(Profile, Host), ProfileError> {
     for setting in settings {
         if setting.trim_start().starts_with("host.") { host.set(setting)? } else { profile.set(setting)? }
     }

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use target::Progress;
 use torture::Kind;
@@ -36,7 +37,7 @@ pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
     cancel::listen()?;
     let report = run(args, &path)?;
     if let Some(dir) = &args.image {
-        save(&report, dir)?;
+        save(&report, args.first, dir)?;
     }
     if args.json {
         print(&pretty(&report_json(&report)))?;
@@ -52,10 +53,10 @@ pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Saves the media of the life that failed, as it was found, or of the last one.
-fn save(report: &Campaigned, dir: &Path) -> Result<(), Failure> {
+fn save(report: &Campaigned, first: u64, dir: &Path) -> Result<(), Failure> {
     match (&report.violation, report.tally.lives.checked_sub(1)) {
         (Some(found), _) => save_image(&found.violation.trial, dir),
-        (None, Some(last)) => save_image(&report.campaign.trial(last), dir),
+        (None, Some(last)) => save_image(&report.campaign.trial(first + last), dir),
         (None, None) => Ok(()),
     }
 }
@@ -80,6 +81,7 @@ fn run(args: &TortureArgs, path: &Path) -> Result<Campaigned, Failure> {
     watch.begin("lives", milliseconds.unwrap_or(lives));
     let at = |done: u64| watch.at(if milliseconds.is_some() { begun.elapsed().as_millis() as u64 } else { done });
     let limits = Limits {
+        first: args.first,
         lives,
         until: args.time.and_then(|time| begun.checked_add(time.0)),
         threads: args.threads.unwrap_or(0).into(),
@@ -200,20 +202,31 @@ fn report_json(report: &Campaigned) -> Value {
 
 type Hook = Box<dyn Fn(&std::panic::PanicHookInfo<'_>) + Sync + Send + 'static>;
 
-/// A panic of a card under test is a result, and is told as one.
-struct QuietPanics(Option<Hook>);
+/// A panic of a card under test is a result, and is told as one. Calls may live side by side: the last one gives the hook
+/// back.
+struct QuietPanics;
+
+static QUIET: Mutex<(u32, Option<Hook>)> = Mutex::new((0, None));
 
 impl QuietPanics {
     fn new() -> QuietPanics {
-        let hook = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|_| {}));
-        QuietPanics(Some(hook))
+        let mut quiet = QUIET.lock().unwrap_or_else(PoisonError::into_inner);
+        if quiet.0 == 0 {
+            quiet.1 = Some(std::panic::take_hook());
+            std::panic::set_hook(Box::new(|_| {}));
+        }
+        quiet.0 += 1;
+        QuietPanics
     }
 }
 
 impl Drop for QuietPanics {
     fn drop(&mut self) {
-        if let Some(hook) = self.0.take().filter(|_| !std::thread::panicking()) {
+        let mut quiet = QUIET.lock().unwrap_or_else(PoisonError::into_inner);
+        quiet.0 -= 1;
+        if quiet.0 == 0
+            && let Some(hook) = quiet.1.take_if(|_| !std::thread::panicking())
+        {
             std::panic::set_hook(hook);
         }
     }

@@ -52,7 +52,9 @@ pub struct Campaign {
 
 /// When to stop, and who is told.
 pub struct Limits<'a> {
-    /// Lives of the campaign, at most.
+    /// Number of the first life.
+    pub first: u64,
+    /// Lives of the campaign from there on, at most.
     pub lives: u64,
     /// No life is begun after this.
     pub until: Option<Instant>,
@@ -135,8 +137,14 @@ impl Campaign {
             let count = BATCH.min(limits.lives - first);
             let parallel = crate::sim::parallel::Parallel { threads: limits.threads, cancel: &over };
             let progress = |p: crate::sim::parallel::Progress| (limits.progress)(first + p.done);
-            let lives =
-                crate::sim::parallel::run(parallel, first, count, |n| self.live(n), |l| l.wrong.is_some(), progress);
+            let lives = crate::sim::parallel::run(
+                parallel,
+                limits.first.saturating_add(first),
+                count,
+                |n| self.live(n),
+                |l| l.wrong.is_some(),
+                progress,
+            );
             let done = lives.len() as u64;
             for (number, lived) in lives {
                 tally.add(&lived);

@@ -57,6 +57,25 @@ Examples:
   How many threads does 400 MB/s take?
   flashrig whatif tachion-400 --threads 1..64 --min-mb-s 400 --scale 1/512";
 
+pub(super) const WORK: &str = "\
+Shares depend on nothing but the plan: each may be answered anywhere and at any
+time, also again. A worker that was stopped goes on where it was.
+
+Examples:
+  flashrig whatif tachion-400 --fill 50,90 --scale 1/512 --plan plan.json
+  flashrig work plan.json --shard 1/2 -o part1.jsonl
+  flashrig work plan.json --shard 2/2 -o part2.jsonl
+  flashrig merge part1.jsonl part2.jsonl --json whole.json";
+
+pub(super) const MERGE: &str = "\
+The result is that of flashrig whatif on one machine, byte for byte. A share that is
+missing is named, and answers that differ are refused.
+
+Examples:
+  flashrig whatif tachion-400 --fill 50,90 --scale 1/512 --plan plan.json
+  flashrig work plan.json -o part.jsonl
+  flashrig merge part.jsonl --json -";
+
 pub(super) const LIFETIME: &str = "\
 A small card is worn out in the card's place, without time: until its first block
 has the rated cycles, and until bad blocks have used up its spare. The closed form

@@ -22,8 +22,10 @@ mod serve;
 mod slob;
 mod torture;
 mod trace;
+mod typed;
 pub mod values;
 mod whatif;
+mod work;
 
 pub use attach::{AttachArgs, DetachArgs};
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
@@ -43,7 +45,8 @@ pub use serve::{CreateArgs, ServeArgs};
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 pub use trace::{FormatName, TraceArgs, TraceSpeed};
-pub use whatif::{Values, WhatifArgs};
+pub use whatif::{Values, WhatifArgs, WhatifOutputArgs};
+pub use work::{MergeArgs, ShardName, WorkArgs};
 
 use ::review::TABLES;
 use clap::builder::PossibleValuesParser;
@@ -85,6 +88,12 @@ pub enum Command {
     /// Ask what a modelled card would do: a grid of questions, or how far it holds a bound
     #[command(after_help = examples::WHATIF, allow_negative_numbers = true)]
     Whatif(Box<WhatifArgs>),
+    /// Answer a share of a plan that flashrig whatif --plan has written, on this machine
+    #[command(after_help = examples::WORK)]
+    Work(WorkArgs),
+    /// Put the shares of a plan together: the result that one machine would have had
+    #[command(after_help = examples::MERGE)]
+    Merge(MergeArgs),
     /// Wear a modelled card out: years, bytes and drive writes a day, and what its reserve buys
     #[command(after_help = examples::LIFETIME, allow_negative_numbers = true)]
     Lifetime(Box<LifetimeArgs>),
@@ -146,6 +155,8 @@ impl Command {
             | Command::Show(_)
             | Command::Run(_)
             | Command::Whatif(_)
+            | Command::Work(_)
+            | Command::Merge(_)
             | Command::Lifetime(_)
             | Command::Review(_)
             | Command::Compare(_)
@@ -233,9 +244,11 @@ where
 {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(words)?;
-    let cli = Cli::from_arg_matches(&matches)?;
-    if let Command::Run(run) = &cli.command {
-        belonging::check(&mut command, &matches, run.load)?;
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    match &mut cli.command {
+        Command::Run(run) => belonging::check(&mut command, &matches, run.load)?,
+        Command::Whatif(whatif) => whatif.words = typed::words(&command, &matches),
+        _ => {}
     }
     Ok(cli)
 }

@@ -15,6 +15,9 @@ pub struct TortureArgs {
     /// The number of lives
     #[arg(help = "So many lives [default: 2000, or as many as --for has time for]", long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub lives: Option<u64>,
+    /// Number of the first life: the same lives, in several shares
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=1 << 48))]
+    pub first: u64,
     /// Begin no life after this time: 10m, 2h, 90s
     #[arg(long = "for", value_name = "TIME")]
     pub time: Option<Budget>,
@@ -35,7 +38,7 @@ pub struct TortureArgs {
     pub threads: Option<u16>,
     /// Live the life again that FILE holds
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "seed", "lives", "time", "card", "operations", "beyond", "require_coverage", "threads",
+        "seed", "lives", "first", "time", "card", "operations", "beyond", "require_coverage", "threads",
     ])]
     pub replay: Option<PathBuf>,
     /// Save the media of the life that failed, or else of the last one, as they were at its end, in a new folder, for

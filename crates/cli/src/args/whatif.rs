@@ -27,6 +27,12 @@ pub struct WhatifArgs {
     /// Destination of the answers.
     #[command(flatten, next_help_heading = "Output")]
     pub output: WhatifOutputArgs,
+    /// Answer nothing: write the question and its units here, for flashrig work on several machines; - prints them
+    #[arg(long, value_name = "PLAN.json", value_hint = ValueHint::FilePath, conflicts_with_all = ["out", "csv", "json"])]
+    pub plan: Option<PathBuf>,
+    /// The question as it was typed.
+    #[arg(skip)]
+    pub words: Vec<String>,
 }
 
 /// The axes of the grid.

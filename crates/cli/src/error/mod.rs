@@ -1,5 +1,6 @@
 //! Failures of commands, each printed as one line. Every subject has a type of its own, and [`Failure`] holds them all.
 
+mod campaign;
 mod card;
 mod compare;
 mod control;
@@ -14,6 +15,7 @@ mod serve;
 mod stream;
 mod whatif;
 
+pub use campaign::CampaignFailure;
 pub use card::{CardFailure, DescriptionError, WayOut};
 pub use compare::CompareFailure;
 pub use control::ControlFailure;
@@ -46,6 +48,7 @@ pub struct OptionWithout {
 pub enum Failure {
     Profile(#[from] ProfileError),
     OptionWithout(#[from] OptionWithout),
+    Campaign(#[from] CampaignFailure),
     Card(#[from] CardFailure),
     Compare(#[from] CompareFailure),
     Control(#[from] ControlFailure),

@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 22] = [
     "cards",
     "show",
     "run",
     "whatif",
+    "work",
+    "merge",
     "lifetime",
     "record",
     "review",

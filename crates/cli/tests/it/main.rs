@@ -2,6 +2,7 @@
 
 mod architecture;
 mod call;
+mod campaign;
 mod client_memory;
 mod common;
 mod compare;

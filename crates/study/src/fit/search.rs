@@ -8,6 +8,7 @@ use crate::fit::choose::{Chosen, Numbers, Told};
 use crate::fit::chooser::Chooser;
 use crate::fit::cross::predictions;
 use crate::fit::error::FitError;
+use crate::fit::exchange::Exchange;
 use crate::fit::knob::Knob;
 use crate::fit::observation::{Figure, Observation};
 use crate::fit::observe::{MIN_POINTS, Observed};
@@ -52,6 +53,16 @@ impl Options {
 
 /// Finds the card that would have measured like this.
 pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> Result<Fit, FitError> {
+    fit_with_others(observed, options, progress, None)
+}
+
+/// Finds it with other processes that do the same at the same time, if there are any; each finds the same.
+pub fn fit_with_others(
+    observed: &Observed,
+    options: &Options,
+    progress: &dyn Progress,
+    exchange: Option<Exchange<'_>>,
+) -> Result<Fit, FitError> {
     let every = options.hold_out.unwrap_or(usize::MAX).max(2);
     let is_held = |i: usize| i % every == every - 1;
     let count = observed.points.len();
@@ -64,7 +75,7 @@ pub fn fit(observed: &Observed, options: &Options, progress: &dyn Progress) -> R
     }
     let base = options.base.clone().unwrap_or_else(|| Base::neutral(observed.user_bytes));
     let owned: Vec<Observation> = kept.iter().map(|&p| p.clone()).collect();
-    let mut lab = Lab::new(options.seed, progress);
+    let mut lab = Lab::new(options.seed, progress, exchange);
     let chooser = Chooser { points: &kept, owned: &owned, fit_host: options.fit_host };
     let mut space = Space::new(&base, &options.host, options.fit_host, &owned)?;
     if let Some(bursts) = &observed.bursts {

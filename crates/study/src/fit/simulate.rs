@@ -8,6 +8,7 @@
 use crate::fit::candidate::Candidate;
 use crate::fit::condition::Condition;
 use crate::fit::cycles;
+use crate::fit::exchange::{self, Answer, Exchange, Question};
 use crate::fit::observation::{Figure, Observation, RANKS};
 use crate::fit::relevant::relevant;
 use crate::fit::state;
@@ -16,6 +17,7 @@ use card::CardConfig;
 use device::{Device, SECTOR_BYTES};
 use profile::DeviceConfig;
 use results::IoClass;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use target::{Measure, Modelled, OnlyCancel, Progress, RunError, RunSpec};
@@ -39,7 +41,7 @@ const FAR: f64 = 10.0;
 const MAX_REQUESTS: u64 = 20_000;
 
 /// Figures of a model at one condition.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Seen {
     /// Bytes a second, both ways.
     pub bytes_per_s: f64,
@@ -100,10 +102,12 @@ pub(crate) struct Lab<'a> {
     points: AtomicU64,
     /// Points are simulated with one in so many requests.
     part: u64,
+    exchange: Option<Exchange<'a>>,
 }
 
 impl<'a> Lab<'a> {
-    pub fn new(seed: u64, progress: &'a dyn Progress) -> Lab<'a> {
+    /// Simulations are divided with whoever the exchange leads to.
+    pub fn new(seed: u64, progress: &'a dyn Progress, exchange: Option<Exchange<'a>>) -> Lab<'a> {
         Lab {
             seed,
             states: BTreeMap::new(),
@@ -113,6 +117,7 @@ impl<'a> Lab<'a> {
             progress,
             points: AtomicU64::new(0),
             part: 1,
+            exchange,
         }
     }
 
@@ -149,22 +154,62 @@ impl<'a> Lab<'a> {
                 keys.push(key);
             }
         }
-        self.make_states(&tasks)?;
-        let seen = review::on_all_cores(&tasks, |task| {
-            let seen = self.measure(&task.candidate, task.condition, &self.states[&task.state]);
-            let done = self.points.fetch_add(1, Ordering::Relaxed) + 1;
-            self.progress.at(done);
-            seen
-        })?;
+        let before = self.points();
+        let seen = match self.exchange {
+            Some(exchange) => self.simulate_with_others(&tasks, exchange)?,
+            None => self.simulate(&tasks.iter().collect::<Vec<_>>())?,
+        };
+        // All of them count, here and elsewhere.
+        self.points.store(before + tasks.len() as u64, Ordering::Relaxed);
         self.seen.extend(tasks.into_iter().map(|task| task.key).zip(seen));
         self.forget();
         let all: Vec<Seen> = keys.iter().map(|key| self.seen[key].clone()).collect();
         Ok(all.chunks(conditions.len()).map(<[Seen]>::to_vec).collect())
     }
 
-    fn make_states(&mut self, tasks: &[Task]) -> Result<(), RunError> {
+    fn simulate(&mut self, tasks: &[&Task]) -> Result<Vec<Seen>, RunError> {
+        self.make_states(tasks)?;
+        review::on_all_cores(tasks, |task| {
+            let seen = self.measure(&task.candidate, task.condition, &self.states[&task.state]);
+            let done = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+            self.progress.at(done);
+            seen
+        })
+    }
+
+    fn simulate_with_others(&mut self, tasks: &[Task], exchange: Exchange<'a>) -> Result<Vec<Seen>, RunError> {
+        let keys: Vec<String> = tasks.iter().map(|task| exchange::name(&task.key)).collect();
+        let states: Vec<String> = tasks.iter().map(|task| exchange::name(&task.state)).collect();
+        let mut seen: Vec<Option<Seen>> = vec![None; tasks.len()];
+        let mut found = Vec::new();
+        while seen.iter().any(Option::is_none) || !found.is_empty() {
+            if self.progress.cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let answer = exchange::ask(exchange, &Question { keys: &keys, states: &states, found });
+            let alone = answer.is_none();
+            let Answer { known, mut todo } = answer.unwrap_or(Answer { known: Vec::new(), todo: Vec::new() });
+            if alone {
+                todo.extend(0..tasks.len());
+            }
+            for (place, figures) in known {
+                if let Some(place) = seen.get_mut(place) {
+                    *place = Some(figures);
+                }
+            }
+            todo.retain(|&place| seen.get(place).is_some_and(Option::is_none));
+            let figures = self.simulate(&todo.iter().map(|&place| &tasks[place]).collect::<Vec<_>>())?;
+            for (&place, figures) in todo.iter().zip(&figures) {
+                seen[place] = Some(figures.clone());
+            }
+            found = if alone { Vec::new() } else { todo.into_iter().zip(figures).collect() };
+        }
+        Ok(seen.into_iter().flatten().collect())
+    }
+
+    fn make_states(&mut self, tasks: &[&Task]) -> Result<(), RunError> {
         let mut wanted: Vec<&Task> = Vec::new();
-        for task in tasks {
+        for &task in tasks {
             if !self.states.contains_key(&task.state) && !wanted.iter().any(|w| w.state == task.state) {
                 wanted.push(task);
             }
@@ -350,7 +395,7 @@ mod tests {
                 streams,
             ];
             let conditions: Vec<&Condition> = conditions.iter().collect();
-            let mut lab = Lab::new(1, &Silent);
+            let mut lab = Lab::new(1, &Silent, None);
             let seen = lab.see(std::slice::from_ref(&candidate), &conditions).unwrap().remove(0);
             for (condition, seen) in conditions.into_iter().zip(seen) {
                 let mut state = Modelled::new(&candidate.device, 16, false, 2).unwrap();

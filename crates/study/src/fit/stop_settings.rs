@@ -120,7 +120,7 @@ mod tests {
     }
 
     fn seen(candidate: &Candidate, conditions: &[&Condition]) -> Vec<Seen> {
-        Lab::new(1, &Silent).see(std::slice::from_ref(candidate), conditions).unwrap().remove(0)
+        Lab::new(1, &Silent, None).see(std::slice::from_ref(candidate), conditions).unwrap().remove(0)
     }
 
     #[test]

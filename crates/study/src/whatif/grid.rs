@@ -25,7 +25,7 @@ pub struct Answers {
 pub fn grid(question: &Question, threads: usize, progress: &dyn Progress) -> Result<Answers, Refusal> {
     let points = question.points()?;
     progress.begin("what if", Grid::work(&points));
-    let outcomes = Grid::answer(question, &points, threads, progress, 0);
+    let outcomes = Grid::answer(question, &points, threads, progress, 0, &|_, _| {});
     let stopped = outcomes.iter().any(Option::is_none);
     Ok(Answers { points: outcomes.into_iter().flatten().collect(), stopped })
 }
@@ -42,9 +42,14 @@ const MEASURING: u64 = 1_000;
 pub(crate) struct Grid<'a> {
     question: &'a Question,
     points: &'a [Point],
+    groups: Vec<Vec<usize>>,
     progress: &'a dyn Progress,
+    tell: &'a Tell<'a>,
     tally: Mutex<Tally>,
 }
+
+/// Told the points of a state and their answers, when all of them are answered.
+pub(crate) type Tell<'a> = dyn Fn(&[usize], Vec<WhatifPoint>) + Sync + 'a;
 
 struct Tally {
     outcomes: Vec<Option<WhatifPoint>>,
@@ -63,21 +68,22 @@ impl<'a> Grid<'a> {
     }
 
     /// The outcome of each point; none where a person asked to stop before it was finished. `done` is the work that was
-    /// done before.
+    /// done before; `tell` hears of each state whose points are all answered.
     pub fn answer(
         question: &Question,
         points: &[Point],
         threads: usize,
         progress: &dyn Progress,
         done: u64,
+        tell: &Tell<'_>,
     ) -> Vec<Option<WhatifPoint>> {
         let tally = Mutex::new(Tally { outcomes: vec![None; points.len()], done });
-        let grid = Grid { question, points, progress, tally };
+        let grid = Grid { question, points, groups: groups(points), progress, tell, tally };
         let pool = ThreadPoolBuilder::new().num_threads(threads.clamp(1, points.len().max(1))).build();
         pool.expect("the system gives a process its threads").in_place_scope_fifo(|scope| {
-            for group in groups(points) {
+            for group in 0..grid.groups.len() {
                 let grid = &grid;
-                scope.spawn_fifo(move |scope| grid.prepare(&group, scope));
+                scope.spawn_fifo(move |scope| grid.prepare(group, scope));
             }
         });
         grid.tally.into_inner().expect("no worker panics with the lock").outcomes
@@ -87,10 +93,11 @@ impl<'a> Grid<'a> {
         self.tally.lock().expect("no worker panics with the lock")
     }
 
-    fn prepare<'s>(&'s self, members: &[usize], scope: &ScopeFifo<'s>) {
+    fn prepare<'s>(&'s self, group: usize, scope: &ScopeFifo<'s>) {
         if self.progress.cancelled() {
             return;
         }
+        let members = &self.groups[group];
         // The prepared device has room for as many requests as the point with most of them has.
         let most =
             members.iter().copied().max_by_key(|&i| self.points[i].load.threads * self.points[i].load.queue_depth);
@@ -103,7 +110,7 @@ impl<'a> Grid<'a> {
                 let device = Arc::new(device);
                 for &point in members {
                     let device = device.clone();
-                    scope.spawn_fifo(move |_| self.measure(point, device));
+                    scope.spawn_fifo(move |_| self.measure(group, point, device));
                 }
             }
             Err(RunError::Cancelled) => return,
@@ -112,13 +119,14 @@ impl<'a> Grid<'a> {
                     tally.outcomes[i] = Some(outcome(&self.points[i], Err(error.to_string())));
                 }
                 tally.done += members.len() as u64 * MEASURING;
+                self.tell_if_answered(group, &tally);
             }
         }
         tally.done += preparing(&self.points[members[0]].state);
         self.progress.at(tally.done);
     }
 
-    fn measure(&self, i: usize, device: Arc<Prepared>) {
+    fn measure(&self, group: usize, i: usize, device: Arc<Prepared>) {
         if self.progress.cancelled() {
             return;
         }
@@ -137,6 +145,15 @@ impl<'a> Grid<'a> {
         tally.outcomes[i] = Some(outcome(point, measured.map(|run| answer(&run)).map_err(|e| e.to_string())));
         tally.done += MEASURING;
         self.progress.at(tally.done);
+        self.tell_if_answered(group, &tally);
+    }
+
+    fn tell_if_answered(&self, group: usize, tally: &Tally) {
+        let members = &self.groups[group];
+        let answers: Option<Vec<WhatifPoint>> = members.iter().map(|&i| tally.outcomes[i].clone()).collect();
+        if let Some(answers) = answers {
+            (self.tell)(members, answers);
+        }
     }
 
     fn spec<'p>(&'p self, point: &'p Point, load: &'p LoadConfig) -> RunSpec<'p> {
@@ -157,7 +174,7 @@ impl<'a> Grid<'a> {
 }
 
 /// Points of the same state, in the order of their first.
-fn groups(points: &[Point]) -> Vec<Vec<usize>> {
+pub(crate) fn groups(points: &[Point]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (i, point) in points.iter().enumerate() {
         match groups.iter_mut().find(|group| points[group[0]].state == point.state) {

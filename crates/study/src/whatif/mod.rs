@@ -14,8 +14,10 @@ mod grid;
 mod question;
 mod search;
 mod setup;
+mod units;
 
 pub use axis::Axis;
 pub use grid::{Answers, grid};
 pub use question::{Question, Refusal, Why};
 pub use search::{Bound, Range, RangeAxis, Search, search};
+pub use units::{answer_units, search_unit, units};

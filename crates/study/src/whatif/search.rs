@@ -61,10 +61,28 @@ pub fn search(
     threads: usize,
     progress: &dyn Progress,
 ) -> Result<(Answers, WhatifSearch), Refusal> {
+    let all: Vec<usize> = (0..question.count()).collect();
+    let (hunted, stopped) = hunts(question, search, &all, threads, progress)?;
+    let (points, found): (Vec<Vec<WhatifPoint>>, Vec<WhatifFound>) = hunted.into_iter().unzip();
+    let answers = Answers { points: points.into_iter().flatten().collect(), stopped };
+    Ok((answers, WhatifSearch { found, ..search.describe() }))
+}
+
+/// Points and outcome of each search, and whether a person asked to stop before all were over.
+pub(crate) type Hunted = (Vec<(Vec<WhatifPoint>, WhatifFound)>, bool);
+
+/// Searches for some combinations of the question's axes.
+pub(crate) fn hunts(
+    question: &Question,
+    search: &Search,
+    combinations: &[usize],
+    threads: usize,
+    progress: &dyn Progress,
+) -> Result<Hunted, Refusal> {
     let mut extended = question.clone();
     extended.axes.push(search.range.as_axis());
     let steps = search.range.most - search.range.least;
-    let mut hunts: Vec<Hunt> = (0..question.count()).map(|i| Hunt::new(question.indices(i), steps)).collect();
+    let mut hunts: Vec<Hunt> = combinations.iter().map(|&i| Hunt::new(question.indices(i), steps)).collect();
     for hunt in &hunts {
         for step in [0, steps] {
             extended.checked(&hunt.indices(search, step))?;
@@ -82,7 +100,7 @@ pub fn search(
         let points: Result<Vec<Point>, Refusal> =
             wanted.iter().map(|&(h, step)| extended.checked(&hunts[h].indices(search, step))).collect();
         let points = points?;
-        let outcomes = Grid::answer(&extended, &points, threads, progress, done);
+        let outcomes = Grid::answer(&extended, &points, threads, progress, done, &|_, _| {});
         done += Grid::work(&points);
         for ((h, step), outcome) in wanted.into_iter().zip(outcomes) {
             match outcome {
@@ -91,16 +109,11 @@ pub fn search(
             }
         }
     }
-    let found = hunts.iter().map(|hunt| hunt.found(question, search, stopped)).collect();
-    let points = hunts.into_iter().flat_map(|hunt| hunt.into_points(search)).collect();
-    let result = WhatifSearch {
-        axis: search.range.as_axis().key().to_owned(),
-        wanted: search.wanted(),
-        target_p99_ns: search.bound.p99_ns,
-        min_bw_bytes: search.bound.min_bw_bytes,
-        found,
-    };
-    Ok((Answers { points, stopped }, result))
+    let each = hunts.into_iter().map(|hunt| {
+        let found = hunt.found(question, search, stopped);
+        (hunt.into_points(search), found)
+    });
+    Ok((each.collect(), stopped))
 }
 
 impl Range {
@@ -123,6 +136,17 @@ impl Range {
 }
 
 impl Search {
+    /// For results: the goal, and no outcome yet.
+    pub fn describe(&self) -> WhatifSearch {
+        WhatifSearch {
+            axis: self.range.as_axis().key().to_owned(),
+            wanted: self.wanted(),
+            target_p99_ns: self.bound.p99_ns,
+            min_bw_bytes: self.bound.min_bw_bytes,
+            found: Vec::new(),
+        }
+    }
+
     /// Fullest, smallest reserve, most threads; where only throughput is bounded, the fewest threads that reach it.
     pub fn wanted(&self) -> WhatifWanted {
         match self.range.axis {

@@ -10,7 +10,7 @@ fn campaign() -> Campaign {
 }
 
 fn live(campaign: &Campaign, lives: u64, threads: usize) -> Tally {
-    let limits = Limits { lives, until: None, threads, cancelled: &|| false, progress: &|_| {} };
+    let limits = Limits { first: 0, lives, until: None, threads, cancelled: &|| false, progress: &|_| {} };
     let (tally, violation) = campaign.run(&limits);
     if let Some(violation) = violation {
         let faults: Vec<String> = violation.faults.iter().map(ToString::to_string).collect();

@@ -21,6 +21,6 @@ fn lives_of_shards_are_the_same_each_time() {
     let campaign = Campaign { seed: 4, cards: vec![Kind::Logged], operations: 300, beyond: false };
     let trial = (0..).map(|number| campaign.trial(number)).find(|trial| trial.case.shards > 1).unwrap();
     assert_eq!(trial.run().trace, trial.run().trace);
-    let quiet = Limits { lives: 8, until: None, threads: 1, cancelled: &|| false, progress: &|_| {} };
+    let quiet = Limits { first: 0, lives: 8, until: None, threads: 1, cancelled: &|| false, progress: &|_| {} };
     assert!(campaign.run(&quiet).1.is_none());
 }
