@@ -290,6 +290,7 @@ def torture(
     *,
     seed: int | None = None,
     lives: int | None = None,
+    first: int | None = None,
     for_: Time | None = None,
     card: str | None = None,
     operations: int | None = None,

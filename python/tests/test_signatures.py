@@ -6,6 +6,7 @@ import doctest
 import inspect
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any, Callable
 
@@ -65,6 +66,9 @@ def test_types_hold_in_the_package_and_in_the_examples(own_folder: Path) -> None
     page = (package.parent / "docs" / "python.md").read_text()
     examples = [one.source for one in doctest.DocTestParser().get_examples(page) if one.exc_msg is None]
     assert len(examples) > 20
+    blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+    for i, block in enumerate(blocks):
+        examples.append(f"def block{i}() -> None:\n" + textwrap.indent(block, "    "))
     (own_folder / "examples.py").write_text("".join(examples))
     settings = ["--strict", "--config-file", str(package / "pyproject.toml")]
     out, err, code = mypy.run([*settings, str(package / "flashrig"), str(own_folder / "examples.py")])
