@@ -4,11 +4,11 @@
 The server runs on this machine, the host is a guest: a Debian kernel with its nvme-tcp module, nvme-cli and fio, in QEMU's
 software emulation, which reaches the server through QEMU's user network. With digests and without, it
 
-- finds the card by discovery, and reads every log and structure that nvme-cli knows;
+- finds the card by discovery, reads every log and structure that nvme-cli knows, and reserves it;
 - writes, verifies, trims and zeroes with fio, in sizes up to beyond the longest transfer;
 - resets the controller again and again while fio writes and verifies;
 - takes its network away for longer than the keep alive timer: the server ends the controller, and the host reconnects;
-- goes on when the server was killed in the middle and started again, with the same data;
+- goes on when the server was killed in the middle and started again, with the same data and the same reservation;
 - disconnects in order.
 
     benches/guest-nvme.py --flashrig target/release/flashrig
@@ -95,6 +95,13 @@ nvme write-zeroes /dev/nvme0n1 -s 9 -c 0 > /tmp/said 2>&1 || fail "write-zeroes:
 dd if=/dev/nvme0n1 bs=4096 skip=9 count=1 2>/dev/null | cmp -s - /dev/zero; [ $? -le 1 ] || fail "zeroes"
 nvme dsm /dev/nvme0n1 -d -s 9 -b 1 > /tmp/said 2>&1 || fail "dsm: $(cat /tmp/said)"
 nvme read /dev/nvme0n1 -s 65536 -c 0 -z 4096 > /tmp/said 2>&1 && fail "a read beyond the end"
+nvme resv-register /dev/nvme0n1 --nrkey 0xA --rrega 0 --cptpl 3 > /tmp/said 2>&1 || fail "resv-register: $(cat /tmp/said)"
+nvme resv-acquire /dev/nvme0n1 --crkey 0xA --rtype 1 --racqa 0 > /tmp/said 2>&1 || fail "resv-acquire: $(cat /tmp/said)"
+reserved() {
+    nvme resv-report /dev/nvme0n1 --eds > /tmp/said 2>&1 || fail "resv-report: $(cat /tmp/said)"
+    grep -q "rtype *: 1" /tmp/said && grep -q "rkey *: a" /tmp/said || fail "reservations: $(cat /tmp/said)"
+}
+reserved
 echo "GUEST DONE commands"
 
 load --name=small --rw=randwrite --bs=4k --iodepth=16 --size=16m --verify=crc32c --fsync=64
@@ -141,6 +148,8 @@ echo "GUEST KILL"
 wait $loaded || fail "fio over a server that was killed: $(cat /tmp/said /tmp/fio)"
 is_live
 load --name=digests --rw=randread --bsrange=4k-256k --blockalign=4k --iodepth=8 --size=32m --verify=crc32c --verify_only=0
+reserved
+nvme resv-release /dev/nvme0n1 --crkey 0xA --rtype 1 --rrela 0 > /tmp/said 2>&1 || fail "resv-release: $(cat /tmp/said)"
 echo "GUEST DONE kill"
 nvme disconnect-all || fail disconnect
 echo "GUEST ENDED"

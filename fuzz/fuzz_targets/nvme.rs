@@ -46,6 +46,9 @@ fn pdus(bytes: &[u8], digests: Digests) -> Vec<u8> {
 
 fuzz_target!(|data: &[u8]| {
     let Some(([how, hold, most], stream)) = data.split_first_chunk() else { return };
+    if let Some(kept) = serve::nvme::Reservations::of_bytes(stream) {
+        assert_eq!(kept.to_bytes(), stream, "a file that is believed is one that was written");
+    }
     let digests = Digests { header: how & 1 != 0, data: how & 2 != 0 };
     let stream = if how & 4 == 0 { pdus(stream, digests) } else { stream.to_vec() };
     let mut found = Vec::new();

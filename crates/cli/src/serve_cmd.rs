@@ -22,6 +22,9 @@ use std::time::Duration;
 /// nothing.
 const LOOKS: Duration = Duration::from_millis(500);
 
+/// The file in a card's folder that holds the reservations of NVMe hosts, beside `card.toml`.
+const RESERVATIONS: &str = "reservations";
+
 /// A card that runs.
 struct Running {
     export: Export,
@@ -297,7 +300,7 @@ fn in_memory(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let start = Start { config, timing, id: Some(id), seed: args.seed, explains: explains(args) };
     let live = Live::format(flash, start).map_err(|source| CardFailure::Live { card: name.into(), source })?;
     let socket = control::default_socket(profile.name());
-    Ok(running(Named { name: profile.name().into(), id }, &profile, live, socket, args))
+    Ok(running(Named { name: profile.name().into(), id, reservations: None }, &profile, live, socket, args))
 }
 
 /// A card whose bytes are gone when it ends, divided over shards. Times are those of a card as a whole, so it has none.
@@ -322,7 +325,7 @@ fn sharded(name: &str, profile: &Profile, args: &ServeArgs) -> Result<Running, F
     let start = Start { config, timing: Timing::None, id: Some(id), seed: args.seed, explains: explains(args) };
     let live = Live::format_shards((0..args.shards).map(medium).collect(), &start, size_bytes)
         .map_err(|source| CardFailure::Live { card: name.into(), source })?;
-    let named = Named { name: profile.name().into(), id };
+    let named = Named { name: profile.name().into(), id, reservations: None };
     Ok(running(named, profile, live, control::default_socket(profile.name()), args))
 }
 
@@ -348,6 +351,7 @@ fn disks_in_memory(
     let export = Export {
         name: profile.name().into(),
         id: card_dir::new_card_id()?.0,
+        reservations: None,
         description: profile.title().into(),
         live: Arc::new(live),
         read_only: args.read_only,
@@ -371,19 +375,28 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
     let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
     let name = of_dir.unwrap_or_else(|| card.profile.name().into());
-    Ok(running(Named { name, id }, &card.profile, live, dir.join(control::SOCKET_IN_DIR), args))
+    Ok(running(
+        Named { name, id, reservations: Some(dir.join(RESERVATIONS)) },
+        &card.profile,
+        live,
+        dir.join(control::SOCKET_IN_DIR),
+        args,
+    ))
 }
 
 /// The names of a card: the one that people give it, and the one that it was made with.
 struct Named {
     name: String,
     id: CardId,
+    /// The file in which reservations survive a loss of power, where the card itself does.
+    reservations: Option<PathBuf>,
 }
 
 fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &ServeArgs) -> Running {
-    let Named { name, id: CardId(id) } = named;
+    let Named { name, id: CardId(id), reservations } = named;
     let description = profile.title().into();
-    let export = Export { name, id, description, live: Arc::new(live), read_only: args.read_only };
+    let live = Arc::new(live);
+    let export = Export { name, id, reservations, description, live, read_only: args.read_only };
     Running { export, card: profile.name().into(), socket: Some(socket) }
 }
 

@@ -1,13 +1,39 @@
 //! The NVMe target that the connections of a server share, with its lock.
 
 use crate::export::Export;
+use crate::kept::{self, KeptError};
 use crate::nvme::{Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
+use crate::waker::Waker;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+
+/// How far an I/O queue is with the terms.
+#[derive(Default)]
+pub(crate) struct Standing {
+    /// Commands that were checked may be in flight. Set before the terms are looked at.
+    active: AtomicBool,
+    /// The version of the terms with which all of its commands in flight were checked.
+    seen: AtomicU64,
+}
+
+impl Standing {
+    pub fn begin(&self) {
+        self.active.store(true, Ordering::SeqCst);
+    }
+
+    pub fn seen(&self, terms: u64) {
+        self.seen.store(terms, Ordering::SeqCst);
+    }
+
+    /// No command is in flight that was checked with older terms, and none will be.
+    pub fn is_past(&self, terms: u64) -> bool {
+        !self.active.load(Ordering::SeqCst) || self.seen.load(Ordering::SeqCst) >= terms
+    }
+}
 
 pub(crate) struct Hub {
     target: Mutex<Target>,
@@ -15,14 +41,69 @@ pub(crate) struct Hub {
     terms: AtomicU64,
     /// Milliseconds from `began` to the last command of each controller.
     heard: Mutex<BTreeMap<u16, Arc<AtomicU64>>>,
+    /// The I/O queues, by their connections.
+    standings: Mutex<BTreeMap<u64, Arc<Standing>>>,
+    /// Those that wait for commands of others to end.
+    waiters: Mutex<BTreeMap<u64, Arc<Waker>>>,
+    has_waiters: AtomicBool,
     began: Instant,
 }
 
 impl Hub {
-    /// A subsystem for each card.
-    pub fn new(exports: &[Export]) -> Hub {
-        let target = Mutex::new(Target::new(exports.iter().enumerate().map(subsystem).collect()));
-        Hub { target, terms: AtomicU64::new(0), heard: Mutex::default(), began: Instant::now() }
+    /// A subsystem for each card, with the reservations that have survived.
+    pub fn new(exports: &[Export]) -> Result<Hub, KeptError> {
+        let mut target = Target::new(exports.iter().enumerate().map(subsystem).collect());
+        for (card, path) in exports.iter().enumerate().filter_map(|(card, of)| Some((card, of.reservations.as_ref()?)))
+        {
+            if let Some(kept) = kept::read(path)? {
+                target.restore_reservations(card, &kept);
+            }
+        }
+        Ok(Hub {
+            target: Mutex::new(target),
+            terms: AtomicU64::new(0),
+            heard: Mutex::default(),
+            standings: Mutex::default(),
+            waiters: Mutex::default(),
+            has_waiters: AtomicBool::new(false),
+            began: Instant::now(),
+        })
+    }
+
+    /// The standing of an I/O queue.
+    pub fn standing(&self, connection: u64) -> Arc<Standing> {
+        Arc::clone(self.standings.lock().entry(connection).or_default())
+    }
+
+    /// The standings of those of some connections that are still there.
+    pub fn standings(&self, connections: &[u64]) -> Vec<Arc<Standing>> {
+        let standings = self.standings.lock();
+        connections.iter().filter_map(|connection| standings.get(connection).map(Arc::clone)).collect()
+    }
+
+    /// From now on a connection is woken when a queue has no older commands in flight.
+    pub fn wait(&self, connection: u64, waker: &Arc<Waker>) {
+        self.waiters.lock().insert(connection, Arc::clone(waker));
+        self.has_waiters.store(true, Ordering::SeqCst);
+    }
+
+    pub fn stop_waiting(&self, connection: u64) {
+        let mut waiters = self.waiters.lock();
+        waiters.remove(&connection);
+        self.has_waiters.store(!waiters.is_empty(), Ordering::SeqCst);
+    }
+
+    /// A queue has no commands in flight.
+    pub fn rest(&self, standing: &Standing) {
+        standing.active.store(false, Ordering::SeqCst);
+        self.tell_waiters();
+    }
+
+    /// A queue goes on with new terms.
+    pub fn tell_waiters(&self) {
+        if self.has_waiters.load(Ordering::SeqCst) {
+            self.waiters.lock().values().for_each(|waker| waker.wake());
+        }
     }
 
     pub fn target(&self) -> MutexGuard<'_, Target> {
@@ -49,6 +130,9 @@ impl Hub {
     /// Ends the queue of a connection, and what ends with it.
     pub fn leave(&self, controller: u16, queue: u16, connection: u64, registry: &Registry) {
         let ended = self.target.lock().leave(controller, queue, connection);
+        self.standings.lock().remove(&connection);
+        self.stop_waiting(connection);
+        self.tell_waiters();
         if queue == 0 {
             self.heard.lock().remove(&controller);
         }
@@ -90,6 +174,7 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
             blocks: export.live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES),
             uuid,
             read_only: export.read_only,
+            keeps_reservations: export.reservations.is_some(),
         }],
     }
 }
@@ -121,5 +206,12 @@ impl Cards for OfExports<'_> {
         let live = &self.0[card].live;
         let blocks = live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES);
         (live.status().fill * blocks as f64).round() as u64
+    }
+
+    fn keep_reservations(&self, card: usize, bytes: &[u8]) -> bool {
+        let Some(path) = &self.0[card].reservations else { return true };
+        kept::write(path, bytes)
+            .inspect_err(|error| tracing::error!(path = %path.display(), %error, "reservations can't be kept"))
+            .is_ok()
     }
 }

@@ -1,9 +1,9 @@
 //! A queue of an NVMe host: receives its commands, submits them to the card, and sends the answers.
 
 use crate::export::Export;
-use crate::hub::{Clock, Hub, OfExports};
+use crate::hub::{Clock, Hub, OfExports, Standing};
 use crate::line::{Ended, Line, Waits};
-use crate::nvme::{Command, Failure, Operation, Payload, Queue, Step, Tag, Work};
+use crate::nvme::{Command, Failure, Operation, Payload, Queue, Status, Step, Tag, Work};
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream};
 use crate::waker::Waker;
@@ -36,6 +36,10 @@ pub(crate) struct Host<'a> {
     clock: Option<Clock>,
     /// The version of the terms that the queue has.
     terms: u64,
+    /// How far an I/O queue is with the terms, for others to see.
+    standing: Option<Arc<Standing>>,
+    /// Commands that wait for those of other hosts: their slots, the version of the terms, and whom they wait for.
+    aborting: Vec<(u8, u64, Vec<Arc<Standing>>)>,
     /// A shutdown waits for its flush.
     shuts_down: bool,
     next_look: Instant,
@@ -55,6 +59,8 @@ impl<'a> Host<'a> {
             missing: 0,
             clock: None,
             terms: 0,
+            standing: None,
+            aborting: Vec::new(),
             shuts_down: false,
             next_look: Instant::now(),
         }
@@ -125,7 +131,7 @@ impl<'a> Host<'a> {
             held: self.held.is_some(),
             in_the_middle: self.is_in_the_middle(),
             is_chosen: self.queue.queue().is_some(),
-            has_others: self.is_admin(),
+            has_others: self.is_admin() || !self.aborting.is_empty(),
             until,
         };
         self.line.wait_and_receive(waits, None)
@@ -147,9 +153,10 @@ impl<'a> Host<'a> {
         if let Some(work) = self.held.take() {
             to_answer += self.admit(work);
         }
-        self.renew_terms();
+        let is_current = self.renew_terms();
+        self.line.busy |= !is_current;
         let begin = self.line.begin;
-        while self.held.is_none() && !self.line.stopping {
+        while is_current && self.held.is_none() && !self.line.stopping {
             if self.line.unsent() + to_answer >= MAX_UNSENT_BYTES {
                 self.line.busy = true;
                 break;
@@ -165,6 +172,7 @@ impl<'a> Host<'a> {
                 Step::Replied => self.line.deadlines.arrived(),
                 Step::Connect { command, data } => self.connect(&command, &moved(data, at)),
                 Step::Admin { command, .. } => self.admin(&command),
+                Step::Reserve { slot, command, data } => self.reserve(slot, &command, &moved(data, at)),
                 Step::Work(work) => {
                     let payload = moved(work.payload, at);
                     to_answer += self.admit(Work { payload, ..work });
@@ -189,19 +197,80 @@ impl<'a> Host<'a> {
         let outstanding = self.outstanding;
         self.submit();
         self.answer();
+        self.end_aborts();
         self.keep_errors();
+        if self.is_quiet()
+            && let Some(standing) = &self.standing
+        {
+            self.hub.rest(standing);
+        }
         ended.map_or(Ok(self.outstanding < outstanding), Err)
     }
 
-    /// Other queues may have changed what this one may do.
-    fn renew_terms(&mut self) {
+    /// No request of this queue is with the card, or on its way to it.
+    fn is_quiet(&self) -> bool {
+        self.outstanding == 0 && self.parsed.is_empty() && self.held.is_none()
+    }
+
+    /// Other queues may have changed what this one may do. `false`: the commands in flight, which were checked before, have
+    /// to end first.
+    fn renew_terms(&mut self) -> bool {
+        if let Some(standing) = &self.standing {
+            standing.begin();
+        }
         let terms = self.hub.terms();
-        if terms != self.terms
-            && let Some(connected) = self.queue.queue()
-        {
-            let renewed = self.hub.target().terms(connected.controller);
-            self.queue.set_terms(renewed);
-            self.terms = terms;
+        let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return true };
+        if !self.is_quiet() {
+            return false;
+        }
+        let renewed = self.hub.target().terms(connected.controller);
+        self.queue.set_terms(renewed, &mut self.line.out);
+        self.terms = terms;
+        if let Some(standing) = &self.standing {
+            standing.seen(terms);
+            self.hub.tell_waiters();
+        }
+        true
+    }
+
+    fn reserve(&mut self, slot: u8, command: &Command, data: &Payload) {
+        self.line.deadlines.arrived();
+        let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
+        let cards = OfExports(self.exports);
+        // Those that are waited for tell of their end from now on.
+        self.hub.wait(self.line.number, &self.line.waker);
+        let mut target = self.hub.target();
+        let reserved = target.reserve(connected.controller, command, data.of(&self.line.input), &cards);
+        drop(target);
+        if reserved.new_terms {
+            self.hub.terms_changed();
+        }
+        self.line.registry.wake_some(&reserved.woken);
+        if reserved.waits_for.is_empty() {
+            self.queue.answer_reserve(slot, reserved.status, &mut self.line.out);
+            if self.aborting.is_empty() {
+                self.hub.stop_waiting(self.line.number);
+            }
+        } else {
+            self.aborting.push((slot, self.hub.terms(), self.hub.standings(&reserved.waits_for)));
+        }
+        self.end_aborts();
+    }
+
+    /// Answers the commands that have waited for those of other hosts.
+    fn end_aborts(&mut self) {
+        if self.aborting.is_empty() {
+            return;
+        }
+        for (slot, terms, standings) in std::mem::take(&mut self.aborting) {
+            if standings.iter().all(|standing| standing.is_past(terms)) {
+                self.queue.answer_reserve(slot, Status::SUCCESS, &mut self.line.out);
+            } else {
+                self.aborting.push((slot, terms, standings));
+            }
+        }
+        if self.aborting.is_empty() {
+            self.hub.stop_waiting(self.line.number);
         }
     }
 
@@ -217,7 +286,8 @@ impl<'a> Host<'a> {
                     self.line.choose(&self.exports[namespace.card]);
                 }
                 self.terms = terms;
-                self.queue.set_terms(target.terms(connected.controller));
+                self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);
+                self.standing = (connected.queue > 0).then(|| self.hub.standing(self.line.number));
                 self.clock = Some(self.hub.clock(connected.controller));
                 tracing::info!(
                     number = self.line.number,
@@ -233,8 +303,8 @@ impl<'a> Host<'a> {
     fn admin(&mut self, command: &Command) {
         self.line.deadlines.arrived();
         let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
-        let controller = connected.controller;
-        let outcome = self.hub.target().admin(controller, command, &OfExports(self.exports), self.local);
+        let (controller, queue) = (connected.controller, connected.queue);
+        let outcome = self.hub.target().admin((controller, queue), command, &OfExports(self.exports), self.local);
         if outcome.new_terms {
             self.hub.terms_changed();
         }

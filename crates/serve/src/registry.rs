@@ -133,6 +133,12 @@ impl Registry {
         }
     }
 
+    /// Wakes some clients, by their numbers.
+    pub fn wake_some(&self, numbers: &[u64]) {
+        let clients = self.clients.lock();
+        numbers.iter().filter_map(|number| clients.1.get(number)).for_each(|client| client.waker.wake());
+    }
+
     /// Cuts off some clients, by their numbers; those that have gone meanwhile are none.
     pub fn cut_off_some(&self, numbers: &[u64]) {
         let clients = self.clients.lock();

@@ -5,6 +5,7 @@ use crate::budget::Budget;
 use crate::connection::Client;
 use crate::export::Export;
 use crate::hub::Hub;
+use crate::kept::KeptError;
 use crate::line::Ended;
 use crate::nvme_connection::Host;
 use crate::registry::{ClientStatus, Protocol, Registry};
@@ -55,6 +56,9 @@ pub enum ServeError {
     /// Hosts could not tell two cards from each other.
     #[error("{first:?} and {second:?} have the same UUID, one is a copy: NVMe hosts would take them for one card")]
     SameCard { first: ExportName, second: ExportName },
+    /// The reservations of a card are not known.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
     /// The exports can't be offered together.
     #[error(transparent)]
     Exports(#[from] wire::ExportsError),
@@ -107,7 +111,7 @@ impl Server {
         let is_open = services.insecure || matches!(security, Security::Tls(_));
         let shared = Arc::new(Shared {
             table: Arc::new(wire::Exports::new(table)?),
-            hub: Hub::new(&exports),
+            hub: Hub::new(&exports)?,
             exports,
             security,
             limits,

@@ -30,6 +30,12 @@ pub mod io {
     pub const COMPARE: u8 = 0x05;
     pub const WRITE_ZEROES: u8 = 0x08;
     pub const DATASET_MANAGEMENT: u8 = 0x09;
+    pub const RESERVATION_REGISTER: u8 = 0x0D;
+    pub const RESERVATION_REPORT: u8 = 0x0E;
+    pub const RESERVATION_ACQUIRE: u8 = 0x11;
+    pub const RESERVATION_RELEASE: u8 = 0x15;
+    /// Those that change a reservation, and have data.
+    pub const RESERVATIONS: [u8; 3] = [RESERVATION_REGISTER, RESERVATION_ACQUIRE, RESERVATION_RELEASE];
 }
 
 /// The opcode of all fabrics commands, and their types.

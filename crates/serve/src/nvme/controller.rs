@@ -5,6 +5,7 @@ use crate::nvme::bytes::{put_u16, put_u32, put_u64};
 use crate::nvme::command::Command;
 use crate::nvme::limits::{ERROR_ENTRIES, KEEP_ALIVE_UNIT_MS, MAX_EVENT_REQUESTS, MAX_IO_QUEUES, MAX_QUEUE_ENTRIES};
 use crate::nvme::queue::Failed;
+use crate::nvme::reservations::Notice;
 use crate::nvme::status::Status;
 use crate::nvme::subsystem::Uuid;
 use std::collections::{BTreeMap, VecDeque};
@@ -23,6 +24,8 @@ pub mod feature {
     pub const ASYNC_EVENTS: u8 = 0x0B;
     pub const KEEP_ALIVE: u8 = 0x0F;
     pub const HOST_IDENTIFIER: u8 = 0x81;
+    pub const RESERVATION_NOTICES: u8 = 0x82;
+    pub const RESERVATION_PERSISTENCE: u8 = 0x83;
 }
 
 /// Capabilities: 128 entries a queue, contiguous, 7.5 s to get ready, the NVM command set, pages of 4 KiB.
@@ -78,6 +81,19 @@ impl Event {
     }
 }
 
+/// The event of a notice of reservations.
+const RESERVATION_EVENT: Event = Event { kind: 6, information: 0, log_page: 0x80 };
+/// The most notices of reservations that wait; the oldest are lost, as a counter tells.
+const MAX_NOTICES: usize = 255;
+
+/// A notice of a reservation.
+#[derive(Debug)]
+struct Noticed {
+    count: u64,
+    namespace: u32,
+    notice: Notice,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct Controller {
@@ -104,6 +120,10 @@ pub struct Controller {
     error_count: u64,
     /// Critical warnings that the host was told of.
     warned: u8,
+    notices: VecDeque<Noticed>,
+    notice_count: u64,
+    /// The notices that the host does not want, by namespace, as the bits of the feature.
+    notice_masks: BTreeMap<u32, u32>,
 }
 
 impl Controller {
@@ -125,6 +145,9 @@ impl Controller {
             errors: VecDeque::new(),
             error_count: 0,
             warned: 0,
+            notices: VecDeque::new(),
+            notice_count: 0,
+            notice_masks: BTreeMap::new(),
         }
     }
 
@@ -215,6 +238,53 @@ impl Controller {
         self.requests.clear();
         self.events.clear();
         self.masked.clear();
+        self.notices.clear();
+        self.notice_masks.clear();
+    }
+
+    /// The notices of reservations that the host does not want, as the bits of the feature.
+    pub fn notice_mask(&self, namespace: u32) -> u32 {
+        self.notice_masks.get(&namespace).copied().unwrap_or(0)
+    }
+
+    pub fn set_notice_mask(&mut self, namespace: u32, mask: u32) {
+        self.notice_masks.insert(namespace, mask);
+    }
+
+    /// A reservation has changed by another host's command. `true` if this host is to hear of it.
+    pub fn note_reservation(&mut self, namespace: u32, notice: Notice) -> bool {
+        if self.notice_mask(namespace) >> notice as u32 & 1 != 0 {
+            return false;
+        }
+        self.notice_count += 1;
+        self.notices.push_back(Noticed { count: self.notice_count, namespace, notice });
+        if self.notices.len() > MAX_NOTICES {
+            self.notices.pop_front();
+        }
+        self.note(RESERVATION_EVENT);
+        true
+    }
+
+    /// The reservation notification log page: the oldest notice, which is gone when it was read.
+    pub fn reservation_log(&mut self, clears: bool) -> Vec<u8> {
+        let mut page = vec![0; 64];
+        if let Some(Noticed { count, namespace, notice }) = self.notices.front() {
+            put_u64(&mut page, 0, *count);
+            page[8] = *notice as u8;
+            page[9] = (self.notices.len() - 1) as u8;
+            put_u32(&mut page, 12, *namespace);
+        }
+        if clears {
+            self.notices.pop_front();
+        }
+        page
+    }
+
+    /// Its page was read, and there are more notices.
+    pub fn tell_more_notices(&mut self) {
+        if !self.notices.is_empty() {
+            self.note(RESERVATION_EVENT);
+        }
     }
 
     /// The write cache is switched off by the host.

@@ -119,8 +119,8 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     let most = subsystem.namespaces.last().map_or(0, |namespace| namespace.id);
     put_u32(&mut page, 516, most);
     put_u32(&mut page, 540, most);
-    // Compare, Dataset Management, Write Zeroes, and the Select field of Get Features.
-    put_u16(&mut page, 520, 1 | 1 << 2 | 1 << 3 | 1 << 4);
+    // Compare, Dataset Management, Write Zeroes, the Select field of Get Features, and reservations.
+    put_u16(&mut page, 520, 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
     // A flush may name all namespaces.
     page[525] = 3 << 1 | u8::from(subsystem.has_write_cache);
     put_u32(&mut page, 1792, (COMMAND_BYTES as u32 + MAX_CAPSULE_DATA_BYTES) / 16);
@@ -137,6 +137,7 @@ fn of_a_namespace(namespace: &NamespaceEntry, cards: &dyn Cards) -> Vec<u8> {
     // The name is never used again.
     page[24] = 1 << 3;
     page[30] = 1;
+    page[31] = reservation_capabilities(namespace);
     // Blocks that were deallocated read as zeroes; Write Zeroes may deallocate.
     page[33] = 1 | 1 << 3;
     put_u32(&mut page, 92, ANA_GROUP);
@@ -146,10 +147,16 @@ fn of_a_namespace(namespace: &NamespaceEntry, cards: &dyn Cards) -> Vec<u8> {
     page
 }
 
+/// All types; they survive a loss of power where there is a place for that; keys are ignored as since revision 1.3.
+fn reservation_capabilities(namespace: &NamespaceEntry) -> u8 {
+    u8::from(namespace.keeps_reservations) | 0x3F << 1 | 1 << 7
+}
+
 fn independent(namespace: &NamespaceEntry) -> Vec<u8> {
     let mut page = vec![0; BYTES];
     page[0] = 1 << 3;
     page[1] = 1;
+    page[2] = reservation_capabilities(namespace);
     put_u32(&mut page, 4, ANA_GROUP);
     page[8] = u8::from(namespace.read_only);
     page[14] = 1;

@@ -3,6 +3,7 @@
 use crate::nvme::bytes::{u32_at, u64_at};
 use crate::nvme::command::{Command, Place, io};
 use crate::nvme::limits::{BLOCK_BYTES, MAX_TRANSFER_BYTES};
+use crate::nvme::reservations::Reservations;
 use crate::nvme::status::Status;
 use crate::nvme::terms::{Namespace, Terms};
 use crate::nvme::work::Operation;
@@ -37,6 +38,10 @@ pub enum Plan {
     Plain { operation: Operation, extent: Extent, fua: bool },
     /// Flush each of the namespaces.
     Flush,
+    /// It changes the reservations of its namespace, for which the host sends so many bytes.
+    Reserve { sent_bytes: u32 },
+    /// It asks for them.
+    Report,
     /// It has ranges, for which the host sends so many bytes.
     Dataset { sent_bytes: u32 },
 }
@@ -78,7 +83,10 @@ pub fn destination(command: &Command, length: usize) -> Result<(), Status> {
 /// Checks a command of an I/O queue.
 pub fn plan(command: &Command, terms: &Terms) -> Result<Plan, Status> {
     let opcode = command.opcode();
-    if !matches!(opcode, io::FLUSH | io::WRITE | io::READ | io::COMPARE | io::WRITE_ZEROES | io::DATASET_MANAGEMENT) {
+    let moves = matches!(opcode, io::WRITE | io::READ | io::COMPARE);
+    let is_plain = matches!(opcode, io::FLUSH | io::WRITE_ZEROES | io::DATASET_MANAGEMENT | io::RESERVATION_REPORT);
+    let reserves = io::RESERVATIONS.contains(&opcode);
+    if !moves && !is_plain && !reserves {
         return Err(Status::INVALID_OPCODE);
     }
     // FUSES is 0: no fused operation is supported. Fabrics know SGLs only.
@@ -89,6 +97,14 @@ pub fn plan(command: &Command, terms: &Terms) -> Result<Plan, Status> {
         return Ok(Plan::Flush);
     }
     let namespace = terms.namespace(command.namespace()).ok_or(Status::INVALID_NAMESPACE)?;
+    if opcode == io::RESERVATION_REPORT {
+        return Ok(Plan::Report);
+    }
+    if reserves {
+        let (least, sent) = (Reservations::data_bytes(opcode), command.data_length());
+        let fits = (least..=MAX_LIST_BYTES).contains(&sent);
+        return if fits { Ok(Plan::Reserve { sent_bytes: sent }) } else { Err(Status::DATA_LENGTH_INVALID) };
+    }
     let changes = !matches!(opcode, io::READ | io::COMPARE | io::FLUSH);
     if changes && namespace.read_only {
         return Err(Status::WRITE_PROTECTED);

@@ -21,7 +21,8 @@ pub mod page {
     pub const FEATURE_EFFECTS: u8 = 0x12;
     pub const MANAGEMENT_EFFECTS: u8 = 0x13;
     pub const DISCOVERY: u8 = 0x70;
-    pub const OF_CONTROLLER: [u8; 9] = [
+    pub const RESERVATIONS: u8 = 0x80;
+    pub const OF_CONTROLLER: [u8; 10] = [
         SUPPORTED,
         ERRORS,
         HEALTH,
@@ -31,6 +32,7 @@ pub mod page {
         ASYMMETRIC_ACCESS,
         FEATURE_EFFECTS,
         MANAGEMENT_EFFECTS,
+        RESERVATIONS,
     ];
     pub const OF_DISCOVERY: [u8; 3] = [SUPPORTED, ERRORS, DISCOVERY];
 }
@@ -119,6 +121,8 @@ pub fn features(has_write_cache: bool) -> Vec<u8> {
         feature::ASYNC_EVENTS,
         feature::KEEP_ALIVE,
         feature::HOST_IDENTIFIER,
+        feature::RESERVATION_NOTICES,
+        feature::RESERVATION_PERSISTENCE,
     ];
     identifiers(all.into_iter().chain(has_write_cache.then_some(feature::WRITE_CACHE)))
 }
@@ -129,7 +133,8 @@ pub fn command_effects() -> Vec<u8> {
     const CHANGES_CONTENTS: u32 = 1 << 1;
     let mut page = vec![0; 4096];
     admin::ALL.iter().for_each(|opcode| put_u32(&mut page, usize::from(*opcode) * 4, SUPPORTED));
-    for opcode in [io::FLUSH, io::READ, io::COMPARE] {
+    let without_change = [io::FLUSH, io::READ, io::COMPARE, io::RESERVATION_REPORT];
+    for opcode in without_change.into_iter().chain(io::RESERVATIONS) {
         put_u32(&mut page, 1024 + usize::from(opcode) * 4, SUPPORTED);
     }
     for opcode in [io::WRITE, io::WRITE_ZEROES, io::DATASET_MANAGEMENT] {

@@ -33,6 +33,7 @@ mod limits;
 mod log_page;
 mod pdu;
 mod queue;
+mod reservations;
 mod slots;
 mod status;
 mod step;
@@ -49,9 +50,10 @@ pub use limits::{
     MAX_PDU_BYTES, MAX_QUEUE_ENTRIES, MAX_TRANSFER_BYTES,
 };
 pub use queue::{Failed, Queue};
+pub use reservations::{MAX_REGISTRANTS, Reservations};
 pub use status::Status;
 pub use step::Step;
 pub use subsystem::{Cards, DISCOVERY_NQN, NamespaceEntry, Smart, Subsystem, Uuid};
-pub use target::{Outcome, Target};
+pub use target::{Outcome, Reserved, Target};
 pub use terms::{Namespace, Terms};
 pub use work::{Failure, Operation, Payload, Tag, Work};

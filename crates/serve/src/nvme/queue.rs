@@ -3,7 +3,7 @@
 use crate::nvme::answer::{Answer, Connected};
 use crate::nvme::bytes::{put_u16, put_u64, u16_at, u32_at};
 use crate::nvme::close::{Close, Field};
-use crate::nvme::command::{Command, fabrics};
+use crate::nvme::command::{Command, fabrics, io};
 use crate::nvme::frame::{Allowed, Found, Frame, find};
 use crate::nvme::io::{Extent, Plan, Source, Trims, destination, plan, source};
 use crate::nvme::limits::{BLOCK_BYTES, MAX_H2C_DATA_BYTES, MAX_QUEUE_ENTRIES};
@@ -139,9 +139,25 @@ impl Queue {
         self.connected.as_ref().is_some_and(|connected| connected.queue > 0)
     }
 
-    /// The terms for commands that are parsed from now on.
-    pub fn set_terms(&mut self, terms: Terms) {
+    /// The terms for commands that are parsed from now on, and for data that come from now on: a command that is not
+    /// allowed any more changes nothing more.
+    pub fn set_terms(&mut self, terms: Terms, out: &mut Vec<u8>) {
         self.terms = terms;
+        let namespaces = &self.terms.namespaces;
+        let is_kept_out = |slot: &Slot| {
+            let (id, opcode) = (slot.command.namespace(), slot.command.opcode());
+            let changes = matches!(opcode, io::WRITE | io::DATASET_MANAGEMENT);
+            changes && namespaces.iter().any(|of| of.id == id && of.write_conflict)
+        };
+        self.slots.fail_waiting(is_kept_out, Status::RESERVATION_CONFLICT);
+        if let Some((number, _)) = self.trims
+            && let Some(slot) = self.slots.get(number.into()).filter(|slot| is_kept_out(slot))
+        {
+            slot.more = false;
+            slot.fail(Status::RESERVATION_CONFLICT);
+            self.trims = None;
+            self.finish(number.into(), out);
+        }
     }
 
     /// Takes the commands that have failed since the last call.
@@ -204,7 +220,8 @@ impl Queue {
                 let card = self.terms.namespaces.first().ok_or(Status::INVALID_NAMESPACE)?.card;
                 (Operation::Flush, Extent { card, offset_bytes: 0, length_bytes: 0 }, false, None)
             }
-            Plan::Dataset { sent_bytes } => {
+            Plan::Report => return Ok(Step::Admin { command, data: Payload::Input(0..0) }),
+            Plan::Dataset { sent_bytes } | Plan::Reserve { sent_bytes } => {
                 let extent = Extent { card: 0, offset_bytes: 0, length_bytes: 0 };
                 (Operation::Trim, extent, false, Some(sent_bytes))
             }
@@ -213,8 +230,12 @@ impl Queue {
         if let Some(length) = list_bytes {
             return match source(&command, length, frame.data.len())? {
                 Source::Capsule(at) => {
-                    let list = &input[frame.data.start + at..][..length as usize];
-                    let trims = Trims::new(&command, &self.terms, list)?;
+                    let begin = frame.data.start + at;
+                    let list = begin..begin + length as usize;
+                    if command.opcode() != io::DATASET_MANAGEMENT {
+                        return Ok(self.reserve(slot, Payload::Input(list)));
+                    }
+                    let trims = Trims::new(&command, &self.terms, &input[list])?;
                     Ok(self.trim(slot, trims, out))
                 }
                 Source::Transport => {
@@ -346,6 +367,11 @@ impl Queue {
     fn collected(&mut self, number: u8, out: &mut Vec<u8>) -> Step {
         let mut slot = self.slots.release(number.into());
         let outcome = match slot.status {
+            Status::SUCCESS if slot.command.opcode() != io::DATASET_MANAGEMENT => {
+                slot.wanted = Wanted::Nothing;
+                let keys = std::mem::take(&mut slot.kept);
+                return self.reserve(slot, Payload::Own(keys));
+            }
             Status::SUCCESS => Trims::new(&slot.command, &self.terms, &std::mem::take(&mut slot.kept)),
             failed => Err(failed),
         };
@@ -359,6 +385,21 @@ impl Queue {
                 Step::Replied
             }
         }
+    }
+
+    fn reserve(&mut self, mut slot: Slot, data: Payload) -> Step {
+        slot.more = true;
+        let command = slot.command;
+        Step::Reserve { slot: self.slots.take(slot), command, data }
+    }
+
+    /// Answers a command that has changed reservations.
+    pub fn answer_reserve(&mut self, slot: u8, status: Status, out: &mut Vec<u8>) {
+        if let Some(reserving) = self.slots.get(slot.into()) {
+            reserving.more = false;
+            reserving.fail(status);
+        }
+        self.finish(slot.into(), out);
     }
 
     fn trim(&mut self, mut slot: Slot, trims: Trims, out: &mut Vec<u8>) -> Step {

@@ -114,6 +114,15 @@ impl Slots {
         self.slots.iter().flatten().filter(waits).count() as u32
     }
 
+    /// Fails commands whose data have not come, and that are not allowed any more. They are answered when the data have.
+    pub fn fail_waiting(&mut self, is_kept_out: impl Fn(&Slot) -> bool, status: Status) {
+        for slot in self.slots.iter_mut().flatten() {
+            if slot.wanted != Wanted::Nothing && is_kept_out(slot) {
+                slot.fail(status);
+            }
+        }
+    }
+
     pub fn is_full(&self) -> bool {
         self.in_flight() >= self.most
     }

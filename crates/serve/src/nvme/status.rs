@@ -36,6 +36,7 @@ impl Status {
     pub const SGL_OFFSET_INVALID: Status = refusal(GENERIC, 0x16);
     pub const WRITE_PROTECTED: Status = refusal(GENERIC, 0x20);
     pub const TRANSIENT_TRANSPORT_ERROR: Status = passing(GENERIC, 0x22);
+    pub const HOST_ID_FORMAT: Status = refusal(GENERIC, 0x24);
     pub const COMMAND_SET_NOT_SUPPORTED: Status = refusal(GENERIC, 0x2B);
     pub const LBA_OUT_OF_RANGE: Status = refusal(GENERIC, 0x80);
     pub const NAMESPACE_NOT_READY: Status = passing(GENERIC, 0x82);

@@ -29,6 +29,16 @@ pub enum Step {
         /// The data that came with it.
         data: Payload,
     },
+    /// Let the target change the reservations of a namespace, and call
+    /// [`Queue::answer_reserve`](crate::nvme::Queue::answer_reserve) when the commands that it aborts have ended.
+    Reserve {
+        /// The slot of the command.
+        slot: u8,
+        /// The command as the host sent it.
+        command: Command,
+        /// The keys that came with it.
+        data: Payload,
+    },
     /// Ask the card, and report each reply by [`Queue::complete`](crate::nvme::Queue::complete) or
     /// [`Queue::complete_read`](crate::nvme::Queue::complete_read).
     Work(Work),

@@ -19,6 +19,8 @@ pub struct NamespaceEntry {
     pub uuid: Uuid,
     /// It takes no writes.
     pub read_only: bool,
+    /// There is a place where reservations survive a loss of power.
+    pub keeps_reservations: bool,
 }
 
 /// An NVM subsystem.
@@ -89,4 +91,6 @@ pub trait Cards {
     fn smart(&self, card: usize) -> Option<Smart>;
     /// The logical blocks of a card that hold something.
     fn used_blocks(&self, card: usize) -> u64;
+    /// Makes durable what is to be known of a card's reservations after a loss of power. `false`: it could not.
+    fn keep_reservations(&self, card: usize, bytes: &[u8]) -> bool;
 }

@@ -6,14 +6,15 @@
 use crate::nvme::answer::{Answer, Connected};
 use crate::nvme::bytes::{array_at, text_at, u16_at};
 use crate::nvme::command::{Command, admin, fabrics};
-use crate::nvme::controller::{Controller, Turn};
+use crate::nvme::controller::{Controller, Turn, feature};
 use crate::nvme::discovery;
 use crate::nvme::identify::identify;
-use crate::nvme::limits::{MAX_CONTROLLERS, MAX_QUEUE_ENTRIES};
+use crate::nvme::limits::{MAX_CONTROLLERS, MAX_LOG_BYTES, MAX_QUEUE_ENTRIES};
 use crate::nvme::log_page::{self, Asked, page};
 use crate::nvme::queue::Failed;
+use crate::nvme::reservations::Reservations;
 use crate::nvme::status::Status;
-use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, Subsystem};
+use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, Subsystem, Uuid};
 use crate::nvme::terms::{Namespace, Terms};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -58,10 +59,31 @@ impl From<Answer> for Outcome {
     }
 }
 
+/// The consequences of a change of reservations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// The status of the command.
+    pub status: Status,
+    /// The terms of queues have changed.
+    pub new_terms: bool,
+    /// The connections of hosts that are to be told of it.
+    pub woken: Vec<u64>,
+    /// The connections whose commands in flight have to end before the command is answered.
+    pub waits_for: Vec<u64>,
+}
+
+impl Reserved {
+    fn refused(status: Status) -> Reserved {
+        Reserved { status, new_terms: false, woken: Vec::new(), waits_for: Vec::new() }
+    }
+}
+
 /// See the module.
 #[derive(Debug, Default)]
 pub struct Target {
     subsystems: Vec<Subsystem>,
+    /// The reservations of each subsystem's namespaces, in their order.
+    reservations: Vec<Vec<Reservations>>,
     controllers: BTreeMap<u16, Controller>,
     last_id: u16,
 }
@@ -70,7 +92,20 @@ impl Target {
     /// A target whose subsystems have different names.
     #[must_use]
     pub fn new(subsystems: Vec<Subsystem>) -> Target {
-        Target { subsystems, controllers: BTreeMap::new(), last_id: 0 }
+        let none = |subsystem: &Subsystem| vec![Reservations::default(); subsystem.namespaces.len()];
+        let reservations = subsystems.iter().map(none).collect();
+        Target { subsystems, reservations, controllers: BTreeMap::new(), last_id: 0 }
+    }
+
+    /// The reservations of a card that have survived a loss of power.
+    pub fn restore_reservations(&mut self, card: usize, kept: &Reservations) {
+        for (subsystem, of_subsystem) in self.subsystems.iter().zip(&mut self.reservations) {
+            for (namespace, reservations) in subsystem.namespaces.iter().zip(of_subsystem) {
+                if namespace.card == card {
+                    reservations.clone_from(kept);
+                }
+            }
+        }
     }
 
     /// The subsystems that hosts may connect to.
@@ -167,16 +202,18 @@ impl Target {
     #[must_use]
     pub fn terms(&self, controller: u16) -> Terms {
         let Some(controller) = self.controllers.get(&controller) else { return Terms::default() };
-        let Some(subsystem) = controller.subsystem.map(|place| &self.subsystems[place]) else {
-            return Terms::default();
-        };
-        let namespaces = subsystem.namespaces.iter().map(|namespace| Namespace {
-            id: namespace.id,
-            card: namespace.card,
-            blocks: namespace.blocks,
-            read_only: namespace.read_only,
-            read_conflict: false,
-            write_conflict: false,
+        let Some(place) = controller.subsystem else { return Terms::default() };
+        let all = self.subsystems[place].namespaces.iter().zip(&self.reservations[place]);
+        let namespaces = all.map(|(namespace, reservations)| {
+            let (read_conflict, write_conflict) = reservations.conflicts(&controller.host_id);
+            Namespace {
+                id: namespace.id,
+                card: namespace.card,
+                blocks: namespace.blocks,
+                read_only: namespace.read_only,
+                read_conflict,
+                write_conflict,
+            }
         });
         Terms { namespaces: namespaces.collect(), writes_through: controller.writes_through() }
     }
@@ -193,8 +230,122 @@ impl Target {
         self.controllers.get(&controller).map_or(0, Controller::keep_alive_ms)
     }
 
-    /// Carries out a command of an admin queue that has reached the server at an address.
-    pub fn admin(&mut self, id: u16, command: &Command, cards: &dyn Cards, local: SocketAddr) -> Outcome {
+    /// Carries out a Reservation Register, Acquire or Release of a queue.
+    pub fn reserve(&mut self, id: u16, command: &Command, data: &[u8], cards: &dyn Cards) -> Reserved {
+        let (Some(controller), Some((place, at))) = (self.controllers.get(&id), self.namespace_of(id, command)) else {
+            return Reserved::refused(Status::INVALID_NAMESPACE);
+        };
+        let (host, namespace) = (controller.host_id, &self.subsystems[place].namespaces[at]);
+        let reservations = &mut self.reservations[place][at];
+        let before = reservations.clone();
+        let change = match reservations.change(host, command, data, namespace.keeps_reservations) {
+            Ok(change) => change,
+            Err(status) => return Reserved::refused(status),
+        };
+        if change.to_keep && !cards.keep_reservations(namespace.card, &reservations.to_bytes()) {
+            *reservations = before;
+            return Reserved::refused(Status::INTERNAL_ERROR);
+        }
+        let mut reserved = Reserved { new_terms: change.new_terms, ..Reserved::refused(Status::SUCCESS) };
+        for controller in self.controllers.values_mut().filter(|controller| controller.subsystem == Some(place)) {
+            let host = controller.host_id;
+            for (_, notice) in change.notices.iter().filter(|(of, _)| *of == host) {
+                if controller.note_reservation(command.namespace(), *notice) {
+                    reserved.woken.extend(controller.queues.get(&0));
+                }
+            }
+            if change.aborted.contains(&controller.host_id) {
+                reserved.waits_for.extend(controller.queues.iter().filter(|(queue, _)| **queue > 0).map(|(_, of)| *of));
+            }
+        }
+        reserved
+    }
+
+    /// The place of the subsystem of a controller, and the one in it of the namespace of a command.
+    fn namespace_of(&self, id: u16, command: &Command) -> Option<(usize, usize)> {
+        let place = self.controllers.get(&id)?.subsystem?;
+        let namespaces = &self.subsystems[place].namespaces;
+        Some((place, namespaces.iter().position(|namespace| namespace.id == command.namespace())?))
+    }
+
+    /// Reservation Report, which comes on I/O queues and changes nothing.
+    fn report(&self, id: u16, command: &Command) -> Answer {
+        let Some((place, at)) = self.namespace_of(id, command) else { return Status::INVALID_NAMESPACE.into() };
+        // Host identifiers have 128 bits, for which only the extended structure has room.
+        if command.dword(11) & 1 == 0 {
+            return Status::HOST_ID_FORMAT.into();
+        }
+        let bytes = (u64::from(command.dword(10)) + 1) * 4;
+        if bytes > MAX_LOG_BYTES.into() {
+            return Status::INVALID_FIELD.into();
+        }
+        let controllers = |host: &Uuid| {
+            let of_host = |one: &&Controller| one.subsystem == Some(place) && one.host_id == *host;
+            self.controllers.values().filter(of_host).map(|one| one.id).collect()
+        };
+        let mut page = self.reservations[place][at].report(controllers);
+        page.resize(bytes as usize, 0);
+        Answer::data(page)
+    }
+
+    /// The features of reservations, which belong to a namespace.
+    fn reservation_feature(&mut self, id: u16, command: &Command, cards: &dyn Cards) -> Answer {
+        let Some((place, at)) = self.namespace_of(id, command) else { return Status::INVALID_NAMESPACE.into() };
+        let Some(controller) = self.controllers.get_mut(&id) else { return Status::INTERNAL_ERROR.into() };
+        let (feature, value) = (command.dword(10) as u8, command.dword(11));
+        let namespace = &self.subsystems[place].namespaces[at];
+        let reservations = &mut self.reservations[place][at];
+        let is_mask = feature == feature::RESERVATION_NOTICES;
+        if command.opcode() == admin::GET_FEATURES {
+            return match command.dword(10) >> 8 & 7 {
+                0 if is_mask => Answer::value(controller.notice_mask(namespace.id).into()),
+                0 => Answer::value(reservations.persists().into()),
+                1 | 2 => Answer::value(0),
+                // Changeable, and each namespace's own.
+                3 => Answer::value(4 | 2),
+                _ => Status::INVALID_FIELD.into(),
+            };
+        }
+        if command.dword(10) >> 31 != 0 {
+            return Status::NOT_SAVEABLE.into();
+        }
+        if is_mask {
+            controller.set_notice_mask(namespace.id, value);
+            return Answer::value(0);
+        }
+        let persists = value & 1 != 0;
+        if persists && !namespace.keeps_reservations {
+            return Status::INVALID_FIELD.into();
+        }
+        let before = reservations.clone();
+        if reservations.set_persists(persists) && !cards.keep_reservations(namespace.card, &reservations.to_bytes()) {
+            *reservations = before;
+            return Status::INTERNAL_ERROR.into();
+        }
+        Answer::value(0)
+    }
+
+    /// Carries out a command of an admin queue that has reached the server at an address, or one of an I/O queue that asks
+    /// for reservations.
+    pub fn admin(
+        &mut self,
+        (id, queue): (u16, u16),
+        command: &Command,
+        cards: &dyn Cards,
+        local: SocketAddr,
+    ) -> Outcome {
+        let on_io = queue > 0;
+        if on_io {
+            return self.report(id, command).into();
+        }
+        let is_feature = matches!(command.opcode(), admin::GET_FEATURES | admin::SET_FEATURES);
+        let of_reservations = [feature::RESERVATION_NOTICES, feature::RESERVATION_PERSISTENCE];
+        if is_feature
+            && of_reservations.contains(&(command.dword(10) as u8))
+            && self.controllers.get(&id).is_some_and(|controller| controller.is_ready() && !controller.is_discovery())
+        {
+            return self.reservation_feature(id, command, cards).into();
+        }
         // Its controller has ended, and the connection will.
         let Some(controller) = self.controllers.get_mut(&id) else {
             return Answer::refused(Status::INTERNAL_ERROR).into();
@@ -327,12 +478,14 @@ fn log(
         (page::COMMAND_EFFECTS, Some(_)) => log_page::command_effects(),
         (page::ASYMMETRIC_ACCESS, Some(subsystem)) => log_page::asymmetric_access(subsystem, asked.parameter & 1 != 0),
         (page::FEATURE_EFFECTS, Some(subsystem)) => log_page::features(subsystem.has_write_cache),
+        (page::RESERVATIONS, Some(_)) => controller.reservation_log(asked.clears),
         // There is no management interface, so none of its commands.
         (page::MANAGEMENT_EFFECTS, Some(_)) => log_page::identifiers([]),
         _ => return Status::INVALID_LOG_PAGE.into(),
     };
     if asked.clears {
         controller.log_page_was_read(asked.page);
+        controller.tell_more_notices();
     }
     asked.part(&page)
 }

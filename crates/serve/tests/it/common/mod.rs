@@ -24,7 +24,14 @@ pub fn memory_card(size_bytes: u64) -> Arc<Live> {
 pub fn export(name: &str, live: &Arc<Live>, read_only: bool) -> Export {
     let mut id = [7; 16];
     id[15] ^= u8::from(read_only);
-    Export { name: name.into(), id, description: "a card".into(), live: Arc::clone(live), read_only }
+    Export {
+        name: name.into(),
+        id,
+        reservations: None,
+        description: "a card".into(),
+        live: Arc::clone(live),
+        read_only,
+    }
 }
 
 /// Exports `card` and, read-only, `looked-at`, which are the same card.

@@ -123,7 +123,7 @@ fn identify_says_what_the_linux_host_wants_to_know() {
         ("CQES", 513, 1, 0x44),
         ("MAXCMD", 514, 2, 128),
         ("NN", 516, 4, 1),
-        ("ONCS: compare, trim, zeroes, select", 520, 2, 0b11101),
+        ("ONCS: compare, trim, zeroes, select, reservations", 520, 2, 0b111101),
         ("FUSES: none", 522, 2, 0),
         ("VWC: there is one, and a flush may name all", 525, 1, 7),
         ("SGLS: any alignment, offsets", 536, 4, 1 | 1 << 20),
@@ -138,6 +138,7 @@ fn identify_says_what_the_linux_host_wants_to_know() {
     let page = admin.get(&mut shared, identify(0, 1)).unwrap();
     assert_eq!(page[..24], [1024u64, 1024, 7].map(u64::to_le_bytes).concat());
     assert_eq!((page[25], page[26], page[30], page[33], page[130]), (0, 0, 1, 9, 12));
+    assert_eq!(page[31], 0xFF, "reservations of all types, which survive a loss of power");
     assert_eq!(page[104..120], [7; 16]);
     let descriptors = [&[2, 16, 0, 0][..], &[7; 16], &[3, 16, 0, 0], &[7; 16], &[4, 1, 0, 0, 0], &[0; 8]].concat();
     assert_eq!(admin.get(&mut shared, identify(3, 1)).unwrap()[..descriptors.len()], descriptors);
@@ -197,6 +198,7 @@ fn logs_say_how_the_card_stands() {
     let effects = admin.get(&mut shared, log(5, 4096, 0)).unwrap();
     let io = |opcode: usize| u32_at(&effects, 1024 + opcode * 4);
     assert_eq!([0, 1, 2, 5, 8, 9, 4].map(io), [1, 3, 1, 1, 3, 3, 0]);
+    assert_eq!([0x0D, 0x0E, 0x11, 0x15].map(io), [1; 4]);
     assert_eq!(
         [2, 6, 8, 9, 10, 12, 24, 13].map(|opcode: usize| u32_at(&effects, opcode * 4)),
         [1, 1, 1, 1, 1, 1, 1, 0]
@@ -208,13 +210,13 @@ fn logs_say_how_the_card_stands() {
     assert_eq!(u32_at(&groups, 20), 0, "groups only");
     let pages = admin.get(&mut shared, log(0, 1024, 0)).unwrap();
     let found: Vec<usize> = (0..256).filter(|page| u32_at(&pages, page * 4) & 1 != 0).collect();
-    assert_eq!(found, [0, 1, 2, 3, 4, 5, 0x0C, 0x12, 0x13]);
+    assert_eq!(found, [0, 1, 2, 3, 4, 5, 0x0C, 0x12, 0x13, 0x80]);
     for page in found {
         admin.get(&mut shared, log(page as u32, 64, 0).transport(64)).unwrap();
     }
     let features = admin.get(&mut shared, log(0x12, 1024, 0)).unwrap();
     let found: Vec<u32> = (0..256).filter(|id| u32_at(&features, *id as usize * 4) & 1 != 0).collect();
-    assert_eq!(found, [1, 2, 5, 6, 7, 0x0A, 0x0B, 0x0F, 0x81]);
+    assert_eq!(found, [1, 2, 5, 6, 7, 0x0A, 0x0B, 0x0F, 0x81, 0x82, 0x83]);
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn each_command_that_is_refused_has_its_status() {
         ("a flush of another namespace", entry(0, 1, 7), &none, INVALID_NAMESPACE),
         ("a property on an I/O queue", host::property_get(1, 0, true), &none, (0, 1, true)),
     ];
-    let known = [0, 1, 2, 5, 8, 9, 0x7F];
+    let known = [0, 1, 2, 5, 8, 9, 0x0D, 0x0E, 0x11, 0x15, 0x7F];
     cases.extend(
         (0..=255)
             .filter(|opcode| !known.contains(opcode))
@@ -182,8 +182,7 @@ fn flushes_and_forced_writes_reach_the_card_as_such() {
     assert_eq!(shared.forced, 1);
     // Without a write cache each write is forced.
     admin.ask(&mut shared, entry(9, 9, 0).dword(10, 6).dword(11, 0));
-    let terms = shared.target.terms(io.queue.queue().unwrap().controller);
-    io.queue.set_terms(terms);
+    io.renew(&shared);
     io.one(&mut shared, &host::command(write(0, 1), &block, PLAIN));
     assert_eq!(shared.forced, 2);
     io.get(&mut shared, read(0, 1)).unwrap();

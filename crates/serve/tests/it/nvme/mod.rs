@@ -4,5 +4,6 @@ mod admin;
 mod common;
 mod connect;
 mod io;
+mod reservations;
 mod sockets;
 mod transport;

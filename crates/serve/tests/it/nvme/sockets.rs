@@ -3,7 +3,7 @@
 use super::common::host::{self, Digests, Entry, HOST_ID, Pdu, entry, names};
 use super::common::wire::Wire;
 use crate::common::{Served, served};
-use serve::{Address, Limits, Protocol, Security, ServeError, Server, Services};
+use serve::{Address, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -390,4 +390,92 @@ fn without_authentication_only_this_machine_is_served() {
     second.name = "copy".into();
     let refused = Server::start(vec![twice(), second], &services, Security::Plain, Limits::default()).err();
     assert!(matches!(refused, Some(ServeError::SameCard { .. })), "{refused:?}");
+}
+
+/// An admin and an I/O queue of a host of its own.
+fn host_of(address: SocketAddr, number: u8) -> (Wire, Wire) {
+    let connect = |controller, queue| {
+        let mut data = names(controller, host::SUBSYSTEM, host::HOST);
+        data[15] = number;
+        host::command(host::connect_entry(queue, 128), &data, PLAIN)
+    };
+    let mut admin = Wire::initialized(address, PLAIN);
+    let controller = admin.one(&connect(0xFFFF, 0)).value as u16;
+    assert_eq!(admin.ask(host::property_set(1, 0x14, host::ENABLE)).status, OK);
+    let mut io = Wire::initialized(address, PLAIN);
+    assert_eq!(io.one(&connect(controller, 1)).status, OK);
+    (admin, io)
+}
+
+/// A reservation command: its opcode, dword 10, and keys.
+fn reserve(io: &mut Wire, opcode: u8, dword: u32, keys: [u64; 2]) -> (u8, u8, bool) {
+    let data = keys.map(u64::to_le_bytes).concat();
+    io.one(&host::command(entry(opcode, 900, 1).dword(10, dword).capsule(0, 16), &data, PLAIN)).status
+}
+
+#[test]
+fn a_preempted_host_writes_nothing_after_the_preemption_is_answered() {
+    let (_served, address) = start(Limits::default());
+    let (_admin_a, mut a) = host_of(address, 1);
+    let (_admin_b, mut b) = host_of(address, 2);
+    let mut refused = 0;
+    for round in 0..20u8 {
+        assert_eq!(reserve(&mut a, 0x0D, 0, [0, 0xA]), OK);
+        assert_eq!(reserve(&mut b, 0x0D, 0, [0, 0xB]), OK);
+        assert_eq!(reserve(&mut a, 0x11, 1 << 8, [0xA, 0]), OK);
+        // A queue of writes to one block, and a write whose data come later.
+        let mine = vec![1; BLOCK];
+        assert!(a.send(&host::command(entry(1, 500, 1).blocks(5, 1).transport(4096), &[], PLAIN)));
+        let Some(Pdu::Ready { tag, .. }) = a.pdu() else { panic!("not asked for data") };
+        (0..100u16).for_each(|id| assert!(a.send(&host::command(write(id, 5, 1), &mine, PLAIN))));
+        // Preempt and abort.
+        assert_eq!(reserve(&mut b, 0x11, 2 | 1 << 8, [0xB, 0xA]), OK);
+        let other = vec![100 + round; BLOCK];
+        assert_eq!(b.one(&host::command(write(1, 5, 1), &other, PLAIN)).status, OK);
+        assert!(a.send(&host::data(500, tag, 0, &mine, true, PLAIN)));
+        let mut late = None;
+        for _ in 0..101 {
+            let Some(Pdu::Response(response)) = a.pdu() else { panic!("no response") };
+            assert!(response.status == OK || response.status == (0, 0x83, true), "{:?}", response.status);
+            refused += u32::from(response.status != OK);
+            late = late.or((response.id == 500).then_some(response.status));
+        }
+        assert_eq!(late, Some((0, 0x83, true)), "its data came behind the preemption");
+        assert_eq!(b.get(read(2, 5, 1)).unwrap(), other);
+        assert_eq!(reserve(&mut b, 0x15, 1, [0xB, 0]), OK);
+    }
+    assert!(refused >= 20);
+}
+
+#[test]
+fn reservations_survive_the_server_in_the_folder_of_the_card() {
+    let served = served(SIZE, Security::Plain, Limits::default());
+    let path = served.file("reservations");
+    let again = || {
+        let mut export = crate::common::export("card", &served.live, false);
+        export.reservations = Some(path.clone());
+        let services = Services { nvme: vec![Address::Tcp("127.0.0.1:0".into())], ..Services::default() };
+        Server::start(vec![export], &services, Security::Plain, Limits::default())
+    };
+    let address = |server: &Server| match server.addresses(Protocol::Nvme).next() {
+        Some(Address::Tcp(address)) => address.parse().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    let server = again().unwrap();
+    let (_admin, mut a) = host_of(address(&server), 1);
+    // With persistence through a loss of power.
+    assert_eq!(reserve(&mut a, 0x0D, 3 << 30, [0, 0xA]), OK);
+    assert_eq!(reserve(&mut a, 0x11, 2 << 8, [0xA, 0]), OK);
+    drop(server);
+    let server = again().unwrap();
+    let (_admin, mut b) = host_of(address(&server), 2);
+    assert_eq!(b.get(read(1, 0, 1)).unwrap_err().status, (0, 0x83, true));
+    let (_admin, mut a) = host_of(address(&server), 1);
+    works(&mut a, 3);
+    drop(server);
+    let mut bytes = std::fs::read(&path).unwrap();
+    bytes[20] ^= 1;
+    std::fs::write(&path, bytes).unwrap();
+    let refused = again().err();
+    assert!(matches!(refused, Some(ServeError::Kept(KeptError::Damaged { .. }))), "{refused:?}");
 }

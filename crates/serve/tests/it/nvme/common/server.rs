@@ -1,13 +1,17 @@
 //! A server that does what [`Step`] says, on cards that are plain bytes.
 
 use super::host::{self, Digests, Entry, Pdu, Response};
-use serve::nvme::{Cards, Close, Failure, NamespaceEntry, Operation, Queue, Smart, Step, Subsystem, Tag, Target, Work};
+use serve::nvme::{
+    Cards, Close, Failure, NamespaceEntry, Operation, Queue, Reserved, Smart, Step, Subsystem, Tag, Target, Work,
+};
+use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 
 /// Bytes of the card.
 pub const CARD_BYTES: usize = 4 << 20;
 
-pub struct Health(pub Smart);
+/// The health of the card, the reservations that were kept, and whether keeping them fails.
+pub struct Health(pub Smart, pub RefCell<Vec<u8>>, pub Cell<bool>);
 
 impl Cards for Health {
     fn smart(&self, _: usize) -> Option<Smart> {
@@ -15,6 +19,10 @@ impl Cards for Health {
     }
     fn used_blocks(&self, _: usize) -> u64 {
         7
+    }
+    fn keep_reservations(&self, _: usize, bytes: &[u8]) -> bool {
+        *self.1.borrow_mut() = bytes.to_vec();
+        !self.2.get()
     }
 }
 
@@ -26,7 +34,14 @@ pub fn subsystem() -> Subsystem {
         model: "a card".into(),
         firmware: "1.2.3".into(),
         has_write_cache: true,
-        namespaces: vec![NamespaceEntry { id: 1, card: 0, blocks: CARD_BYTES as u64 / 4096, uuid, read_only: false }],
+        namespaces: vec![NamespaceEntry {
+            id: 1,
+            card: 0,
+            blocks: CARD_BYTES as u64 / 4096,
+            uuid,
+            read_only: false,
+            keeps_reservations: true,
+        }],
     }
 }
 
@@ -38,6 +53,8 @@ pub struct Shared {
     pub flushes: u32,
     pub forced: u32,
     pub ended: Vec<u64>,
+    /// The consequences of changes of reservations.
+    pub reserved: Vec<Reserved>,
     pub connections: u64,
 }
 
@@ -46,10 +63,11 @@ impl Default for Shared {
         Shared {
             target: Target::new(vec![subsystem()]),
             card: vec![0; CARD_BYTES],
-            cards: Health(Smart { available_spare: 100, ..Smart::default() }),
+            cards: Health(Smart { available_spare: 100, ..Smart::default() }, RefCell::default(), Cell::default()),
             flushes: 0,
             forced: 0,
             ended: Vec::new(),
+            reserved: Vec::new(),
             connections: 0,
         }
     }
@@ -156,6 +174,12 @@ impl Server {
         }
     }
 
+    /// The queue learns what it may do now.
+    pub fn renew(&mut self, shared: &Shared) {
+        let terms = shared.target.terms(self.queue.queue().unwrap().controller);
+        self.queue.set_terms(terms, &mut self.out);
+    }
+
     /// Whether parsing may go on.
     fn step(&mut self, shared: &mut Shared) -> bool {
         let before = self.out.len();
@@ -169,7 +193,8 @@ impl Server {
             Step::Connect { command, data } => {
                 match shared.target.connect(&command, data.of(&self.received), self.number) {
                     Ok((connected, value)) => {
-                        self.queue.set_terms(shared.target.terms(connected.controller));
+                        let terms = shared.target.terms(connected.controller);
+                        self.queue.set_terms(terms, &mut self.out);
                         self.queue.connected(&command, connected, value, &mut self.out);
                     }
                     Err(answer) => self.queue.answer(&command, answer, &mut self.out),
@@ -177,9 +202,10 @@ impl Server {
                 true
             }
             Step::Admin { command, .. } => {
-                let id = self.queue.queue().unwrap().controller;
+                let connected = self.queue.queue().unwrap();
+                let (id, queue) = (connected.controller, connected.queue);
                 let local: SocketAddr = "192.0.2.7:4420".parse().unwrap();
-                let outcome = shared.target.admin(id, &command, &shared.cards, local);
+                let outcome = shared.target.admin((id, queue), &command, &shared.cards, local);
                 if let Some(answer) = outcome.answer {
                     self.queue.answer(&command, answer, &mut self.out);
                 }
@@ -191,6 +217,16 @@ impl Server {
                     shared.target.shut_down(id);
                 }
                 shared.ended.extend(outcome.ended);
+                true
+            }
+            Step::Reserve { slot, command, data } => {
+                let id = self.queue.queue().unwrap().controller;
+                let reserved = shared.target.reserve(id, &command, data.of(&self.received), &shared.cards);
+                shared.reserved.push(reserved.clone());
+                self.queue.answer_reserve(slot, reserved.status, &mut self.out);
+                // As a server does, once its commands in flight have ended.
+                self.answer_all(shared, None);
+                self.renew(shared);
                 true
             }
             Step::Work(work) => {
