@@ -9,7 +9,9 @@ software emulation, which reaches the server through QEMU's user network. With d
 - resets the controller again and again while fio writes and verifies;
 - takes its network away for longer than the keep alive timer: the server ends the controller, and the host reconnects;
 - goes on when the server was killed in the middle and started again, with the same data and the same reservation;
-- disconnects in order.
+- disconnects in order;
+- authenticates itself by DH-HMAC-CHAP, in one direction and in both, and is refused with a wrong secret; this only where the
+  guest's kernel can (6.12 of bookworm-backports, 6.1 of bookworm can't: --kernel-root).
 
     benches/guest-nvme.py --flashrig target/release/flashrig
 
@@ -17,6 +19,7 @@ Needs qemu-system-x86, linux-image-amd64, busybox-static, nvme-cli, fio, cpio an
 """
 
 import argparse
+import base64
 import os
 import re
 import signal
@@ -25,6 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import guest
 
@@ -152,6 +156,22 @@ reserved
 nvme resv-release /dev/nvme0n1 --crkey 0xA --rtype 1 --rrela 0 > /tmp/said 2>&1 || fail "resv-release: $(cat /tmp/said)"
 echo "GUEST DONE kill"
 nvme disconnect-all || fail disconnect
+
+if [ -n "@SECRET@" ]; then
+    at="--transport tcp --traddr 10.0.2.2 --trsvcid @SECRET_PORT@"
+    nqn=@SECRET_NQN@
+    nvme discover $at > /tmp/found 2>&1 || fail "discover: $(cat /tmp/found)"
+    nvme connect $at --nqn $nqn > /tmp/said 2>&1 && fail "a host without a secret is let in"
+    nvme connect $at --nqn $nqn --dhchap-secret "@OTHER@" > /tmp/said 2>&1 && fail "a host with a wrong secret is let in"
+    nvme connect $at --nqn $nqn --dhchap-secret "@SECRET@" --dhchap-ctrl-secret "@OTHER@" > /tmp/said 2>&1 \
+        && fail "the server proves what it does not know"
+    for both in "" "--dhchap-ctrl-secret @CONTROLLER_SECRET@"; do
+        connect --dhchap-secret "@SECRET@" $both
+        load --name=authenticated --rw=randwrite --bs=16k --iodepth=8 --size=8m --verify=crc32c
+        nvme disconnect-all || fail disconnect
+    done
+    echo "GUEST DONE authentication"
+fi
 echo "GUEST ENDED"
 poweroff -f
 """
@@ -203,19 +223,66 @@ class Server:
         return self.process.wait(timeout=60)
 
 
+def secret(key, code, name):
+    """A secret as nvme gen-dhchap-key writes it."""
+    if len(key) not in (32, 48, 64):
+        sys.exit(f"{name}: a key of {len(key)} bytes")
+    return f"DHHC-1:{code}:{base64.b64encode(key + zlib.crc32(key).to_bytes(4, 'little')).decode()}:"
+
+
+class Guarded:
+    """A served card in memory, whose hosts have to know a secret."""
+
+    def __init__(self, flashrig, work):
+        self.secret = secret(os.urandom(48), "02", "host")
+        self.controller_secret = secret(os.urandom(32), "00", "controller")
+        self.other = secret(os.urandom(32), "01", "other")
+        self.log = os.path.join(work, "guarded")
+        with open(self.log, "wb") as log:
+            words = [flashrig, "serve", "memory-16", "--memory", "--size", "64MiB", "--nvme", "127.0.0.1:0", "--control",
+                     os.path.join(work, "guarded-control"), "--nvme-secret", self.secret,
+                     "--nvme-controller-secret", self.controller_secret]
+            self.process = subprocess.Popen(words, stderr=log)
+        for _ in range(100):
+            with open(self.log, encoding="utf-8", errors="replace") as log:
+                self.said = log.read()
+            found = re.search(r"NVMe at \S+:(\d+)\n.*: (nqn\.\S+)", self.said)
+            if found:
+                self.port, self.nqn = found.groups()
+                return
+            time.sleep(0.1)
+        sys.exit(f"the server with a secret does not listen:\n{self.said}")
+
+    def put_into(self, text):
+        for name, value in [("SECRET_PORT", self.port), ("SECRET_NQN", self.nqn), ("OTHER", self.other),
+                            ("CONTROLLER_SECRET", self.controller_secret), ("SECRET", self.secret)]:
+            text = text.replace(f"@{name}@", value)
+        return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--flashrig", default="target/release/flashrig")
     parser.add_argument("--work", help="a folder for the card and the guest [default: a new one, which is removed]")
     parser.add_argument("--verbose", action="store_true", help="print what the guest says")
+    parser.add_argument("--kernel-root", default="/", help="the folder below which the guest's kernel and its modules lie")
     options = parser.parse_args()
+    where = options.kernel_root
     with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
-        kernel, release = guest.newest_kernel()
+        kernel, release = guest.newest_kernel(where)
         server = Server(options.flashrig, work)
         text = INIT.replace("@PORT@", str(server.port)).replace("@NQN@", server.nqn()).replace("@BYTES@", str(CARD_BYTES))
         modules = ["virtio_pci", "virtio_net", "crc32c_generic", "crc32c_intel", "nvme_tcp"]
+        guarded = None
+        if guest.has(where, release, "CONFIG_NVME_HOST_AUTH") or guest.has(where, release, "CONFIG_NVME_AUTH"):
+            guarded = Guarded(options.flashrig, work)
+            text = guarded.put_into(text)
+            modules = ["hmac", "sha256_generic", "sha512_generic", "dh_generic", *modules]
+        else:
+            print(f"SKIPPED authentication: Linux {release} has none for NVMe")
+            text = text.replace("@SECRET@", "")
         programs = {name: guest.program(name) for name in ["nvme", "fio", "blkdiscard", "blockdev"]}
-        disk = guest.initial_ram_disk(work, release, programs, modules, text)
+        disk = guest.initial_ram_disk(work, release, programs, modules, text, where)
         done, began, said = [], time.monotonic(), []
 
         def hear(words):
@@ -242,6 +309,8 @@ def main():
             if server.process.poll() is None:
                 print(server.said()[-3000:])
                 server.process.kill()
+            if guarded:
+                guarded.process.kill()
         print("all that was written is there, through resets, a lost connection and a killed server")
 
 

@@ -18,17 +18,24 @@ def run(*words, **more):
     return subprocess.run(words, check=True, **more)
 
 
-def newest_kernel():
-    kernels = sorted(glob.glob("/boot/vmlinuz-*-amd64"))
+def newest_kernel(where="/"):
+    """The kernel that lies below a folder, and its release."""
+    kernels = sorted(glob.glob(os.path.join(where, "boot/vmlinuz-*-amd64")))
     if not kernels:
-        sys.exit("no Debian kernel in /boot: apt-get install linux-image-amd64")
-    return kernels[-1], kernels[-1].removeprefix("/boot/vmlinuz-")
+        sys.exit(f"no Debian kernel in {where}boot: apt-get install linux-image-amd64")
+    return kernels[-1], os.path.basename(kernels[-1]).removeprefix("vmlinuz-")
 
 
-def module_files(release, names):
+def has(where, release, option):
+    """Whether a kernel was built with an option."""
+    with open(os.path.join(where, f"boot/config-{release}"), encoding="utf-8") as config:
+        return re.search(f"^{option}=[ym]$", config.read(), re.MULTILINE) is not None
+
+
+def module_files(release, names, where="/"):
     files = []
     for name in names:
-        shown = run("modprobe", "--show-depends", "-S", release, name, capture_output=True, text=True).stdout
+        shown = run("modprobe", "-d", where, "--show-depends", "-S", release, name, capture_output=True, text=True).stdout
         for line in shown.splitlines():
             if line.startswith("insmod ") and line.split()[1] not in files:
                 files.append(line.split()[1])
@@ -40,8 +47,9 @@ def program(name):
     return found or sys.exit(f"{name} is missing")
 
 
-def initial_ram_disk(work, release, programs, modules, init):
-    """The root of the guest as a cpio archive. `programs`: paths by the names that they have in the guest."""
+def initial_ram_disk(work, release, programs, modules, init, where="/"):
+    """The root of the guest as a cpio archive. `programs`: paths by the names that they have in the guest; `where`: the
+    folder below which the kernel and its modules lie."""
     root = os.path.join(work, "root")
     for folder in ["bin", "modules", "proc", "sys", "dev", "tmp", "card"]:
         os.makedirs(os.path.join(root, folder))
@@ -61,7 +69,7 @@ def initial_ram_disk(work, release, programs, modules, init):
                 os.makedirs(os.path.dirname(target), exist_ok=True)
                 shutil.copy(os.path.realpath(found.group(1)), target)
     order = []
-    for path in module_files(release, modules):
+    for path in module_files(release, modules, where):
         shutil.copy(path, os.path.join(root, "modules"))
         order.append(os.path.basename(path))
     with open(os.path.join(root, "modules/order"), "w") as file:

@@ -12,6 +12,7 @@ use format::CardId;
 use live::{CHUNK_BYTES, Live, Start, Timing};
 use media::{Flash, Physics};
 use profile::Profile;
+use serve::nvme::{Secret, Secrets};
 use serve::{Address, Export, Limits, Protocol, Security, Server, Services, TlsFiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -72,7 +73,8 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
-    let services = Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), insecure: args.insecure };
+    let services =
+        Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), secrets: secrets(args)?, insecure: args.insecure };
     let server = Arc::new(Server::start(exports, &services, security, limits)?);
     for Running { export, .. } in &cards {
         let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
@@ -111,6 +113,26 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     // The last owner of a card shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
+}
+
+/// The secrets that NVMe hosts have to know.
+fn secrets(args: &ServeArgs) -> Result<Option<Secrets>, ServeFailure> {
+    let read = |option, text: &String| {
+        let text = match text.strip_prefix('@') {
+            None => text.clone(),
+            Some(path) => std::fs::read_to_string(path).map_err(|source| ServeFailure::SecretFile {
+                option,
+                path: path.into(),
+                source,
+            })?,
+        };
+        text.trim().parse::<Secret>().map_err(|source| ServeFailure::Secret { option, source })
+    };
+    let Some(host) = &args.nvme_secret else { return Ok(None) };
+    let host = read("--nvme-secret", host)?;
+    let controller = args.nvme_controller_secret.as_ref();
+    let controller = controller.map(|text| read("--nvme-controller-secret", text)).transpose()?;
+    Ok(Some(Secrets { host, controller }))
 }
 
 /// The events of the server's parts go to standard error, a line for each.

@@ -51,6 +51,8 @@ pub(crate) enum Ended {
     TooSlow(#[from] TooSlow),
     #[error("the host was silent for {0:?}, its keep alive timer")]
     Silent(Duration),
+    #[error("the host has not proved that it knows the secret")]
+    Unauthenticated,
     #[error("the server stops")]
     Stopped,
 }

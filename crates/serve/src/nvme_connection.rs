@@ -3,17 +3,23 @@
 use crate::export::Export;
 use crate::hub::{Clock, Hub, OfExports, Standing};
 use crate::line::{Ended, Line, Waits};
-use crate::nvme::{Command, Failure, Operation, Payload, Queue, Status, Step, Tag, Work};
+use crate::nvme::{
+    Command, Dialog, Failure, Operation, Payload, Queue, RANDOM_BYTES, Secrets, Status, Step, Tag, Work,
+};
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream};
 use crate::waker::Waker;
 use live::ReplyError;
+use std::fs::File;
+use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The name of the flush that a shutdown waits for. No [`Tag`] of a command is so large: its length would be 4 GiB.
 const SHUTDOWN: u64 = u64::MAX;
+/// The bit of a Connect's completion that asks the host to authenticate itself (`ATR`).
+const AUTHENTICATION_REQUIRED: u64 = 1 << 17;
 /// How often the health of the cards is looked at for hosts that wait for events.
 const LOOKS: Duration = Duration::from_secs(5);
 /// The time for which bytes of a host that was told why its connection ends are still taken, so that it hears of it.
@@ -40,6 +46,9 @@ pub(crate) struct Host<'a> {
     standing: Option<Arc<Standing>>,
     /// Commands that wait for those of other hosts: their slots, the version of the terms, and whom they wait for.
     aborting: Vec<(u8, u64, Vec<Arc<Standing>>)>,
+    /// The secrets of the server, where hosts have to know them.
+    secrets: Option<&'a Secrets>,
+    dialog: Option<Dialog>,
     /// A shutdown waits for its flush.
     shuts_down: bool,
     next_look: Instant,
@@ -61,6 +70,8 @@ impl<'a> Host<'a> {
             terms: 0,
             standing: None,
             aborting: Vec::new(),
+            secrets: server.secrets.as_ref(),
+            dialog: None,
             shuts_down: false,
             next_look: Instant::now(),
         }
@@ -130,7 +141,7 @@ impl<'a> Host<'a> {
             asked: self.outstanding > 0,
             held: self.held.is_some(),
             in_the_middle: self.is_in_the_middle(),
-            is_chosen: self.queue.queue().is_some(),
+            is_chosen: self.queue.queue().is_some() && !self.queue.is_locked(),
             has_others: self.is_admin() || !self.aborting.is_empty(),
             until,
         };
@@ -172,6 +183,12 @@ impl<'a> Host<'a> {
                 Step::Replied => self.line.deadlines.arrived(),
                 Step::Connect { command, data } => self.connect(&command, &moved(data, at)),
                 Step::Admin { command, .. } => self.admin(&command),
+                Step::Authenticate { command, data } => {
+                    if !self.authenticate(&command, &moved(data, at))? {
+                        ended = Some(Ended::Unauthenticated);
+                        break;
+                    }
+                }
                 Step::Reserve { slot, command, data } => self.reserve(slot, &command, &moved(data, at)),
                 Step::Work(work) => {
                     let payload = moved(work.payload, at);
@@ -295,9 +312,32 @@ impl<'a> Host<'a> {
                     queue = connected.queue,
                     "an NVMe queue is connected"
                 );
+                let names = target.names(connected.controller).filter(|_| self.secrets.is_some());
+                let value = if names.is_some() { value | AUTHENTICATION_REQUIRED } else { value };
+                if let Some(names) = names {
+                    self.queue.lock();
+                    self.dialog = Some(Dialog::new(names));
+                }
                 self.queue.connected(command, connected, value, &mut self.line.out);
             }
         }
+    }
+
+    /// One step of the authentication. `false` when it has failed, and the host was told so.
+    fn authenticate(&mut self, command: &Command, data: &Payload) -> Result<bool, Ended> {
+        self.line.deadlines.arrived();
+        let (Some(dialog), Some(secrets)) = (&mut self.dialog, self.secrets) else {
+            self.queue.answer(command, Status::INVALID_FIELD.into(), &mut self.line.out);
+            return Ok(true);
+        };
+        let mut random = [0; RANDOM_BYTES];
+        File::open("/dev/urandom")?.read_exact(&mut random)?;
+        let answer = dialog.carry_out(command, data.of(&self.line.input), secrets, &random);
+        self.queue.answer(command, answer, &mut self.line.out);
+        if dialog.is_authenticated() {
+            self.queue.unlock();
+        }
+        Ok(!dialog.is_over())
     }
 
     fn admin(&mut self, command: &Command) {

@@ -7,6 +7,7 @@ use crate::export::Export;
 use crate::hub::Hub;
 use crate::kept::KeptError;
 use crate::line::Ended;
+use crate::nvme::Secrets;
 use crate::nvme_connection::Host;
 use crate::registry::{ClientStatus, Protocol, Registry};
 use crate::shared::{Limits, Shared};
@@ -46,7 +47,7 @@ pub enum ServeError {
          [::1], {remedy}, or add --insecure",
         remedy = match .protocol {
             Protocol::Nbd => "add --tls-certificate, --tls-key and --tls-client-authority",
-            Protocol::Nvme => "let hosts come through a tunnel that does authenticate them",
+            Protocol::Nvme => "add --nvme-secret",
         }
     )]
     Unprotected { protocol: Protocol, address: Address },
@@ -74,6 +75,8 @@ pub struct Services {
     pub nbd: Vec<Address>,
     /// Addresses for NVMe hosts, on TCP.
     pub nvme: Vec<Address>,
+    /// Secrets of NVMe hosts; without them hosts are not authenticated.
+    pub secrets: Option<Secrets>,
     /// Others than this machine may come without authentication.
     pub insecure: bool,
 }
@@ -108,10 +111,12 @@ impl Server {
             check_for_nvme(&exports)?;
         }
         let budget = Budget::new(limits.memory_bytes, limits.connections);
+        let is_open_for_nvme = services.insecure || services.secrets.is_some();
         let is_open = services.insecure || matches!(security, Security::Tls(_));
         let shared = Arc::new(Shared {
             table: Arc::new(wire::Exports::new(table)?),
             hub: Hub::new(&exports)?,
+            secrets: services.secrets.clone(),
             exports,
             security,
             limits,
@@ -122,7 +127,7 @@ impl Server {
         });
         let mut server = Server { shared, threads: Mutex::default(), addresses: Vec::new(), sockets: Mutex::default() };
         let nbd = services.nbd.iter().map(|address| (Protocol::Nbd, address, is_open));
-        let nvme = services.nvme.iter().map(|address| (Protocol::Nvme, address, services.insecure));
+        let nvme = services.nvme.iter().map(|address| (Protocol::Nvme, address, is_open_for_nvme));
         for (protocol, address, is_open) in nbd.chain(nvme) {
             let listener = listen(protocol, address, is_open)?;
             let real = match &listener {

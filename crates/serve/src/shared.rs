@@ -3,6 +3,7 @@
 use crate::budget::{Budget, usual_memory_bytes};
 use crate::export::Export;
 use crate::hub::Hub;
+use crate::nvme::Secrets;
 use crate::registry::Registry;
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub table: Arc<wire::Exports>,
     /// The subsystems for NVMe hosts.
     pub hub: Hub,
+    /// The secrets that NVMe hosts have to know.
+    pub secrets: Option<Secrets>,
     pub security: Security,
     pub limits: Limits,
     pub registry: Registry,

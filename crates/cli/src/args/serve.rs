@@ -98,8 +98,15 @@ pub struct ServeArgs {
     /// Serve NVMe hosts over TCP here, each card as a subsystem of its own; may be given again
     #[arg(long, value_name = "HOST:PORT")]
     pub nvme: Vec<Address>,
+    /// Take only NVMe hosts that prove by DH-HMAC-CHAP that they know this secret, DHHC-1:HASH:BASE64: as nvme
+    /// gen-dhchap-key makes one, or @FILE with it
+    #[arg(long, value_name = "SECRET", requires = "nvme")]
+    pub nvme_secret: Option<String>,
+    /// The secret by which hosts that want to know prove this server, written the same way
+    #[arg(long, value_name = "SECRET", requires = "nvme_secret")]
+    pub nvme_controller_secret: Option<String>,
     /// Let others than this machine come over TCP without authentication: whoever reaches the port may read and write the
-    /// cards. Without it, --nvme listens on loopback only, and so does --nbd without TLS
+    /// cards. Without it, --nvme without --nvme-secret listens on loopback only, and so does --nbd without TLS
     #[arg(long)]
     pub insecure: bool,
     /// Take only clients with TLS; the server's certificate, in PEM

@@ -44,6 +44,12 @@ pub enum ServeFailure {
     /// The card can't be mounted.
     #[error(transparent)]
     Fuse(#[from] attach::fuse::FuseError),
+    /// A text is no secret; it is not repeated.
+    #[error("{option}: {source}")]
+    Secret { option: &'static str, source: serve::nvme::SecretError },
+    /// The file of a secret can't be read.
+    #[error("{option}: {}: {source}", .path.display())]
+    SecretFile { option: &'static str, path: PathBuf, source: io::Error },
     /// Keys and certificates can't be used.
     #[error(transparent)]
     Tls(#[from] serve::TlsError),

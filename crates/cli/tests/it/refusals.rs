@@ -28,8 +28,17 @@ const CASES: &[Case] = &[
     ),
     (
         "serve memory-16 --memory --size 64m --nvme [::]:0",
-        &["NVMe at [::]:0", "others than this machine", "127.0.0.1", "--insecure"],
+        &["NVMe at [::]:0", "others than this machine", "127.0.0.1", "--nvme-secret", "--insecure"],
     ),
+    (
+        "serve memory-16 --memory --size 64m --nvme 127.0.0.1:0 --nvme-secret DHHC-1:01:AAAA:",
+        &["--nvme-secret: ", "32, 48 or 64 bytes"],
+    ),
+    (
+        "serve memory-16 --memory --size 64m --nvme 127.0.0.1:0 --nvme-secret @/nowhere/x",
+        &["/nowhere/x", "No such file"],
+    ),
+    ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --nvme-secret x", &["--nvme <HOST:PORT>"]),
     ("serve memory-16 --memory --size 64m --nvme unix:/nowhere/s", &["unix:/nowhere/s", "HOST:PORT"]),
     ("serve memory-16 --memory --size 64m", &["--nbd <ADDRESS>"]),
     ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web-insecure", &["--web <HOST:PORT>"]),

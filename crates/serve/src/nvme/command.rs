@@ -1,6 +1,7 @@
 //! A submission queue entry (NVMe Base 2.0, figure 87), and the names of commands.
 
 use crate::nvme::bytes::{array_at, u16_at, u32_at, u64_at};
+use crate::nvme::limits::MAX_MESSAGE_BYTES;
 
 /// Bytes of a submission queue entry.
 pub const COMMAND_BYTES: usize = 64;
@@ -44,6 +45,8 @@ pub mod fabrics {
     pub const PROPERTY_SET: u8 = 0x00;
     pub const CONNECT: u8 = 0x01;
     pub const PROPERTY_GET: u8 = 0x04;
+    pub const AUTHENTICATION_SEND: u8 = 0x05;
+    pub const AUTHENTICATION_RECEIVE: u8 = 0x06;
 }
 
 /// The namespace identifier that means all of them.
@@ -105,6 +108,24 @@ impl Command {
     /// A command dword, from 10 to 15.
     pub(crate) fn dword(&self, number: usize) -> u32 {
         u32_at(&self.0, number * 4)
+    }
+
+    /// The command is an Authentication Send or Receive.
+    pub(crate) fn authenticates(&self) -> bool {
+        let kinds = [fabrics::AUTHENTICATION_SEND, fabrics::AUTHENTICATION_RECEIVE];
+        self.opcode() == fabrics::OPCODE && kinds.contains(&self.fabrics_type())
+    }
+
+    /// The command is an Authentication Send.
+    pub(crate) fn sends_authentication(&self) -> bool {
+        self.fabrics_type() == fabrics::AUTHENTICATION_SEND
+    }
+
+    /// An Authentication Send or Receive names the protocol that there is, and a length in bytes.
+    pub(crate) fn authentication_length(&self) -> Option<u32> {
+        let [first, second, protocol] = [self.0[41], self.0[42], self.0[43]];
+        let length = u32_at(&self.0, 44);
+        (first == 1 && second == 1 && protocol == 0xE9 && (1..=MAX_MESSAGE_BYTES).contains(&length)).then_some(length)
     }
 
     /// The first logical block of a read, write or their kin.

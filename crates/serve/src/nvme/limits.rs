@@ -37,6 +37,9 @@ pub const MAX_IO_QUEUES: u16 = 128;
 /// The highest number of asynchronous event requests of a controller that wait. `AERL` is one less.
 pub const MAX_EVENT_REQUESTS: usize = 4;
 
+/// The longest message of an authentication, in bytes: a Reply in the largest group has half as many.
+pub const MAX_MESSAGE_BYTES: u32 = 4096;
+
 /// The highest number of controllers of a server. A controller has one connection at least, so they are bounded by those
 /// as well.
 pub const MAX_CONTROLLERS: usize = 1024;

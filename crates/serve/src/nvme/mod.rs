@@ -21,12 +21,14 @@
 //! - A host is asked for data only for a command that was checked, and for no more than the command has.
 
 mod answer;
+mod authentication;
 mod bytes;
 mod close;
 mod command;
 mod controller;
 mod discovery;
 mod frame;
+mod group;
 mod identify;
 mod io;
 mod limits;
@@ -34,6 +36,7 @@ mod log_page;
 mod pdu;
 mod queue;
 mod reservations;
+mod secret;
 mod slots;
 mod status;
 mod step;
@@ -43,6 +46,7 @@ mod terms;
 mod work;
 
 pub use answer::{Answer, Connected};
+pub use authentication::{Dialog, Names, RANDOM_BYTES, Secrets};
 pub use close::{Close, Field};
 pub use command::{COMMAND_BYTES, Command};
 pub use limits::{
@@ -51,6 +55,7 @@ pub use limits::{
 };
 pub use queue::{Failed, Queue};
 pub use reservations::{MAX_REGISTRANTS, Reservations};
+pub use secret::{Secret, SecretError};
 pub use status::Status;
 pub use step::Step;
 pub use subsystem::{Cards, DISCOVERY_NQN, NamespaceEntry, Smart, Subsystem, Uuid};

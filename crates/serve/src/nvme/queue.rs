@@ -39,6 +39,8 @@ pub struct Queue {
     /// The alignment of data that the host wants, in bytes.
     align: usize,
     connected: Option<Connected>,
+    /// The host has to authenticate itself before anything else.
+    locked: bool,
     /// The head of the submission queue, as the host is told.
     head: u16,
     terms: Terms,
@@ -56,6 +58,7 @@ impl Default for Queue {
             digests: Digests::default(),
             align: 4,
             connected: None,
+            locked: false,
             head: 0,
             terms: Terms::default(),
             slots: Slots::new(),
@@ -204,7 +207,10 @@ impl Queue {
         if self.connected.is_none() != is_connect {
             return Err(Status::COMMAND_SEQUENCE_ERROR);
         }
-        if !self.is_io() {
+        if self.locked && !command.authenticates() {
+            return Err(Status::AUTHENTICATION_REQUIRED);
+        }
+        if !self.is_io() || command.authenticates() {
             return self.hand_on(command, frame);
         }
         let (operation, extent, fua, list_bytes) = match plan(&command, &self.terms)? {
@@ -271,6 +277,7 @@ impl Queue {
         let data = Payload::Input(data);
         Ok(match self.connected {
             None => Step::Connect { command, data },
+            Some(_) if command.authenticates() => Step::Authenticate { command, data },
             Some(_) => Step::Admin { command, data },
         })
     }
@@ -434,6 +441,22 @@ impl Queue {
                 Step::Replied
             }
         }
+    }
+
+    /// The host has to authenticate itself before its next command.
+    pub fn lock(&mut self) {
+        self.locked = true;
+    }
+
+    /// The host has authenticated itself.
+    pub fn unlock(&mut self) {
+        self.locked = false;
+    }
+
+    /// Whether the host has to authenticate itself first.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.locked
     }
 
     /// Reports that a queue was connected: the answer to a Connect.

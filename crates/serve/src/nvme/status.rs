@@ -49,7 +49,7 @@ impl Status {
     pub const CONTROLLER_BUSY: Status = passing(SPECIFIC, 0x81);
     pub const INVALID_PARAMETERS: Status = refusal(SPECIFIC, 0x82);
     pub const INVALID_HOST: Status = refusal(SPECIFIC, 0x84);
-    pub const ATTRIBUTES_CONFLICT: Status = refusal(SPECIFIC, 0x80);
+    pub const AUTHENTICATION_REQUIRED: Status = refusal(SPECIFIC, 0x91);
     pub const WRITE_FAULT: Status = passing(MEDIA, 0x80);
     pub const UNRECOVERED_READ: Status = refusal(MEDIA, 0x81);
     pub const COMPARE_FAILURE: Status = refusal(MEDIA, 0x85);

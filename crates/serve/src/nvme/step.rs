@@ -39,6 +39,15 @@ pub enum Step {
         /// The keys that came with it.
         data: Payload,
     },
+    /// Carry the command out on the connection's [`Dialog`](crate::nvme::Dialog), call
+    /// [`Queue::answer`](crate::nvme::Queue::answer), and [`Queue::unlock`](crate::nvme::Queue::unlock) once the host is
+    /// authenticated.
+    Authenticate {
+        /// The command as the host sent it.
+        command: Command,
+        /// The message that came with it.
+        data: Payload,
+    },
     /// Ask the card, and report each reply by [`Queue::complete`](crate::nvme::Queue::complete) or
     /// [`Queue::complete_read`](crate::nvme::Queue::complete_read).
     Work(Work),

@@ -4,6 +4,7 @@
 //! commands. Reads and writes do not pass here.
 
 use crate::nvme::answer::{Answer, Connected};
+use crate::nvme::authentication::Names;
 use crate::nvme::bytes::{array_at, text_at, u16_at};
 use crate::nvme::command::{Command, admin, fabrics};
 use crate::nvme::controller::{Controller, Turn, feature};
@@ -216,6 +217,14 @@ impl Target {
             }
         });
         Terms { namespaces: namespaces.collect(), writes_through: controller.writes_through() }
+    }
+
+    /// The names of the host and the subsystem of a controller; `None` for discovery controllers.
+    #[must_use]
+    pub fn names(&self, controller: u16) -> Option<Names> {
+        let controller = self.controllers.get(&controller)?;
+        let subsystem = self.subsystems[controller.subsystem?].nqn.as_str().into();
+        Some(Names { host: controller.host_nqn.clone(), subsystem })
     }
 
     /// The name of the subsystem of a controller; `None` for discovery controllers.

@@ -27,7 +27,12 @@ pub struct Seal {
 
 pub const SEALS: &[Seal] = &[
     Seal { owner: "serve", folder: "src/wire/", files: &[], crates: &["thiserror"] },
-    Seal { owner: "serve", folder: "src/nvme/", files: &[], crates: &["crc32c", "thiserror"] },
+    Seal {
+        owner: "serve",
+        folder: "src/nvme/",
+        files: &[],
+        crates: &["base64", "crc32c", "hmac", "num-bigint", "sha2", "thiserror"],
+    },
     Seal {
         owner: "torture",
         folder: "src/sim/",

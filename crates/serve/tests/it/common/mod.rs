@@ -41,7 +41,7 @@ pub fn served(size_bytes: u64, security: Security, limits: Limits) -> Served {
     let exports = vec![export("card", &live, false), export("looked-at", &live, true)];
     let nbd = vec![Address::Unix(dir.path().join("nbd.sock"))];
     let nvme = vec![Address::Tcp("127.0.0.1:0".into())];
-    let services = Services { nbd, nvme, insecure: false };
+    let services = Services { nbd, nvme, ..Services::default() };
     let server = Server::start(exports, &services, security, limits).unwrap();
     Served { server, live, dir }
 }

@@ -1,6 +1,7 @@
 //! NVMe over TCP without sockets: the transport, Connect, and all commands.
 
 mod admin;
+mod authentication;
 mod common;
 mod connect;
 mod io;

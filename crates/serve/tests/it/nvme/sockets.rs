@@ -373,7 +373,12 @@ fn without_authentication_only_this_machine_is_served() {
     let everywhere = |port: &str| vec![Address::Tcp(format!("0.0.0.0:{port}"))];
     let start = |nbd: Vec<Address>, nvme: Vec<Address>, insecure| {
         let export = crate::common::export("card", &served.live, false);
-        Server::start(vec![export], &Services { nbd, nvme, insecure }, Security::Plain, Limits::default())
+        Server::start(
+            vec![export],
+            &Services { nbd, nvme, insecure, ..Services::default() },
+            Security::Plain,
+            Limits::default(),
+        )
     };
     for (nbd, nvme, protocol) in [(everywhere("0"), vec![], Protocol::Nbd), (vec![], everywhere("0"), Protocol::Nvme)] {
         let refused = start(nbd.clone(), nvme.clone(), false).err();

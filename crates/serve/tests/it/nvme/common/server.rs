@@ -2,7 +2,8 @@
 
 use super::host::{self, Digests, Entry, Pdu, Response};
 use serve::nvme::{
-    Cards, Close, Failure, NamespaceEntry, Operation, Queue, Reserved, Smart, Step, Subsystem, Tag, Target, Work,
+    Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Smart, Status,
+    Step, Subsystem, Tag, Target, Work,
 };
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -55,6 +56,9 @@ pub struct Shared {
     pub ended: Vec<u64>,
     /// The consequences of changes of reservations.
     pub reserved: Vec<Reserved>,
+    /// Secrets that hosts have to know.
+    pub secrets: Option<Secrets>,
+    pub random: u8,
     pub connections: u64,
 }
 
@@ -68,6 +72,8 @@ impl Default for Shared {
             forced: 0,
             ended: Vec::new(),
             reserved: Vec::new(),
+            secrets: None,
+            random: 0,
             connections: 0,
         }
     }
@@ -78,6 +84,9 @@ pub struct Server {
     pub queue: Queue,
     pub out: Vec<u8>,
     pub closed: Option<Close>,
+    dialog: Option<Dialog>,
+    /// The host has failed to authenticate itself, and was told so.
+    pub unauthenticated: bool,
     /// Requests that are held before they are answered, last one first.
     pub hold: usize,
     held: Vec<Work>,
@@ -94,6 +103,8 @@ impl Server {
             queue: Queue::default(),
             out: Vec::new(),
             closed: None,
+            dialog: None,
+            unauthenticated: false,
             hold: 0,
             held: Vec::new(),
             received: Vec::new(),
@@ -195,6 +206,12 @@ impl Server {
                     Ok((connected, value)) => {
                         let terms = shared.target.terms(connected.controller);
                         self.queue.set_terms(terms, &mut self.out);
+                        let names = shared.target.names(connected.controller).filter(|_| shared.secrets.is_some());
+                        self.dialog = names.map(Dialog::new);
+                        let value = value | u64::from(self.dialog.is_some()) << 17;
+                        if self.dialog.is_some() {
+                            self.queue.lock();
+                        }
                         self.queue.connected(&command, connected, value, &mut self.out);
                     }
                     Err(answer) => self.queue.answer(&command, answer, &mut self.out),
@@ -218,6 +235,22 @@ impl Server {
                 }
                 shared.ended.extend(outcome.ended);
                 true
+            }
+            Step::Authenticate { command, data } => {
+                let (Some(dialog), Some(secrets)) = (&mut self.dialog, &shared.secrets) else {
+                    self.queue.answer(&command, Status::INVALID_FIELD.into(), &mut self.out);
+                    self.received.drain(..consumed);
+                    return true;
+                };
+                shared.random = shared.random.wrapping_add(1);
+                let random = [shared.random; RANDOM_BYTES];
+                let answer = dialog.carry_out(&command, data.of(&self.received), secrets, &random);
+                self.queue.answer(&command, answer, &mut self.out);
+                if dialog.is_authenticated() {
+                    self.queue.unlock();
+                }
+                self.unauthenticated = dialog.is_over();
+                !self.unauthenticated
             }
             Step::Reserve { slot, command, data } => {
                 let id = self.queue.queue().unwrap().controller;
