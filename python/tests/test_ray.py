@@ -163,3 +163,16 @@ def test_four_hundred_points_on_two_workers_take_no_longer_than_here(workers: in
     speed = (middle - began) / (ended - middle)
     print(f"in the process {middle - began:.1f} s, two workers {ended - middle:.1f} s: {speed:.2f} of the speed")
     assert speed > 0.8
+
+
+def test_a_violation_comes_back_as_a_line_that_replays_here(own_folder: Path) -> None:
+    from flashrig.ray import _lives
+
+    # Cards keep their promise: the report of a worker is made to say that a life failed, with a life that replays.
+    report = json.loads(flashrig.torture(lives=2, operations=50, seed=9).to_json())
+    report["violation"] = {"life": 1, "card": "protected", "smallest": {"file": "torture-9.json"}}
+    life = '{"schema": 1, "the life": "as a worker wrote it"}'
+    whole = _lives._sum([(json.dumps(report), None), (json.dumps(report), life)], 9, False)
+    assert not whole.ok and whole.lives == 4
+    assert whole.replay == "flashrig torture --replay torture-9.json"
+    assert (own_folder / "torture-9.json").read_text() == life
