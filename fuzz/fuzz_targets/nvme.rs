@@ -8,6 +8,10 @@ mod common;
 use common::host::{self, Digests, Entry};
 use common::server::{Server, Shared};
 use libfuzzer_sys::fuzz_target;
+use serve::nvme::Secrets;
+
+/// A secret as nvme-cli makes it.
+const SECRET: &str = "DHHC-1:01:pNtvc8BuOnDA1mQdDh7judViMu9A86KEqiPkn4RC7OnnSErO:";
 
 /// An entry, most of its fields plausible, from a few bytes, because chance alone seldom makes one.
 fn entry(part: [u8; 6]) -> Entry {
@@ -17,6 +21,26 @@ fn entry(part: [u8; 6]) -> Entry {
     entry.0[1] = if flags & 15 == 1 { b } else { 0x40 };
     let length = [0, 16, 512, 1024, 4096, 8192, (u32::from(b >> 2) + 1) * 4096, u32::MAX][usize::from(place & 7)];
     if place & 8 != 0 { entry.capsule((place >> 6).into(), length) } else { entry.transport(length) }
+}
+
+/// A message of an authentication, in an Authentication Send, or a Receive for the next one.
+fn authentication([a, b, c, d, e, f]: [u8; 6], digests: Digests) -> Vec<u8> {
+    let command = |kind: u8, length: u32| {
+        host::entry(0x7F, c.into(), 0).byte(4, kind).byte(41, 1).byte(42, 1).byte(43, 0xE9).dword(11, length)
+    };
+    if a & 1 == 0 {
+        return host::command(command(6, 2048).transport(2048), &[], digests);
+    }
+    let mut message = vec![e; 16 + usize::from(f)];
+    (message[0], message[1], message[4], message[5]) = (a >> 1 & 1, b % 5, 7, 0);
+    if message[..2] == [0, 0] {
+        message.resize(72, 0);
+        (message[6], message[7], message[8], message[9], message[10], message[11]) = (0, d % 3, 1, 0, e % 5, f % 3);
+        message[12..16].copy_from_slice(&[1, 2, 3, 0]);
+        message[42..44].copy_from_slice(&[0, 1]);
+    }
+    let length = message.len() as u32;
+    host::command(command(5, length).capsule(0, length), &message, digests)
 }
 
 /// Makes PDUs, most of them well formed.
@@ -32,6 +56,7 @@ fn pdus(bytes: &[u8], digests: Digests) -> Vec<u8> {
             ),
             2 => host::connect(a.into(), u16::from(b) + 1, c.into(), host::SUBSYSTEM, digests),
             3 => part.to_vec(),
+            4 => authentication([a, b, c, d, e, f], digests),
             _ => host::command(entry([a, b, c, d, e, f]), &vec![b; usize::from(f) * 16], digests),
         };
         // Sometimes a field is wrong.
@@ -54,12 +79,14 @@ fuzz_target!(|data: &[u8]| {
     let mut found = Vec::new();
     for piece in [usize::MAX, 1 + usize::from(*most)] {
         let mut shared = Shared::default();
+        let secrets = (how >> 5 & 1 != 0).then(|| Secrets { host: SECRET.parse().unwrap(), controller: None });
         let mut server = match how >> 3 & 3 {
             0 => Server::new(&mut shared),
             1 => Server::initialized(&mut shared, digests),
             2 => Server::admin(&mut shared, host::SUBSYSTEM, digests),
             _ => Server::pair(&mut shared, digests).1,
         };
+        shared.secrets = secrets;
         server.hold = usize::from(*hold);
         stream.chunks(piece).for_each(|piece| server.feed(&mut shared, piece));
         server.end(&mut shared);

@@ -218,6 +218,12 @@ impl Frontends for Clients {
     }
 }
 
+/// The addresses of a server, those for NVMe hosts as URIs, because NBD clients can't use them.
+fn addresses(server: &Server) -> Vec<String> {
+    let nbd = server.addresses(Protocol::Nbd).map(Address::to_string);
+    nbd.chain(server.addresses(Protocol::Nvme).map(|address| format!("nvme+tcp://{address}"))).collect()
+}
+
 /// Those who answer operators, until this is dropped.
 struct Operators {
     _controls: Vec<ControlServer>,
@@ -239,11 +245,7 @@ fn operators(
             export: export.name.clone(),
             size_bytes: export.live.size_bytes(),
             read_only: export.read_only,
-            addresses: [Protocol::Nbd, Protocol::Nvme]
-                .into_iter()
-                .flat_map(|protocol| server.addresses(protocol))
-                .map(Address::to_string)
-                .collect(),
+            addresses: addresses(server),
         };
         let served = Served {
             live: Arc::clone(&export.live),

@@ -34,6 +34,7 @@ mod review_device;
 mod review_file;
 mod review_model;
 mod serve_files;
+mod serve_nvme;
 mod serve_web;
 mod sharded_card;
 mod stored_cards;

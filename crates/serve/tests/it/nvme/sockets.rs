@@ -484,3 +484,35 @@ fn reservations_survive_the_server_in_the_folder_of_the_card() {
     let refused = again().err();
     assert!(matches!(refused, Some(ServeError::Kept(KeptError::Damaged { .. }))), "{refused:?}");
 }
+
+#[test]
+fn five_hundred_connections_are_served_side_by_side() {
+    let (served, address) = start(Limits { connections: 504, memory_bytes: 128 << 20, ..Limits::default() });
+    let mut hosts: Vec<(Wire, Vec<Wire>)> = (0..100)
+        .map(|_| {
+            let (admin, controller) = Wire::admin(address, host::SUBSYSTEM, PLAIN);
+            let io = |queue| Wire::io(address, host::SUBSYSTEM, controller, queue, PLAIN);
+            (admin, (1..=4).map(io).collect())
+        })
+        .collect();
+    assert_eq!(served.server.clients().len(), 500);
+    // All ask before any is answered, and each gets its own.
+    for (number, (_, queues)) in hosts.iter_mut().enumerate() {
+        for (queue, io) in queues.iter_mut().enumerate() {
+            let block = (number * 4 + queue) as u64;
+            assert!(io.send(&host::command(write(1, block, 1), &[block as u8; BLOCK], PLAIN)));
+        }
+    }
+    for (number, (admin, queues)) in hosts.iter_mut().enumerate() {
+        for (queue, io) in queues.iter_mut().enumerate() {
+            assert!(matches!(io.pdu(), Some(Pdu::Response(response)) if response.status == OK));
+            let block = (number * 4 + queue) as u64;
+            assert_eq!(io.get(read(2, block, 1)).unwrap(), [block as u8; BLOCK]);
+        }
+        assert_eq!(admin.ask(entry(0x18, 3, 0)).status, OK);
+    }
+    // The last four are turned away behind the limit, and no controller loses anything by it.
+    let mut more: Vec<Wire> = (0..8).map(|_| Wire::open(address)).collect();
+    more[4..].iter_mut().for_each(Wire::is_let_go);
+    works(&mut hosts[99].1[3], 7);
+}

@@ -144,7 +144,7 @@ impl Server {
 
     pub fn feed(&mut self, shared: &mut Shared, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
-        while self.closed.is_none() && self.step(shared) {}
+        while self.closed.is_none() && !self.unauthenticated && self.step(shared) {}
     }
 
     /// The PDUs since the last call.
