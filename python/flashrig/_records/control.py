@@ -300,6 +300,8 @@ class Client(Record):
 
     number: int
     """Counts connections"""
+    protocol: Literal["nbd", "nvme"]
+    """Protocol that it speaks"""
     peer: str
     """Origin of the connection"""
     export: str | None
