@@ -138,11 +138,11 @@ impl<'a> Host<'a> {
             until = until.into_iter().chain([self.next_look]).min();
         }
         let waits = Waits {
-            asked: self.outstanding > 0,
+            asked: self.outstanding > 0 || !self.aborting.is_empty(),
             held: self.held.is_some(),
             in_the_middle: self.is_in_the_middle(),
             is_chosen: self.queue.queue().is_some() && !self.queue.is_locked(),
-            has_others: self.is_admin() || !self.aborting.is_empty(),
+            has_others: self.is_admin(),
             until,
         };
         self.line.wait_and_receive(waits, None)

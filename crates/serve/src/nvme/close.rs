@@ -63,6 +63,9 @@ pub enum Close {
     /// A PDU comes where it can't come.
     #[error("a PDU of type {kind:#04x} is out of sequence")]
     Sequence { kind: u8 },
+    /// More commands than the queue has entries, all of which wait for data.
+    #[error("the host sends more commands than its queue has entries")]
+    Overrun,
     /// The digest of a header is wrong.
     #[error("the digest of a header is wrong")]
     HeaderDigest { received: u32 },
@@ -84,7 +87,7 @@ impl Close {
         Some(match self {
             Close::Ended { .. } | Close::Truncated { .. } | Close::HostTerminated { .. } => return None,
             Close::InvalidField { field, .. } => (1, field.offset()),
-            Close::Sequence { .. } => (2, 0),
+            Close::Sequence { .. } | Close::Overrun => (2, 0),
             Close::HeaderDigest { received } => (3, *received),
             Close::OutOfRange { .. } => (4, 0),
             Close::TooMuchData { .. } => (5, 0),

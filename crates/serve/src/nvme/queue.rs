@@ -90,6 +90,10 @@ impl Queue {
             }
         };
         if frame.kind == kind::COMMAND && is_io && self.slots.is_full() {
+            // A slot comes free when the card answers; one that waits for data of the host never would, behind this command.
+            if self.slots.all_wait_for_data() {
+                return (0, self.close(Close::Overrun, &input[..header_bytes(input)], out));
+            }
             return (0, Step::Busy);
         }
         let step = match frame.kind {

@@ -265,8 +265,7 @@ impl Reservations {
                 self.tell_others(host, Notice::ReservationReleased, &mut change);
             }
         }
-        let notice = if takes_over { Notice::ReservationPreempted } else { Notice::RegistrationPreempted };
-        change.notices.extend(gone.iter().map(|registrant| (registrant.host, notice)));
+        change.notices.extend(gone.iter().map(|registrant| (registrant.host, Notice::RegistrationPreempted)));
         if aborts {
             change.aborted = gone.iter().map(|registrant| registrant.host).collect();
         }

@@ -114,6 +114,11 @@ impl Slots {
         self.slots.iter().flatten().filter(waits).count() as u32
     }
 
+    /// No command in flight can end before more data come.
+    pub fn all_wait_for_data(&self) -> bool {
+        self.slots.iter().flatten().all(|slot| slot.wanted != Wanted::Nothing && slot.outstanding == 0)
+    }
+
     /// Fails commands whose data have not come, and that are not allowed any more. They are answered when the data have.
     pub fn fail_waiting(&mut self, is_kept_out: impl Fn(&Slot) -> bool, status: Status) {
         for slot in self.slots.iter_mut().flatten() {

@@ -2,7 +2,7 @@
 
 use super::common::host::{self, Digests, Entry, Pdu, entry};
 use super::common::server::{CARD_BYTES, Server, Shared, subsystem};
-use serve::nvme::{Failure, Target};
+use serve::nvme::{Close, Failure, Target};
 
 const PLAIN: Digests = Digests { header: false, data: false };
 const OK: (u8, u8, bool) = (0, 0, false);
@@ -222,6 +222,22 @@ fn failures_of_the_card_have_the_status_that_says_why() {
         io.answer_all(&mut shared, Some(failure));
         assert!(matches!(&io.answers()[..], [Pdu::Response(response)] if response.status == status), "{failure:?}");
     }
+}
+
+#[test]
+fn a_queue_full_of_writes_whose_data_have_not_come_takes_data_and_no_command() {
+    let mut shared = Shared::default();
+    let (_admin, mut io) = Server::pair(&mut shared, PLAIN);
+    let ask = |id| host::command(entry(1, id, 1).blocks(id.into(), 1).transport(4096), &[], PLAIN);
+    (0..128).for_each(|id| io.feed(&mut shared, &ask(id)));
+    assert_eq!(io.answers().len(), 128);
+    // Data of one, and there is room for one more.
+    assert_eq!(io.one(&mut shared, &host::data(7, 7, 0, &[1; 4096], true, PLAIN)).status, OK);
+    io.feed(&mut shared, &ask(128));
+    assert!(matches!(&io.answers()[..], [Pdu::Ready { id: 128, tag: 7, .. }]));
+    io.feed(&mut shared, &ask(129));
+    assert!(matches!(&io.answers()[..], [Pdu::Terminated { status: 2, .. }]));
+    assert_eq!(io.closed, Some(Close::Overrun));
 }
 
 #[test]

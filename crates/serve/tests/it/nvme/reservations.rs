@@ -222,7 +222,7 @@ fn a_preemption_takes_registrations_and_reservations_and_those_who_lose_them_hea
     assert_eq!(b.reserve(&mut shared, acquire(2, WRITE_EXCLUSIVE, 0xB, 0xA)), OK);
     let report = c.report(&mut shared);
     assert_eq!((report.kind, report.entries), (WRITE_EXCLUSIVE, vec![(2, 0xB, true)]));
-    assert_eq!(a.notices(&mut shared), [3]);
+    assert_eq!(a.notices(&mut shared), [1]);
     // It waits for the I/O queue of a, and wakes its admin queue.
     let reserved = shared.reserved.last().unwrap();
     assert_eq!((&reserved.woken[..], &reserved.waits_for[..], reserved.new_terms), (&[1][..], &[2][..], true));
@@ -235,7 +235,7 @@ fn a_preemption_takes_registrations_and_reservations_and_those_who_lose_them_hea
     assert_eq!(b.reserve(&mut shared, acquire(0, 6, 0xB, 0)), OK);
     assert_eq!(a.reserve(&mut shared, acquire(1, WRITE_EXCLUSIVE, 0xA, 0)), OK);
     assert_eq!(c.report(&mut shared).entries, [(1, 0xA, true)]);
-    assert_eq!([b.notices(&mut shared), c.notices(&mut shared)], [[3], [3]]);
+    assert_eq!([b.notices(&mut shared), c.notices(&mut shared)], [[1], [1]]);
     // A mask keeps notices away, of its kind only.
     assert_eq!(b.reserve(&mut shared, register(0, 0, 0xB)), OK);
     let masked = entry(9, 1, 1).dword(10, 0x82).dword(11, 1 << 1);
