@@ -3,6 +3,7 @@
 #![no_main]
 
 #[path = "../../crates/serve/tests/it/nvme/common/mod.rs"]
+#[allow(dead_code, reason = "tests need more of it")]
 mod common;
 
 use common::host::{self, Digests, Entry};
