@@ -42,14 +42,14 @@ impl Capacities {
         let overhead_bands = ftl.overhead_bands();
         let data_sectors = bands * without_parity;
         let usable_sectors = bands.saturating_sub(u64::from(overhead_bands)) * data_sectors_per_band;
-        let spare = |sectors: u64| 1.0 - ftl.user_sectors as f64 / sectors as f64;
+        let resting_sectors = ftl.resting_sectors(data_sectors_per_band);
         Capacities {
             installed_bytes: bands * band * SECTOR_BYTES,
             parity_bytes: (bands * band - data_sectors) * SECTOR_BYTES,
             data_bytes: data_sectors * SECTOR_BYTES,
             user_bytes: ftl.user_sectors * SECTOR_BYTES,
-            spare_factor: spare(data_sectors),
-            effective_spare_factor: spare(usable_sectors),
+            spare_factor: 1.0 - ftl.user_sectors as f64 / data_sectors as f64,
+            effective_spare_factor: 1.0 - resting_sectors / usable_sectors as f64,
             bands: card.bands,
             overhead_bands,
             data_sectors_per_band,

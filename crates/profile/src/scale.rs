@@ -13,8 +13,8 @@ use ftl::{GcMode, SlcCache};
 
 /// Fewest bands for data: with less, a victim has no choice of bands to be the best of.
 const MIN_DATA_BANDS: u32 = 32;
-/// Fewest spare bands: one that fills while another is cleaned.
-const MIN_SPARE_BANDS: f64 = 2.0;
+/// Fewest spare bands: free space is a few hundredths of a band off its mean, which is to be 1 % of the spare space.
+const MIN_SPARE_BANDS: f64 = 4.0;
 /// Spare bands for each band that free space swings about its mean: where collection stops the world, the swing must
 /// stay a small part of the spare space, as it is on the whole card.
 const SPARE_BANDS_PER_SWING: f64 = 4.0;
@@ -30,7 +30,10 @@ pub(crate) fn card(full: &CardConfig, scale: f64) -> CardConfig {
     let mut card = *full;
     card.bands = data_bands + overhead_bands;
     let ratio = f64::from(data_bands) / f64::from(full_data_bands);
-    card.ftl.user_sectors = ((full.ftl.user_sectors as f64 * ratio).round() as u64).max(1);
+    // The data that are on the move are as many on a small card as on a large one.
+    let resting = full.ftl.resting_sectors(data_sectors_per_band);
+    let moving = full.ftl.user_sectors as f64 - resting;
+    card.ftl.user_sectors = ((resting * ratio + moving).round() as u64).max(1);
     card.ftl.slc_cache = full.ftl.slc_cache.map(|cache| SlcCache {
         bands: ((f64::from(cache.bands) * ratio).round() as u32).max(1),
         bits_per_cell: cache.bits_per_cell,

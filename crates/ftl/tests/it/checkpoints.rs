@@ -202,9 +202,9 @@ fn space_that_collection_can_use_leaves_room_for_two_checkpoints() {
     let kept = |user_sectors: u32, persistence: Option<Persistence>| {
         let ftl = Card { u: (f64::from(user_sectors) + 0.5) / whole, persistence, ..CARD }.empty();
         assert_eq!(ftl.user_sectors(), u64::from(user_sectors));
-        let usable = ftl.user_sectors() as f64 / (1.0 - ftl.effective_spare_factor());
         // A band that has no summary holds 48.
         let band = if persistence.is_some() { BAND_SECTORS } else { 48 };
+        let usable = ftl.config().resting_sectors(band.into()) / (1.0 - ftl.effective_spare_factor());
         let bands = (ftl.data_sectors() as f64 - usable) / band as f64 - f64::from(overhead);
         (bands.round() as u32, ftl.config().map_entries() as u32)
     };

@@ -56,7 +56,8 @@ fn assert_stripes_and_capacity(card: &Card, ftl: &Ftl) {
     }
     let overhead = ftl.config().overhead_bands() * card.band_sectors();
     if let Some(usable) = total.checked_sub(overhead).filter(|&usable| usable > 0) {
-        let expected = 1.0 - ftl.user_sectors() as f64 / f64::from(usable);
+        let resting = ftl.config().resting_sectors(card.band_sectors().into());
+        let expected = 1.0 - resting / f64::from(usable);
         let got = ftl.effective_spare_factor();
         assert!((got - expected).abs() < 1e-9, "spare factor {got}, expected {expected}");
     }
@@ -142,13 +143,14 @@ fn every_retired_block_takes_its_share_of_the_spare() {
     let mut ftl = card.filled();
     let sectors = ftl.user_sectors();
     let mut rng = Rng::stream(1, "overwrites");
-    let usable = sectors as f64 / (1.0 - ftl.effective_spare_factor());
+    let resting = ftl.config().resting_sectors(card.band_sectors().into());
+    let usable = resting / (1.0 - ftl.effective_spare_factor());
     let mut retired = ftl.counters().retired_blocks;
     while ftl.write_now(Lba(rng.below(sectors) as u32)).is_ok() && ftl.effective_spare_factor() > 0.05 {
         if ftl.counters().retired_blocks != retired {
             retired = ftl.counters().retired_blocks;
             let left = usable - (retired * u64::from(card.pages_per_block)) as f64;
-            let (got, expected) = (ftl.effective_spare_factor(), 1.0 - sectors as f64 / left);
+            let (got, expected) = (ftl.effective_spare_factor(), 1.0 - resting / left);
             assert!((got - expected).abs() < 1e-9, "{retired} blocks retired: {got}, expected {expected}");
         }
     }
