@@ -11,9 +11,9 @@ use ftl::{Ftl, FtlConfig, GcMode, Lba, MOVING_DATA_BANDS, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// How far a run may be from a model. Policies differ by more where they differ at all: greedy and FIFO by 2 % to 5 %.
-/// The same on cards of few bands.
-const FEW_BANDS: f64 = 0.015;
 const EXACT: f64 = 0.01;
+/// Cards of some tens of bands, where chance weighs more.
+const FEW_BANDS: f64 = 0.015;
 /// Skewed traffic, whose cold part takes long to come into balance; and beside the plain experiment, which is small.
 const SKEWED: f64 = 0.02;
 /// Where chance weighs more: the valid sectors of a random victim spread widely, and the plain experiment is small.
