@@ -226,6 +226,9 @@ fn path(page: &mut Page, flash: &Flash) {
     page.heading("Between host and flash");
     let [read, write, latency] = [link.read_command_ns, link.write_command_ns, link.latency_ns].map(duration);
     page.row("commands", &format!("{read} a read, {write} a write, one after the other; and {latency} of latency"));
+    if link.queue_depth < u32::MAX {
+        page.row("queue", &format!("{} requests; more wait in the host", grouped(u64::from(link.queue_depth))));
+    }
     if link.half_duplex {
         page.row("link", "reads and writes share its capacity");
     }

@@ -286,6 +286,7 @@ fn read_link(settings: &Settings) -> Result<LinkConfig, ProfileError> {
         read_command_ns: number("read_command_ns")?,
         write_command_ns: number("write_command_ns")?,
         latency_ns: number("latency_ns")?,
+        queue_depth: settings.count_if_any("link", "queue_depth").map_or(u32::MAX, |depth| depth as u32),
     })
 }
 

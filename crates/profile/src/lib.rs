@@ -33,7 +33,7 @@
 //! | `timing` | how fast it is | `read_ns`, `program_ns`, `erase_ns`, `bus_bytes_per_s`, \[`suspend_ns` with `max_suspends`; `slc_read_ns`, `slc_program_ns`, `slc_erase_ns` with an SLC cache\] |
 //! | `endurance` | how it wears | `rated_cycles`, `factory_bad_ppm`, `erase_fail_ppm_at_rated` |
 //! | `ftl` | flash management | `victim` (`greedy`, `cost-benefit`, `fifo`, `random-d` with `d`), `gc` (`paced` with `target_free_bands`, of which there are at least as many as hold three times the buffer and what relocation has under way, `stop-the-world` with `start_free_bands` and `stop_free_bands`), `reserve_bands`, `stripe_width`, `parity_units`, `separate_streams`, `static_wear_spread_cycles`, \[`reserve`: share of the user capacity given up at format\] |
-//! | `link` | the way to the host | `read_bytes_per_s`, `write_bytes_per_s`, `half_duplex`, `read_command_ns`, `write_command_ns`, `latency_ns` |
+//! | `link` | the way to the host | `read_bytes_per_s`, `write_bytes_per_s`, `half_duplex`, `read_command_ns`, `write_command_ns`, `latency_ns`, \[`queue_depth`: requests that the card has at once\] |
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |

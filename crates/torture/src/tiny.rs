@@ -115,6 +115,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             read_command_ns: 2_000,
             write_command_ns: 2_000,
             latency_ns: 5_000,
+            queue_depth: u32::MAX,
         },
         // Stripes wait for others before they are synced: the log holds what such a stripe has.
         buffer_sectors: if kind == Kind::Logged { 32 } else { 12 },

@@ -20,6 +20,8 @@ pub struct LinkConfig {
     pub write_command_ns: u64,
     /// Fixed latency of a request that holds nobody else up (doorbell, firmware, interrupt).
     pub latency_ns: u64,
+    /// Requests that the card has at once; more wait in the host, first come first served.
+    pub queue_depth: u32,
 }
 
 /// The path that relocated sectors take.

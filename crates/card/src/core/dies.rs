@@ -66,6 +66,8 @@ pub struct DieOp {
     pub suspend_ns: u64,
     /// Time of further reads with shifted thresholds, once it is known.
     pub retry_ns: Option<u64>,
+    /// A read that found its unit in the page registers.
+    pub is_in_register: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,6 +103,8 @@ struct Die {
     suspends: u32,
     reads_in_a_row: u32,
     channel: u32,
+    /// The unit that the last read of the array has left in the page registers: reading more of it takes the bus alone.
+    in_register: Option<UnitAddress>,
     /// Its times in percent of what they should be.
     pace_percent: u32,
 }
@@ -176,6 +180,7 @@ impl Dies {
                 suspends: 0,
                 reads_in_a_row: 0,
                 channel,
+                in_register: None,
                 pace_percent: 100,
             }
         };
@@ -273,7 +278,17 @@ impl Dies {
             Work::RebuildErase | Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
-        let op = DieOp { work, unit, mode, bytes, next: NONE, started: Time::ZERO, suspend_ns: 0, retry_ns: None };
+        let op = DieOp {
+            work,
+            unit,
+            mode,
+            bytes,
+            next: NONE,
+            started: Time::ZERO,
+            suspend_ns: 0,
+            retry_ns: None,
+            is_in_register: false,
+        };
         let id = self.ops.insert(op) as u32;
         let is_read = matches!(work, Work::HostRead(_));
         if is_read && let Some(occupancy) = &mut self.occupancy {
@@ -354,7 +369,8 @@ impl Dies {
     pub fn read_to_judge(&self, d: usize) -> Option<UnitAddress> {
         let op = &self.ops[self.dies[d].current as usize];
         let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
-        (is_read && op.retry_ns.is_none()).then_some(op.unit)
+        // Of what is in the registers nothing is sensed anew that could want shifted thresholds.
+        (is_read && op.retry_ns.is_none() && !op.is_in_register).then_some(op.unit)
     }
 
     /// The read of a die takes so many retries: each is the array's time again. False: it takes none.
@@ -427,6 +443,8 @@ impl Dies {
         };
         op.started = now;
         die.current = id;
+        // A program comes in through the registers; an erase may be of the block that they were read from.
+        die.in_register = None;
         die.array_start = array_start;
         events.set(d, end);
         if let Some(occupancy) = &mut self.occupancy {
@@ -461,7 +479,10 @@ impl Dies {
         op.started = start;
         op.suspend_ns = start - now;
         die.current = id;
-        let array_end = start + die.paced(self.timing.of(op.mode).read_ns);
+        op.is_in_register = die.in_register == Some(op.unit);
+        let array_ns = if op.is_in_register { 0 } else { die.paced(self.timing.of(op.mode).read_ns) };
+        die.in_register = Some(op.unit);
+        let array_end = start + array_ns;
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);

@@ -15,18 +15,23 @@ pub struct HostSide<I> {
     pub waiting_writes: VecDeque<RequestId>,
     /// Flushes and FUA writes that wait until a barrier is durable; barriers do not fall.
     pub waiting_durable: VecDeque<(u64, RequestId)>,
+    /// Requests that wait in the host for one of those in the card to end.
+    held: VecDeque<RequestId>,
+    queue_depth: u64,
     submitted: u64,
     finished: u64,
     in_flight: u64,
 }
 
 impl<I: Clone + Default> HostSide<I> {
-    /// With room for so many requests at once.
-    pub fn new(max_requests: u32) -> HostSide<I> {
+    /// With room for so many requests at once, of which the card has `queue_depth` at most.
+    pub fn new(max_requests: u32, queue_depth: u32) -> HostSide<I> {
         HostSide {
             requests: vec![HostRequest::default(); max_requests as usize],
             waiting_writes: VecDeque::new(),
             waiting_durable: VecDeque::new(),
+            held: VecDeque::new(),
+            queue_depth: queue_depth.into(),
             submitted: 0,
             finished: 0,
             in_flight: 0,
@@ -53,6 +58,28 @@ impl<I> HostSide<I> {
         self.finished += 1;
         self.in_flight -= 1;
         assert_eq!(self.submitted, self.finished + self.in_flight, "a request was lost");
+    }
+
+    /// The card has as many requests as its queue takes: this one waits in the host.
+    #[inline]
+    pub fn holds(&mut self, id: RequestId) -> bool {
+        let holds = self.in_flight - self.held.len() as u64 > self.queue_depth;
+        if holds {
+            self.held.push_back(id);
+        }
+        holds
+    }
+
+    /// The request that goes down in the place of one that has ended.
+    #[inline]
+    pub fn release(&mut self) -> Option<RequestId> {
+        self.held.pop_front()
+    }
+
+    /// What waits for the card is lost with the power.
+    pub fn forget_waiting(&mut self) {
+        self.waiting_writes.clear();
+        self.held.clear();
     }
 
     /// Requests submitted and not finished.

@@ -59,7 +59,7 @@ impl<I: Clone + Default> Core<I> {
             config: *config,
             phase,
             timers: Timers::new(dies, max_requests as usize),
-            host: HostSide::new(max_requests),
+            host: HostSide::new(max_requests, config.link.queue_depth),
             link: Link::new(config.link),
             buffer: WriteBuffer::new(config.durable_buffer_sectors()),
             ftl,

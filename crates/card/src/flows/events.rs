@@ -124,7 +124,7 @@ impl<C: Contents> Card<C> {
                 if let Some(record) = self.core.account.record(id) {
                     let mut parts = self.core.dies.waited(op_id);
                     parts.add(Cause::Suspend, op.suspend_ns);
-                    let array = self.core.dies.read_ns(op.mode);
+                    let array = if op.is_in_register { 0 } else { self.core.dies.read_ns(op.mode) };
                     parts.add(Cause::FlashRead, array);
                     let retry_ns = op.retry_ns.unwrap_or(0);
                     parts.add(Cause::ReadRetry, retry_ns);

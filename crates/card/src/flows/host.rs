@@ -51,16 +51,11 @@ impl<C: Contents> Card<C> {
             self.pause_ends();
         }
         self.core.host.count_submitted();
-        let passage = match operation {
-            Operation::Write => self.core.link.send_write(now, u64::from(range.len_bytes)),
-            Operation::Read | Operation::Flush | Operation::Trim => self.core.link.send_command(now),
-        };
-        if let Some(record) = self.core.account.record(id) {
-            *record = Default::default();
-            record.settled.add(Cause::CommandQueue, passage.taken - now);
-            record.settled.add(Cause::Link, passage.arrived - passage.taken);
+        if self.core.host.holds(id) {
+            return;
         }
-        if passage.arrived == now {
+        let arrives = self.send_down(now, id);
+        if arrives == now {
             self.arrived(now, id, done);
             self.notice_the_end(now, done);
             C::begin_on_medium(self);
@@ -69,8 +64,24 @@ impl<C: Contents> Card<C> {
             if sectors > 0 && operation != Operation::Flush {
                 self.core.ftl.prefetch(Lba(first as u32));
             }
-            self.core.timers.set(Timer::Request(id), passage.arrived);
+            self.core.timers.set(Timer::Request(id), arrives);
         }
+    }
+
+    /// A request leaves the host; returns when it is there.
+    fn send_down(&mut self, now: Time, id: RequestId) -> Time {
+        let request = &self.core.host[id];
+        let submitted = request.submitted;
+        let passage = match request.operation {
+            Operation::Write => self.core.link.send_write(now, u64::from(request.bytes)),
+            Operation::Read | Operation::Flush | Operation::Trim => self.core.link.send_command(now),
+        };
+        if let Some(record) = self.core.account.record(id) {
+            *record = Default::default();
+            record.settled.add(Cause::CommandQueue, passage.taken - submitted);
+            record.settled.add(Cause::Link, passage.arrived - passage.taken);
+        }
+        passage.arrived
     }
 
     /// A request has reached the card.
@@ -354,6 +365,10 @@ impl<C: Contents> Card<C> {
         let data = C::end(self, id);
         done.push(Completion { id, result, data, parts });
         C::answered(self, now, operation, bytes, worked);
+        if let Some(next) = self.core.host.release() {
+            let arrives = self.send_down(now, next);
+            self.core.timers.set(Timer::Request(next), arrives);
+        }
         if self.core.host.is_idle() {
             self.pause_begins(now, done);
         }

@@ -16,7 +16,7 @@ impl Card<Storage> {
     pub fn power_fails(&mut self, now: Time) {
         self.core.phase.drain();
         self.core.dies.programs_first();
-        self.core.host.waiting_writes.clear();
+        self.core.host.forget_waiting();
         self.drain(now);
         self.note_halt();
     }

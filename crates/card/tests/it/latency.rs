@@ -55,6 +55,63 @@ fn sectors_of_one_page_come_with_one_read() {
     assert_eq!(rig.card.media().reads, 2);
 }
 
+/// Sectors of different units of the die that has the first sector, of units of so many sectors.
+fn on_one_die(rig: &Rig, unit_sectors: u64) -> Vec<u64> {
+    let ftl = rig.ftl();
+    let die = |sector: u64| ftl.layout().locate(ftl.lookup(Lba(sector as u32)).unwrap()).die;
+    (0..ftl.user_sectors()).step_by(unit_sectors as usize).filter(|&sector| die(sector) == die(0)).collect()
+}
+
+#[test]
+fn what_a_read_has_left_in_the_page_register_takes_the_bus_alone() {
+    let mut config = small();
+    config.nand.geometry.page_bytes = 16_384;
+    crate::common::use_share(&mut config, 0.5);
+    let mut rig = Rig::new(&config, 1).filled();
+    let sensed = 2_000 + 5_000 + 50_000 + BUS_NS + LINK_NS;
+    let (first, second) = (rig.ask(read(0, 1)), rig.ask(read(1, 1)));
+    assert_eq!((first.latency_ns(), second.latency_ns()), (sensed, sensed - 50_000));
+    assert_eq!((second.parts.get(Cause::FlashRead), second.parts.get(Cause::Bus)), (0, BUS_NS));
+    // Another die has registers of its own; another page of the same die takes the place.
+    let same_die = on_one_die(&rig, 4)[1];
+    for (sector, latency_ns) in
+        [(4, sensed), (2, sensed - 50_000), (same_die, sensed), (0, sensed), (3, sensed - 50_000)]
+    {
+        assert_eq!(rig.ask(read(sector, 1)).latency_ns(), latency_ns, "sector {sector}");
+    }
+    // A program goes through the registers, and the page that was sensed is theirs no longer.
+    for sector in 100..140 {
+        rig.ask(write(sector, 1));
+    }
+    rig.wait_ns(10_000_000);
+    assert_eq!(rig.ask(read(0, 1)).latency_ns(), sensed);
+}
+
+#[test]
+fn requests_beyond_the_queue_wait_in_the_host_in_their_order() {
+    let mut config = small();
+    config.link.queue_depth = 2;
+    let mut rig = Rig::new(&config, 8).filled();
+    // All of one die: each takes its array and its bus after the one before.
+    let mut sectors = on_one_die(&rig, 1).into_iter();
+    let done = rig.closed_loop(8, 8, || read(sectors.next().unwrap(), 1));
+    let mut latencies: Vec<u64> = done.iter().map(|finished| finished.latency_ns()).collect();
+    let first = 2_000 + 5_000 + 50_000 + BUS_NS + LINK_NS;
+    // The link carries one up while the die reads the next, which was in the card by then.
+    let each = 50_000 + BUS_NS;
+    assert_eq!(latencies[0], first);
+    for (i, pair) in latencies.windows(2).enumerate() {
+        assert_eq!(pair[1] - pair[0], each, "request {}", i + 1);
+    }
+    latencies.sort_unstable();
+    let waits: Vec<u64> = done.iter().map(|finished| finished.parts.get(Cause::CommandQueue)).collect();
+    assert_eq!(waits[..2], [2_000, 4_000]);
+    // From the third on each waits in the host until the one two before it has ended.
+    for i in 2..8 {
+        assert_eq!(waits[i], latencies[i - 2] + 2_000, "request {i}");
+    }
+}
+
 #[test]
 fn two_dies_of_a_channel_share_its_bus() {
     let mut config = small();

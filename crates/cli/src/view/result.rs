@@ -90,7 +90,18 @@ fn latency(result: &RunResult) -> String {
 }
 
 fn flash(flash: &Flash) -> String {
-    let waf = if flash.host_pages == 0 { "-, nothing was written".to_owned() } else { format!("{:.2}", flash.waf) };
+    let programmed =
+        flash.host_pages + flash.relocated_pages + flash.parity_pages + flash.padding_pages + flash.metadata_pages;
+    let waf = match (flash.host_pages, flash.padding_pages) {
+        (0, _) => "-, nothing was written".to_owned(),
+        (_, 0) => format!("{:.2}", flash.waf),
+        // Flushes that pad stripes wear the flash as much as relocations do, and are no part of the usual ratio.
+        (host, _) => format!(
+            "{:.2}; with padding, parity and metadata {:.2} pages programmed for each of the host's",
+            flash.waf,
+            programmed as f64 / host as f64
+        ),
+    };
     let pages = format!(
         "{} host, {} relocated, {} parity, {} padding, {} metadata",
         grouped(flash.host_pages),

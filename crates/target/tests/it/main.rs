@@ -8,5 +8,6 @@ mod pace;
 mod preconditioning;
 mod queueing;
 mod redo;
+mod scale;
 mod steady;
 mod worn_out;

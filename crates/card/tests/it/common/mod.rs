@@ -56,6 +56,7 @@ pub fn small() -> CardConfig {
             read_command_ns: 2_000,
             write_command_ns: 3_000,
             latency_ns: 5_000,
+            queue_depth: u32::MAX,
         },
         buffer_sectors: 48,
         power_loss_protection: true,

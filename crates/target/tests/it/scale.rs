@@ -1,0 +1,53 @@
+//! A card modelled at a small scale costs what the whole card would: its closed form is known.
+
+use device::SECTOR_BYTES;
+use ftl::VictimPolicy;
+use load::Access;
+use profile::{Capacities, DeviceConfig, Profile};
+use target::{Modelled, Pattern, Silent, precondition};
+
+/// Relocations and writes for each write of the host, where the emptiest of many large bands is collected:
+/// a / (a + W(-a exp(-a))), where a is the capacity over the data, and W the principal branch of Lambert's function
+/// (Desnoyers, "Analytic modeling of SSD write performance", SYSTOR 2012).
+fn greedy(spare_factor: f64) -> f64 {
+    let a = 1.0 / (1.0 - spare_factor);
+    let x = -a * (-a).exp();
+    let (mut low, mut high) = (-1.0, 0.0);
+    for _ in 0..100 {
+        let w: f64 = (low + high) / 2.0;
+        *(if w * w.exp() < x { &mut low } else { &mut high }) = w;
+    }
+    a / (a + low)
+}
+
+#[test]
+fn a_scaled_card_of_any_kind_has_the_write_amplification_of_the_whole_one() {
+    let mut seen = 0;
+    for name in Profile::builtin_names() {
+        let profile = Profile::builtin(name).unwrap();
+        let device = profile.lower(1.0 / 4096.0).unwrap();
+        let DeviceConfig::Card(card) = &device else { continue };
+        // Collection that stops the world swings about its mean, and needs many cycles of it; a cache of faster cells
+        // writes data twice.
+        let is_paced = matches!(card.ftl.gc, ftl::GcMode::Paced { .. });
+        if card.ftl.victim != VictimPolicy::Greedy || !is_paced || card.ftl.slc_cache.is_some() {
+            continue;
+        }
+        let whole = Capacities::of(&profile.lower(1.0).unwrap().cards()[0]).effective_spare_factor;
+        let small = Capacities::of(card).effective_spare_factor;
+        assert!((small / whole - 1.0).abs() < 1e-4, "{name}: spare {small}, of the whole card {whole}");
+        let fill_bytes = card.ftl.user_sectors * SECTOR_BYTES;
+        let pattern =
+            Pattern::Random { block_bytes: SECTOR_BYTES, access: Access::Uniform, footprint_bytes: fill_bytes };
+        let mut modelled = Modelled::new(&device, 1, false, 1).unwrap();
+        // Less what blocks that came bad take, which are drawn.
+        let expected = greedy(modelled.cards()[0].ftl().effective_spare_factor());
+        let rounds = precondition(&mut modelled, fill_bytes, pattern, 1, &Silent).unwrap().rounds;
+        let last = &rounds[rounds.len() - 5..];
+        let got = last.iter().sum::<f64>() / last.len() as f64;
+        println!("{name}: {got:.3}, closed form {expected:.3}, {:+.2} %", 100.0 * (got / expected - 1.0));
+        assert!((got / expected - 1.0).abs() < 0.01, "{name}: {got}, closed form {expected}");
+        seen += 1;
+    }
+    assert!(seen >= 8, "{seen}");
+}
