@@ -4,12 +4,12 @@
 //! nothing.
 
 use crate::core::Core;
-use crate::core::dies::{Started, Work};
+use crate::core::dies::{NOBODY, Started, Work};
 use crate::core::read_run::ReadRun;
 use crate::core::stripes::StripeInFlight;
 use crate::core::timers::Timer;
 use device::{Completion, Operation, RequestId, Time};
-use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, UnitAddress};
+use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StripeId, UnitAddress};
 use std::fmt::Debug;
 
 /// Without requests for so long, a card makes room in its SLC cache. Pauses between the requests of a busy host are
@@ -112,6 +112,8 @@ pub trait Contents: Clone + Debug + Sized {
 
     // Hooks on the work of dies and stripes.
 
+    /// The units of a stripe that are programmed, of those that hold something.
+    fn to_program(card: &mut Card<Self>, stripe: StripeId, units: u64) -> u64;
     /// A die is about to be given work.
     fn enqueuing(card: &mut Card<Self>, die: u32);
     /// A die has begun something.
@@ -152,6 +154,8 @@ pub trait Contents: Clone + Debug + Sized {
     fn holds_relocation(card: &Card<Self>) -> bool;
     /// A die has read sectors to relocate. It leads to `relocation_came`, now or later.
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>);
+    /// The unit that is read for a relocation.
+    fn read_to_relocate(card: &mut Card<Self>, now: Time, relocation: &Relocation) -> UnitAddress;
     /// There is room for a relocation's sectors.
     fn has_room_to_move(card: &Card<Self>, relocation: &Relocation) -> bool;
     /// Gives a relocation's sectors their new places.
@@ -205,17 +209,27 @@ impl Contents for NoContents {
     #[inline]
     fn read_hole(_: &mut Card<Self>, _: RequestId, _: Lba) {}
     #[inline]
-    fn begin_read(card: &mut Card<Self>, _: Time, _: RequestId, run: &ReadRun) -> ReadBy {
-        if card.core.ftl.is_programmed(run.unit) { ReadBy::Die } else { ReadBy::Nobody }
+    fn begin_read(card: &mut Card<Self>, now: Time, id: RequestId, run: &ReadRun) -> ReadBy {
+        if !card.core.ftl.is_programmed(run.unit) {
+            return ReadBy::Nobody;
+        }
+        if card.is_gone(run.unit.die) {
+            card.read_rest(now, id, run.unit, run.sectors);
+            return ReadBy::Nobody;
+        }
+        ReadBy::Die
     }
     #[inline]
     fn host_reads(_: &mut Card<Self>, _: Time, _: u32, _: u32) {}
     #[inline]
-    fn host_read(_: &mut Card<Self>, _: Time, _: RequestId, _: UnitAddress, _: &mut Done<Self>) -> bool {
+    fn host_read(card: &mut Card<Self>, now: Time, id: RequestId, at: UnitAddress, _: &mut Done<Self>) -> bool {
+        card.rebuild_what_is_unreadable(now, id, at);
         true
     }
     #[inline]
-    fn explain_reads(_: &mut Card<Self>, _: Time, _: RequestId) {}
+    fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
+        card.explain_rebuilding(now, id);
+    }
     #[inline]
     fn merge_edges(_: &mut Card<Self>, _: RequestId) -> bool {
         true
@@ -256,6 +270,10 @@ impl Contents for NoContents {
     #[inline]
     fn answered(_: &mut Card<Self>, _: Time, _: Operation, _: u32, _: bool) {}
     #[inline]
+    fn to_program(card: &mut Card<Self>, stripe: StripeId, units: u64) -> u64 {
+        card.without_gone_units(stripe, units)
+    }
+    #[inline]
     fn enqueuing(_: &mut Card<Self>, _: u32) {}
     #[inline]
     fn began(card: &mut Card<Self>, started: &Started) {
@@ -264,8 +282,12 @@ impl Contents for NoContents {
         }
     }
     #[inline]
-    fn takes_longer(_: &mut Card<Self>, _: Time, _: usize) -> bool {
-        false
+    fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
+        let Some(physics) = &card.core.config.model.physics else { return false };
+        let most = physics.read_retries;
+        let Some(unit) = card.core.dies.read_to_judge(die) else { return false };
+        let retries = card.retries(unit).unwrap_or(most);
+        card.core.dies.retry(now, die, retries, card.core.timers.of_dies())
     }
     #[inline]
     fn stripe_begins(_: &mut Card<Self>, _: &SealedStripe, _: u32) {}
@@ -280,7 +302,7 @@ impl Contents for NoContents {
     #[inline]
     fn stripe_is_safe(_: &mut Card<Self>, _: Time, _: &StripeInFlight) {}
     fn own_work_done(_: &mut Card<Self>, _: Time, work: Work, _: UnitAddress, _: &mut Done<Self>) {
-        unreachable!("{work:?} is work of contents");
+        assert_eq!(work, Work::RepairRead(NOBODY), "other work is of contents");
     }
     #[inline]
     fn next_erase(card: &mut Card<Self>, _: Time) -> Option<BandId> {
@@ -313,6 +335,10 @@ impl Contents for NoContents {
     #[inline]
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {
         card.relocation_came(now, relocation, done);
+    }
+    #[inline]
+    fn read_to_relocate(card: &mut Card<Self>, now: Time, relocation: &Relocation) -> UnitAddress {
+        card.read_to_relocate(now, relocation)
     }
     #[inline]
     fn has_room_to_move(_: &Card<Self>, _: &Relocation) -> bool {

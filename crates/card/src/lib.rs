@@ -31,7 +31,7 @@ pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
 pub use core::capacitors::Capacitors;
-pub use core::config::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath};
+pub use core::config::{CardConfig, Care, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
 pub use flows::open::{OpenError, Unopened, examine, is_made_so, may_adopt, shape, spared_modules};

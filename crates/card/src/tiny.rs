@@ -1,6 +1,6 @@
 //! A small card for the tests of this crate's parts.
 
-use crate::{CardConfig, LinkConfig, MODULE_TIMEOUT_NS, RelocationPath, StorageCard, shape};
+use crate::{CardConfig, Care, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath, StorageCard, shape};
 use device::{Device, Request, RequestId, SECTOR_BYTES, Time};
 use format::CardId;
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
@@ -70,9 +70,8 @@ pub fn config() -> CardConfig {
         relocation_sectors: 12,
         relocation_path: RelocationPath::Internal,
         fold_bytes_per_s: None,
-        spare_threshold_percent: 10,
-        patrol: None,
-        module_timeout_ns: MODULE_TIMEOUT_NS,
+        care: Care { spare_threshold_percent: 10, patrol: None, module_timeout_ns: MODULE_TIMEOUT_NS },
+        model: ModelState::default(),
     }
 }
 

@@ -22,7 +22,7 @@ pub fn on_files(config: &CardConfig) -> CardConfig {
     let mut config = *config;
     config.power_loss_protection = false;
     config.capacitors = None;
-    config.module_timeout_ns = MODULE_TIMEOUT_NS;
+    config.care.module_timeout_ns = MODULE_TIMEOUT_NS;
     if let Some(persistence) = &mut config.ftl.persistence {
         // Files don't share cells.
         persistence.cell_rows = 1;

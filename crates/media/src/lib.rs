@@ -58,3 +58,4 @@ pub use sectors::Payload;
 pub use slot::{CACHE_OPERATIONS, Unsynced};
 pub use store::{LoadError, load_modules};
 pub use unit::{SectorState, Unit};
+pub use wear::retries;

@@ -11,7 +11,7 @@ use crate::physics::Physics;
 use crate::place::{BlockAt, HEADER_COPIES};
 use crate::sectors::{Payload, Sectors};
 use crate::unit::{SectorState, Unit};
-use crate::wear::{mean_errors, poisson};
+use crate::wear::{correct, mean_errors};
 use format::{HEADER_BYTES, Shape};
 use std::sync::Arc;
 
@@ -437,22 +437,4 @@ impl Module {
         let words = [self.serial, purpose::ERASE_FAILS, index as u64, u64::from(cycles)];
         happens(hash(&words), physics.failure_ppm(physics.erase_fail_ppm_at_rated, cycles))
     }
-}
-
-/// The number of corrected bits of a sector, and of retries; `None` if the sector can't be corrected.
-#[inline]
-fn correct(physics: &Physics, mean: f64, flips: u32, luck: impl FnOnce() -> f64) -> Option<(u32, u32)> {
-    if mean == 0.0 {
-        return (flips <= physics.ecc_bits).then_some((flips, 0));
-    }
-    let luck = luck();
-    let mut mean = mean;
-    for retries in 0..=physics.read_retries {
-        let bits = poisson(mean, luck).saturating_add(flips);
-        if bits <= physics.ecc_bits {
-            return Some((bits, retries));
-        }
-        mean *= physics.retry_factor;
-    }
-    None
 }

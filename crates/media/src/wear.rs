@@ -4,6 +4,7 @@
 //! errors are that quantile of the Poisson distribution around the mean that wear, time and reads give. So a sector
 //! never gets better by itself, the same read has the same result, and sectors still differ as they do on flash.
 
+use crate::hash::{hash, purpose, unit};
 use crate::physics::Physics;
 use format::SPARE_BYTES;
 
@@ -40,10 +41,43 @@ pub(crate) fn poisson(mean: f64, quantile: f64) -> u32 {
     if mean > MAX_MEAN { count.max(mean.min(1e9) as u32) } else { count }
 }
 
+/// The number of corrected bits of a sector, and of retries; `None` if the sector can't be corrected.
+#[inline]
+pub(crate) fn correct(physics: &Physics, mean: f64, flips: u32, luck: impl FnOnce() -> f64) -> Option<(u32, u32)> {
+    if mean == 0.0 {
+        return (flips <= physics.ecc_bits).then_some((flips, 0));
+    }
+    let luck = luck();
+    let mut mean = mean;
+    for retries in 0..=physics.read_retries {
+        let bits = poisson(mean, luck).saturating_add(flips);
+        if bits <= physics.ecc_bits {
+            return Some((bits, retries));
+        }
+        mean *= physics.retry_factor;
+    }
+    None
+}
+
+/// The number of retries that reading a unit of so many sectors takes, of a block with so many cycles, so many minutes
+/// after it was programmed; `None`: a sector can't be corrected. The luck of a unit follows from its place.
+pub fn retries(physics: &Physics, cycles: u32, minutes: u32, place: [u64; 3], sectors: u32) -> Option<u32> {
+    let mean = mean_errors(physics, cycles, minutes, 0);
+    // Beyond ten standard deviations no sector of any card is.
+    if mean + 10.0 * mean.sqrt() + 10.0 < f64::from(physics.ecc_bits) {
+        return Some(0);
+    }
+    let [band, die, row] = place;
+    let luck = |sector: u32| {
+        let words = [purpose::RAW_ERRORS, band, die, row, u64::from(cycles), u64::from(sector)];
+        unit(hash(&words))
+    };
+    (0..sectors).try_fold(0, |most: u32, sector| Some(most.max(correct(physics, mean, 0, || luck(sector))?.1)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash::{hash, unit};
 
     #[test]
     fn draws_have_the_mean_and_the_variance_of_the_distribution() {

@@ -7,8 +7,8 @@ use disk::{ArrayConfig, DiskConfig, RaidLevel};
 
 const FLASH_TABLES: [&str; 8] = ["geometry", "timing", "endurance", "ftl", "link", "buffer", "relocation", "slc_cache"];
 
-const FLASH_KEYS: [&str; 5] =
-    ["count", "host_stripe_bytes", "power_loss_protection", "acknowledge_flush_early", "reads_first"];
+const FLASH_KEYS: [&str; 6] =
+    ["count", "host_stripe_bytes", "power_loss_protection", "acknowledge_flush_early", "reads_first", "missing_module"];
 
 /// Reads and checks everything.
 pub(crate) fn read(settings: &Settings) -> Result<ArrayConfig, ProfileError> {

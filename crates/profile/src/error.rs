@@ -276,6 +276,17 @@ pub enum Problem {
     /// More sectors than a map entry of 4 bytes can tell apart, on a card that holds contents.
     #[error("a card of this size has more 4 KiB sectors than a map of 4-byte entries can tell apart: make it smaller")]
     SizeTooLarge,
+    /// A module that the card does not have.
+    #[error("there is no such module: the card has {}", if *.modules == 1 { "one, 0".to_owned() } else { format!("0 to {}", .modules - 1) })]
+    NoSuchModule { modules: u32 },
+    /// Without the module no stripe can be rebuilt.
+    #[error("a module that is gone takes {units} of the units of a stripe, and parity stands for {parity_units}")]
+    ModuleBeyondParity { units: u32, parity_units: u32 },
+    /// The state of a model, on a card that holds contents.
+    #[error(
+        "only a model has a module that is missing from the start: pull one of a card that is served, with `flashrig ctl CARD module pull N`"
+    )]
+    OnlyOfModels,
     /// The device is modelled without contents.
     #[error("{what} can be modelled, but holds no contents: name a single flash card")]
     NoContents { what: &'static str },

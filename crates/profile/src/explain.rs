@@ -116,7 +116,7 @@ fn errors(page: &mut Page, flash: &Flash) {
     );
     let retries = count(u64::from(physics.read_retries), "read retry", "read retries");
     page.row("ECC", &format!("{} bits of a sector, {retries}", grouped(u64::from(physics.ecc_bits))));
-    if let Some(patrol) = flash.card.patrol {
+    if let Some(patrol) = flash.card.care.patrol {
         let days = count(patrol.interval_ns / 86_400_000_000_000, "day", "days");
         let reads = grouped(u64::from(patrol.block_reads));
         page.row("patrol", &format!("all is read once in {days}, a band when a block was read {reads} times"));

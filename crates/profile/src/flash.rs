@@ -4,7 +4,7 @@ use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
 use crate::reliability;
 use crate::settings::Settings;
-use card::{CardConfig, LinkConfig, RelocationPath};
+use card::{CardConfig, Care, LinkConfig, ModelState, RelocationPath};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -66,10 +66,13 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         relocation_sectors: settings.count32("relocation", "sectors_under_way")?,
         relocation_path: read_relocation_path(settings)?,
         fold_bytes_per_s: settings.count_if_any("slc_cache", "fold_bytes_per_s"),
-        spare_threshold_percent: reliability::spare_threshold_percent(settings),
         capacitors: reliability::read_capacitors(settings)?,
-        patrol: reliability::read_patrol(settings)?,
-        module_timeout_ns: card::MODULE_TIMEOUT_NS,
+        care: Care {
+            spare_threshold_percent: reliability::spare_threshold_percent(settings),
+            patrol: reliability::read_patrol(settings)?,
+            module_timeout_ns: card::MODULE_TIMEOUT_NS,
+        },
+        model: ModelState { missing_module: read_missing_module(settings, &geometry, &ftl)?, physics: None },
     };
     check_stripes(settings, &card)?;
     hold_what_is_under_way(&mut card);
@@ -85,6 +88,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         ));
     }
     let physics = reliability::read_physics(settings, &card)?;
+    card.model.physics = (!physics.errors.is_none()).then_some(physics);
     Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes, physics })
 }
 
@@ -288,6 +292,22 @@ fn read_link(settings: &Settings) -> Result<LinkConfig, ProfileError> {
         latency_ns: number("latency_ns")?,
         queue_depth: settings.count_if_any("link", "queue_depth").map_or(u32::MAX, |depth| depth as u32),
     })
+}
+
+/// A module that is gone must leave what its stripes are rebuilt from.
+fn read_missing_module(settings: &Settings, geometry: &Geometry, ftl: &FtlConfig) -> Result<Option<u32>, ProfileError> {
+    let Some(module) = settings.count_if_any("card", "missing_module") else { return Ok(None) };
+    let wrong = |problem| Err(settings.wrong("card", "missing_module", problem));
+    let modules = geometry.modules;
+    if module >= u64::from(modules) {
+        return wrong(Problem::NoSuchModule { modules });
+    }
+    // Neighbouring dies lie on different modules.
+    let units = ftl.stripe_width.div_ceil(modules);
+    if units > ftl.parity_units {
+        return wrong(Problem::ModuleBeyondParity { units, parity_units: ftl.parity_units });
+    }
+    Ok(Some(module as u32))
 }
 
 fn read_relocation_path(settings: &Settings) -> Result<RelocationPath, ProfileError> {

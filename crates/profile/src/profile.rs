@@ -152,6 +152,9 @@ impl Profile {
         if flash.cards > 1 {
             return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a set of several cards" }));
         }
+        if flash.card.model.missing_module.is_some() {
+            return Err(self.settings.wrong("card", "missing_module", Problem::OnlyOfModels));
+        }
         let user_sectors = user_bytes.map_or(flash.card.ftl.user_sectors, |bytes| bytes.div_ceil(device::SECTOR_BYTES));
         let card = scale::sized(&flash.card, user_sectors.max(1));
         let sectors = capacity::sectors_per_band(&card) * u64::from(card.bands);

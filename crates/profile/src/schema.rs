@@ -225,6 +225,7 @@ pub(crate) static CARD: Schema = Schema {
                 key("power_loss_protection", Kind::Flag),
                 key("acknowledge_flush_early", Kind::Flag),
                 key("reads_first", Kind::Flag),
+                counted("missing_module", 0, 1 << 12),
             ],
         },
         TableSchema {

@@ -28,7 +28,7 @@ fn config(bands: u32, parity_units: u32) -> CardConfig {
     config.bands = bands;
     config.ftl.parity_units = parity_units;
     (config.buffer_sectors, config.relocation_sectors) = (512, 512);
-    (config.capacitors, config.patrol) = (None, None);
+    (config.capacitors, config.care.patrol) = (None, None);
     let layout = config.ftl.layout(&config.nand.geometry);
     let data = layout.band_data_sectors(|_| layout.all_units()) * bands;
     config.ftl.user_sectors = (f64::from(data) * USED) as u64;

@@ -2,7 +2,7 @@
 
 use crate::fading::{FADING, PATROL, RATED_CYCLES};
 use crate::sim::HostConfig;
-use card::{Capacitors, CardConfig, LinkConfig, RelocationPath};
+use card::{Capacitors, CardConfig, Care, LinkConfig, ModelState, RelocationPath};
 use ftl::{FtlConfig, GcMode, Persistence, VictimPolicy};
 use media::Physics;
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -125,10 +125,13 @@ pub fn tiny(kind: Kind) -> CardConfig {
         relocation_sectors: 6,
         relocation_path: RelocationPath::Internal,
         fold_bytes_per_s: None,
-        spare_threshold_percent: 10,
         capacitors: Some(CAPACITORS),
-        patrol: (kind == Kind::Fading).then_some(PATROL),
-        module_timeout_ns: 50_000_000,
+        care: Care {
+            spare_threshold_percent: 10,
+            patrol: (kind == Kind::Fading).then_some(PATROL),
+            module_timeout_ns: 50_000_000,
+        },
+        model: ModelState::default(),
     }
 }
 

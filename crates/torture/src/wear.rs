@@ -14,7 +14,7 @@ const SETTLE_STEPS: u32 = 1_000_000;
 pub fn wearing(kind: Kind) -> CardConfig {
     let mut config = tiny(kind);
     config.nand.endurance.rated_cycles = RATED_CYCLES;
-    config.patrol = Some(PATROL);
+    config.care.patrol = Some(PATROL);
     config
 }
 
@@ -53,7 +53,7 @@ impl CardUnderTest {
     /// Time and reads, as much as the patrol stands; `None` where flash does not mind, or nobody looks.
     pub(crate) fn fade(&mut self, kind: FaultKind, rng: &mut Rng) -> Option<Impact> {
         let errors = self.flash().physics().errors;
-        self.config().patrol?;
+        self.config().care.patrol?;
         match kind {
             FaultKind::Retention if errors.retention_year > 0.0 => {
                 let intervals = if self.card.is_some() { 1 + rng.below(6) } else { 1 };

@@ -3,6 +3,7 @@
 use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
 use ftl::FtlConfig;
+use media::Physics;
 use media::nand::NandConfig;
 
 /// The host link and the card's command processing.
@@ -67,12 +68,30 @@ pub struct CardConfig {
     /// The rate at which the SLC cache is folded while the card is idle, in bytes a second; `None`: as fast as the dies
     /// are.
     pub fold_bytes_per_s: Option<u64>,
+    /// The care that a card with contents takes of them.
+    pub care: Care,
+    /// The state of a card without contents: a card with contents finds its own.
+    pub model: ModelState,
+}
+
+/// The care that a card with contents takes of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Care {
     /// Share of a new card's spare space, in percent, below which health warns.
     pub spare_threshold_percent: u8,
-    /// Looks for what fades before it is lost; only cards with contents do.
+    /// Looks for what fades before it is lost.
     pub patrol: Option<PatrolConfig>,
     /// A module that has not answered for so long counts as gone.
     pub module_timeout_ns: u64,
+}
+
+/// The state of a card without contents, which costs its reads time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ModelState {
+    /// The module that is gone: what lies on it is rebuilt from the rest of its stripes, and nothing is programmed there.
+    pub missing_module: Option<u32>,
+    /// The quality of the flash; `None`: reads never err.
+    pub physics: Option<Physics>,
 }
 
 /// Cards wait for so long for a module that does not answer: longer than any operation of flash with its suspensions,

@@ -50,6 +50,8 @@ impl Work {
 }
 
 const NONE: u32 = u32::MAX;
+/// The index of a repair read that nothing waits for: it only takes its time.
+pub const NOBODY: u32 = u32::MAX;
 
 /// One operation of a die.
 #[derive(Clone, Copy, Debug)]
@@ -369,7 +371,7 @@ impl Dies {
     pub fn read_to_judge(&self, d: usize) -> Option<UnitAddress> {
         let op = &self.ops[self.dies[d].current as usize];
         let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
-        // Of what is in the registers nothing is sensed anew that could want shifted thresholds.
+        // A read from the registers senses nothing anew that could want shifted thresholds.
         (is_read && op.retry_ns.is_none() && !op.is_in_register).then_some(op.unit)
     }
 

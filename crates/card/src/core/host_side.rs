@@ -76,7 +76,7 @@ impl<I> HostSide<I> {
         self.held.pop_front()
     }
 
-    /// What waits for the card is lost with the power.
+    /// Power fails: requests that wait for the card are lost.
     pub fn forget_waiting(&mut self) {
         self.waiting_writes.clear();
         self.held.clear();

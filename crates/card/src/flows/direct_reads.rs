@@ -67,7 +67,7 @@ impl Card<Storage> {
         let slot = store.place(unit)?.block.module;
         // A medium that is slow itself says when the read has ended.
         if self.is_on_slow_medium() || store.media.is_stuck(slot) {
-            return Some(now + self.core.config.module_timeout_ns);
+            return Some(now + self.core.config.care.module_timeout_ns);
         }
         let read_ns = self.core.dies.read_ns(self.core.ftl.cell_mode(unit.band));
         Some(now + read_ns * u64::from(store.media.slow_percent(slot)) / 100)

@@ -87,7 +87,7 @@ impl<C: Contents> Card<C> {
 
     fn program(&mut self, now: Time, sealed: SealedStripe) {
         let units = self.core.ftl.stripe_units(sealed.stripe);
-        let mut used = units.data | units.parity;
+        let mut used = C::to_program(self, sealed.stripe, units.data | units.parity);
         let stripe = self.core.stripes.insert(StripeInFlight {
             stream: sealed.stream,
             sequence: sealed.sequence,

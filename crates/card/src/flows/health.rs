@@ -14,7 +14,7 @@ impl Card<Storage> {
     pub fn health(&self) -> Health {
         let common = &self.contents.store.headers.common;
         let available_spare = self.available_spare();
-        let threshold = self.core.config.spare_threshold_percent;
+        let threshold = self.core.config.care.spare_threshold_percent;
         Health {
             critical_warning: CriticalWarning {
                 spare_below_threshold: available_spare < threshold,

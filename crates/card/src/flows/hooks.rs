@@ -8,9 +8,9 @@ use crate::core::dies::{Started, Work};
 use crate::core::read_run::{ReadRun, Wanted};
 use crate::core::stripes::StripeInFlight;
 use crate::core::timers::Timer;
-use device::{Cause, Operation, RequestId, SECTOR_BYTES, Time};
+use device::{Operation, RequestId, SECTOR_BYTES, Time};
 use ftl::canary::{Canary, planted};
-use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StreamId, UnitAddress};
+use ftl::{BandId, Lba, Ppa, Relocation, SealedStripe, StreamId, StripeId, UnitAddress};
 use media::{RequestData, SectorData};
 
 impl Contents for Storage {
@@ -72,11 +72,7 @@ impl Contents for Storage {
     }
 
     fn explain_reads(card: &mut Card<Self>, now: Time, id: RequestId) {
-        // Sectors that could not be read were rebuilt from their stripe meanwhile.
-        let submitted = card.core.host[id].submitted;
-        let record = card.core.account.record(id).expect("it explains");
-        let known = record.settled.total_ns() + record.flash.total_ns();
-        record.flash.add(Cause::ReadRetry, (now - submitted).saturating_sub(known));
+        card.explain_rebuilding(now, id);
     }
 
     fn merge_edges(card: &mut Card<Self>, id: RequestId) -> bool {
@@ -190,6 +186,11 @@ impl Contents for Storage {
         }
     }
 
+    #[inline]
+    fn to_program(_: &mut Card<Self>, _: StripeId, units: u64) -> u64 {
+        units
+    }
+
     fn takes_longer(card: &mut Card<Self>, now: Time, die: usize) -> bool {
         if let Some(until) = card.unanswered_until(now, die) {
             card.core.timers.set(Timer::Die(die), until);
@@ -277,6 +278,11 @@ impl Contents for Storage {
     fn holds_relocation(card: &Card<Self>) -> bool {
         // Stripes that failed go first: free bands are for their sectors, and collection would take them.
         card.core.phase.is_halted() || !card.contents.failed.is_empty()
+    }
+
+    #[inline]
+    fn read_to_relocate(_: &mut Card<Self>, _: Time, relocation: &Relocation) -> UnitAddress {
+        relocation.unit
     }
 
     fn relocation_read(card: &mut Card<Self>, now: Time, relocation: Relocation, done: &mut Done<Self>) {

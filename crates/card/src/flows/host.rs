@@ -193,6 +193,14 @@ impl<C: Contents> Card<C> {
         }
     }
 
+    /// Sectors that could not be read were rebuilt from their stripe, in the time that nothing else accounts for.
+    pub(crate) fn explain_rebuilding(&mut self, now: Time, id: RequestId) {
+        let submitted = self.core.host[id].submitted;
+        let record = self.core.account.record(id).expect("it explains");
+        let known = record.settled.total_ns() + record.flash.total_ns();
+        record.flash.add(Cause::ReadRetry, (now - submitted).saturating_sub(known));
+    }
+
     fn send_up(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
         let bytes = u64::from(self.core.host[id].bytes);
         let at = self.core.link.send_up(now, bytes);

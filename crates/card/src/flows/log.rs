@@ -177,7 +177,7 @@ impl Card<Storage> {
         for (_, slot) in to {
             self.contents.store.media.begin_log(slot, offset_bytes, &bytes);
         }
-        self.core.timers.set(Timer::Log, now + self.core.config.module_timeout_ns);
+        self.core.timers.set(Timer::Log, now + self.core.config.care.module_timeout_ns);
     }
 
     /// The medium has written a record's copy.

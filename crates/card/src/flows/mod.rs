@@ -12,6 +12,7 @@ mod hooks;
 mod host;
 mod log;
 mod lost_writes;
+mod model_state;
 mod modules;
 pub mod open;
 mod patrol;

@@ -18,7 +18,7 @@ impl Card<Storage> {
         let modules = store.slots.len();
         let is_stuck = store.slots[die % modules].is_some_and(|slot| store.media.is_stuck(slot));
         let op = self.core.dies.current(die).filter(|_| is_stuck && !self.core.phase.is_draining())?;
-        let until = op.started + self.core.config.module_timeout_ns;
+        let until = op.started + self.core.config.care.module_timeout_ns;
         (until > now).then_some(until)
     }
 

@@ -10,7 +10,7 @@ use ftl::{BandId, UnitAddress};
 impl Card<Storage> {
     /// Counts from now on. After a start nobody knows how long the power was away, nor how often what was read before.
     pub(crate) fn begin_patrol(&mut self, is_due: bool) {
-        let Some(config) = self.core.config.patrol else { return };
+        let Some(config) = self.core.config.care.patrol else { return };
         let (dies, bands) = (self.core.ftl.layout().dies, self.core.ftl.bands());
         self.contents.patrol.demand(is_due);
         self.contents.store.reads = BlockReads::of_card(bands, dies, config.block_reads);
@@ -18,7 +18,7 @@ impl Card<Storage> {
 
     /// Begins what the patrol has to look at, while no pass is under way.
     pub(crate) fn begin_due_scrub(&mut self, now: Time) {
-        let Some(config) = self.core.config.patrol else { return };
+        let Some(config) = self.core.config.care.patrol else { return };
         let store = &mut self.contents.store;
         if self.contents.patrol.is_due(now, config.interval_ns) {
             self.contents.patrol.begin(now);

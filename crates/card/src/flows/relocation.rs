@@ -38,8 +38,10 @@ impl<C: Contents> Card<C> {
                     if due == Due::Fold {
                         self.pace_fold(now, sectors);
                     }
+                    let unit = C::read_to_relocate(self, now, &relocation);
+                    let mode = relocation.mode;
                     let index = self.core.relocations.begin(relocation);
-                    self.start(now, Work::RelocationRead(index), relocation.unit, relocation.mode, sectors);
+                    self.start(now, Work::RelocationRead(index), unit, mode, sectors);
                 }
                 // The victim had nothing left; its band may be ready for its erase.
                 None => self.erase_stale(now),

@@ -71,7 +71,7 @@ impl Card<Storage> {
         let is_under_way =
             store.slots[d % modules].is_some_and(|slot| store.media.is_under_way(slot, (d / modules) as u32));
         let Some(op) = self.core.dies.current(d).filter(|_| is_under_way) else { return false };
-        let until = op.started + self.core.config.module_timeout_ns;
+        let until = op.started + self.core.config.care.module_timeout_ns;
         if until <= now {
             self.lose_module_of(now, d as u32);
             return false;
@@ -86,7 +86,7 @@ impl Card<Storage> {
         let Some(logical) = store.slots.iter().position(|of| *of == Some(slot)) else { return };
         let d = die as usize * store.slots.len() + logical;
         let Some(op) = self.core.dies.current(d) else { return };
-        if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+        if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.care.module_timeout_ns {
             self.core.timers.set(Timer::Die(d), now);
         }
     }
@@ -118,7 +118,7 @@ impl Card<Storage> {
         let store = &self.contents.store;
         for d in (logical as usize..self.core.timers.dies()).step_by(store.slots.len()) {
             let Some(op) = self.core.dies.current(d) else { continue };
-            if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.module_timeout_ns {
+            if self.core.timers.time(Timer::Die(d)) == op.started + self.core.config.care.module_timeout_ns {
                 self.core.timers.set(Timer::Die(d), now);
             }
         }

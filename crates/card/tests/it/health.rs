@@ -173,7 +173,8 @@ fn a_missing_module_is_a_warning() {
 
 #[test]
 fn each_retry_of_a_read_takes_the_arrays_time_again_and_says_so() {
-    let config = CardConfig { patrol: None, ..with_contents(true) };
+    let mut config = with_contents(true);
+    config.care.patrol = None;
     // Every sector needs retries, and some need more than others.
     let errors = ErrorRates { fresh: 3e-3, ..ErrorRates::NONE };
     let physics = Physics { factory_bad_ppm: 0, errors, ..Physics::MLC };
@@ -222,7 +223,8 @@ fn what_is_rebuilt_says_so_too() {
 #[test]
 fn a_block_that_is_read_often_is_looked_at() {
     let patrol = Some(PatrolConfig { interval_ns: u64::MAX, block_reads: 50 });
-    let config = CardConfig { patrol, ..with_contents(true) };
+    let mut config = with_contents(true);
+    config.care.patrol = patrol;
     let mut host = Host::new(&config, Physics::IDEAL);
     for i in 0..60 {
         host.write(i, i as u8);

@@ -10,6 +10,7 @@ mod energy;
 mod explain;
 mod health;
 mod latency;
+mod model_state;
 mod reads_first;
 mod slc_cache;
 mod slow_medium;

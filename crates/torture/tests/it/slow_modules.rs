@@ -76,7 +76,7 @@ fn a_stuck_module_costs_its_time_out_once_and_is_done_without() {
     let lbas = on_module(&bench, 1);
     inject(&mut bench, Fault::ModuleStuck { module: 1 });
     let first = ask(&mut bench, &Ask::Read { lba: lbas[0], count: 1 });
-    let timeout_ns = config.module_timeout_ns;
+    let timeout_ns = config.care.module_timeout_ns;
     assert!((timeout_ns..timeout_ns + 5_000_000).contains(&first), "{first} ns");
     for &lba in &lbas[1..] {
         let next = ask(&mut bench, &Ask::Read { lba, count: 1 });
@@ -111,7 +111,10 @@ fn a_program_that_a_stuck_module_took_ends_with_the_time_out() {
         bench.step(Time::NEVER).unwrap();
     }
     let took = bench.subject.now().since_ns(begun);
-    assert!((config.module_timeout_ns - 1_000_000..config.module_timeout_ns + 10_000_000).contains(&took), "{took} ns");
+    assert!(
+        (config.care.module_timeout_ns - 1_000_000..config.care.module_timeout_ns + 10_000_000).contains(&took),
+        "{took} ns"
+    );
     let flash = bench.subject.flash();
     assert!(flash.is_stuck(2) && !flash.is_volatile());
     bench.read_back().unwrap();

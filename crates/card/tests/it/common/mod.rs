@@ -1,6 +1,6 @@
 //! A host for the tests: it drives a card directly and checks every completion.
 
-use card::{CardConfig, LinkConfig, ModelCard, RelocationPath};
+use card::{CardConfig, Care, LinkConfig, ModelCard, ModelState, RelocationPath};
 use device::{Completion, Device, Operation, Parts, Request, RequestId, Rng, SECTOR_BYTES, Time};
 use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -65,10 +65,9 @@ pub fn small() -> CardConfig {
         relocation_sectors: 48,
         relocation_path: RelocationPath::Internal,
         fold_bytes_per_s: None,
-        spare_threshold_percent: 10,
         capacitors: None,
-        patrol: None,
-        module_timeout_ns: card::MODULE_TIMEOUT_NS,
+        care: Care { spare_threshold_percent: 10, patrol: None, module_timeout_ns: card::MODULE_TIMEOUT_NS },
+        model: ModelState::default(),
     };
     use_share(&mut config, 0.8);
     config
