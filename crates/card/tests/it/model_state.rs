@@ -55,7 +55,7 @@ fn what_lay_on_a_module_that_is_gone_is_read_from_all_others_at_once() {
 
 #[test]
 fn a_degraded_card_reads_at_half_its_rate_when_saturated() {
-    // Of n dies one is gone, and one read of n becomes n - 1: n - 1 dies do 2 (n - 1) / n reads for each of the host's.
+    // One die of n is gone, and one read of n becomes n - 1: n - 1 dies do 2 (n - 1) / n reads for each read of the host.
     for modules in [4, 8] {
         let mut config = degraded();
         config.nand.geometry.modules = modules;
