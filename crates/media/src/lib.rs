@@ -58,4 +58,4 @@ pub use sectors::Payload;
 pub use slot::{CACHE_OPERATIONS, Unsynced};
 pub use store::{LoadError, load_modules};
 pub use unit::{SectorState, Unit};
-pub use wear::retries;
+pub use wear::{may_retry, retries};

@@ -59,12 +59,21 @@ pub(crate) fn correct(physics: &Physics, mean: f64, flips: u32, luck: impl FnOnc
     None
 }
 
+/// Whether a sector of so many wrong bits on average is corrected at once: none of any card is ten standard deviations off.
+fn always_corrects(physics: &Physics, mean: f64) -> bool {
+    mean + 10.0 * mean.sqrt() + 10.0 < f64::from(physics.ecc_bits)
+}
+
+/// Whether flash that is no older than its rated cycles, and was just programmed, is ever read more than once.
+pub fn may_retry(physics: &Physics) -> bool {
+    !always_corrects(physics, mean_errors(physics, physics.rated_cycles, 0, 0))
+}
+
 /// The number of retries that reading a unit of so many sectors takes, of a block with so many cycles, so many minutes
 /// after it was programmed; `None`: a sector can't be corrected. The luck of a unit follows from its place.
 pub fn retries(physics: &Physics, cycles: u32, minutes: u32, place: [u64; 3], sectors: u32) -> Option<u32> {
     let mean = mean_errors(physics, cycles, minutes, 0);
-    // Beyond ten standard deviations no sector of any card is.
-    if mean + 10.0 * mean.sqrt() + 10.0 < f64::from(physics.ecc_bits) {
+    if always_corrects(physics, mean) {
         return Some(0);
     }
     let [band, die, row] = place;

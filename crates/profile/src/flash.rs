@@ -88,7 +88,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         ));
     }
     let physics = reliability::read_physics(settings, &card)?;
-    card.model.physics = (!physics.errors.is_none()).then_some(physics);
+    card.model.physics = media::may_retry(&physics).then_some(physics);
     Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes, physics })
 }
 

@@ -90,7 +90,7 @@ pub struct Care {
 pub struct ModelState {
     /// The module that is gone: what lies on it is rebuilt from the rest of its stripes, and nothing is programmed there.
     pub missing_module: Option<u32>,
-    /// The quality of the flash; `None`: reads never err.
+    /// The quality of the flash; `None`: no read of it is ever done twice.
     pub physics: Option<Physics>,
 }
 

@@ -50,6 +50,8 @@ impl Work {
 }
 
 const NONE: u32 = u32::MAX;
+/// No unit is in the page registers.
+const NOTHING: u64 = u64::MAX;
 /// The index of a repair read that nothing waits for: it only takes its time.
 pub const NOBODY: u32 = u32::MAX;
 
@@ -105,8 +107,9 @@ struct Die {
     suspends: u32,
     reads_in_a_row: u32,
     channel: u32,
-    /// The unit that the last read of the array has left in the page registers: reading more of it takes the bus alone.
-    in_register: Option<UnitAddress>,
+    /// The unit that the last read of the array has left in the page registers, by band and row: reading more of it takes
+    /// the bus alone.
+    in_register: u64,
     /// Its times in percent of what they should be.
     pace_percent: u32,
 }
@@ -182,7 +185,7 @@ impl Dies {
                 suspends: 0,
                 reads_in_a_row: 0,
                 channel,
-                in_register: None,
+                in_register: NOTHING,
                 pace_percent: 100,
             }
         };
@@ -446,7 +449,7 @@ impl Dies {
         op.started = now;
         die.current = id;
         // A program comes in through the registers; an erase may be of the block that they were read from.
-        die.in_register = None;
+        die.in_register = NOTHING;
         die.array_start = array_start;
         events.set(d, end);
         if let Some(occupancy) = &mut self.occupancy {
@@ -481,9 +484,10 @@ impl Dies {
         op.started = start;
         op.suspend_ns = start - now;
         die.current = id;
-        op.is_in_register = die.in_register == Some(op.unit);
+        let unit = u64::from(op.unit.band.0) << 32 | u64::from(op.unit.row);
+        op.is_in_register = die.in_register == unit;
         let array_ns = if op.is_in_register { 0 } else { die.paced(self.timing.of(op.mode).read_ns) };
-        die.in_register = Some(op.unit);
+        die.in_register = unit;
         let array_end = start + array_ns;
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
