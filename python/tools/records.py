@@ -20,6 +20,8 @@ OUT = HERE.parent / "flashrig" / "_records"
 KINDS = ["run", "whatif", "lifetime", "fit", "review"]
 #: Answers of a card's control socket, by docs/control-api.openapi.json.
 ANSWERS = ["Status", "Module", "Pulled", "Smart", "Export", "Client", "Settings", "Power", "Scrub", "Trimmed"]
+#: A longer module is divided.
+MAX_LINES = 650
 PLAIN = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}
 
 
@@ -34,12 +36,25 @@ class Schema:
             self.defs = self.defs.get(key, {})
         self.written: dict[str, str] = {}
 
-    def module(self, roots: dict[str, dict[str, Any]]) -> str:
-        """The text of the module, with the classes that its roots need."""
-        for name, schema in roots.items():
-            self.record(name, schema)
-        uses_any = any(re.search(r"\bAny\b", text) for text in self.written.values())
-        uses_literal = any("Literal[" in text for text in self.written.values())
+    def modules(self, name: str, roots: dict[str, dict[str, Any]]) -> dict[str, str]:
+        """The texts of the module and, where it is long, of the one that it begins with: the classes that its roots need."""
+        for root, schema in roots.items():
+            self.record(root, schema)
+        classes = list(self.written.items())
+        ends, lines = 0, 0
+        if sum(text.count("\n") for _, text in classes) > MAX_LINES:
+            while lines < MAX_LINES * 3 // 4:
+                lines += classes[ends][1].count("\n") + 2
+                ends += 1
+        parts = {f"{name}_parts.py": self.module(dict(classes[:ends]), [])} if ends else {}
+        known = [known for known, _ in classes[:ends]]
+        imports = [f"from .{name}_parts import {one} as {one}" for one in known]
+        return {**parts, f"{name}.py": self.module(dict(classes[ends:]), imports)}
+
+    def module(self, written: dict[str, str], imports: list[str]) -> str:
+        """The text of some classes."""
+        uses_any = any(re.search(r"\bAny\b", text) for text in written.values())
+        uses_literal = any("Literal[" in text for text in written.values())
         names = [name for name, used in (("Any", uses_any), ("Literal", uses_literal)) if used]
         lines = [
             f'"""Fields of docs/{self.file}. Written by tools/records.py; do not edit."""',
@@ -49,8 +64,8 @@ class Schema:
         ]
         if names:
             lines += [f"from typing import {', '.join(names)}", ""]
-        lines += ["from .._record import Record", ""]
-        return "\n".join(lines) + "\n\n" + "\n\n".join(self.written.values())
+        lines += ["from .._record import Record", *imports, ""]
+        return "\n".join(lines) + "\n\n" + "\n\n".join(written.values())
 
     def record(self, name: str, schema: dict[str, Any]) -> str:
         """Writes the class of an object, after the classes that it needs; returns its name."""
@@ -159,9 +174,9 @@ def main() -> int:
     texts = {}
     for kind in KINDS:
         schema = Schema(f"{kind}-result.schema.json", ["$defs"])
-        texts[f"{kind}.py"] = schema.module({camel(kind): schema.root})
+        texts.update(schema.modules(kind, {camel(kind): schema.root}))
     api = Schema("control-api.openapi.json", ["components", "schemas"])
-    texts["control.py"] = api.module({name: api.defs[name] for name in ANSWERS})
+    texts.update(api.modules("control", {name: api.defs[name] for name in ANSWERS}))
     texts["__init__.py"] = '"""Fields of the results, by their schemas in docs/."""\n'
     stale = [name for name, text in texts.items() if not (OUT / name).is_file() or (OUT / name).read_text() != text]
     for name in stale:
