@@ -204,7 +204,7 @@ fn space_that_collection_can_use_leaves_room_for_two_checkpoints() {
         assert_eq!(ftl.user_sectors(), u64::from(user_sectors));
         // A band that has no summary holds 48.
         let band = if persistence.is_some() { BAND_SECTORS } else { 48 };
-        let usable = ftl.config().resting_sectors(band.into()) / (1.0 - ftl.effective_spare_factor());
+        let usable = ftl.config().resting_sectors(band) / (1.0 - ftl.effective_spare_factor());
         let bands = (ftl.data_sectors() as f64 - usable) / band as f64 - f64::from(overhead);
         (bands.round() as u32, ftl.config().map_entries() as u32)
     };
