@@ -46,8 +46,9 @@ fn a_scaled_card_of_any_kind_has_the_write_amplification_of_the_whole_one() {
         let last = &rounds[rounds.len() - 5..];
         let got = last.iter().sum::<f64>() / last.len() as f64;
         println!("{name}: {got:.3}, closed form {expected:.3}, {:+.2} %", 100.0 * (got / expected - 1.0));
-        // Victims that are nearly empty have less on the move than is counted.
-        let bound = if expected < 1.5 { 0.02 } else { 0.01 };
+        // Rounds of some ten bands leave a hundredth to chance. Victims that are nearly empty have less on the move than is
+        // counted.
+        let bound = if expected < 1.5 { 0.02 } else { 0.015 };
         assert!((got / expected - 1.0).abs() < bound, "{name}: {got}, closed form {expected}");
         seen += 1;
     }
