@@ -114,10 +114,15 @@ impl Ftl {
         self.bands.data_sectors().saturating_sub(bands * u64::from(self.full_band_sectors))
     }
 
+    /// Data sectors that collection can use.
+    pub fn usable_data_sectors(&self) -> u64 {
+        self.usable_sectors(self.config.overhead_bands())
+    }
+
     /// Share of the data capacity that the host can't address, counting only space that collection can use.
     pub fn effective_spare_factor(&self) -> f64 {
         let resting = self.config.resting_sectors(u64::from(self.full_band_sectors));
-        1.0 - resting / self.usable_sectors(self.config.overhead_bands()) as f64
+        1.0 - resting / self.usable_data_sectors() as f64
     }
 
     /// The division of addresses into bands, stripes and units.

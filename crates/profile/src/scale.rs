@@ -66,7 +66,10 @@ const MIN_ROWS: u32 = 8;
 /// fewer pages where there would be too few bands otherwise.
 pub(crate) fn sized(full: &CardConfig, user_sectors: u64) -> CardConfig {
     let capacities = Capacities::of(full);
-    let used = 1.0 - capacities.effective_spare_factor;
+    // By whole bands, as cards that were made earlier were sized: a card in files is sized anew at each start.
+    let usable_sectors = u64::from(full.bands - capacities.overhead_bands) * capacities.data_sectors_per_band;
+    let spare_factor = 1.0 - full.ftl.user_sectors as f64 / usable_sectors as f64;
+    let used = 1.0 - spare_factor;
     let mut card = *full;
     loop {
         let geometry = &card.nand.geometry;

@@ -126,7 +126,7 @@ fn precondition_ftl(
     }
     if fill_sectors > 0 && pattern != Pattern::None {
         let mut writer = Writer::new(pattern, fill_sectors, seed)?;
-        let data_sectors = ftl.user_sectors() as f64 / (1.0 - ftl.effective_spare_factor());
+        let data_sectors = ftl.usable_data_sectors() as f64;
         let plan = Plan::of(&writer, data_sectors);
         progress.begin("overwrite until steady", plan.least_sectors + plan.round_sectors);
         let mut written = 0;

@@ -144,7 +144,7 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
                 .cards()
                 .iter()
                 .map(|c| {
-                    let data = c.ftl().user_sectors() as f64 / (1.0 - c.ftl().effective_spare_factor());
+                    let data = c.ftl().usable_data_sectors() as f64;
                     (data / 20.0).max(BANDS_PER_ROUND * f64::from(c.ftl().layout().band_sectors))
                 })
                 .sum();

@@ -105,3 +105,18 @@ fn a_card_beyond_32_bits_needs_a_smaller_scale() {
     );
     profile.lower(1.0 / 8.0).unwrap();
 }
+
+/// A card in files is sized anew at each start, and must be what it was when it was made.
+#[test]
+fn cards_with_contents_keep_the_bands_that_they_were_made_with() {
+    for (name, mib, bands, pages_per_block) in [
+        ("drive-array-16", 64, 43, 8),
+        ("drive-array-16", 4096, 89, 8),
+        ("memory-16", 1024, 170, 64),
+        ("tachion-400", 768, 146, 16),
+        ("datacenter-tlc-3840", 10_240, 267, 12),
+    ] {
+        let card = Profile::builtin(name).unwrap().with_contents(Some(mib << 20)).unwrap();
+        assert_eq!((card.bands, card.nand.geometry.pages_per_block), (bands, pages_per_block), "{name}, {mib} MiB");
+    }
+}
