@@ -48,7 +48,7 @@ mod victims;
 pub use adopt::FoundBlock;
 pub use bands::BandState;
 pub use check::Inconsistency;
-pub use config::{FtlConfig, GcMode, MOVING_DATA_BANDS, Persistence, SlcCache, VictimPolicy};
+pub use config::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 pub use counters::Counters;
 pub use error::FtlError;
 pub use ftl::Ftl;

@@ -7,7 +7,7 @@
 use crate::oracle::brute::{self, Policy, Setup};
 use crate::oracle::{HotCold, mean_field};
 use device::Rng;
-use ftl::{Ftl, FtlConfig, GcMode, Lba, MOVING_DATA_BANDS, VictimPolicy};
+use ftl::{Ftl, FtlConfig, GcMode, Lba, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
 
 /// How far a run may be from a model. Policies differ by more where they differ at all: greedy and FIFO by 2 % to 5 %.
@@ -87,7 +87,7 @@ impl Card {
             slc_cache: None,
             persistence: None,
         };
-        let bands = u * f64::from(self.bands - config.overhead_bands()) + MOVING_DATA_BANDS;
+        let bands = u * f64::from(self.bands - config.overhead_bands()) + config.moving_data_bands();
         config.user_sectors = (bands * f64::from(self.band_sectors())).round() as u64;
         let mut ftl = Ftl::new(&nand, self.bands, &config, 1).unwrap();
         assert!((1.0 - ftl.effective_spare_factor() - u).abs() < 1e-4, "{}", ftl.effective_spare_factor());

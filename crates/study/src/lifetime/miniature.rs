@@ -17,7 +17,7 @@
 //! the large one's data capacity.
 
 use card::CardConfig;
-use ftl::{FtlConfig, GcMode, MOVING_DATA_BANDS, SlcCache};
+use ftl::{FtlConfig, GcMode, SlcCache};
 use media::nand::{Endurance, Geometry, NandConfig};
 
 /// Size of the miniature.
@@ -106,7 +106,7 @@ pub fn miniature(
     let layout = ftl.layout(&geometry);
     let band_sectors = u64::from(layout.band_data_sectors(|_| layout.all_units()));
     let resting = f64::from(data_bands) * (1.0 - effective_spare_factor);
-    ftl.user_sectors = ((band_sectors as f64 * (resting + MOVING_DATA_BANDS)) as u64).max(1);
+    ftl.user_sectors = ((band_sectors as f64 * (resting + ftl.moving_data_bands())) as u64).max(1);
     ftl.slc_cache = ftl.slc_cache.map(|cache| SlcCache {
         bands: ((u64::from(cache.bands) * u64::from(bands)).div_ceil(u64::from(card.bands.max(1))) as u32).max(1),
         bits_per_cell: cache.bits_per_cell,
