@@ -61,8 +61,6 @@ fn a_permit_keeps_others_from_the_device_until_it_is_gone() {
     assert!(reasons(device.path()).iter().any(|reason| reason.contains(" is mounted at ")));
 }
 
-/// Returns the reasons that remain when children of other tests have become what they are to be: until then they have
-/// our files.
 /// Reasons that are no program which has the device open: a child of another test has, for as long as it takes to become
 /// another program.
 fn reasons_but_open(path: &Path) -> Vec<String> {
@@ -71,6 +69,8 @@ fn reasons_but_open(path: &Path) -> Vec<String> {
     found
 }
 
+/// Returns the reasons that remain when children of other tests have become what they are to be: until then they have
+/// our files.
 fn reasons_in_the_end(path: &Path) -> Vec<String> {
     for _ in 0..100 {
         if reasons(path).is_empty() {
