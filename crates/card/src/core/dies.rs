@@ -134,6 +134,8 @@ pub struct Dies {
     ops: Slab<DieOp>,
     timing: Timing,
     reads_first: bool,
+    /// Reads from the page registers take the bus alone.
+    reuses_registers: bool,
     /// Power is failing.
     draining: bool,
     /// Programs queued or under way.
@@ -195,12 +197,18 @@ impl Dies {
             ops: Slab::new(),
             timing: config.timing,
             reads_first,
+            reuses_registers: false,
             draining: false,
             programs: 0,
             sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
             occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
         }
+    }
+
+    /// Pages in the registers are not sensed again. On media with contents each read is one of the medium, and is judged.
+    pub fn reuse_registers(&mut self) {
+        self.reuses_registers = true;
     }
 
     /// Says from now on what reads of the host wait for.
@@ -485,7 +493,7 @@ impl Dies {
         op.suspend_ns = start - now;
         die.current = id;
         let unit = u64::from(op.unit.band.0) << 32 | u64::from(op.unit.row);
-        op.is_in_register = die.in_register == unit;
+        op.is_in_register = self.reuses_registers && die.in_register == unit;
         let array_ns = if op.is_in_register { 0 } else { die.paced(self.timing.of(op.mode).read_ns) };
         die.in_register = unit;
         let array_end = start + array_ns;

@@ -17,7 +17,9 @@ impl ModelCard {
     /// request goes.
     pub fn new(config: &CardConfig, max_requests: u32, explain: bool, seed: u64) -> Result<ModelCard, FtlError> {
         let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
-        Ok(Card { core: Core::around(config, ftl, max_requests, explain, Lifecycle::running()), contents: NoContents })
+        let mut core = Core::around(config, ftl, max_requests, explain, Lifecycle::running());
+        core.dies.reuse_registers();
+        Ok(Card { core, contents: NoContents })
     }
 }
 
