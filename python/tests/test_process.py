@@ -172,7 +172,7 @@ def test_an_import_takes_less_than_a_tenth_of_a_second() -> None:
         code = "import time; t = time.process_time(); import flashrig; print(time.process_time() - t)"
         took.append(float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout))
     assert min(took) < 0.1, took
-    # What is an extra is imported when it is asked for.
+    # Extras are imported when they are asked for.
     code = "import sys, flashrig; print([m for m in ('pandas', 'numpy', 'matplotlib', 'ray', 'asyncio') if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 

@@ -45,6 +45,9 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         return Err(LifetimeFailure::NothingIsWritten { load: "--per-day 0" }.into());
     }
     let scale = opening::scale(&profile, device.scale)?;
+    if profile.lower(scale)?.cards().iter().any(|card| card.model.missing_module.is_some()) {
+        return Err(LifetimeFailure::MissingModule.into());
+    }
     let load = FileioConfig {
         mode,
         block_bytes: writes.block.0,

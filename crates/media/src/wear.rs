@@ -69,10 +69,10 @@ pub fn may_retry(physics: &Physics) -> bool {
     !always_corrects(physics, mean_errors(physics, physics.rated_cycles, 0, 0))
 }
 
-/// The number of retries that reading a unit of so many sectors takes, of a block with so many cycles, so many minutes
-/// after it was programmed; `None`: a sector can't be corrected. The luck of a unit follows from its place.
-pub fn retries(physics: &Physics, cycles: u32, minutes: u32, place: [u64; 3], sectors: u32) -> Option<u32> {
-    let mean = mean_errors(physics, cycles, minutes, 0);
+/// The number of retries that reading a unit of so many sectors takes, just programmed to a block with so many cycles;
+/// `None`: a sector can't be corrected. The luck of a unit follows from its place.
+pub fn retries(physics: &Physics, cycles: u32, place: [u64; 3], sectors: u32) -> Option<u32> {
+    let mean = mean_errors(physics, cycles, 0, 0);
     if always_corrects(physics, mean) {
         return Some(0);
     }

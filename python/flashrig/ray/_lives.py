@@ -42,7 +42,7 @@ def torture(
             shares[place] = share
             failed = min((place for place, (_, life) in shares.items() if life is not None), default=None)
             if failed is not None and all(before in shares for before in range(failed)):
-                # What comes after the first life that failed does not count.
+                # Lives after the first one that failed do not count.
                 shares = {place: shares[place] for place in range(failed + 1)}
                 break
     except KeyboardInterrupt:

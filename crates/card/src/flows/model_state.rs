@@ -71,7 +71,7 @@ impl Card<NoContents> {
         let cycles = blocks.cycles(unit.band.0, unit.die);
         let sectors = self.core.ftl.layout().unit_sectors;
         let place = [unit.band.0, unit.die, unit.row].map(u64::from);
-        media::retries(physics, cycles, 0, place, sectors)
+        media::retries(physics, cycles, place, sectors)
     }
 
     /// A read of a request is done: if it can't be corrected, the rest of its stripe is read as well.

@@ -11,6 +11,9 @@ pub enum LifetimeFailure {
     /// The load wears nothing out.
     #[error("{load} writes nothing, so nothing wears out")]
     NothingIsWritten { load: &'static str },
+    /// A life is that of a whole card.
+    #[error("card.missing_module has no effect on lives: a missing module would be replaced")]
+    MissingModule,
     /// A table has fewer columns than reserves are given.
     #[error("{given} reserves are too many: at most {max}")]
     TooManyReserves { given: usize, max: usize },

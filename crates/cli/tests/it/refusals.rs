@@ -224,6 +224,7 @@ const CASES: &[Case] = &[
     ("lifetime tachion-400 --reserve 0..10", &["a range of --reserve has no effect"]),
     ("lifetime tachion-400 --reserve 0,1,2,3,4,5", &["6 reserves are too many: at most 5"]),
     ("lifetime tachion-400 --reserve 0,99.999999", &["--reserve 99.999999: "]),
+    ("lifetime tachion-400 --set card.missing_module=0", &["card.missing_module has no effect on lives"]),
     ("lifetime tachion-400 --years 0", &["'--years <N>'", "from 0.1 to 100"]),
     ("lifetime tachion-400 --cycles 5", &["'--cycles <N>'", "5 is not in 20.."]),
     ("lifetime tachion-400 --fill 0", &["'--fill <SHARE>'"]),
