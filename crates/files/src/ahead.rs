@@ -6,8 +6,10 @@
 
 use crate::buffer::Buffer;
 
-/// The approximate size of a window.
+/// The approximate size of the largest window.
 const WINDOW_BYTES: usize = 1 << 20;
+/// Units of the first window: a reader of few units in order does not pay for many. Each window has twice as many.
+const FIRST_UNITS: u64 = 2;
 /// Reads that skip at most so many units still count as being in order.
 const MAX_SKIPPED: u64 = 16;
 const MAX_WINDOWS: usize = 2;
@@ -54,6 +56,10 @@ pub(crate) struct Ahead {
     numbers: u64,
     /// The unit that is read next if units are read in order.
     expected: Option<u64>,
+    /// Units of the last window, as long as units are read in order.
+    last_units: u64,
+    /// Memory of windows that are not needed any more.
+    unused: Vec<Buffer>,
 }
 
 impl Ahead {
@@ -61,22 +67,26 @@ impl Ahead {
     pub fn asked(&mut self, unit: u64, unit_bytes: usize, units: u64) -> Vec<Wanted> {
         let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + MAX_SKIPPED).contains(&unit));
         self.expected = Some(unit + 1);
-        let of_window = (WINDOW_BYTES / unit_bytes).max(1) as u64;
+        let most = (WINDOW_BYTES / unit_bytes).max(1) as u64;
         let holds = |window: &Window| (window.first..window.first + window.units).contains(&unit);
         let mut wanted = Vec::new();
         let mut next = match self.windows.iter().position(holds) {
             Some(at) => {
-                self.windows.drain(..at);
+                self.let_go(at);
                 self.windows.last().map_or(unit, |last| last.first + last.units)
             }
             None if is_in_order => {
-                self.windows.clear();
+                self.let_go(self.windows.len());
                 unit
             }
-            None => return wanted,
+            None => {
+                self.last_units = 0;
+                return wanted;
+            }
         };
         while self.windows.len() < MAX_WINDOWS && next < units {
-            let window = Wanted { number: self.numbers, first: next, units: of_window.min(units - next) };
+            self.last_units = (2 * self.last_units).clamp(FIRST_UNITS.min(most), most);
+            let window = Wanted { number: self.numbers, first: next, units: self.last_units.min(units - next) };
             self.numbers += 1;
             next += window.units;
             let Wanted { number, first, units } = window;
@@ -113,8 +123,22 @@ impl Ahead {
 
     /// Empties the windows, because a write may have made them stale.
     pub fn forget(&mut self) {
-        self.windows.clear();
-        self.expected = None;
+        self.let_go(self.windows.len());
+        (self.expected, self.last_units) = (None, 0);
+    }
+
+    /// Lets the first windows go.
+    fn let_go(&mut self, count: usize) {
+        let buffers = self.windows.drain(..count).filter_map(|window| match window.state {
+            State::There(buffer) => Some(buffer),
+            State::InFlight | State::Failed => None,
+        });
+        self.unused.extend(buffers);
+    }
+
+    /// Hands over memory that is not needed any more.
+    pub fn take_unused(&mut self) -> Vec<Buffer> {
+        std::mem::take(&mut self.unused)
     }
 }
 
@@ -132,19 +156,20 @@ mod tests {
         let wanted = ahead.asked(8, UNIT, 100);
         assert_eq!(
             wanted,
-            [Wanted { number: 0, first: 8, units: 4 }, Wanted { number: 1, first: 12, units: 4 }],
-            "the next one"
+            [Wanted { number: 0, first: 8, units: 2 }, Wanted { number: 1, first: 10, units: 4 }],
+            "the next one: few at first, then twice as many"
         );
         assert!(matches!(ahead.find(8, UNIT), Found::InFlight));
-        let mut buffer = Buffer::new(4 * UNIT).unwrap();
-        buffer.bytes_mut()[2 * UNIT] = 9;
+        let mut buffer = Buffer::new(2 * UNIT).unwrap();
+        buffer.bytes_mut()[UNIT] = 9;
         assert!(ahead.arrived(0, buffer, true).is_none());
-        assert!(matches!(ahead.find(10, UNIT), Found::There([9, ..])));
+        assert!(matches!(ahead.find(9, UNIT), Found::There([9, ..])));
         assert!(matches!(ahead.find(99, UNIT), Found::Nowhere));
-        assert!(ahead.asked(9, UNIT, 100).is_empty());
+        assert!(ahead.asked(9, UNIT, 100).is_empty() && ahead.take_unused().is_empty());
         let third = ahead.asked(13, UNIT, 100);
-        assert_eq!(third, [Wanted { number: 2, first: 16, units: 4 }], "the first window is left");
-        assert!(matches!(ahead.find(10, UNIT), Found::Nowhere));
+        assert_eq!(third, [Wanted { number: 2, first: 14, units: 4 }], "the first window is left, and none is larger");
+        assert_eq!(ahead.take_unused().len(), 1, "its memory is used again");
+        assert!(matches!(ahead.find(9, UNIT), Found::Nowhere));
         assert!(ahead.arrived(1, Buffer::none(), false).is_some(), "one that failed is handed back");
         assert!(matches!(ahead.find(13, UNIT), Found::Nowhere));
     }
@@ -153,9 +178,12 @@ mod tests {
     fn nothing_is_read_beyond_the_end_and_nothing_old_after_a_write() {
         let mut ahead = Ahead::default();
         ahead.asked(96, UNIT, 100);
-        assert_eq!(ahead.asked(97, UNIT, 100), [Wanted { number: 0, first: 97, units: 3 }]);
+        assert_eq!(
+            ahead.asked(97, UNIT, 100),
+            [Wanted { number: 0, first: 97, units: 2 }, Wanted { number: 1, first: 99, units: 1 }]
+        );
         ahead.forget();
-        assert!(ahead.arrived(0, Buffer::new(3 * UNIT).unwrap(), true).is_some());
+        assert!(ahead.arrived(0, Buffer::new(2 * UNIT).unwrap(), true).is_some());
         assert!(matches!(ahead.find(98, UNIT), Found::Nowhere));
     }
 }

@@ -50,8 +50,9 @@ impl fmt::Debug for Buffer {
     }
 }
 
-/// The highest number of buffers of one size that the pool keeps.
-const MAX_FREE: usize = 256;
+/// The highest number of bytes in buffers of one size that the pool keeps, and the least number of these that it may keep.
+const MAX_FREE_BYTES: usize = 16 << 20;
+const MIN_FREE: usize = 256;
 
 /// Buffers that are not in use.
 #[derive(Debug, Default)]
@@ -78,7 +79,7 @@ impl Pool {
     pub fn give(&mut self, buffer: Buffer) {
         if buffer.capacity() > 0 {
             let free = self.free.entry(buffer.capacity()).or_default();
-            if free.len() < MAX_FREE {
+            if free.len() < MIN_FREE.max(MAX_FREE_BYTES / buffer.capacity()) {
                 free.push(buffer);
             }
         }

@@ -121,6 +121,13 @@ pub(crate) enum Purpose {
     Discard,
 }
 
+/// A request that a call waits for.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    tag: usize,
+    len: usize,
+}
+
 /// The error of a request that failed.
 pub(crate) fn media_error(result: i32) -> MediaError {
     match -result {
@@ -289,10 +296,31 @@ impl Files {
         offset: u64,
         buffer: Buffer,
     ) -> (Result<(), MediaError>, i32, Buffer) {
+        let call = self.begin_call(handle, kind, offset, buffer);
+        self.end_call(call)
+    }
+
+    /// Makes requests to files side by side and waits until all of them have ended.
+    pub(crate) fn call_all(
+        &mut self,
+        requests: impl IntoIterator<Item = (Handle, IoKind, u64, Buffer)>,
+    ) -> Vec<(Result<(), MediaError>, i32, Buffer)> {
+        let mut calls = Vec::new();
+        for (handle, kind, offset, buffer) in requests {
+            calls.push(self.begin_call(handle, kind, offset, buffer));
+        }
+        calls.into_iter().map(|call| self.end_call(call)).collect()
+    }
+
+    fn begin_call(&mut self, handle: Handle, kind: IoKind, offset: u64, buffer: Buffer) -> Call {
         let len = buffer.bytes().len();
         self.reads.count(kind, len);
         let tag = self.requests.insert(Request { slot: 0, visit: 0, len, purpose: Purpose::Call });
         self.disks.begin(Io { tag: tag as u64, handle, kind, offset, buffer });
+        Call { tag, len }
+    }
+
+    fn end_call(&mut self, Call { tag, len }: Call) -> (Result<(), MediaError>, i32, Buffer) {
         loop {
             if let Some((result, buffer)) = self.called.remove(&tag) {
                 return (whole(result, len), result, buffer);

@@ -43,6 +43,8 @@ pub(crate) struct Frames {
     expected: Option<u64>,
     /// Frames that are read ahead as long as that goes on.
     ahead: u64,
+    /// Memory of frames that nobody asked for.
+    unused: Vec<Buffer>,
 }
 
 impl Frames {
@@ -50,11 +52,10 @@ impl Frames {
     pub fn asked(&mut self, unit: u64, units: u64) -> Vec<Wanted> {
         let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + MAX_SKIPPED).contains(&unit));
         self.expected = Some(unit + 1);
-        while self.frames.front().is_some_and(|frame| frame.unit < unit) {
-            self.frames.pop_front();
-        }
+        let passed = self.frames.iter().take_while(|frame| frame.unit < unit).count();
+        self.let_go(passed);
         if self.frames.front().is_some_and(|frame| frame.unit > unit) {
-            self.frames.clear();
+            self.let_go(self.frames.len());
         }
         let next = self.frames.back().map_or(unit, |frame| frame.unit + 1);
         if !is_in_order {
@@ -105,8 +106,22 @@ impl Frames {
 
     /// Forgets all frames, because a write may have made them stale.
     pub fn forget(&mut self) {
-        self.frames.clear();
+        self.let_go(self.frames.len());
         self.expected = None;
+    }
+
+    /// Lets the first frames go.
+    fn let_go(&mut self, count: usize) {
+        let buffers = self.frames.drain(..count).filter_map(|frame| match frame.state {
+            State::There(buffer) => Some(buffer),
+            State::InFlight | State::Failed => None,
+        });
+        self.unused.extend(buffers);
+    }
+
+    /// Hands over memory that is not needed any more.
+    pub fn take_unused(&mut self) -> Vec<Buffer> {
+        std::mem::take(&mut self.unused)
     }
 }
 
@@ -139,6 +154,9 @@ mod tests {
         assert_eq!(most, MOST_FRAMES);
         let elsewhere = frames.asked(7, 1000);
         assert_eq!((elsewhere.len(), elsewhere[0].unit), (1, 7));
+        assert!(frames.take_unused().is_empty(), "none of them was there");
+        assert!(frames.arrived(elsewhere[0].number, Buffer::new(512).unwrap(), true).is_none());
+        assert_eq!((frames.asked(70, 1000).len(), frames.take_unused().len()), (1, 1));
         let before = elsewhere[0].number - 1;
         assert!(frames.arrived(before, Buffer::new(512).unwrap(), true).is_some(), "nobody waits for it any more");
     }

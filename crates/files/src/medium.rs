@@ -12,7 +12,7 @@ use crate::erase::{Change, Kind, Waiter};
 use crate::files::{BegunHeader, Files, Purpose, is_of_place};
 use crate::frame::{self, Origin, Stamp};
 use crate::layout::COPIES;
-use crate::module::{Die, Operation, Sync};
+use crate::module::{Die, Module, Operation, Sync};
 use crate::sizes::PAGE_BYTES;
 use crate::superblock::Superblock;
 use media::{
@@ -117,6 +117,7 @@ impl Files {
         let (handle, layout) = (module.handle, module.superblock.layout);
         let number = layout.unit(at);
         let windows = module.ahead.asked(number, layout.unit_bytes(), layout.units());
+        module.ahead.take_unused().into_iter().for_each(|buffer| self.pool.give(buffer));
         self.read_ahead(slot, windows);
         loop {
             match self.module(slot)?.ahead.find(number, layout.unit_bytes()) {
@@ -199,23 +200,54 @@ impl Files {
         Waiter::Call(self.tickets)
     }
 
-    /// Writes both copies of a superblock durably, one after the other.
-    pub(crate) fn write_superblock(
+    /// Writes both copies of superblocks durably: one copy of each, side by side, and the other one where that worked.
+    pub(crate) fn write_superblocks(
         &mut self,
-        handle: Handle,
-        superblock: &Superblock,
-    ) -> (Result<(), MediaError>, i32) {
+        superblocks: &[(Handle, &Superblock)],
+    ) -> Vec<(Result<(), MediaError>, i32)> {
+        let mut outcomes = vec![(Ok(()), 0); superblocks.len()];
         for copy in 0..COPIES {
-            let mut buffer = self.pool.take(PAGE_BYTES as usize);
-            superblock.encode(buffer.bytes_mut());
-            let kind = IoKind::Write { durable: true };
-            let (written, result, buffer) = self.call(handle, kind, superblock.layout.superblock(copy), buffer);
-            self.pool.give(buffer);
-            if written.is_err() {
-                return (written, result);
+            let left: Vec<usize> = (0..outcomes.len()).filter(|at| outcomes[*at].0.is_ok()).collect();
+            let mut requests = Vec::with_capacity(left.len());
+            for (handle, superblock) in left.iter().map(|at| superblocks[*at]) {
+                let mut buffer = self.pool.take(PAGE_BYTES as usize);
+                superblock.encode(buffer.bytes_mut());
+                requests.push((handle, IoKind::Write { durable: true }, superblock.layout.superblock(copy), buffer));
+            }
+            for (at, (written, result, buffer)) in left.into_iter().zip(self.call_all(requests)) {
+                self.pool.give(buffer);
+                outcomes[at] = (written, result);
             }
         }
-        (Ok(()), 0)
+        outcomes
+    }
+
+    /// Claims modules that are there; `None` for a claim that is not above the present one.
+    fn claim_all(&mut self, claims: &[(u32, u64)]) -> Vec<Option<Result<(), MediaError>>> {
+        let claimed: Vec<Option<(Handle, Superblock)>> = claims
+            .iter()
+            .map(|&(slot, generation)| {
+                let Module { superblock, handle, .. } = self.module(slot).ok()?;
+                let writes = superblock.writes + 1;
+                (generation > superblock.claim)
+                    .then(|| (*handle, Superblock { claim: generation, writes, ..superblock.clone() }))
+            })
+            .collect();
+        let to_write: Vec<_> = claimed.iter().flatten().map(|(handle, superblock)| (*handle, superblock)).collect();
+        let mut written = self.write_superblocks(&to_write).into_iter();
+        let ends = claims.iter().zip(claimed).map(|(&(slot, _), claimed)| {
+            let (_, superblock) = claimed?;
+            let (written, _) = written.next()?;
+            let module = self.slots[slot as usize].module.as_mut()?;
+            // The next write must have a higher count, even if this one failed.
+            module.superblock.writes = superblock.writes;
+            if written.is_ok() {
+                module.superblock = superblock;
+                module.is_claimed = true;
+            }
+            Some(written)
+        });
+        ends.collect()
     }
 }
 
@@ -394,21 +426,16 @@ impl Media for Files {
 
     /// Only this process has the file, so no other claimant is at work. An earlier claim counts all the same.
     fn claim(&mut self, slot: u32, generation: u64) -> Result<(), MediaError> {
-        let module = self.module(slot)?;
-        let superblock = &module.superblock;
-        if generation <= superblock.claim {
-            return if module.is_claimed { Ok(()) } else { Err(MediaError::Fenced) };
+        let is_claimed = self.module(slot)?.is_claimed;
+        match self.claim_all(&[(slot, generation)]).remove(0) {
+            Some(claimed) => claimed,
+            None if is_claimed => Ok(()),
+            None => Err(MediaError::Fenced),
         }
-        let superblock = Superblock { claim: generation, writes: superblock.writes + 1, ..superblock.clone() };
-        let handle = module.handle;
-        let (written, _) = self.write_superblock(handle, &superblock);
-        let module = self.module_mut(slot)?;
-        // The next write must have a higher count, even if this one failed.
-        module.superblock.writes = superblock.writes;
-        written?;
-        module.superblock = superblock;
-        module.is_claimed = true;
-        Ok(())
+    }
+
+    fn begin_claims(&mut self, claims: &[(u32, u64)]) {
+        self.claim_all(claims);
     }
 
     fn has_module(&self, slot: u32) -> bool {

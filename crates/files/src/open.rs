@@ -69,6 +69,12 @@ fn least(shape: Shape, path: &Path, align_bytes: u32, log_bytes: u64) -> Result<
     Layout::least_with_log(&shape, align_bytes, log_bytes).ok_or(FilesError::BadShape { shape })
 }
 
+/// A module that was read from its file, and for each page of its table the copies that must be written again.
+struct Loaded {
+    module: Module,
+    anew: Vec<[bool; COPIES]>,
+}
+
 impl Files {
     /// Creates a module in each of these files, one for each slot, and opens them. Reserves the room for them.
     pub fn create(shape: Shape, paths: &[PathBuf], options: &Options) -> Result<Files, FilesError> {
@@ -186,16 +192,25 @@ impl Files {
         let mut files = Files::empty(unknown, shard, disks);
         files.read_only = read_only;
         let (mut first_error, mut loaded) = (None, Vec::new());
+        let (mut read, mut failed) = (Vec::new(), Vec::new());
         for (slot, path) in (0..).zip(paths) {
             let Some(path) = path else { continue };
             match files.load(path, slot) {
-                Ok(module) => loaded.push((slot, module)),
+                Ok(module) => read.push((slot, module)),
                 Err(error @ FilesError::InUse { .. }) => return Err(error),
-                Err(error) => {
-                    files.notes.push(Note { slot, text: error.to_string() });
-                    first_error.get_or_insert(error);
-                }
+                Err(error) => failed.push((slot, error)),
             }
+        }
+        for (slot, begun) in files.begin_sessions(read) {
+            match begun {
+                Ok(module) => loaded.push((slot, module)),
+                Err(error) => failed.push((slot, error)),
+            }
+        }
+        failed.sort_by_key(|(slot, _)| *slot);
+        for (slot, error) in failed {
+            files.notes.push(Note { slot, text: error.to_string() });
+            first_error.get_or_insert(error);
         }
         let Some(layout) = most(&loaded) else {
             return Err(match first_error {
@@ -236,8 +251,9 @@ impl Files {
         }
         self.let_go();
         self.notes.retain(|note| note.slot != slot);
-        let module = self.load(path, slot)?;
-        self.put(slot, module)
+        let read = self.load(path, slot)?;
+        let (_, module) = self.begin_sessions(vec![(slot, read)]).remove(0);
+        self.put(slot, module?)
     }
 
     fn put(&mut self, slot: u32, module: Module) -> Result<(), FilesError> {
@@ -296,7 +312,7 @@ impl Files {
         }
         self.sync_now(path, made.handle)?;
         let superblock = Superblock { file, writes: 1, claim: 0, session: 0, layout, synced: Vec::new() };
-        let (written, result) = self.write_superblock(made.handle, &superblock);
+        let (written, result) = self.write_superblocks(&[(made.handle, &superblock)]).remove(0);
         written.map_err(|_| io_error(path, "write its superblock", result))
     }
 
@@ -343,8 +359,8 @@ impl Files {
         Ok(())
     }
 
-    /// Opens a file, reads the superblock and the tables of the module in it, and begins a session.
-    fn load(&mut self, path: &Path, slot: u32) -> Result<Module, FilesError> {
+    /// Opens a file and reads the superblock and the tables of the module in it.
+    fn load(&mut self, path: &Path, slot: u32) -> Result<Loaded, FilesError> {
         let opened = self.disks.open(path)?;
         let module = self.load_opened(path, &opened);
         match &module {
@@ -357,7 +373,7 @@ impl Files {
         module
     }
 
-    fn load_opened(&mut self, path: &Path, opened: &Opened) -> Result<Module, FilesError> {
+    fn load_opened(&mut self, path: &Path, opened: &Opened) -> Result<Loaded, FilesError> {
         let handle = opened.handle;
         let mut superblock = self.read_superblock(path, opened)?;
         let layout = superblock.layout;
@@ -381,21 +397,9 @@ impl Files {
         let (synced, marks) = records.into_iter().max_by_key(|(synced, _)| *synced).unwrap_or_default();
         superblock.begin_session(synced);
         superblock.writes += 1;
-        if !self.read_only {
-            let (written, result) = self.write_superblock(handle, &superblock);
-            written.map_err(|_| io_error(path, "write its superblock", result))?;
-            // One copy is whole before the other is written.
-            for copy in 0..COPIES {
-                let pages: Vec<u32> = (0..).zip(&anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
-                if !pages.is_empty() {
-                    self.write_table(path, handle, &layout, superblock.file, &table, copy, pages.into_iter())?;
-                    self.sync_now(path, handle)?;
-                }
-            }
-        }
         let last_program = superblock.base();
         let syncs = Syncs { synced: last_program, recorded: last_program, ..Syncs::default() };
-        Ok(Module {
+        let module = Module {
             path: path.into(),
             handle,
             superblock,
@@ -408,7 +412,44 @@ impl Files {
             syncs,
             discards: (self.discards && opened.can_discard).then(Default::default),
             last_program,
-        })
+        };
+        Ok(Loaded { module, anew })
+    }
+
+    /// Begins the sessions of modules that were read: side by side, for each has to be durable.
+    fn begin_sessions(&mut self, loaded: Vec<(u32, Loaded)>) -> Vec<(u32, Result<Module, FilesError>)> {
+        let written = match self.read_only {
+            true => vec![(Ok(()), 0); loaded.len()],
+            false => {
+                let modules = loaded.iter().map(|(_, Loaded { module, .. })| (module.handle, &module.superblock));
+                self.write_superblocks(&modules.collect::<Vec<_>>())
+            }
+        };
+        let begun = loaded.into_iter().zip(written).map(|((slot, Loaded { module, anew }), (written, result))| {
+            let repaired = written
+                .map_err(|_| io_error(&module.path, "write its superblock", result))
+                .and_then(|()| self.repair_table(&module, &anew));
+            if let Err(error) = repaired {
+                self.disks.close(module.handle);
+                return (slot, Err(error));
+            }
+            (slot, Ok(module))
+        });
+        begun.collect()
+    }
+
+    /// Writes the pages of the table again that one copy has lost. One copy is whole before the other is written.
+    fn repair_table(&mut self, module: &Module, anew: &[[bool; COPIES]]) -> Result<(), FilesError> {
+        let Module { path, handle, superblock, table, .. } = module;
+        let copies = if self.read_only { 0..0 } else { 0..COPIES };
+        for copy in copies {
+            let pages: Vec<u32> = (0..).zip(anew).filter(|(_, anew)| anew[copy]).map(|(page, _)| page).collect();
+            if !pages.is_empty() {
+                self.write_table(path, *handle, &superblock.layout, superblock.file, table, copy, pages.into_iter())?;
+                self.sync_now(path, *handle)?;
+            }
+        }
+        Ok(())
     }
 
     fn read_superblock(&mut self, path: &Path, opened: &Opened) -> Result<Superblock, FilesError> {

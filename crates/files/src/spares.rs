@@ -43,7 +43,9 @@ impl Files {
             return Ok(true);
         }
         let bytes = frame_bytes(&layout);
-        for Wanted { number, unit } in module.frames.asked(layout.unit(at), layout.units()) {
+        let wanted = module.frames.asked(layout.unit(at), layout.units());
+        module.frames.take_unused().into_iter().for_each(|buffer| self.pool.give(buffer));
+        for Wanted { number, unit } in wanted {
             let buffer = self.pool.take((bytes.end - bytes.start) as usize);
             let offset = layout.unit_offset(unit) + bytes.start;
             self.begin(slot, Purpose::Frame(number), IoKind::Read, offset, buffer);

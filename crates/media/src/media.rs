@@ -236,6 +236,10 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Begins the sync of a module. It covers the programs and erases that have ended.
     fn begin_sync(&mut self, _module: u32) {}
 
+    /// Claims modules side by side, as far as the medium can: [`Media::claim`] then has nothing left to do for those of
+    /// which it worked.
+    fn begin_claims(&mut self, _claims: &[(u32, u64)]) {}
+
     /// Begins the write of one copy of a module's header.
     fn begin_header(&mut self, _module: u32, _copy: u32, _bytes: &[u8]) {}
 

@@ -125,12 +125,16 @@ pub fn is_made_so(header: &ModuleHeader, config: &CardConfig) -> Result<(), Open
 /// Claims after which a module counts as another's for good.
 const CLAIMS: u64 = 64;
 
-/// Claims a module for whoever starts the card. A claim may be higher than any header tells: power went before the header
+/// Claims modules for whoever starts the card. A claim may be higher than any header tells: power went before the header
 /// was written, or that copy was damaged. A module that refuses is refused when it is written to.
-fn take_over(media: &mut dyn Media, slot: u32, generation: u64) {
-    for above in 1..=CLAIMS {
-        if persist(|| media.claim(slot, generation + above)) != Err(MediaError::Fenced) {
-            return;
+fn take_over(media: &mut dyn Media, slots: impl Iterator<Item = u32>, generation: u64) {
+    let claims: Vec<(u32, u64)> = slots.map(|slot| (slot, generation + 1)).collect();
+    media.begin_claims(&claims);
+    for (slot, first) in claims {
+        for generation in first..first + CLAIMS {
+            if persist(|| media.claim(slot, generation)) != Err(MediaError::Fenced) {
+                break;
+            }
         }
     }
 }
@@ -393,12 +397,12 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
     // Data read from now on are still there after the next cut. Nothing is believed that a module holds which can't
     // promise that.
     if media.is_volatile() {
+        trusted.iter().flatten().for_each(|slot| media.begin_sync(*slot));
+        media.submit();
         trusted.iter_mut().for_each(|slot| *slot = slot.filter(|slot| media.sync(*slot).is_ok()));
     }
     let mut headers = Headers::new(assembly.header.clone());
-    for slot in assembly.members.iter().filter_map(|member| member.slot) {
-        take_over(media, slot, headers.common.generation);
-    }
+    take_over(media, assembly.members.iter().filter_map(|member| member.slot), headers.common.generation);
     // A generation that a cut left half written is written to all before there is another one.
     while let Err(HeaderFailed { logical, error }) = headers.write(media, &trusted) {
         if !matches!(error, MediaError::Host | MediaError::NoSpace) {

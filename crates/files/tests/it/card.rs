@@ -222,6 +222,10 @@ fn a_start_reads_the_frames_of_units_that_were_synced_and_not_their_payloads() {
         assert!(host.write((version % SECTORS) as u32, version));
     }
     assert!(host.is_done(Request::flush().with(RequestData::none())));
+    // The record of that sync is durable with a later one.
+    for version in 301..310 {
+        assert!(host.write(0, version) && host.is_done(Request::flush().with(RequestData::none())));
+    }
     sim.cut();
     drop(host.card);
     sim.power_on();

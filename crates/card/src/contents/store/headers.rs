@@ -58,26 +58,55 @@ impl Headers {
             .iter()
             .map(|slot| slot.map_or([None; 2], |slot| [written(media, slot, 0), written(media, slot, 1)]))
             .collect();
+        let mut first_copies = Vec::with_capacity(slots.len());
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
-            let copies = &mut copies[logical];
+            let copies = &copies[logical];
             if copies.iter().flatten().all(|copy| copy.generation != generation) {
                 let rank = |copy: &Option<Written>| copy.map(|c| (c.generation == self.complete, c.sequence));
                 // `None`, which can't be read, is less than any.
-                let first = usize::from(rank(&copies[1]) < rank(&copies[0]));
-                copies[first] = self.write_copy(media, logical, slot, first as u32)?.or(copies[first]);
+                first_copies.push((logical, slot, u32::from(rank(&copies[1]) < rank(&copies[0]))));
             }
         }
+        self.write_copies(media, &first_copies, |logical, copy, written| {
+            let before = &mut copies[logical][copy as usize];
+            *before = written.or(*before);
+        })?;
+        let mut rest = Vec::with_capacity(slots.len());
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
-            for copy in (0..HEADER_COPIES).filter(|_| !planted(Canary::OneHeaderCopy)) {
-                if copies[logical][copy as usize].is_none_or(|copy| copy.generation != generation) {
-                    self.write_copy(media, logical, slot, copy)?;
-                }
-            }
+            let lacks = |copy: &u32| copies[logical][*copy as usize].is_none_or(|copy| copy.generation != generation);
+            let copies = (0..HEADER_COPIES).filter(|_| !planted(Canary::OneHeaderCopy)).filter(lacks);
+            rest.extend(copies.map(|copy| (logical, slot, copy)));
         }
+        self.write_copies(media, &rest, |_, _, _| {})?;
         self.complete = generation;
         Ok(())
+    }
+
+    /// Writes copies of headers, all at once where the medium can, and hands over what each holds then; `None`: the module
+    /// does not answer. One whose file or drive fails is passed over; the first such error is returned.
+    fn write_copies(
+        &self,
+        media: &mut dyn Media,
+        copies: &[(usize, u32, u32)],
+        mut wrote: impl FnMut(usize, u32, Option<Written>),
+    ) -> Result<(), HeaderFailed> {
+        for &(logical, slot, copy) in copies {
+            media.begin_header(slot, copy, &self.of(logical).encode());
+        }
+        media.submit();
+        let mut failed = None;
+        for &(logical, slot, copy) in copies {
+            match self.write_copy(media, logical, slot, copy) {
+                Ok(written) => wrote(logical, copy, written),
+                Err(why @ HeaderFailed { error: MediaError::Host | MediaError::NoSpace, .. }) => {
+                    failed = failed.or(Some(why));
+                }
+                Err(why) => return Err(why),
+            }
+        }
+        failed.map_or(Ok(()), Err)
     }
 
     /// Writes the header to every module that is there, to one copy of each: the older or unreadable one, and from then on
@@ -95,22 +124,10 @@ impl Headers {
             };
             turns.push((logical, slot, copy));
         }
-        // All at once, where the medium can.
-        for &(logical, slot, copy) in &turns {
-            media.begin_header(slot, copy, &self.of(logical).encode());
-        }
-        media.submit();
-        let mut failed = None;
-        for (logical, slot, copy) in turns {
-            match self.write_copy(media, logical, slot, copy) {
-                Ok(written) => self.newer[logical] = written.map(|_| copy),
-                Err(why @ HeaderFailed { error: MediaError::Host | MediaError::NoSpace, .. }) => {
-                    failed = failed.or(Some(why));
-                }
-                Err(why) => return Err(why),
-            }
-        }
-        failed.map_or(Ok(()), Err)
+        let mut newer = std::mem::take(&mut self.newer);
+        let told = self.write_copies(media, &turns, |logical, copy, written| newer[logical] = written.map(|_| copy));
+        self.newer = newer;
+        told
     }
 
     /// Writes one copy; what it holds then. `None`: the module does not answer.
@@ -139,6 +156,8 @@ impl Headers {
     /// Raises the generation and claims the modules for it.
     pub fn claim(&mut self, media: &mut dyn Media, slots: &[Option<u32>]) -> Result<(), HeaderFailed> {
         self.common.generation += 1;
+        let claims: Vec<(u32, u64)> = slots.iter().flatten().map(|slot| (*slot, self.common.generation)).collect();
+        media.begin_claims(&claims);
         for (logical, slot) in slots.iter().enumerate() {
             let Some(slot) = *slot else { continue };
             match persist(|| media.claim(slot, self.common.generation)) {
