@@ -51,6 +51,9 @@ VENV := $(abspath $(BUILD))/venv
 WHEELS := $(abspath $(BUILD))/wheels
 MATURIN = cd python && CARGO_TARGET_DIR=$(abspath $(BUILD)) $(VENV)/bin/maturin build --locked --out $(WHEELS)
 MAX_WHEEL_BYTES := 12000000
+# The processors and the C library of `make wheels`: zig links against that of 2018 whatever this machine has.
+WHEEL_TARGETS := x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
+WHEEL_SYSTEM := manylinux_2_28
 
 .PHONY: help
 help:
@@ -83,6 +86,7 @@ help:
 	@echo 'make readme              renew the output that README.md and docs show'
 	@echo 'make picture             renew the picture that README.md shows'
 	@echo 'make wheel               the Python package in $(BUILD)/wheels, for this machine'
+	@echo 'make wheels              the same for others: x86_64 and aarch64, glibc 2.28 (zig)'
 	@echo 'make python              its tests; make python-proof: Ray and notebooks'
 	@echo 'make deb                 a Debian package in $(RELEASE)'
 	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
@@ -115,24 +119,46 @@ wheel: $(VENV)/ready
 	@$(call need,cc,gcc libc6-dev)
 	rm -rf $(WHEELS)
 	$(MATURIN) --release --interpreter $(VENV)/bin/python
-	@bytes=$$(stat -c %s $(WHEELS)/*.whl); echo "$$bytes bytes"; [ $$bytes -le $(MAX_WHEEL_BYTES) ]
+	python/tools/check_wheels.py $(MAX_WHEEL_BYTES) $(WHEELS)/*.whl
+
+# For others: each processor has a build of its own, which takes minutes.
+.PHONY: wheels
+wheels: $(VENV)/ready
+	rustup target add $(WHEEL_TARGETS)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'ziglang>=0.15'
+	rm -rf $(WHEELS)
+	for target in $(WHEEL_TARGETS); do \
+		(export PATH="$(VENV)/bin:$$PATH"; $(MATURIN) --release --zig --compatibility $(WHEEL_SYSTEM) --target $$target); \
+	done
+	python/tools/check_wheels.py $(MAX_WHEEL_BYTES) $(WHEELS)/*.whl
 
 .PHONY: python
 python: wheel release
+	@$(call need,fio,fio)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl
 	FLASHRIG=$(abspath $(FLASHRIG)) $(VENV)/bin/pytest python/tests
 
+# A build with bugs that FLASHRIG_CANARY plants, beside the package: a life of a card with one fails on a cluster.
+PLANTED := $(abspath $(BUILD))/planted
+.PHONY: planted
+planted: $(VENV)/ready
+	rm -rf $(PLANTED)
+	cd python && CARGO_TARGET_DIR=$(abspath $(BUILD)) $(VENV)/bin/maturin build --locked --out $(PLANTED) --profile dev \
+		--features pyo3/extension-module,canaries --interpreter $(VENV)/bin/python
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --target $(PLANTED)/package $(PLANTED)/*.whl
+
 # A cluster of Ray on this machine, and notebooks.
 .PHONY: python-proof
-python-proof: wheel release
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check ipykernel matplotlib nbclient pyarrow ray
+python-proof: wheel release planted
+	@$(call need,fio,fio)
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check fio-plot ipykernel matplotlib nbclient pyarrow ray
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --force-reinstall --no-deps $(WHEELS)/*.whl
-	FLASHRIG=$(abspath $(FLASHRIG)) $(VENV)/bin/pytest -m proof python/tests
+	FLASHRIG=$(abspath $(FLASHRIG)) FLASHRIG_PLANTED=$(PLANTED)/package $(VENV)/bin/pytest -m proof python/tests
 
-$(VENV)/ready: python/pyproject.toml
+$(VENV)/ready: python/pyproject.toml Makefile
 	@python3 -c 'import ensurepip, venv' 2>/dev/null || { $(call need,no-venv,python3-venv) }
 	python3 -m venv $(VENV)
-	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' mypy pandas pytest typing_extensions
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2' mypy pandas pytest six typing_extensions
 	@touch $@
 
 .PHONY: tools

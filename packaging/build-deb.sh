@@ -34,6 +34,7 @@ install -d "$root/lib/systemd/system" "$root/var/lib/flashrig"
 sed 's|/usr/local/bin/|/usr/bin/|' "$sources/packaging/flashrig@.service" >"$root/lib/systemd/system/flashrig@.service"
 install -D -m 644 -t "$root/usr/share/flashrig/cards" "$sources"/cards/*.toml
 install -D -m 644 -t "$root/usr/share/flashrig/hosts" "$sources"/hosts/*.toml
+install -D -m 644 -t "$root/usr/share/flashrig" "$sources/packaging/grafana-dashboard.json"
 
 doc=$root/usr/share/doc/flashrig
 install -D -m 644 -t "$doc" "$sources/README.md" "$sources/docs/control-api.md"

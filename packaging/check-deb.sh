@@ -41,6 +41,7 @@ within flashrig cards | grep -q tachion-400
 [ -s "$root/usr/share/man/man1/flashrig.1.gz" ]
 within bash -n /usr/share/bash-completion/completions/flashrig
 within flashrig show /usr/share/flashrig/cards/tachion-400.toml >/dev/null
+cmp "$root/usr/share/flashrig/grafana-dashboard.json" "$(dirname "$0")/grafana-dashboard.json"
 within flashrig create /var/lib/flashrig/mine --size 64MiB >/dev/null
 within systemctl enable flashrig@mine 2>/dev/null
 within systemd-analyze verify --man=no /lib/systemd/system/flashrig@.service

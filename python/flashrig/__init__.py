@@ -6,7 +6,7 @@
 True
 
 Functions are the commands of `flashrig`, with the same words and the same JSON: `run`, `replay`, `whatif`, `lifetime`, `review`,
-`fit`, `validate`, `compare`, `torture`, `read_result`. See docs/python.md.
+`fit`, `validate`, `compare`, `history`, `torture`, `read_result`. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .loads import Fileio, Oltp, Redo, Slob
 from .results import (
     CompareResult,
     FitResult,
+    HistoryResult,
     LifetimeResult,
     Result,
     ReviewResult,
@@ -27,7 +28,7 @@ from .results import (
     read_result,
 )
 from .served import Event, Served, connect
-from .verbs import compare, fit, lifetime, published, replay, review, run, torture, validate, whatif
+from .verbs import compare, fit, history, lifetime, published, replay, review, run, torture, validate, whatif
 
 __all__ = [
     "Card",
@@ -35,6 +36,7 @@ __all__ = [
     "Event",
     "Fileio",
     "FitResult",
+    "HistoryResult",
     "Host",
     "Interrupted",
     "LifetimeResult",
@@ -53,6 +55,7 @@ __all__ = [
     "compare",
     "connect",
     "fit",
+    "history",
     "lifetime",
     "published",
     "read_result",

@@ -1,4 +1,4 @@
-"""A run in the words of fio's JSON."""
+"""A run in the words of fio's JSON: of json+ where the run kept its histograms, else of json."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ RW = {
     "rndwr": "randwrite",
     "rndrw": "randrw",
 }
+#: The buckets of fio's distribution: each counts what is below its bound, and not below the one before.
+BOUNDS = (2, 4, 10, 20, 50, 100, 250, 500, 750, 1000)
+#: In milliseconds two more: below 2,000, and the rest.
+SECONDS = 2000
 
 
 def output(run: Run, jobname: str) -> str:
@@ -43,6 +47,10 @@ def output(run: Run, jobname: str) -> str:
         "trim": _none(),
         "sync": {"total_ios": run.sync.total_ios, "lat_ns": _latency(run.sync)},
         "job_runtime": round(seconds * 1e3),
+        # A model's host computes on cores of its own, which the result does not count.
+        "usr_cpu": 0.0,
+        "sys_cpu": 0.0,
+        **_distribution(run.read, run.write),
     }
     whole = {
         "fio version": VERSION,
@@ -88,8 +96,28 @@ def _io(io: Io, seconds: float) -> dict[str, Any]:
 
 def _latency(io: Io) -> dict[str, Any]:
     of = io.lat_ns
-    figures = {"min": of.min, "max": of.max, "mean": of.mean, "stddev": of.stddev, "N": of.N}
-    return {**figures, "percentile": dict(of.percentile)} if of.percentile else figures
+    figures: dict[str, Any] = {"min": of.min, "max": of.max, "mean": of.mean, "stddev": of.stddev, "N": of.N}
+    if of.percentile:
+        figures["percentile"] = dict(of.percentile)
+    if io.histogram is not None:
+        figures["bins"] = {str(ns): count for ns, count in zip(io.histogram.upper_ns, io.histogram.counts)}
+    return figures
+
+
+def _distribution(*classes: Io) -> dict[str, dict[str, float]]:
+    """Shares of requests in percent by latency; without buckets where no histogram was kept."""
+    units = (("latency_ns", 1), ("latency_us", 1_000), ("latency_ms", 1_000_000))
+    if all(io.histogram is None for io in classes):
+        return {name: {} for name, _ in units}
+    shares = {name: {str(bound): 0.0 for bound in BOUNDS} for name, _ in units}
+    shares["latency_ms"].update({str(SECONDS): 0.0, f">={SECONDS}": 0.0})
+    total = sum(io.total_ios for io in classes)
+    for io in classes:
+        for ns, count in zip(io.histogram.upper_ns, io.histogram.counts) if io.histogram else ():
+            name, unit = next(((name, unit) for name, unit in units if ns < 1000 * unit), units[-1])
+            bound = next((str(bound) for bound in (*BOUNDS, SECONDS) if ns < bound * unit), f">={SECONDS}")
+            shares[name][bound] += 100 * count / total
+    return shares
 
 
 def _none() -> dict[str, Any]:

@@ -120,7 +120,10 @@ class RunResult(_run.Run, Result):
         return _flashrig.page([self._text])
 
     def to_fio_json(self, jobname: str = "flashrig") -> str:
-        """The result in the words of fio's `--output-format=json`, for programs that read fio's."""
+        """The result in the words of fio's JSON, for programs that read fio's.
+
+        Of a run with `histograms=True` it is json+: with buckets of latency, and the distribution over them.
+        """
         from ._fio import output
 
         return output(self, jobname)
@@ -239,6 +242,44 @@ class CompareResult(Result):
             {"group": row.group, "label": row.label, "unit": row.unit, "better": row.better}
             | dict(zip(self.devices, row["values"]))
             for row in self.rows_
+        ]
+
+
+class HistoryFigure(Record):
+    """A figure of a device, for each review in order; None where a review does not have it."""
+
+    group: str
+    label: str
+    better: str
+    values: list[float | None]
+    times_as_good: float | None
+    """The last over the first; above 1 the device has become better."""
+
+
+class DeviceHistory(Record):
+    """The reviews of one device, in the order of time."""
+
+    device: str
+    when: list[str]
+    partial: list[bool]
+    sentence: str
+    figures: list[HistoryFigure]
+    _nested = {"figures": HistoryFigure}
+
+
+class HistoryResult(Result):
+    """What became of devices."""
+
+    tables = ("figures",)
+    devices: list[DeviceHistory]
+    _nested = {"devices": DeviceHistory}
+
+    def _rows(self, table: str) -> Rows:
+        return [
+            {"device": device.device, "group": figure.group, "label": figure.label, "when": when, "value": value}
+            for device in self.devices
+            for figure in device.figures
+            for when, value in zip(device.when, figure["values"])
         ]
 
 

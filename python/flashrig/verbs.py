@@ -22,6 +22,7 @@ from .loads import Load, Size, Time
 from .results import (
     CompareResult,
     FitResult,
+    HistoryResult,
     LifetimeResult,
     ReviewResult,
     RunResult,
@@ -58,17 +59,18 @@ def run(
     requests: int | None = None,
     writes: int | None = None,
     explain_tail: bool = False,
+    histograms: bool = False,
     progress: Progress = None,
     **options: Unpack[LoadOptions],
 ) -> RunResult:
     """Runs one load on a modelled card: a mode of fileio, "redo", "slob", "oltp", or an object of `loads`.
 
     `fill` is the share of the user capacity that holds data before, `scale` the part of the card that is modelled (1/64),
-    `seconds` are virtual. Options of the load are those of `flashrig run --help`: `block="16k"`, `threads=8`,
-    `redo_readers=4`. Raises ValueError where the card, the load or a value can't be.
+    `seconds` are virtual, `histograms` keeps whole distributions of latency (`to_fio_json`). Options of the load are those
+    of `flashrig run --help`: `block="16k"`, `threads=8`, `redo_readers=4`. Raises ValueError where the card, the load or a value can't be.
     """
     given = {"fill": fill, "scale": scale, "seed": seed, "fresh": fresh, "seconds": seconds, "requests": requests}
-    given.update(writes=writes, explain_tail=explain_tail)
+    given.update(writes=writes, explain_tail=explain_tail, histograms=histograms)
     if isinstance(load, Load):
         given.update(load.options())
         load = load.word
@@ -93,6 +95,7 @@ def replay(
     seconds: float | None = None,
     requests: int | None = None,
     explain_tail: bool = False,
+    histograms: bool = False,
     progress: Progress = None,
 ) -> RunResult:
     """Replays a block trace on a modelled card (`flashrig run --trace`).
@@ -284,6 +287,22 @@ def compare(
     """
     given = {"out": out, "fail_if": fail_if, "junit": junit, "all": all, "json": True}
     return made(CompareResult, ["compare", *words(given, ["fail_if"]), "--", *map(word, results)])
+
+
+def history(
+    *places: PathLike,
+    out: PathLike | None = None,
+    markdown: PathLike | None = None,
+    svg: PathLike | None = None,
+    all: bool = False,
+) -> HistoryResult:
+    """What became of devices, over reviews and folders of them: one sentence for each device, and its figures by review.
+
+    `out` is a page, `markdown` a summary, `svg` a picture of the one device that there is; `all` takes in every figure. Raises
+    ValueError where there is no review.
+    """
+    given = {"out": out, "markdown": markdown, "svg": svg, "all": all, "json": True}
+    return made(HistoryResult, ["history", *words(given), "--", *map(word, places)])
 
 
 def torture(

@@ -49,6 +49,25 @@ except flashrig.Interrupted as stopped:
     assert took < 10, f"{took} s"
 
 
+def test_ctrl_c_is_heard_while_a_card_is_made() -> None:
+    # All of a card of 3.84 TB, whose tables have seven gigabytes. The processor's time, because the machine has other work.
+    code = """
+import flashrig, os, signal, threading, time
+pressed = []
+def press():
+    time.sleep(0.1)
+    pressed.append(time.process_time())
+    os.kill(os.getpid(), signal.SIGINT)
+threading.Thread(target=press).start()
+try:
+    flashrig.run("datacenter-tlc-3840", "rndwr", scale=1, seconds=1)
+except flashrig.Interrupted as stopped:
+    print(time.process_time() - pressed[0])
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert float(ended) < 0.4
+
+
 def test_ctrl_c_is_a_keyboard_interrupt() -> None:
     def press() -> None:
         time.sleep(0.5)

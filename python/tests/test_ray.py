@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -166,13 +165,25 @@ def test_four_hundred_points_on_two_workers_are_those_of_the_process(workers: in
 
 
 def test_a_violation_comes_back_as_a_line_that_replays_here(own_folder: Path) -> None:
-    from flashrig.ray import _lives
-
-    # Cards keep their promise: the report of a worker is made to say that a life failed, with a life that replays.
-    report = json.loads(flashrig.torture(lives=2, operations=50, seed=9).to_json())
-    report["violation"] = {"life": 1, "card": "protected", "smallest": {"file": "torture-9.json"}}
-    life = '{"schema": 1, "the life": "as a worker wrote it"}'
-    whole = _lives._sum([(json.dumps(report), None), (json.dumps(report), life)], 9, False)
-    assert not whole.ok and whole.lives == 4
-    assert whole.replay == "flashrig torture --replay torture-9.json"
-    assert (own_folder / "torture-9.json").read_text() == life
+    package = os.environ.get("FLASHRIG_PLANTED")
+    if package is None:
+        pytest.skip("`make planted` builds the package whose cards can be made to break their promise")
+    # The cluster's processes get the environment, and with it the bug.
+    planted = {**os.environ, "PYTHONPATH": package, "FLASHRIG_CANARY": "flush skipped"}
+    code = """
+import flashrig.ray, ray
+ray.init(num_cpus=2, log_to_driver=False, include_dashboard=False, configure_logging=False)
+found = flashrig.ray.torture(lives=300, operations=300, seed=9)
+print(found.ok, found.violation["card"])
+print(found.replay)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], env=planted, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    verdict, line = ran.stdout.splitlines()
+    assert verdict.startswith("False ") and line == "flashrig torture --replay torture-9.json"
+    again = [sys.executable, "-m", *line.split()]
+    here = subprocess.run(again, env=planted, capture_output=True, text=True, check=False)
+    assert here.returncode == 1, here.stdout + here.stderr
+    # It is the bug that fails, and not the life.
+    sound = subprocess.run([sys.executable, "-m", *line.split()], capture_output=True, text=True, check=False)
+    assert sound.returncode == 0, sound.stdout + sound.stderr

@@ -57,6 +57,20 @@ def test_what_is_saved_is_read(run: flashrig.RunResult, grid: flashrig.WhatifRes
     assert isinstance(published, flashrig.ReviewResult) and len(published.rows()) == 9
 
 
+def test_a_history_has_every_review_of_a_folder(review: flashrig.ReviewResult, own_folder: Path) -> None:
+    (own_folder / "reviews").mkdir()
+    for seed in (1, 2):
+        one = flashrig.review("tachion-400", quick=True, only=["fill"], scale="1/1024", seed=seed)
+        one.save(own_folder / "reviews" / f"{seed}.json")
+    found = flashrig.history("reviews", svg="picture.svg")
+    device = found.devices[0]
+    assert len(found.devices) == 1 and len(device.when) == 2 and device.sentence
+    assert all(len(figure["values"]) == 2 for figure in device.figures) and len(device.figures) * 2 == len(found.rows())
+    assert Path("picture.svg").read_text().startswith("<svg") and "<table" in found._repr_html_()
+    with pytest.raises(ValueError, match="nothing"):
+        flashrig.history("nothing")
+
+
 def test_pages_need_no_network(run: flashrig.RunResult, grid: flashrig.WhatifResult, review: flashrig.ReviewResult) -> None:
     for result in (run, grid, review, flashrig.lifetime("tachion-400", reserve=[0], cycles=20, scale="1/1024")):
         result.page("p.html")

@@ -32,6 +32,7 @@ PAGES = {"whatif": {"out"}}
         ("fit", [flashrig.fit]),
         ("validate", [flashrig.validate]),
         ("compare", [flashrig.compare]),
+        ("history", [flashrig.history]),
         ("torture", [flashrig.torture]),
     ],
 )

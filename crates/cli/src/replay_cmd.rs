@@ -48,6 +48,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
         seed: args.device.model.seed,
         fresh: args.device.fresh,
         explain_tail: args.output.explain_tail,
+        histograms: args.output.histograms,
     };
     let bytes_read = feed.bytes_read();
     let bytes_read = || bytes_read.load(Ordering::Relaxed);

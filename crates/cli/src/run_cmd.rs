@@ -42,7 +42,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
         measure: measure(&args.measure),
         fresh: args.device.fresh,
         explain_tail: args.output.explain_tail,
-        histograms: false,
+        histograms: args.output.histograms,
     };
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     cancel::listen()?;

@@ -45,8 +45,8 @@ impl Ftl {
         ftl.bands.recount_free(&ftl.layout, &ftl.blocks);
         for (lba, &ppa) in found.map.iter().enumerate() {
             if ppa != NONE {
-                ftl.map[lba] = ppa;
-                ftl.reverse[ppa as usize] = lba as u32;
+                ftl.map.set(lba, ppa);
+                ftl.reverse.set(ppa as usize, lba as u32);
                 ftl.valid.set(ppa);
                 ftl.bands.valid[ftl.layout.band_of(Ppa(ppa)).0 as usize] += 1;
             }

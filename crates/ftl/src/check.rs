@@ -26,12 +26,12 @@ impl Ftl {
     /// Checks every invariant that can be seen from the tables; linear in the card's size.
     pub fn check(&self) -> Result<(), Inconsistency> {
         let mut mapped = 0;
-        for (lba, &ppa) in self.map.iter().enumerate() {
+        for (lba, ppa) in self.map.iter().enumerate() {
             if ppa == NONE {
                 continue;
             }
             mapped += 1;
-            if !self.valid.is_valid(ppa) || self.reverse[ppa as usize] != lba as u32 {
+            if !self.valid.is_valid(ppa) || self.reverse.get(ppa as usize) != lba as u32 {
                 return Err(Inconsistency::Map { lba: Lba(lba as u32), ppa: Ppa(ppa) });
             }
         }

@@ -117,7 +117,7 @@ impl Ftl {
         let map_bytes = snapshot.head.map_entries as usize * ENTRY_BYTES;
         let of_map = range.start.min(map_bytes) / ENTRY_BYTES..range.end.min(map_bytes) / ENTRY_BYTES;
         let of_rest = range.start.max(map_bytes) - map_bytes..range.end.max(map_bytes) - map_bytes;
-        let mut bytes: Vec<u8> = of_map.flat_map(|entry| self.map[entry].to_le_bytes()).collect();
+        let mut bytes: Vec<u8> = of_map.flat_map(|entry| self.map.get(entry).to_le_bytes()).collect();
         bytes.extend_from_slice(&snapshot.rest[of_rest]);
         bytes
     }
@@ -202,7 +202,7 @@ impl Ftl {
             self.checkpoints.being_written.push(band);
         }
         let taken = self.streams[stream as usize].take(true, &self.layout, &self.bands);
-        self.reverse[taken.ppa as usize] = NONE;
+        self.reverse.set(taken.ppa as usize, NONE);
         self.counters.metadata_sectors += 1;
         if let Some(sealed) = taken.sealed {
             self.seal(sealed, taken.closed);

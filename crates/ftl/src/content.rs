@@ -29,7 +29,7 @@ impl Ftl {
     /// because it takes none of the host's room in the buffer.
     pub fn write_holes(&mut self, segment: u32) -> Ppa {
         let lba = self.holes_lba(segment);
-        let old = self.map[lba.0 as usize];
+        let old = self.map.get(lba.0 as usize);
         if old != NONE {
             self.invalidate(old);
         }
@@ -45,7 +45,7 @@ impl Ftl {
 
     /// The LBA that an address was written for. The address holds its newest version if [`Ftl::is_current`] says so.
     pub fn written_for(&self, ppa: Ppa) -> Lba {
-        Lba(self.reverse[ppa.0 as usize])
+        Lba(self.reverse.get(ppa.0 as usize))
     }
 
     /// Whether the address holds the newest version of a sector.
@@ -74,7 +74,7 @@ impl Ftl {
 
     /// Moves one sector, because its address can't be trusted any more. The caller has the contents.
     pub fn rewrite(&mut self, ppa: Ppa) -> Ppa {
-        let lba = Lba(self.reverse[ppa.0 as usize]);
+        let lba = Lba(self.reverse.get(ppa.0 as usize));
         self.invalidate(ppa.0);
         self.counters.relocated_sectors += 1;
         self.append(StreamId::Relocation, lba, true)
@@ -82,11 +82,11 @@ impl Ftl {
 
     /// Writes an older version of a sector, which must be on flash until a newer version is durable.
     pub fn write_outdated(&mut self, lba: Lba) -> Ppa {
-        let newest = self.map[lba.0 as usize];
+        let newest = self.map.get(lba.0 as usize);
         let ppa = self.append(StreamId::Relocation, lba, true);
         self.counters.relocated_sectors += 1;
         self.invalidate(ppa.0);
-        self.map[lba.0 as usize] = newest;
+        self.map.set(lba.0 as usize, newest);
         ppa
     }
 

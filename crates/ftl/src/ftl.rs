@@ -22,9 +22,9 @@ pub struct Ftl {
     pub(crate) config: FtlConfig,
     pub(crate) layout: Layout,
     /// The physical address of each LBA.
-    pub(crate) map: Table,
+    pub(crate) map: Table<NONE>,
     /// The LBA of each physical address; meaningful where the address is valid.
-    pub(crate) reverse: Table,
+    pub(crate) reverse: Table<NONE>,
     pub(crate) valid: ValidMap,
     pub(crate) blocks: Blocks,
     pub(crate) bands: Bands,
@@ -85,8 +85,8 @@ impl Ftl {
         let ftl = Ftl {
             config: *config,
             layout,
-            map: Table::new(config.map_entries() as usize, NONE),
-            reverse: Table::new(sectors as usize, NONE),
+            map: Table::new(config.map_entries() as usize),
+            reverse: Table::new(sectors as usize),
             valid: ValidMap::new(sectors as u32),
             blocks,
             victims: Victims::new(config.victim, bands.count(), seed),
@@ -173,7 +173,7 @@ impl Ftl {
     /// The address of a sector; `None` if it was never written or was trimmed.
     #[inline]
     pub fn lookup(&self, lba: Lba) -> Option<Ppa> {
-        match self.map[lba.0 as usize] {
+        match self.map.get(lba.0 as usize) {
             NONE => None,
             ppa => Some(Ppa(ppa)),
         }
@@ -182,7 +182,7 @@ impl Ftl {
     /// Prefetches the map entry of a sector that will be looked up soon.
     #[inline]
     pub fn prefetch(&self, lba: Lba) {
-        crate::prefetch::prefetch(&self.map, lba.0 as usize);
+        self.map.prefetch(lba.0 as usize);
     }
 
     /// Prefetches the memory that overwriting a sector will touch; its map entry should be in the cache.
@@ -228,7 +228,7 @@ impl Ftl {
     /// The host writes a sector. Returns the sector's new address. The caller has asked [`Ftl::can_write`].
     #[inline]
     pub fn write(&mut self, lba: Lba) -> Ppa {
-        let old = self.map[lba.0 as usize];
+        let old = self.map.get(lba.0 as usize);
         if old != NONE {
             self.invalidate(old);
         }
@@ -241,7 +241,8 @@ impl Ftl {
     /// The host trims a sector.
     pub fn trim(&mut self, lba: Lba) {
         self.map_changes(lba.0);
-        let old = std::mem::replace(&mut self.map[lba.0 as usize], NONE);
+        let old = self.map.get(lba.0 as usize);
+        self.map.set(lba.0 as usize, NONE);
         if old != NONE {
             self.invalidate(old);
         }
@@ -265,10 +266,10 @@ impl Ftl {
         let s = &mut self.streams[stream as usize];
         let band = s.band().expect("just opened");
         let taken = s.take(relocated, &self.layout, &self.bands);
-        self.reverse[taken.ppa as usize] = lba.0;
+        self.reverse.set(taken.ppa as usize, lba.0);
         self.valid.set(taken.ppa);
         self.map_changes(lba.0);
-        self.map[lba.0 as usize] = taken.ppa;
+        self.map.set(lba.0 as usize, taken.ppa);
         self.bands.valid[band.0 as usize] += 1;
         if let Some(sealed) = taken.sealed {
             self.seal(sealed, taken.closed);

@@ -6,7 +6,6 @@ use crate::config::GcMode;
 use crate::ftl::Ftl;
 use crate::gc_state::{MAX_VICTIMS, Relocation, StaleBand, Victim};
 use crate::layout::{BandId, Lba, NONE, Ppa};
-use crate::prefetch::prefetch;
 use crate::stream::StreamId;
 use media::nand::CellMode;
 
@@ -297,8 +296,8 @@ impl Ftl {
         // Their map entries are in the cache by the time these sectors are read.
         let mut left = mask;
         while left != 0 {
-            let lba = self.reverse[(first + left.trailing_zeros()) as usize];
-            prefetch(&self.map, lba as usize);
+            let lba = self.reverse.get((first + left.trailing_zeros()) as usize);
+            self.map.prefetch(lba as usize);
             left &= left - 1;
         }
         self.gc.pacing.spend(mask.count_ones());
@@ -319,7 +318,7 @@ impl Ftl {
         while mask != 0 {
             let ppa = relocation.first.0 + mask.trailing_zeros();
             mask &= mask - 1;
-            let lba = self.reverse[ppa as usize];
+            let lba = self.reverse.get(ppa as usize);
             debug_assert_ne!(lba, NONE);
             self.invalidate(ppa);
             let to = self.append(stream, Lba(lba), true);

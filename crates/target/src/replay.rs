@@ -38,6 +38,8 @@ pub struct ReplaySpec<'a> {
     pub fresh: bool,
     /// Keep where the time of requests went.
     pub explain_tail: bool,
+    /// Put whole histograms of latency into the result.
+    pub histograms: bool,
 }
 
 /// Requests of a trace, and the progress of reading it.
@@ -74,7 +76,7 @@ pub fn replay<S: Batches>(
     if machine.device().cards().iter().any(card::ModelCard::is_read_only) {
         return Err(ftl::ReadOnly.into());
     }
-    let mut result = measured(&machine, &start, false);
+    let mut result = measured(&machine, &start, spec.histograms);
     let row_s = machine.recorder().map_or(1, crate::Recorder::row_s);
     drop(machine);
     let report = results::TraceReport { series_row_s: row_s, ..load.trace_report() };

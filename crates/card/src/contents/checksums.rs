@@ -16,7 +16,7 @@ const OTHER: u32 = 1;
 /// See the module. Four bytes for each sector of the host.
 #[derive(Clone, Debug)]
 pub struct Checksums {
-    by_lba: Table,
+    by_lba: Table<UNKNOWN>,
 }
 
 fn entry(payload_crc: u32) -> u32 {
@@ -26,14 +26,12 @@ fn entry(payload_crc: u32) -> u32 {
 impl Checksums {
     /// The checksums of so many sectors, none of which is known.
     pub fn unknown(sectors: u64) -> Checksums {
-        Checksums { by_lba: Table::new(sectors as usize, UNKNOWN) }
+        Checksums { by_lba: Table::new(sectors as usize) }
     }
 
     /// Enters the checksum of what an address of the map holds from now on. Addresses beyond those of the host have none.
     pub fn set(&mut self, lba: Lba, payload_crc: u32) {
-        if let Some(of_sector) = self.by_lba.get_mut(lba.0 as usize) {
-            *of_sector = entry(payload_crc);
-        }
+        self.enter(lba, entry(payload_crc));
     }
 
     /// Enters a checksum that was found on the medium, unless one is known.
@@ -45,18 +43,22 @@ impl Checksums {
 
     /// The sector's contents can't be told by a checksum any more.
     pub fn forget(&mut self, lba: Lba) {
-        if let Some(of_sector) = self.by_lba.get_mut(lba.0 as usize) {
-            *of_sector = UNKNOWN;
+        self.enter(lba, UNKNOWN);
+    }
+
+    fn enter(&mut self, lba: Lba, value: u32) {
+        if (lba.0 as usize) < self.by_lba.len() {
+            self.by_lba.set(lba.0 as usize, value);
         }
     }
 
     pub fn knows(&self, lba: Lba) -> bool {
-        self.by_lba.get(lba.0 as usize).is_some_and(|of_sector| *of_sector != UNKNOWN)
+        (lba.0 as usize) < self.by_lba.len() && self.by_lba.get(lba.0 as usize) != UNKNOWN
     }
 
     /// Whether a payload with this checksum may be the sector's; `None` when the sector's checksum is not known.
     pub fn fits(&self, lba: Lba, payload_crc: u32) -> Option<bool> {
-        self.knows(lba).then(|| self.by_lba[lba.0 as usize] == entry(payload_crc))
+        self.knows(lba).then(|| self.by_lba.get(lba.0 as usize) == entry(payload_crc))
     }
 }
 

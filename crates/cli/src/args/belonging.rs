@@ -42,8 +42,8 @@ fn belongs_to_a_trace(id: &str) -> bool {
     match id {
         // These belong to no load in particular, or to traces.
         "card" | "fill" | "scale" | "settings" | "host" | "seed" | "fresh" | "seconds" | "requests"
-        | "explain_tail" | "json" | "depth" | "trace" | "trace_format" | "speed" | "skip_bad" | "trace_volume"
-        | "help" => true,
+        | "explain_tail" | "histograms" | "json" | "depth" | "trace" | "trace_format" | "speed" | "skip_bad"
+        | "trace_volume" | "help" => true,
         _ => false,
     }
 }

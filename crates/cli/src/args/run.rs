@@ -160,6 +160,9 @@ pub struct OutputArgs {
     /// Say where the time of slow requests went
     #[arg(long)]
     pub explain_tail: bool,
+    /// Put whole histograms of latency into the JSON, as fio's json+ has them
+    #[arg(long)]
+    pub histograms: bool,
     /// Write the result as JSON as well; - prints it in place of the table
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub json: Option<PathBuf>,
