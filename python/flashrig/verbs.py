@@ -149,6 +149,7 @@ def lifetime(
     fill: Share | None = None,
     block: Size | None = None,
     access: str | None = None,
+    fsync_freq: int | None = None,
     threads: int | None = None,
     reserve: Several[Share] = None,
     years: float | None = None,
@@ -162,7 +163,7 @@ def lifetime(
     """Wears a modelled card out: years, bytes and drive writes a day, and what its reserve buys.
 
     `per_day` are bytes that the host writes a day ("4TB"), `reserve` percents of the capacity sold, one life each, `fill` is a
-    share. Raises ValueError where nothing is written, or a value can't be.
+    share, `fsync_freq` writes from one flush to the next. Raises ValueError where nothing is written, or a value can't be.
     """
     given = {key: value for key, value in locals().items() if key not in ("card", "set", "host", "progress")}
     return made(LifetimeResult, modelled("lifetime", card, set, host, given), progress)

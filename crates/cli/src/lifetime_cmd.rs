@@ -53,6 +53,7 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         block_bytes: writes.block.0,
         threads: writes.threads,
         access: writes.access,
+        fsync_every: writes.fsync_freq,
         ..FileioConfig::default()
     };
     let question = Question {
@@ -122,6 +123,7 @@ fn wearing(args: &LifetimeArgs, profile: &Profile, reserve: f64) -> Result<Weari
         fill: writes.fill.0,
         access: (!writes.load.0.is_sequential()).then_some(writes.access),
         block_bytes: writes.block.0.into(),
+        fsync_every: writes.fsync_freq,
         seed: args.device.model.seed,
         size: Size { cycles: args.device.cycles, ..Size::default() },
     })

@@ -218,7 +218,7 @@ fn line(stripe: &Stripe, layout: &Layout) -> StripeLine {
     };
     StripeLine {
         stripe: stripe.id.index,
-        row: stripe.id.index / layout.groups,
+        row: layout.row_of(stripe.id.index),
         state: stripe.state(),
         units: (0..layout.width).map(of_unit).collect(),
     }

@@ -1,7 +1,7 @@
 //! The configuration of flash management.
 
 use crate::error::FtlError;
-use crate::layout::Layout;
+use crate::layout::{Layout, word_line_run};
 use format::{SUMMARY_ENTRY_BYTES, hole_segment_lbas};
 use media::nand::Geometry;
 
@@ -127,7 +127,10 @@ impl FtlConfig {
     /// The layout of a card of this geometry.
     pub fn layout(&self, geometry: &Geometry) -> Layout {
         let entries = self.persistence.map_or(0, |p| p.payload_bytes / SUMMARY_ENTRY_BYTES as u32);
-        Layout::new(geometry, self.stripe_width, self.parity_units, entries)
+        let cell_rows = self.persistence.map_or(1, |persistence| persistence.cell_rows);
+        let slc_bits_per_cell = self.slc_cache.map_or(1, |cache| cache.bits_per_cell);
+        let run = word_line_run(self.stripe_width, geometry.units_per_band(), cell_rows, slc_bits_per_cell);
+        Layout::new(geometry, self.stripe_width, self.parity_units, run, entries)
     }
 
     /// Space, in bands, that never holds valid data in steady state, so that garbage collection can't use it: the

@@ -305,7 +305,8 @@ impl Ftl {
     fn cell_stripes(&self, mode: CellMode) -> u32 {
         match (mode, self.config.persistence) {
             (CellMode::Native, Some(persistence)) if persistence.cell_rows > 1 => {
-                persistence.cell_rows * self.layout.groups
+                // Where the rows of a word line follow each other, no other die's come between.
+                persistence.cell_rows * if self.layout.run == 1 { self.layout.groups } else { 1 }
             }
             _ => 1,
         }
@@ -373,10 +374,14 @@ impl Ftl {
     /// Closes the open stripe of a stream, and pads the later stripes that share its cells. The sectors of the stream
     /// are durable once all these are on flash.
     pub fn seal_for_durability(&mut self, stream: StreamId) {
+        let before = self.counters.padding_sectors;
         self.seal_early(stream);
         while self.streams[stream as usize].shares_cells_with_earlier() {
             self.streams[stream as usize].open_padding(&self.layout, &self.bands);
             self.seal_early(stream);
+        }
+        if stream == StreamId::Host {
+            self.gc.pacing.earn_by_padding((self.counters.padding_sectors - before) as u32);
         }
     }
 

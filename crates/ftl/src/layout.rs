@@ -9,6 +9,9 @@
 //! Dies are numbered modules first, so `stripe_width` consecutive dies are one die of each module when the width is the
 //! number of modules. Consecutive stripes of a band lie on consecutive groups of dies; after the last group the next
 //! row of pages begins. So every die's share of a band is written front to back.
+//!
+//! Where a stripe is one unit of one die and rows share cells, the rows of a word line follow each other before the next
+//! die begins. Then a flush has to fill one word line, and not one of every die.
 
 use media::nand::Geometry;
 
@@ -34,6 +37,14 @@ pub struct StripeId {
     pub band: BandId,
     /// The number of the stripe within the band.
     pub index: u32,
+}
+
+/// The number of consecutive stripes on one die: the rows of a word line, where a stripe is a unit of one die and cuts can
+/// spoil rows that share cells; otherwise 1. Bands in SLC mode have `rows / slc_bits_per_cell` rows, in the same order.
+pub fn word_line_run(width: u32, rows: u32, cell_rows: u32, slc_bits_per_cell: u32) -> u32 {
+    let divides = |rows: u32| rows.is_multiple_of(cell_rows.max(1));
+    let is_whole = divides(rows) && divides(rows / slc_bits_per_cell.max(1));
+    if width == 1 && is_whole { cell_rows.max(1) } else { 1 }
 }
 
 /// A program unit on a die: the pages that one program command fills.
@@ -62,6 +73,8 @@ pub struct Layout {
     pub rows: u32,
     /// The number of groups of `width` dies.
     pub groups: u32,
+    /// The number of consecutive stripes that lie on one group of dies, before the next group begins.
+    pub run: u32,
     /// The number of sectors in a stripe, parity included.
     pub stripe_sectors: u32,
     /// The number of sectors in a band, parity included.
@@ -71,8 +84,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of a geometry whose dies are a multiple of `width`.
-    pub fn new(geometry: &Geometry, width: u32, parity_units: u32, summary_entries: u32) -> Layout {
+    /// The layout of a geometry whose dies are a multiple of `width`. `run` is of [`word_line_run`].
+    pub fn new(geometry: &Geometry, width: u32, parity_units: u32, run: u32, summary_entries: u32) -> Layout {
         let (dies, rows, unit_sectors) = (geometry.dies(), geometry.units_per_band(), geometry.sectors_per_unit());
         Layout {
             dies,
@@ -81,6 +94,7 @@ impl Layout {
             unit_sectors,
             rows,
             groups: dies / width,
+            run,
             stripe_sectors: width * unit_sectors,
             band_sectors: dies * rows * unit_sectors,
             summary_entries,
@@ -108,7 +122,34 @@ impl Layout {
     /// The group of dies that a stripe lies on.
     #[inline]
     pub fn group_of(&self, stripe_index: u32) -> u32 {
-        stripe_index % self.groups
+        if self.run == 1 { stripe_index % self.groups } else { stripe_index / self.run % self.groups }
+    }
+
+    /// The row of pages that a stripe lies on.
+    #[inline]
+    pub fn row_of(&self, stripe_index: u32) -> u32 {
+        if self.run == 1 {
+            return stripe_index / self.groups;
+        }
+        stripe_index / (self.groups * self.run) * self.run + stripe_index % self.run
+    }
+
+    /// The number, within its band, of the stripe on a row of a group of dies.
+    #[inline]
+    pub fn stripe_on(&self, row: u32, group: u32) -> u32 {
+        (row / self.run * self.groups + group) * self.run + row % self.run
+    }
+
+    /// The stripe that a unit belongs to.
+    #[inline]
+    pub fn stripe_of(&self, at: UnitAddress) -> StripeId {
+        StripeId { band: at.band, index: self.stripe_on(at.row, at.die / self.width) }
+    }
+
+    /// The number of stripes below `end` that lie on a group of dies.
+    pub fn stripes_on_group(&self, group: u32, end: u32) -> u32 {
+        let round = self.groups * self.run;
+        end / round * self.run + (end % round).saturating_sub(group * self.run).min(self.run)
     }
 
     /// The die and row of a unit of a stripe.
@@ -117,7 +158,7 @@ impl Layout {
         UnitAddress {
             band: stripe.band,
             die: self.group_of(stripe.index) * self.width + unit,
-            row: stripe.index / self.groups,
+            row: self.row_of(stripe.index),
         }
     }
 
@@ -129,8 +170,8 @@ impl Layout {
         let stripe = unit_index / self.width;
         UnitAddress {
             band: BandId(band),
-            die: stripe % self.groups * self.width + unit_index % self.width,
-            row: stripe / self.groups,
+            die: self.group_of(stripe) * self.width + unit_index % self.width,
+            row: self.row_of(stripe),
         }
     }
 
@@ -152,9 +193,7 @@ impl Layout {
             return stripes;
         }
         let sectors = |stripe: u32| u64::from(self.stripe_data_sectors(in_use(self.group_of(stripe))));
-        let mut data: u64 = (0..self.groups.min(stripes))
-            .map(|group| sectors(group) * u64::from((stripes - group).div_ceil(self.groups)))
-            .sum();
+        let mut data = self.sectors_of_groups(stripes, &in_use);
         let (mut left, mut room) = (stripes, 0);
         // The loop ends, because without data the summary needs no room.
         while room < data {
@@ -179,9 +218,13 @@ impl Layout {
     pub fn band_data_sectors(&self, in_use: impl Fn(u32) -> u64) -> u32 {
         let stripes = self.rows * self.groups;
         let data_stripes = self.data_stripes(stripes, &in_use);
-        (0..self.groups.min(data_stripes))
-            .map(|group| self.stripe_data_sectors(in_use(group)) * (data_stripes - group).div_ceil(self.groups))
-            .sum()
+        self.sectors_of_groups(data_stripes, in_use) as u32
+    }
+
+    /// The number of data sectors of the stripes below `end`.
+    fn sectors_of_groups(&self, end: u32, in_use: impl Fn(u32) -> u64) -> u64 {
+        let sectors = |group| u64::from(self.stripe_data_sectors(in_use(group)));
+        (0..self.groups).map(|group| sectors(group) * u64::from(self.stripes_on_group(group, end))).sum()
     }
 }
 
@@ -190,30 +233,49 @@ mod tests {
     use super::*;
 
     #[test]
-    fn locate_agrees_with_unit_address() {
-        let layout = Layout {
-            dies: 12,
-            width: 4,
-            parity_units: 1,
-            unit_sectors: 3,
-            rows: 5,
-            groups: 3,
-            stripe_sectors: 12,
-            band_sectors: 180,
-            summary_entries: 0,
-        };
-        for band in 0..3 {
-            for index in 0..15 {
-                let stripe = StripeId { band: BandId(band), index };
-                for unit in 0..4 {
-                    for sector in 0..3 {
-                        let ppa = Ppa(layout.stripe_start(stripe) + unit * 3 + sector);
-                        assert_eq!(layout.locate(ppa), layout.unit_address(stripe, unit));
-                        assert_eq!(layout.band_of(ppa), BandId(band));
-                    }
+    fn addresses_stripes_and_units_agree() {
+        for run in [1, 2, 3] {
+            let layout = Layout {
+                dies: 12,
+                width: 4,
+                parity_units: 1,
+                unit_sectors: 3,
+                rows: 6,
+                groups: 3,
+                run,
+                stripe_sectors: 12,
+                band_sectors: 216,
+                summary_entries: 0,
+            };
+            for (band, index) in (0..3).flat_map(|band| (0..18).map(move |index| (BandId(band), index))) {
+                let stripe = StripeId { band, index };
+                for (unit, sector) in (0..4).flat_map(|unit| (0..3).map(move |sector| (unit, sector))) {
+                    let at = layout.unit_address(stripe, unit);
+                    let ppa = Ppa(layout.stripe_start(stripe) + unit * 3 + sector);
+                    assert_eq!(layout.locate(ppa), at);
+                    assert_eq!(layout.stripe_of(at), stripe);
+                    assert_eq!(layout.band_of(ppa), band);
                 }
             }
+            for (group, end) in (0..3).flat_map(|group| (0..=18).map(move |end| (group, end))) {
+                let counted = (0..end).filter(|index| layout.group_of(*index) == group).count();
+                assert_eq!(layout.stripes_on_group(group, end) as usize, counted, "run {run}, {group}, {end}");
+            }
+            // A die's share is filled row by row, and the rows of a word line follow each other.
+            let rows: Vec<u32> = (0..18).filter(|i| layout.group_of(*i) == 1).map(|i| layout.row_of(i)).collect();
+            assert_eq!(rows, [0, 1, 2, 3, 4, 5]);
+            assert!((0..run).all(|index| layout.group_of(index) == 0 && layout.row_of(index) == index));
         }
+    }
+
+    #[test]
+    fn word_lines_are_filled_one_by_one_where_a_stripe_is_one_unit_and_rows_share_cells() {
+        assert_eq!(word_line_run(1, 1_024, 4, 4), 4);
+        assert_eq!(word_line_run(1, 768, 3, 1), 3);
+        assert_eq!(word_line_run(2, 1_024, 4, 4), 1, "parity's place would change");
+        assert_eq!(word_line_run(1, 1_024, 1, 4), 1);
+        assert_eq!(word_line_run(1, 1_022, 4, 1), 1, "a line would be cut at the end of a block");
+        assert_eq!(word_line_run(1, 1_024, 4, 3), 1, "or at the end of a block in SLC mode");
     }
 
     /// The groups of dies have different usable units, and the sectors are counted stripe by stripe.
@@ -230,6 +292,7 @@ mod tests {
                 unit_sectors: 2,
                 rows,
                 groups: 3,
+                run: 1,
                 stripe_sectors: 8,
                 band_sectors: 24 * rows,
                 summary_entries,
@@ -256,6 +319,7 @@ mod tests {
             unit_sectors: 1,
             rows: 5,
             groups: 1,
+            run: 1,
             stripe_sectors: 4,
             band_sectors: 20,
             summary_entries: 0,

@@ -23,6 +23,13 @@ impl Ftl {
         Ok(())
     }
 
+    /// Puts on flash what the host has written, with the padding that this takes.
+    pub fn flush_now(&mut self) {
+        self.seal_for_durability(StreamId::Host);
+        self.program_sealed_now();
+        while self.prepare_relocation(false) && self.gc_step_now() {}
+    }
+
     /// Does one relocation, with the programs and erases that it makes due. `false` if there was nothing to do.
     fn gc_step_now(&mut self) -> bool {
         if self.prepare_relocation(false) {

@@ -34,6 +34,11 @@ impl Pacing {
         self.credit += self.rate;
     }
 
+    /// Adds the credit of padding, which takes free space as sectors of the host do.
+    pub fn earn_by_padding(&mut self, sectors: u32) {
+        self.credit += self.rate * f64::from(sectors);
+    }
+
     /// Takes off the credit of sectors that are relocated.
     #[inline]
     pub fn spend(&mut self, sectors: u32) {

@@ -161,8 +161,9 @@ impl Stream {
         }
         // Stripes of one group of dies are equally wide.
         let sectors = |group: u32| {
-            let before = |index: u32| (index + layout.groups - 1 - group) / layout.groups;
-            let units = units_of(StripeId { band, index: group }, layout, bands).data.count_ones();
+            let before = |index: u32| layout.stripes_on_group(group, index);
+            let first = StripeId { band, index: layout.stripe_on(0, group) };
+            let units = units_of(first, layout, bands).data.count_ones();
             (before(stripes) - before(from)) * units * layout.unit_sectors
         };
         (0..layout.groups).map(sectors).sum()

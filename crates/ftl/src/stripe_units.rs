@@ -21,7 +21,7 @@ pub fn split_units(stripe_index: u32, good: u64, layout: &Layout) -> StripeUnits
     if good.count_ones() <= layout.parity_units {
         return StripeUnits { data: 0, parity: 0 };
     }
-    let row = stripe_index / layout.groups;
+    let row = layout.row_of(stripe_index);
     let wanted = (row + layout.group_of(stripe_index)) % width;
     // The first good unit from the wanted one on, around the end.
     let from_wanted = good & (u64::MAX << wanted);

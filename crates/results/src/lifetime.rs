@@ -51,11 +51,12 @@ pub struct LifetimeCase {
     pub effective_spare_factor: f64,
     /// Pages programmed for data over pages that the host wrote, while the card is young.
     pub waf: f64,
-    /// The same with parity and summaries: bytes of flash used up for a byte of the host.
+    /// The same with parity, summaries and the padding of flushes: bytes of flash used up for a byte of the host.
     pub total_amplification: f64,
     /// Cycles that a block is rated for.
     pub rated_cycles: u32,
-    /// Bytes that the host can write if all blocks wear alike and none fails before its rated cycles: the closed form.
+    /// Bytes that the host can write if all blocks wear alike and none fails before its rated cycles: the closed form, which takes write
+    /// amplification and padding from the simulation.
     pub closed_endurance_bytes: f64,
     /// The same in years.
     pub closed_years: f64,

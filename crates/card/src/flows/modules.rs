@@ -298,7 +298,7 @@ impl Card<Storage> {
             if !self.core.ftl.is_programmed(at) || stays(at) {
                 return false;
             }
-            let stripe = crate::contents::store::stripe_of(&layout, at);
+            let stripe = layout.stripe_of(at);
             let units = self.core.ftl.stripe_units(stripe);
             let members = (0..layout.width).filter(|unit| (units.data | units.parity) >> unit & 1 == 1);
             let gone = members.filter(|unit| !stays(layout.unit_address(stripe, *unit))).count() as u32;

@@ -7,7 +7,6 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::direct_reads::{DirectRead, For, ReadRebuild};
-use crate::contents::store::stripe_of;
 use crate::core::read_run::Wanted;
 use crate::flows::direct_reads::Findings;
 use device::Time;
@@ -17,7 +16,7 @@ impl Card<Storage> {
     /// Begins to rebuild what a request wants, perhaps as the hedge of a read in flight; false where that can't be.
     pub(crate) fn begin_read_rebuild(&mut self, now: Time, wanted: Wanted, hedges: Option<u64>) -> bool {
         let layout = *self.core.ftl.layout();
-        let stripe = stripe_of(&layout, wanted.unit);
+        let stripe = layout.stripe_of(wanted.unit);
         let units = self.core.ftl.stripe_units(stripe);
         let unit = wanted.unit.die % layout.width;
         if units.parity == 0 || !self.knows_checksums(&wanted) {

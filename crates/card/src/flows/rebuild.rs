@@ -65,7 +65,7 @@ impl Card<Storage> {
 
     fn unit_is_needed(&self, at: UnitAddress) -> bool {
         let layout = self.core.ftl.layout();
-        let stripe = StripeId { band: at.band, index: at.row * layout.groups + at.die / layout.width };
+        let stripe = layout.stripe_of(at);
         if stripe.index >= self.core.ftl.band_stripes(at.band).0 {
             return false;
         }
@@ -436,7 +436,7 @@ impl Card<Storage> {
     /// be rebuilt.
     fn rebuilt_unit(&mut self, others: &Others, at: UnitAddress) -> (Option<Unit>, bool) {
         let layout = *self.core.ftl.layout();
-        let stripe = crate::contents::store::stripe_of(&layout, at);
+        let stripe = layout.stripe_of(at);
         let number = at.die % layout.width;
         let is_parity = self.core.ftl.stripe_units(stripe).parity >> number & 1 == 1;
         let store = &self.contents.store;

@@ -3,7 +3,7 @@
 use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::repair::{For, Repair};
-use crate::contents::store::{Content, is_for, stripe_of};
+use crate::contents::store::{Content, is_for};
 use crate::core::dies::Work;
 use device::{RequestId, Time};
 use ftl::recover::Rebuilt;
@@ -45,7 +45,7 @@ impl Card<Storage> {
 
     fn repair(&mut self, now: Time, at: UnitAddress, wanted: Vec<(Lba, Ppa)>, purpose: For, done: &mut Done<Storage>) {
         let layout = *self.core.ftl.layout();
-        let stripe = stripe_of(&layout, at);
+        let stripe = layout.stripe_of(at);
         let unit = at.die % layout.width;
         let units = self.core.ftl.stripe_units(stripe);
         let others = if units.parity == 0 { 0 } else { (units.data | units.parity) & !(1 << unit) };

@@ -44,6 +44,9 @@ pub struct WritesArgs {
     /// The pattern of random loads
     #[arg(help = "Which blocks random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
+    /// Writes from one flush to the next, each of which pads for itself where no capacitors are; 0: no flush
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub fsync_freq: u32,
     /// Threads of the run that says how many requests a second there are
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: u32,

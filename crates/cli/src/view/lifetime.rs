@@ -88,7 +88,7 @@ fn cases(result: &LifetimeResult) -> String {
         ("user GB", |c| three_digits(c.user_bytes as f64 / 1e9)),
         ("spare for collection", |c| percent(c.effective_spare_factor)),
         ("WAF", |c| format!("{:.2}", c.waf)),
-        ("  with parity and summaries", |c| format!("{:.2}", c.total_amplification)),
+        ("  with parity and padding", |c| format!("{:.2}", c.total_amplification)),
         ("years to the rated cycles", |c| years(c.rated_years)),
         ("  by the closed form", |c| three_digits(c.closed_years)),
         ("years to the end of spare", |c| years(c.spare_years)),

@@ -299,7 +299,7 @@ impl BandScan {
         for row in 0..card.rows(opening.slc) {
             for group in 0..layout.groups {
                 let members = self.known.masks[group as usize];
-                let id = StripeId { band, index: row * layout.groups + group };
+                let id = StripeId { band, index: layout.stripe_on(row, group) };
                 if self.ended[group as usize] || split_units(id.index, members, layout).data == 0 {
                     continue;
                 }

@@ -164,6 +164,7 @@ mod tests {
         unit_sectors: 1,
         rows: 4,
         groups: 2,
+        run: 1,
         stripe_sectors: 4,
         band_sectors: 32,
         summary_entries: 0,

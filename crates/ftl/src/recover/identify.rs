@@ -111,7 +111,7 @@ impl Known {
                     if self.masks[group] != 0 || row > 0 && !self.begun[group] {
                         continue;
                     }
-                    let index = row * reader.card.layout.groups + group as u32;
+                    let index = reader.card.layout.stripe_on(row, group as u32);
                     let width = reader.card.layout.width;
                     // Each band begins at another die, so that the dies share the reads.
                     for unit in (0..width).map(|unit| (unit + band.0) % width) {
@@ -195,7 +195,8 @@ impl Known {
     /// Sets the members of groups for which nothing tells them: all units that are not marked bad, those of dies that
     /// don't answer among them.
     fn assume_members<M: Media + ?Sized>(&mut self, reader: &Reader<M>, band: BandId) {
-        for (index, mask) in (0..).zip(&mut self.masks).filter(|(_, mask)| **mask == 0) {
+        for (group, mask) in (0..).zip(&mut self.masks).filter(|(_, mask)| **mask == 0) {
+            let index = reader.card.layout.stripe_on(0, group);
             for unit in 0..reader.card.layout.width {
                 let at = reader.card.layout.unit_address(StripeId { band, index }, unit);
                 *mask |= u64::from(!reader.is_bad(at)) << unit;
@@ -207,7 +208,8 @@ impl Known {
 /// Whether a band has enough good blocks left for a stripe with data. Blocks that can't be asked count as good.
 fn holds_stripes<M: Media + ?Sized>(reader: &Reader<M>, band: BandId) -> bool {
     let layout = reader.card.layout;
-    (0..layout.groups).any(|index| {
+    (0..layout.groups).any(|group| {
+        let index = layout.stripe_on(0, group);
         let is_left = |unit: &u32| !reader.is_bad(layout.unit_address(StripeId { band, index }, *unit));
         (0..layout.width).filter(is_left).count() as u32 > layout.parity_units
     })

@@ -1,7 +1,7 @@
 //! A card as its headers describe it, and the place of a unit on the media.
 
 use super::watermark::DurableWatermark;
-use crate::layout::{Layout, UnitAddress};
+use crate::layout::{Layout, UnitAddress, word_line_run};
 use format::ModuleHeader;
 use media::{BlockAt, UnitAt};
 
@@ -67,6 +67,7 @@ pub fn layout_of(header: &ModuleHeader) -> Layout {
         unit_sectors: shape.unit_sectors,
         rows: shape.rows_per_block,
         groups: dies / width,
+        run: word_line_run(width, shape.rows_per_block, shape.rows_sharing_cells, header.slc_bits_per_cell),
         stripe_sectors: width * shape.unit_sectors,
         band_sectors: dies * shape.rows_per_block * shape.unit_sectors,
         summary_entries: format::entries_per_sector(shape.payload_bytes as usize) as u32,

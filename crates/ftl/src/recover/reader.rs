@@ -85,7 +85,7 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
                 if !self.read_spares(address(band, die, row))? {
                     break;
                 }
-                let here = StripeId { band: BandId(band), index: row * layout.groups + die / layout.width };
+                let here = layout.stripe_of(address(band, die, row));
                 for sector in (0..self.unit.sectors()).filter(|s| self.unit.state(*s) == SectorState::Good) {
                     let Ok(spare) = Spare::decode(self.unit.spare(sector)) else { continue };
                     let written_for = StripeId { band: BandId(spare.band), index: spare.stripe };

@@ -35,7 +35,7 @@ impl<'a> Division<'a> {
     /// The number of data sectors in the stripes before this one.
     fn sectors_before(&self, stripe: u32) -> usize {
         let sectors = |(group, mask): (u32, &u64)| {
-            let stripes = stripe.saturating_sub(group).div_ceil(self.card.layout.groups);
+            let stripes = self.card.layout.stripes_on_group(group, stripe);
             stripes as usize * self.card.layout.stripe_data_sectors(*mask) as usize
         };
         (0..).zip(self.masks).map(sectors).sum()
@@ -105,15 +105,17 @@ pub(super) fn read_summary<M: Media + ?Sized>(
     entries.resize(division.sectors_before(data_stripes), SummaryEntry::default());
     let per_sector = layout.summary_entries as usize;
     let mut gathered = Gathered { entries, per_sector, sequence: opening.sequence, count: 0 };
-    let last_row = stripes - layout.groups;
-    let (first, rest) = if all_is_written { (last_row, data_stripes..last_row) } else { (data_stripes, 0..0) };
-    for index in (first..stripes).chain(rest) {
+    // The last row tells whether all is written: it is read first, from wherever it begins.
+    let last_row = layout.row_of(stripes - 1);
+    let is_last = |index: &u32| all_is_written && layout.row_of(*index) == last_row;
+    let last = (stripes - layout.groups * layout.run..stripes).filter(is_last);
+    for index in last.chain((data_stripes..stripes).filter(|index| !is_last(index))) {
         let members = division.members(index);
         let data = split_units(index, members, layout).data;
         if data == 0 {
             continue;
         }
-        let strict = all_is_written && index >= last_row;
+        let strict = is_last(&index);
         let start = if index < data_stripes {
             usize::MAX
         } else {

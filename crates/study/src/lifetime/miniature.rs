@@ -17,7 +17,7 @@
 //! the large one's data capacity.
 
 use card::CardConfig;
-use ftl::{FtlConfig, GcMode, SlcCache};
+use ftl::{FtlConfig, GcMode, Persistence, SlcCache};
 use media::nand::{Endurance, Geometry, NandConfig};
 
 /// Size of the miniature.
@@ -61,12 +61,14 @@ const FEWEST_BANDS: u32 = 64;
 const SPARE_BANDS_PER_SWING: f64 = 4.0;
 
 /// The small card for a large one whose spare that collection can use is `effective_spare_factor`, and of whose blocks
-/// one in a million fails `program_fail_ppm_at_rated` times at a program at its rated cycles.
+/// one in a million fails `program_fail_ppm_at_rated` times at a program at its rated cycles. With `pads` it keeps which rows
+/// share cells, as flushes fill these.
 pub fn miniature(
     card: &CardConfig,
     effective_spare_factor: f64,
     program_fail_ppm_at_rated: u32,
     size: Size,
+    pads: bool,
 ) -> Miniature {
     let full = &card.nand.geometry;
     let width = card.ftl.stripe_width;
@@ -86,7 +88,12 @@ pub fn miniature(
     let levels = card.ftl.static_wear_spread_cycles > 0;
     let mut ftl = FtlConfig {
         static_wear_spread_cycles: if levels { (spread.round() as u32).max(1) } else { 0 },
-        persistence: None,
+        // Without room for entries there are no summaries.
+        persistence: card
+            .ftl
+            .persistence
+            .filter(|_| pads)
+            .map(|persistence| Persistence { payload_bytes: 0, ..persistence }),
         ..card.ftl
     };
     let overhead_bands = ftl.overhead_bands();

@@ -21,6 +21,8 @@ pub struct Wearing {
     pub access: Option<Access>,
     /// Bytes of a write.
     pub block_bytes: u64,
+    /// Writes from one flush to the next; 0: nobody flushes. Cards with capacitors never pad.
+    pub fsync_every: u32,
     /// Root seed of the simulation.
     pub seed: u64,
     /// Size of the card that is worn out in its place.
@@ -69,8 +71,9 @@ pub fn lifetime(
     let lowered = profile.lower(SMALLEST)?;
     let card = lowered.cards().first().expect("a flash device has a card");
     let program_fail_ppm = profile.physics()?.map_or(0, |physics| physics.program_fail_ppm_at_rated);
-    let mini = miniature(card, figures.capacities.effective_spare_factor, program_fail_ppm, wearing.size);
-    let life = Life::new(&mini, wearing)?.live(progress)?;
+    let pads = wearing.fsync_every > 0 && !card.power_loss_protection;
+    let mini = miniature(card, figures.capacities.effective_spare_factor, program_fail_ppm, wearing.size, pads);
+    let life = Life::new(&mini, wearing, pads)?.live(progress)?;
     let c = &figures.capacities;
     let data_bytes = (c.data_sectors_per_band * u64::from(c.bands) * SECTOR_BYTES) as f64 * f64::from(figures.cards);
     // A sector of the small card stands for so many bytes of the large one, each cycle for several.
@@ -79,7 +82,8 @@ pub fn lifetime(
     let years = |bytes: f64| bytes / bytes_per_day / DAYS_OF_A_YEAR;
     let good = 1.0 - f64::from(card.nand.endurance.factory_bad_ppm) / 1e6;
     let rated_cycles = f64::from(card.nand.endurance.rated_cycles);
-    let closed_bytes = closed::endurance_bytes(rated_cycles, data_bytes * good, life.waf);
+    let programmed = life.waf + life.padding;
+    let closed_bytes = closed::endurance_bytes(rated_cycles, data_bytes * good, programmed);
     let fail_at_rated = f64::from(fail_ppm_at_rated(card, program_fail_ppm)) / 1e6;
     let spare_wear = closed::wear_at_retired(fail_at_rated, rated_cycles, c.effective_spare_factor);
     let ends: Vec<f64> = [life.rated_at, life.spare_ended_at].into_iter().flatten().map(bytes).collect();
@@ -93,7 +97,7 @@ pub fn lifetime(
         used_bytes: (user_bytes as f64 * wearing.fill) as u64,
         effective_spare_factor: c.effective_spare_factor,
         waf: life.waf,
-        total_amplification: life.waf * (c.installed_bytes * u64::from(figures.cards)) as f64 / data_bytes,
+        total_amplification: programmed * (c.installed_bytes * u64::from(figures.cards)) as f64 / data_bytes,
         rated_cycles: card.nand.endurance.rated_cycles,
         closed_endurance_bytes: closed_bytes,
         closed_years: years(closed_bytes),
@@ -157,6 +161,8 @@ struct Life {
 #[derive(Default)]
 struct Outcome {
     waf: f64,
+    /// Sectors of padding for one of the host, in the same time.
+    padding: f64,
     written: u64,
     rated_at: Option<u64>,
     spare_ended_at: Option<u64>,
@@ -175,7 +181,7 @@ struct Sample {
 }
 
 impl Life {
-    fn new(mini: &Miniature, wearing: &Wearing) -> Result<Life, LifetimeError> {
+    fn new(mini: &Miniature, wearing: &Wearing, pads: bool) -> Result<Life, LifetimeError> {
         let mut ftl = Ftl::new(&mini.nand, mini.bands, &mini.ftl, wearing.seed)?;
         let user = ftl.user_sectors();
         let used = ((user as f64 * wearing.fill).round() as u64).clamp(1, user);
@@ -185,7 +191,7 @@ impl Life {
                 break;
             }
         }
-        let writer = Writer::new(wearing, used)?;
+        let writer = Writer::new(wearing, used, pads)?;
         Ok(Life {
             bands: mini.bands,
             factor: mini.factor,
@@ -225,7 +231,9 @@ impl Life {
                 self.young = Some(counters);
             }
             if !waf_known && let Some(young) = self.young.filter(|_| share >= YOUNG.1 || read_only) {
-                self.outcome.waf = counters.since(&young).waf();
+                let since = counters.since(&young);
+                self.outcome.waf = since.waf();
+                self.outcome.padding = since.padding_sectors as f64 / since.host_sectors.max(1) as f64;
                 waf_known = true;
             }
             let first_at_rated = f64::from(self.ftl.blocks().wear_range().1) >= self.rated_cycles;
@@ -286,15 +294,20 @@ struct Writer {
     block_sectors: u64,
     used: u64,
     next: u64,
+    /// Blocks from one flush to the next, and blocks until then; 0: no flush needs padding.
+    fsync_every: u32,
+    until_fsync: u32,
     rng: Rng,
 }
 
 impl Writer {
-    fn new(wearing: &Wearing, used: u64) -> Result<Writer, LifetimeError> {
+    fn new(wearing: &Wearing, used: u64, pads: bool) -> Result<Writer, LifetimeError> {
+        let fsync_every = if pads { wearing.fsync_every } else { 0 };
         let block_sectors = wearing.block_bytes.div_ceil(SECTOR_BYTES).clamp(1, used);
         let blocks = (used / block_sectors).max(1);
         let sampler = wearing.access.map(|access| BlockSampler::new(access, blocks, wearing.seed)).transpose()?;
-        Ok(Writer { sampler, block_sectors, used, next: 0, rng: Rng::stream(wearing.seed, "wear") })
+        let rng = Rng::stream(wearing.seed, "wear");
+        Ok(Writer { sampler, block_sectors, used, next: 0, fsync_every, until_fsync: fsync_every, rng })
     }
 
     /// Writes a block; none when the card takes no more.
@@ -309,6 +322,13 @@ impl Writer {
         };
         for sector in first..first + self.block_sectors {
             ftl.write_now(Lba(sector as u32)).ok()?;
+        }
+        if self.fsync_every > 0 {
+            self.until_fsync -= 1;
+            if self.until_fsync == 0 {
+                self.until_fsync = self.fsync_every;
+                ftl.flush_now();
+            }
         }
         Some(self.block_sectors)
     }

@@ -102,3 +102,16 @@ fn a_cold_part_that_is_hardly_ever_written_is_not_called_steady() {
     let overwriting = steady.overwriting.expect("a skewed load");
     assert!(!steady.attained && !overwriting.attained && overwriting.coldest_times < 0.5, "{overwriting:?}");
 }
+
+/// A card without capacitors pads when it flushes. Its padding takes free space, which collection has to make up for as it
+/// does for writes: otherwise hosts wait for seconds until space is free.
+#[test]
+fn flushes_without_capacitors_pad_a_word_line_and_none_waits_for_collection() {
+    let mut setup = Setup::new(device("consumer-qlc-2tb", SCALE), FileioMode::RndWr, 0.9);
+    setup.load = FileioConfig { threads: 4, fsync_every: 1, ..setup.load };
+    let result = Setup { measure: Measure::Requests(60_000), ..setup }.run();
+    let flash = result.flash.unwrap();
+    let word_line_sectors = 4 * 4 * 4;
+    assert!(flash.padding_pages > 0 && flash.padding_pages < result.sync.total_ios * word_line_sectors);
+    assert!(result.sync.lat_ns.max < 100_000_000, "{} ns", result.sync.lat_ns.max);
+}

@@ -307,7 +307,7 @@ fn concerned(bench: &mut Tested, slot: u32) -> BTreeSet<Lba> {
     for lba in 0..ftl.user_sectors() as u32 {
         let Some(ppa) = ftl.lookup(ftl::Lba(lba)) else { continue };
         let at = layout.locate(ppa);
-        let stripe = ftl::StripeId { band: at.band, index: at.row * layout.groups + at.die / layout.width };
+        let stripe = layout.stripe_of(at);
         let used = ftl.stripe_units(stripe);
         let members = (0..layout.width).filter(|unit| (used.data | used.parity) >> unit & 1 == 1);
         let gone: Vec<u32> = members

@@ -14,7 +14,6 @@ mod stripes;
 
 pub use buffer::Content;
 pub use headers::{HeaderFailed, Headers};
-pub use place::stripe_of;
 pub use requests::{InFlight, ReadPart};
 
 use crate::contents::checksums::Checksums;
@@ -351,14 +350,14 @@ impl Store {
 
     /// A sector that was just read into `unit` is what its place says it should be.
     pub fn check(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32) -> Result<Spare, Rejection> {
-        let members = ftl.stripe_members(stripe_of(ftl.layout(), at));
+        let members = ftl.stripe_members(ftl.layout().stripe_of(at));
         check(unit, &self.place_of(ftl, at, sector), &ftl.opening(at.band), members, ftl.layout())
     }
 
     /// The checksum of a data sector's payload, by the spare area in `unit`, whose payload may not be there.
     pub fn checksum_in_spare(&self, ftl: &Ftl, at: UnitAddress, unit: &Unit, sector: u32, lba: Lba) -> Option<u32> {
         let place = self.place_of(ftl, at, sector);
-        let members = ftl.stripe_members(stripe_of(ftl.layout(), at));
+        let members = ftl.stripe_members(ftl.layout().stripe_of(at));
         let spare = check_spare(unit, &place, &ftl.opening(at.band), members, ftl.layout()).ok()?;
         (spare.role == Role::Data && is_for(ftl, spare.role, spare.lba, lba)).then_some(spare.payload_crc)
     }
@@ -367,7 +366,7 @@ impl Store {
         Place {
             card: self.headers.common.card.short(),
             band: at.band.0,
-            stripe: stripe_of(ftl.layout(), at).index,
+            stripe: ftl.layout().stripe_of(at).index,
             unit: (at.die % ftl.layout().width) as u8,
             sector: sector as u8,
         }

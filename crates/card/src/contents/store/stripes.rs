@@ -343,7 +343,7 @@ mod tests {
                 stripes.iter().map(|stripe| stripe.index >= 2 && on_it(*stripe).is_some()).collect();
             assert_eq!(failed.iter().filter(|failed| **failed).count(), 1);
             for at in stripes[2..].iter().flat_map(|stripe| units_of(&ftl, *stripe)) {
-                let index = super::super::stripe_of(ftl.layout(), at).index;
+                let index = ftl.layout().stripe_of(at).index;
                 assert_eq!(store.program_contents(index, at, 3).is_none(), at.die == gone, "{at:?}");
             }
             assert_eq!(store.sectors_to_fail(&ftl), STRIPE_SECTORS);
@@ -363,7 +363,7 @@ mod tests {
             for (number, at) in on_it.enumerate() {
                 let fault = Fault::HostError { module: Some(refusing), after: 0, for_ever: false };
                 assert!(number > 3 || store.media.flash_mut().unwrap().inject(fault));
-                let index = super::super::stripe_of(ftl.layout(), at).index;
+                let index = ftl.layout().stripe_of(at).index;
                 assert_eq!(store.program(index, at, 3).is_err(), number <= 3);
                 assert_eq!(refused(&store), if (2..=3).contains(&number) { vec![refusing] } else { vec![] });
             }

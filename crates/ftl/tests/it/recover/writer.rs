@@ -108,6 +108,7 @@ impl Made {
             unit_sectors: self.unit_sectors,
             rows: self.rows,
             groups: dies / self.width,
+            run: 1,
             stripe_sectors: self.width * self.unit_sectors,
             band_sectors: dies * self.rows * self.unit_sectors,
             summary_entries: entries_per_sector(PAYLOAD) as u32,
