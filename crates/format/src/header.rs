@@ -66,8 +66,9 @@
 //!  264 |                                                               |
 //!      +-------+-------------------------------------------------------+
 //!  272 | state | 0                                                     |
-//!  280 |                                                               |
 //!      +-------+-------------------------------------------------------+
+//!  280 | rebuilt                                                       |
+//!      +---------------------------------------------------------------+
 //!  288 | slot 1 and so on to slot 63; those that there are not: 0      |
 //!      +---------------------------------------------------------------+
 //! 2304 | bands that hold something, band 0 in the lowest bit           |
@@ -120,7 +121,8 @@ const NO_ERASES: u32 = 16;
 struct RawSlot {
     module: [u8; 16],
     state: u8,
-    reserved: [u8; 15],
+    reserved: [u8; 7],
+    rebuilt: U64,
 }
 
 /// The header as it lies on the medium.
@@ -207,6 +209,16 @@ pub struct Slot {
     pub module: ModuleId,
     /// Whether that module is there and can be trusted.
     pub state: SlotState,
+    /// The module of a slot that is being rebuilt holds what belongs on it of all bands whose last opening has this
+    /// sequence or a lower one; 0: of none.
+    pub rebuilt: u64,
+}
+
+impl Slot {
+    /// A slot whose module is not being rebuilt, or has not got anything yet.
+    pub fn new(module: ModuleId, state: SlotState) -> Slot {
+        Slot { module, state, rebuilt: 0 }
+    }
 }
 
 /// The durable watermark of a stream: everything that the stream wrote before it is durable. Band sequences have the
@@ -356,6 +368,7 @@ impl ModuleHeader {
         for (slot, out) in self.slots.iter().zip(&mut raw.slots) {
             out.module = slot.module.0;
             out.state = slot.state as u8;
+            out.rebuilt = slot.rebuilt.into();
         }
         if let Err(error) = raw.check() {
             panic!("a header that can't be read again: {error}");
@@ -411,7 +424,8 @@ impl ModuleHeader {
             new_data_sectors: raw.new_data_sectors.get(),
             slots: slots
                 .filter_map(|slot| {
-                    Some(Slot { module: ModuleId(slot.module), state: SlotState::from_byte(slot.state)? })
+                    let state = SlotState::from_byte(slot.state)?;
+                    Some(Slot { module: ModuleId(slot.module), state, rebuilt: slot.rebuilt.get() })
                 })
                 .collect(),
         })

@@ -56,6 +56,8 @@ pub enum Canary {
     OneHeaderCopy,
     /// A rebuild ends after its first block.
     RebuildDoneEarly,
+    /// A start believes how far a rebuild was, whichever module that was said of.
+    RebuiltOfAnother,
     /// The sectors of a failed program are not written elsewhere.
     FailedProgramIgnored,
     /// Bands that recovery finds empty are used without another erase.
@@ -97,7 +99,7 @@ pub enum Canary {
 
 impl Canary {
     /// Every canary, in the order of declaration.
-    pub const ALL: [Canary; 42] = [
+    pub const ALL: [Canary; 43] = [
         Canary::FlushSkipped,
         Canary::FuaIgnored,
         Canary::CapacitorsEmpty,
@@ -122,6 +124,7 @@ impl Canary {
         Canary::GenerationNotRaised,
         Canary::OneHeaderCopy,
         Canary::RebuildDoneEarly,
+        Canary::RebuiltOfAnother,
         Canary::FailedProgramIgnored,
         Canary::FreeBandsNotErased,
         Canary::SharedCellsIgnored,
@@ -169,6 +172,7 @@ impl Canary {
             Canary::GenerationNotRaised => "generation not raised",
             Canary::OneHeaderCopy => "one header copy",
             Canary::RebuildDoneEarly => "rebuild done early",
+            Canary::RebuiltOfAnother => "rebuilt part of another module believed",
             Canary::FailedProgramIgnored => "failed program ignored",
             Canary::FreeBandsNotErased => "free bands not erased",
             Canary::SharedCellsIgnored => "shared cells ignored",

@@ -85,6 +85,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::GenerationNotRaised => lives(&[0]),
         Canary::OneHeaderCopy => situation(&[("every header is damaged", Protected)]),
         Canary::RebuildDoneEarly => situation(&[("a module that was rebuilt", Unprotected)]),
+        Canary::RebuiltOfAnother => situation(&[("another module comes in the middle of a rebuild", Unprotected)]),
         Canary::FailedProgramIgnored => situation(&[("programs fail on two modules", Protected)]),
         Canary::FreeBandsNotErased => situation(&[("zeroes over zeroes", SharedCells)]),
         Canary::SharedCellsIgnored => situation(&[("hot sectors", SharedCells)]),

@@ -3,7 +3,9 @@
 //! Block by block, front to back, one stripe at a time: the unit is made from the others of its stripe and programmed at
 //! its place. Stripes that nobody needs are passed over. Bands that are erased meanwhile need nothing more; of bands that
 //! do without the module its block is erased, so that they can use it from their next opening on. Rebuilt units
-//! count at once, but the headers say that the module is complete only at the end: after a cut all of it is done again.
+//! count at once, but the headers say that the module is complete only at the end, and meanwhile how far it is: after a
+//! cut the rebuild goes on from there. They say it of openings: bands that were opened up to that one and are still in use
+//! are whole on the module, and that is durable. A band that was opened again since has a higher one, and is done again.
 //! Units that can't be made because another module is missing are left out, and made when none is missing any more.
 //!
 //! A rebuild can be held to a rate. It counts what is programmed, and never makes up for what it did not use.
@@ -34,6 +36,54 @@ pub struct ModuleRebuild {
     pub bytes_done: u64,
     /// The module is gone: what is under way is the last of it.
     pub given_up: bool,
+    pub told: ToldRebuild,
+}
+
+/// The headers are told so many times of a rebuild, at most.
+const TELLS: usize = 32;
+
+/// The part of a rebuild that the headers are told of, so that it need not be done again.
+#[derive(Clone, Copy, Debug)]
+pub struct ToldRebuild {
+    /// The last opening of any band when the rebuild began. Nothing is told of later ones: they have units on the module
+    /// that no rebuild wrote, and that may be torn after a cut.
+    pub last_opening: u64,
+    /// Blocks that were done when they were told last, or were to be.
+    blocks_done: usize,
+    /// To be told when it is durable.
+    waits: Option<u64>,
+    /// To be told when the sync under way has ended.
+    syncing: Option<u64>,
+}
+
+impl ToldRebuild {
+    pub fn new(last_opening: u64) -> ToldRebuild {
+        ToldRebuild { last_opening, blocks_done: 0, waits: None, syncing: None }
+    }
+
+    /// Tells whether enough blocks are done since the headers were told last: `done` of `blocks`.
+    pub fn is_due(&mut self, done: usize, blocks: usize) -> bool {
+        let is_due = done - self.blocks_done >= blocks.div_ceil(TELLS);
+        if is_due {
+            self.blocks_done = done;
+        }
+        is_due
+    }
+
+    /// All up to an opening is programmed.
+    pub fn programmed(&mut self, opening: u64) {
+        self.waits = Some(opening);
+    }
+
+    /// A sync of the module begins.
+    pub fn sync_begins(&mut self) {
+        self.syncing = self.waits.take().or(self.syncing);
+    }
+
+    /// It has ended: all up to this opening is durable.
+    pub fn synced(&mut self) -> Option<u64> {
+        self.syncing.take()
+    }
 }
 
 impl ModuleRebuild {

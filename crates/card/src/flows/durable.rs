@@ -99,6 +99,7 @@ impl Card<Storage> {
         }
         self.core.timers.clear(Timer::Sync);
         self.contents.syncs.begin();
+        self.contents.rebuilds.current.iter_mut().for_each(|rebuild| rebuild.told.sync_begins());
         let at_once = self.core.phase.waits_at_once();
         let store = &mut self.contents.store;
         if !at_once {
@@ -119,6 +120,7 @@ impl Card<Storage> {
         if self.core.phase.is_halted() {
             return;
         }
+        self.tell_rebuilt();
         for s in self.contents.syncs.end() {
             self.stripe_safe(now, s, done);
         }

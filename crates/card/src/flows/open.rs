@@ -157,7 +157,7 @@ impl Card<Storage> {
             .map(|i| {
                 let mut module = id.0;
                 module[15] ^= 0x80 | i as u8;
-                Slot { module: ModuleId(module), state: SlotState::Active }
+                Slot::new(ModuleId(module), SlotState::Active)
             })
             .collect();
         // The medium says which blocks are bad from the factory.
@@ -424,6 +424,8 @@ fn find(config: &CardConfig, media: &mut dyn Media, id: Option<CardId>, seed: u6
         match (member.state, slots[logical]) {
             (MemberState::Trusted, Some(_)) => {}
             (MemberState::Blank, Some(_)) => headers.set_new_module(logical),
+            // Its rebuild goes on.
+            (MemberState::Rebuilding, Some(_)) => {}
             (_, Some(_)) => headers.set_state(logical, SlotState::Rebuilding),
             (_, None) => headers.set_state(logical, SlotState::Missing),
         }

@@ -3,7 +3,7 @@
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::contents::rebuild::{ModuleRebuild, RebuildProgress};
+use crate::contents::rebuild::{ModuleRebuild, RebuildProgress, ToldRebuild};
 use crate::contents::repair::Others;
 use crate::contents::store::Store;
 use crate::core::dies::Work;
@@ -90,14 +90,69 @@ impl Card<Storage> {
         self.core.ftl.band_state(band) == BandState::Stale && self.is_member(band, die)
     }
 
-    /// Begins to rebuild a module that was found, nothing of which counts.
+    /// Begins to rebuild a module that was found, nothing of which counts but what the headers say was rebuilt.
     pub(crate) fn rebuild_all_of(&mut self, logical: u32) {
+        let rebuilt = self.contents.store.headers.common.slots[logical as usize].rebuilt;
         for die in self.dies_of(logical) {
-            for band in 0..self.core.ftl.bands() {
-                self.contents.store.blocks.absent.insert((band, die));
+            for band in (0..self.core.ftl.bands()).map(BandId) {
+                let in_use = matches!(self.core.ftl.band_state(band), BandState::Closed | BandState::Victim);
+                let holds = in_use && self.is_member(band, die) && self.core.ftl.opening(band).sequence <= rebuilt;
+                if !holds {
+                    self.contents.store.blocks.absent.insert((band.0, die));
+                }
             }
         }
         self.begin_rebuild(logical);
+    }
+
+    /// All bands whose last opening is this one or an earlier one hold on the module what belongs there.
+    fn rebuilt_upto(&self, logical: u32, last_opening: u64) -> u64 {
+        let modules = self.contents.store.slots.len() as u32;
+        let absent = self.contents.store.blocks.absent.iter().map(|&(band, die)| (BandId(band), die));
+        let lacking = absent.chain(self.contents.rebuilds.left_out.keys().copied()).filter(|&(band, die)| {
+            let is_in_use = !matches!(self.core.ftl.band_state(band), BandState::Free | BandState::Retired);
+            die % modules == logical && is_in_use && self.is_member(band, die)
+        });
+        let first = lacking.map(|(band, _)| self.core.ftl.opening(band).sequence).min();
+        first.map_or(last_opening, |first| last_opening.min(first.saturating_sub(1)))
+    }
+
+    /// A block is done: tells the headers once in a while how far the rebuild is, when that is durable.
+    fn note_rebuilt(&mut self, now: Time) {
+        let Some(rebuild) = &mut self.contents.rebuilds.current else { return };
+        let done = rebuild.blocks - rebuild.todo.len().min(rebuild.blocks);
+        if !rebuild.told.is_due(done, rebuild.blocks) {
+            return;
+        }
+        let (logical, last_opening) = (rebuild.logical, rebuild.told.last_opening);
+        let opening = self.rebuilt_upto(logical, last_opening);
+        if opening <= self.contents.store.headers.common.slots[logical as usize].rebuilt {
+            return;
+        }
+        let rebuild = self.contents.rebuilds.current.as_mut().expect("it goes on");
+        rebuild.told.programmed(opening);
+        let syncs_later = self.contents.syncs.is_under_way() || self.contents.syncs.has_unsynced();
+        if self.contents.store.media.is_volatile() && syncs_later {
+            return;
+        }
+        rebuild.told.sync_begins();
+        let Store { media, slots, .. } = &mut self.contents.store;
+        slots.iter().flatten().for_each(|slot| media.begin_sync(*slot));
+        media.submit();
+        self.sync_media(now);
+        if !self.core.phase.is_halted() {
+            self.tell_rebuilt();
+        }
+    }
+
+    /// A sync of all modules has ended: what it covered of the rebuild is durable.
+    pub(crate) fn tell_rebuilt(&mut self) {
+        let Some(rebuild) = &mut self.contents.rebuilds.current else { return };
+        if let Some(opening) = rebuild.told.synced().filter(|_| !rebuild.given_up) {
+            let logical = rebuild.logical as usize;
+            self.contents.store.headers.set_rebuilt(logical, opening);
+            self.save_totals();
+        }
     }
 
     /// Begins to rebuild what is absent of a module, after the rebuild that is under way.
@@ -117,7 +172,8 @@ impl Card<Storage> {
         }
         // First those that make room.
         let is_to_be_filled = |at: &(BandId, u32)| self.is_to_be_filled(at.0, at.1) || left_out.contains_key(at);
-        todo.make_contiguous().sort_by_key(is_to_be_filled);
+        let opening = |at: &(BandId, u32)| self.core.ftl.opening(at.0).sequence;
+        todo.make_contiguous().sort_by_key(|at| (is_to_be_filled(at), opening(at)));
         let blocks = todo.len();
         let rebuild = ModuleRebuild {
             logical,
@@ -131,6 +187,7 @@ impl Card<Storage> {
             ended: Time::ZERO,
             bytes_done: 0,
             given_up: false,
+            told: ToldRebuild::new(self.core.ftl.last_band_sequence()),
         };
         self.contents.rebuilds.current = Some(Box::new(rebuild));
     }
@@ -401,6 +458,7 @@ impl Card<Storage> {
             rebuild.unit = None;
         }
         self.contents.store.blocks.filled = None;
+        self.note_rebuilt(now);
         // Erases and relocations may have waited for the block.
         self.erase_stale(now);
         self.resume(now, done);

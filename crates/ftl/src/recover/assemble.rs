@@ -111,7 +111,8 @@ pub fn assemble<M: Media + ?Sized>(media: &mut M, expected: Option<CardId>) -> R
             // Only a module that was away holds earlier openings beside later ones, and would tell of them if trusted.
             _ if planted(Canary::StaleTrusted) => MemberState::Trusted,
             SlotState::Active | SlotState::Missing | SlotState::Empty => MemberState::Stale,
-            SlotState::Rebuilding => MemberState::Rebuilding,
+            SlotState::Rebuilding if header.generation >= settled => MemberState::Rebuilding,
+            SlotState::Rebuilding => MemberState::Stale,
         };
         members[place] = Member { slot: Some(*slot), state, ..members[place] };
     }

@@ -61,6 +61,45 @@ fn after_a_rebuild_any_other_module_may_die() {
     }
 }
 
+/// Programs that a rebuild needs after a cut in its middle, as a share of all, where the host was at rest.
+#[test]
+fn a_rebuild_goes_on_after_a_cut_where_it_was_and_is_whole_at_its_end() {
+    let (mut all_bytes, mut bytes_again) = (0, 0);
+    let kinds = [Kind::Unprotected, Kind::Protected, Kind::SharedCells, Kind::Logged];
+    for (seed, kind) in (0..80).map(|seed| (seed, kinds[seed as usize % kinds.len()])) {
+        let mut bench = used(kind, seed);
+        let mut rng = Rng::stream(seed, "cuts");
+        rest(&mut bench);
+        let slot = rng.below(3) as u32;
+        bench.subject.pull(slot).unwrap();
+        let all = {
+            assert!(bench.subject.insert(slot, What::Blank).is_some());
+            bench.subject.card().unwrap().rebuild_progress().unwrap().bytes_left
+        };
+        let left = |bench: &Bench<CardUnderTest>| bench.subject.card().unwrap().rebuild_progress();
+        while left(&bench).is_some_and(|progress| progress.bytes_done < all / 2) {
+            assert!(bench.step(Time::NEVER).unwrap() || bench.subject.idle());
+        }
+        bench.cut(CutOutcome::Any, &mut rng);
+        bench.recover(None, &mut rng).unwrap();
+        // In some lives it ends during the start.
+        if let Some(progress) = left(&bench) {
+            let again = progress.bytes_done + progress.bytes_left;
+            (all_bytes, bytes_again) = (all_bytes + all, bytes_again + again);
+        }
+        rest(&mut bench);
+        assert_eq!(left(&bench), None, "{kind:?}, seed {seed}");
+        bench.subject.pull((slot + 1) % 3).unwrap();
+        bench.read_back().unwrap();
+        bench.cut(CutOutcome::Any, &mut rng);
+        bench.recover(None, &mut rng).unwrap();
+        bench.read_back().unwrap();
+        assert_eq!(bench.subject.card().unwrap().store_counters().lost_sectors, 0, "{kind:?}, seed {seed}");
+    }
+    let share = bytes_again as f64 / all_bytes as f64;
+    assert!(all_bytes > 1_000_000 && share < 0.4, "{share:.2} of {all_bytes} bytes are rebuilt again");
+}
+
 #[test]
 fn after_a_scrub_a_module_may_die_although_sectors_went_bad_before() {
     for (seed, kind) in (0..30).map(|seed| (seed, Kind::ON_FLASH[seed as usize % 3])) {

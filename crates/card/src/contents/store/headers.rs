@@ -1,6 +1,6 @@
 //! The headers of a card's modules.
 
-use format::{ModuleHeader, ModuleId, Slot, SlotState};
+use format::{ModuleHeader, ModuleId, SlotState};
 use ftl::canary::{Canary, planted};
 use media::{HEADER_COPIES, Media, MediaError, persist};
 
@@ -27,9 +27,17 @@ impl Headers {
         header
     }
 
-    /// Says whether a module of the card is there and can be relied on.
+    /// Says whether a module of the card is there and can be relied on. A rebuild of it begins anew.
     pub fn set_state(&mut self, logical: usize, state: SlotState) {
         self.common.slots[logical].state = state;
+        self.set_rebuilt(logical, 0);
+    }
+
+    /// Says up to which opening a module that is being rebuilt holds what belongs on it; 0: it begins anew.
+    pub fn set_rebuilt(&mut self, logical: usize, sequence: u64) {
+        if sequence > 0 || !planted(Canary::RebuiltOfAnother) {
+            self.common.slots[logical].rebuilt = sequence;
+        }
     }
 }
 
@@ -42,7 +50,8 @@ impl Headers {
             *byte ^= mixed;
         }
         id[15] ^= 0x80 | logical as u8;
-        self.common.slots[logical] = Slot { module: ModuleId(id), state: SlotState::Rebuilding };
+        self.common.slots[logical].module = ModuleId(id);
+        self.set_state(logical, SlotState::Rebuilding);
     }
 
     /// Writes the present generation to the header of every module that is there and does not have it: first to one

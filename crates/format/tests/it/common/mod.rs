@@ -72,9 +72,9 @@ pub fn header() -> ModuleHeader {
         host_write_commands: 400_000_009,
         new_data_sectors: 1_000_000,
         slots: vec![
-            Slot { module: module(0x10), state: SlotState::Active },
-            Slot { module: module(0x11), state: SlotState::Rebuilding },
-            Slot { module: module(0x12), state: SlotState::Missing },
+            Slot::new(module(0x10), SlotState::Active),
+            Slot::new(module(0x11), SlotState::Rebuilding),
+            Slot::new(module(0x12), SlotState::Missing),
         ],
     }
 }
@@ -185,6 +185,7 @@ pub fn any_header() -> impl Strategy<Value = ModuleHeader> {
                 .map(|(id, state)| Slot {
                     module: ModuleId(*id),
                     state: SlotState::from_byte(*state).expect("0 to 3 are states"),
+                    rebuilt: life[0],
                 })
                 .collect(),
         }

@@ -51,7 +51,7 @@ fn header(card: CardId, logical: u16, generation: u64) -> ModuleHeader {
         log_begins: 0,
         no_erases: false,
         new_data_sectors: 0,
-        slots: (0..3).map(|number| Slot { module: id(number), state: SlotState::Active }).collect(),
+        slots: (0..3).map(|number| Slot::new(id(number), SlotState::Active)).collect(),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::*;
 use crate::tiny;
 use format::CardId;
+use format::Slot;
 use media::{Fault, Flash};
 use std::collections::BTreeSet;
 
@@ -103,7 +104,7 @@ fn no_two_modules_of_a_card_are_the_same() {
             headers.common.generation = generation;
             for logical in 0..6 {
                 headers.set_new_module(logical);
-                let Slot { module, state } = headers.common.slots[logical];
+                let Slot { module, state, .. } = headers.common.slots[logical];
                 assert!(state == SlotState::Rebuilding && seen.insert(module.0), "{generation}, {logical}");
                 count += 1;
             }
