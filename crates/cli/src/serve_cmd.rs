@@ -22,6 +22,8 @@ use std::time::Duration;
 /// How often it is looked whether the server is to end, and whether a card is behind: seldom, because idle costs
 /// nothing.
 const LOOKS: Duration = Duration::from_millis(500);
+/// The same while a card is being started.
+const LOOKS_AT_START: Duration = Duration::from_millis(50);
 
 /// The file in a card's folder that holds the reservations of NVMe hosts, beside `card.toml`.
 const RESERVATIONS: &str = "reservations";
@@ -80,9 +82,6 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
         eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
-        if let Some(start) = export.live.status().start {
-            eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start));
-        }
     }
     for address in server.addresses(Protocol::Nbd) {
         eprintln!("flashrig: NBD at {address}");
@@ -96,8 +95,10 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let operators = operators(args, &cards, &server, access, web.as_ref())?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
+    let mut starting: Vec<&Running> = cards.iter().collect();
     while !cancel::requested() {
-        std::thread::park_timeout(LOOKS);
+        starting.retain(|running| !tells_start(running));
+        std::thread::park_timeout(if starting.is_empty() { LOOKS } else { LOOKS_AT_START });
         behind = warn_if_behind(&cards, behind);
     }
     eprintln!("flashrig: ending: what is under way is answered, what is in a buffer is written");
@@ -155,6 +156,16 @@ fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Moun
     eprintln!("flashrig: mounted: {}", mounted.file().display());
     eprintln!("flashrig: flashrig attach {} makes it a disk", dir.display());
     Ok(Some(mounted))
+}
+
+/// Says what the start of a card has cost, when it is over; `false`: it is not yet.
+fn tells_start(Running { export, .. }: &Running) -> bool {
+    match export.live.status().start {
+        Some(start) if !start.is_over() => return false,
+        Some(start) => eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start)),
+        None => {}
+    }
+    true
 }
 
 /// Says once when this machine can't keep up with a card that is modelled.

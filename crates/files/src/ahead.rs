@@ -10,8 +10,9 @@ use crate::buffer::Buffer;
 const WINDOW_BYTES: usize = 1 << 20;
 /// Units of the first window: a reader of few units in order does not pay for many. Each window has twice as many.
 const FIRST_UNITS: u64 = 2;
-/// Reads that skip at most so many units still count as being in order.
-const MAX_SKIPPED: u64 = 16;
+/// Reads that skip at most so many units still count as being in order. A scan that reads a unit here and there would get all
+/// those between as well.
+const MAX_SKIPPED: u64 = 2;
 const MAX_WINDOWS: usize = 2;
 
 #[derive(Debug)]

@@ -34,6 +34,14 @@ pub(crate) struct Wanted {
     pub unit: u64,
 }
 
+/// The units of a band on a module: its rows, one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BandUnits {
+    pub first: u64,
+    pub dies: u64,
+    pub rows: u64,
+}
+
 /// The frames of a module that were asked for, in the order of their units.
 #[derive(Debug, Default)]
 pub(crate) struct Frames {
@@ -48,30 +56,36 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Reports that the frame of a unit is asked for. Returns the frames that have to be read now.
-    pub fn asked(&mut self, unit: u64, units: u64) -> Vec<Wanted> {
+    /// Reports that the frame of a unit of a band is asked for. Returns the frames that have to be read now. A scan that looks
+    /// at the first row of a band looks at all of its dies: these are read at once, and no more, because it may need no other
+    /// row. Nothing is read ahead beyond the band. The first row and the present one are kept, because they may be asked for
+    /// again.
+    pub fn asked(&mut self, unit: u64, band: &BandUnits) -> Vec<Wanted> {
+        let BandUnits { first, dies, rows } = *band;
+        let (row, die) = ((unit - first) / dies, (unit - first) % dies);
         let is_in_order = self.expected.is_some_and(|expected| (expected..=expected + MAX_SKIPPED).contains(&unit));
         self.expected = Some(unit + 1);
-        let passed = self.frames.iter().take_while(|frame| frame.unit < unit).count();
-        self.let_go(passed);
+        let is_kept = |frame: &Frame| frame.unit >= unit - die || (first..first + dies).contains(&frame.unit);
+        self.let_go(|frame| !is_kept(frame));
         if self.frames.front().is_some_and(|frame| frame.unit > unit) {
-            self.let_go(self.frames.len());
+            self.let_go(|_| true);
         }
-        let next = self.frames.back().map_or(unit, |frame| frame.unit + 1);
+        let next = self.frames.back().map_or(unit, |frame| unit.max(frame.unit + 1));
         if !is_in_order {
             self.ahead = FIRST_FRAMES / 2;
         }
-        let end = match is_in_order {
+        let wanted_end = match is_in_order {
             // Half of them are left: a new half goes in one batch.
             true if next - unit > self.ahead / 2 => next,
             true => {
                 self.ahead = (self.ahead * 2).min(MOST_FRAMES);
-                (unit + self.ahead).min(units)
+                unit + self.ahead
             }
-            false => next.max(unit + 1),
+            false => next,
         };
+        let (least, end) = if row == 0 { (unit - die + dies, first + dies) } else { (unit + 1, first + rows * dies) };
         let mut wanted = Vec::new();
-        for unit in next..end {
+        for unit in next..wanted_end.max(least).min(end) {
             let number = self.numbers;
             self.numbers += 1;
             self.frames.push_back(Frame { unit, number, state: State::InFlight });
@@ -93,30 +107,31 @@ impl Frames {
         None
     }
 
-    /// The frame that was asked for last: `None` while it is in flight, `Some(None)` if it could not be read.
-    pub fn take(&mut self) -> Option<Option<Buffer>> {
-        if matches!(self.frames.front()?.state, State::InFlight) {
-            return None;
-        }
-        match self.frames.pop_front()?.state {
-            State::There(buffer) => Some(Some(buffer)),
-            State::InFlight | State::Failed => Some(None),
+    /// The frame of a unit that was asked for: `None` while it is in flight, `Some(None)` if it could not be read.
+    pub fn find(&self, unit: u64) -> Option<Option<&[u8]>> {
+        match self.frames.iter().find(|frame| frame.unit == unit).map(|frame| &frame.state) {
+            Some(State::There(buffer)) => Some(Some(buffer.bytes())),
+            Some(State::InFlight) => None,
+            Some(State::Failed) | None => Some(None),
         }
     }
 
     /// Forgets all frames, because a write may have made them stale.
     pub fn forget(&mut self) {
-        self.let_go(self.frames.len());
+        self.let_go(|_| true);
         self.expected = None;
     }
 
-    /// Lets the first frames go.
-    fn let_go(&mut self, count: usize) {
-        let buffers = self.frames.drain(..count).filter_map(|frame| match frame.state {
-            State::There(buffer) => Some(buffer),
-            State::InFlight | State::Failed => None,
+    /// Lets frames go.
+    fn let_go(&mut self, is_it: impl Fn(&Frame) -> bool) {
+        let Frames { frames, unused, .. } = self;
+        frames.retain_mut(|frame| {
+            let goes = is_it(frame);
+            if goes && let State::There(buffer) = std::mem::replace(&mut frame.state, State::Failed) {
+                unused.push(buffer);
+            }
+            !goes
         });
-        self.unused.extend(buffers);
     }
 
     /// Hands over memory that is not needed any more.
@@ -129,46 +144,66 @@ impl Frames {
 mod tests {
     use super::*;
 
+    const DIES: u64 = 4;
+    const ROWS: u64 = 100;
+
+    /// The band that a unit lies in.
+    fn band(unit: u64) -> BandUnits {
+        BandUnits { first: unit / (DIES * ROWS) * DIES * ROWS, dies: DIES, rows: ROWS }
+    }
+
+    fn asked(frames: &mut Frames, unit: u64) -> Vec<Wanted> {
+        frames.asked(unit, &band(unit))
+    }
+
     #[test]
     fn frames_in_order_are_read_ahead_in_batches_and_others_are_not() {
         let mut frames = Frames::default();
-        assert_eq!(frames.asked(40, 1000), [Wanted { number: 0, unit: 40 }], "the first");
-        assert_eq!(frames.take().map(|there| there.is_some()), None, "in flight");
+        assert_eq!(asked(&mut frames, 40), [Wanted { number: 0, unit: 40 }], "the first");
+        assert!(frames.find(40).is_none(), "in flight");
         assert!(frames.arrived(0, Buffer::new(512).unwrap(), true).is_none());
-        assert!(matches!(frames.take(), Some(Some(_))));
-        let batch = frames.asked(41, 1000);
+        assert!(matches!(frames.find(40), Some(Some(_))));
+        let batch = asked(&mut frames, 41);
         assert_eq!((batch.len() as u64, batch[0].unit), (FIRST_FRAMES, 41));
         assert!(frames.arrived(3, Buffer::none(), false).is_some(), "one that failed is handed back");
-        assert!(frames.asked(43, 1000).is_empty(), "most are left, and that between is not needed");
-        assert!(matches!(frames.take(), Some(None)), "it failed");
-        let next = frames.asked(45, 1000);
-        assert_eq!(
-            (next[0].unit, next.len() as u64),
-            (41 + FIRST_FRAMES, 12),
-            "half are left: twice as many from here"
-        );
+        assert!(asked(&mut frames, 43).is_empty(), "most are left, and that between is not needed");
+        assert!(matches!(frames.find(43), Some(None)), "it failed");
+        let next = asked(&mut frames, 45);
+        let first_next = 41 + FIRST_FRAMES;
+        assert_eq!((next[0].unit, next.len() as u64), (first_next, 12), "half are left: twice as many from here");
+        assert_eq!(frames.take_unused().len(), 1, "the row of the first one is behind");
         let mut most = 0;
         for unit in 46..300 {
-            most = most.max(frames.asked(unit, 1000).last().map_or(0, |wanted| wanted.unit + 1 - unit));
+            most = most.max(asked(&mut frames, unit).last().map_or(0, |wanted| wanted.unit + 1 - unit));
         }
         assert_eq!(most, MOST_FRAMES);
-        let elsewhere = frames.asked(7, 1000);
-        assert_eq!((elsewhere.len(), elsewhere[0].unit), (1, 7));
-        assert!(frames.take_unused().is_empty(), "none of them was there");
-        assert!(frames.arrived(elsewhere[0].number, Buffer::new(512).unwrap(), true).is_none());
-        assert_eq!((frames.asked(70, 1000).len(), frames.take_unused().len()), (1, 1));
-        let before = elsewhere[0].number - 1;
+        let before = frames.numbers - 1;
+        let elsewhere = asked(&mut frames, 9);
+        assert_eq!((elsewhere.len(), elsewhere[0].unit), (1, 9));
         assert!(frames.arrived(before, Buffer::new(512).unwrap(), true).is_some(), "nobody waits for it any more");
+    }
+
+    #[test]
+    fn the_first_row_of_a_band_is_read_at_once_and_kept_while_the_band_is_read() {
+        let mut frames = Frames::default();
+        assert_eq!(asked(&mut frames, 400).iter().map(|wanted| wanted.unit).collect::<Vec<_>>(), [400, 401, 402, 403]);
+        (0..4).for_each(|number| assert!(frames.arrived(number, Buffer::new(512).unwrap(), true).is_none()));
+        for unit in 404..500 {
+            asked(&mut frames, unit);
+        }
+        assert!(asked(&mut frames, 402).is_empty() && matches!(frames.find(402), Some(Some(_))), "again");
+        assert_eq!(asked(&mut frames, 800).len(), 4, "another band");
+        assert!(matches!(frames.find(402), Some(None)));
     }
 
     #[test]
     fn nothing_is_read_beyond_the_end_and_nothing_old_after_a_write() {
         let mut frames = Frames::default();
-        frames.asked(97, 100);
-        assert_eq!(frames.asked(98, 100).len(), 2);
+        asked(&mut frames, 397);
+        assert_eq!(asked(&mut frames, 398).len(), 2, "the band ends");
         frames.forget();
         assert!(frames.arrived(1, Buffer::new(512).unwrap(), true).is_some());
-        assert!(frames.take().is_none());
-        assert_eq!(frames.asked(99, 100).len(), 1);
+        assert!(matches!(frames.find(398), Some(None)), "it has to be asked for again");
+        assert_eq!(asked(&mut frames, 399).len(), 1);
     }
 }

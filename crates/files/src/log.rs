@@ -6,8 +6,8 @@ use crate::module::BegunLog;
 use crate::sizes::PAGE_BYTES;
 use media::{Ended, LogArea, MediaError};
 
-/// The most that is read of a log in one request.
-const CHUNK_BYTES: u64 = 1 << 20;
+/// The most that is read of a log in one request; the requests go side by side.
+const CHUNK_BYTES: u64 = 1 << 19;
 
 impl Files {
     pub(crate) fn area_of_log(&self) -> Option<LogArea> {
@@ -29,9 +29,23 @@ impl Files {
         let module = self.module(slot)?;
         let (handle, layout) = (module.handle, module.superblock.layout);
         let mut all = vec![0; layout.log_bytes() as usize];
-        for (number, bytes) in all.chunks_mut(CHUNK_BYTES as usize).enumerate() {
-            let offset = layout.log() + number as u64 * CHUNK_BYTES;
-            bytes.copy_from_slice(&self.read_pages(handle, offset, (bytes.len() as u64 / PAGE_BYTES) as u32));
+        let (begin, end) = (layout.log(), layout.log() + layout.log_bytes());
+        let mut requests = Vec::new();
+        for offset in (begin..end).step_by(CHUNK_BYTES as usize) {
+            let buffer = self.pool.take(CHUNK_BYTES.min(end - offset) as usize);
+            requests.push((handle, IoKind::Read, offset, buffer));
+        }
+        let offsets = (begin..end).step_by(CHUNK_BYTES as usize);
+        let read = offsets.zip(self.call_all(requests)).zip(all.chunks_mut(CHUNK_BYTES as usize));
+        for ((offset, (read, _, buffer)), bytes) in read {
+            match read {
+                Ok(()) => bytes.copy_from_slice(buffer.bytes()),
+                // Some of its pages may be readable.
+                Err(_) => {
+                    bytes.copy_from_slice(&self.read_pages(handle, offset, (bytes.len() as u64 / PAGE_BYTES) as u32))
+                }
+            }
+            self.pool.give(buffer);
         }
         Ok(all)
     }

@@ -276,6 +276,10 @@ impl Media for Files {
         self.end_sector_read(tag, at, unit).map(|()| ReadReport::default())
     }
 
+    fn begin_spares(&mut self, at: UnitAt) {
+        self.begin_frame(at);
+    }
+
     fn read_spares(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
         if self.read_frame(at, unit)? {
             return Ok(false);

@@ -6,7 +6,7 @@
 use crate::disks::IoKind;
 use crate::files::{Files, Purpose};
 use crate::frame::{self, Origin, Told};
-use crate::frames::Wanted;
+use crate::frames::{BandUnits, Wanted};
 use crate::layout::Layout;
 use media::{MediaError, SectorState, Unit, UnitAt};
 use std::ops::Range;
@@ -33,6 +33,22 @@ impl Files {
         Ok(())
     }
 
+    /// Begins to read the frame of a unit, and those that are probably asked for next.
+    pub(crate) fn begin_frame(&mut self, at: UnitAt) {
+        let Ok(module) = self.module_mut(at.block.module) else { return };
+        let layout = module.superblock.layout;
+        let (shape, unit, bytes) = (layout.shape(), layout.unit(at), frame_bytes(&layout));
+        let (dies, rows) = (u64::from(shape.dies_per_module), u64::from(shape.rows_per_block));
+        let first = unit - u64::from(at.row) * dies - u64::from(at.block.die);
+        let wanted = module.frames.asked(unit, &BandUnits { first, dies, rows });
+        module.frames.take_unused().into_iter().for_each(|buffer| self.pool.give(buffer));
+        for Wanted { number, unit } in wanted {
+            let buffer = self.pool.take((bytes.end - bytes.start) as usize);
+            let offset = layout.unit_offset(unit) + bytes.start;
+            self.begin(at.block.module, Purpose::Frame(number), IoKind::Read, offset, buffer);
+        }
+    }
+
     /// The spare areas of a unit, from its frame. `false`: the frame alone does not tell, or can't be read.
     pub(crate) fn read_frame(&mut self, at: UnitAt, unit: &mut Unit) -> Result<bool, MediaError> {
         let slot = at.block.module;
@@ -42,28 +58,18 @@ impl Files {
             (0..unit.sectors()).for_each(|sector| unit.set_state(sector, SectorState::Uncorrectable));
             return Ok(true);
         }
-        let bytes = frame_bytes(&layout);
-        let wanted = module.frames.asked(layout.unit(at), layout.units());
-        module.frames.take_unused().into_iter().for_each(|buffer| self.pool.give(buffer));
-        for Wanted { number, unit } in wanted {
-            let buffer = self.pool.take((bytes.end - bytes.start) as usize);
-            let offset = layout.unit_offset(unit) + bytes.start;
-            self.begin(slot, Purpose::Frame(number), IoKind::Read, offset, buffer);
+        self.begin_frame(at);
+        let number = layout.unit(at);
+        while self.module(slot)?.frames.find(number).is_none() {
+            self.turn();
         }
-        let buffer = loop {
-            match self.module_mut(slot)?.frames.take() {
-                Some(Some(buffer)) => break buffer,
-                Some(None) => return Ok(false),
-                None => self.turn(),
-            }
-        };
         let module = self.module(slot)?;
+        let Some(Some(bytes)) = module.frames.find(number) else { return Ok(false) };
         let superblock = &module.superblock;
         let origin = Origin { file: superblock.file, block: &module.table[layout.block(at.block) as usize] };
-        let skipped = (frame::frame_bytes(&self.shape).start - bytes.start) as usize;
+        let skipped = (frame::frame_bytes(&self.shape).start - frame_bytes(&layout).start) as usize;
         let was_synced = |program| superblock.was_synced(program);
-        let told = frame::decode_frame(&self.shape, at, origin, was_synced, &buffer.bytes()[skipped..], unit);
-        self.pool.give(buffer);
+        let told = frame::decode_frame(&self.shape, at, origin, was_synced, &bytes[skipped..], unit);
         self.mark(at, told, unit)?;
         Ok(told != Told::TooLittle)
     }

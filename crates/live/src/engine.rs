@@ -69,6 +69,8 @@ pub(crate) struct Engine {
     replies: Vec<session::Reply<RequestData>>,
     pub pulled: Pulled,
     pub scan: Option<ScanReport>,
+    /// A card that was found does not answer hosts yet.
+    is_starting: bool,
     /// Bytes that a rebuild may program in a second.
     pub rebuild_rate: Option<u64>,
     pub cuts: u64,
@@ -115,6 +117,7 @@ impl Engine {
     /// Begins what a card has to do after a start.
     pub fn start_up(&mut self) {
         self.session.starts();
+        self.is_starting = self.scan.is_some();
         self.with_card(|card, now, done| card.start_up(now, done));
     }
 
@@ -136,6 +139,7 @@ impl Engine {
             replies: Vec::new(),
             pulled: Pulled::default(),
             scan: None,
+            is_starting: false,
             rebuild_rate: None,
             cuts: 0,
             listening: Listening::default(),
@@ -223,7 +227,20 @@ impl Engine {
             self.step_until(wall_ns, MAX_EVENTS - events);
             self.hand_over();
         }
+        if self.is_starting {
+            self.note_end_of_start();
+        }
         self.deliver(client, replies);
+    }
+
+    /// When hosts are answered, the start is over, and has cost what it has read until now.
+    fn note_end_of_start(&mut self) {
+        let State::On(card) = &mut self.device.state else { return };
+        if card.is_ready() {
+            self.is_starting = false;
+            let rescue = card.medium_mut().take_read_count();
+            self.scan.iter_mut().for_each(|scan| scan.start_reads.rescue = rescue);
+        }
     }
 
     /// Hands the medium what was begun on it.

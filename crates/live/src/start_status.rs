@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 /// Reads of a start, in all and by its parts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartStatus {
-    /// From the opening of the modules until the card was found. Shards start side by side: the longest counts.
+    /// From the opening of the modules until hosts were answered; while they are not yet, until the card was found. Shards
+    /// start side by side: the longest counts.
     pub seconds: f64,
     /// Bytes that were read.
     pub read_bytes: u64,
@@ -20,7 +21,7 @@ pub struct StartStatus {
 /// A part of a start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StartPart {
-    /// `headers`, `checkpoint`, `spare areas`, `log` or `map`.
+    /// `headers`, `checkpoint`, `spare areas`, `log`, `map` or `rescue`, which is the last and counts when it is over.
     pub name: String,
     /// The time that it took.
     pub seconds: f64,
@@ -43,6 +44,11 @@ impl StartStatus {
         (start.reads > 0).then_some(start)
     }
 
+    /// Hosts are answered: all parts are over.
+    pub fn is_over(&self) -> bool {
+        self.parts.last().is_some_and(|rescue| rescue.seconds > 0.0)
+    }
+
     fn sum(parts: Vec<StartPart>) -> StartStatus {
         StartStatus {
             seconds: parts.iter().map(|part| part.seconds).sum(),
@@ -55,8 +61,12 @@ impl StartStatus {
     /// The start of a card whose shards have started side by side.
     pub(crate) fn of_shards(shards: impl Iterator<Item = StartStatus>) -> Option<StartStatus> {
         shards.reduce(|mut all, shard| {
-            for (part, more) in all.parts.iter_mut().zip(shard.parts) {
-                part.seconds = part.seconds.max(more.seconds);
+            let is_over = all.is_over() && shard.is_over();
+            let rescue = all.parts.len() - 1;
+            for (number, (part, more)) in all.parts.iter_mut().zip(shard.parts).enumerate() {
+                // The last part is over when it is over in all shards.
+                let counts = number < rescue || is_over;
+                part.seconds = if counts { part.seconds.max(more.seconds) } else { 0.0 };
                 part.read_bytes += more.read_bytes;
                 part.reads += more.reads;
             }

@@ -224,6 +224,9 @@ pub trait Media: Any + fmt::Debug + Send + Sync {
     /// Begins the read of a unit.
     fn begin_read(&mut self, _at: UnitAt) {}
 
+    /// Begins a read of the spare areas of a unit, where a medium keeps them apart: [`Media::read_spares`] waits for less.
+    fn begin_spares(&mut self, _at: UnitAt) {}
+
     /// Begins a read of sectors. No other read in flight has this tag.
     fn begin_sectors(&mut self, _tag: u64, _at: &SectorsAt) {}
 

@@ -36,6 +36,10 @@ impl Card<Storage> {
         if self.core.phase.is_draining() || self.core.phase.is_halted() {
             return;
         }
+        // On a drive a start waits for what a pass reads, and hosts wait for the start.
+        if self.contents.store.media.reads_beside_programs() && !self.is_ready() {
+            return;
+        }
         if self.contents.scrub.is_none() {
             self.begin_due_scrub(now);
         }

@@ -42,6 +42,7 @@ impl Loaded {
         let mut stripe = Stripe::new(card.layout, shape);
         let mut by_id: BTreeMap<u64, Parts> = BTreeMap::new();
         let mut lies_in: BTreeMap<u64, Vec<BandId>> = BTreeMap::new();
+        let mut confirmed = Vec::with_capacity(card.bands as usize);
         for band in (0..card.bands).map(BandId) {
             let mut known = Known::new(card.layout);
             let mut floor = 0;
@@ -63,16 +64,25 @@ impl Loaded {
                     None => break identity,
                 }
             };
+            // On files it is asked while the first row of the band is at hand, which is not read a third time.
+            confirmed.push(match identity == Identity::Opened && reader.media.is_volatile() {
+                true => Some(known.is_confirmed(reader, band)?),
+                false => None,
+            });
             bands.push(Some((identity, known)));
         }
         let newest = by_id.iter().rev().find_map(|(id, parts)| Some((id, whole(card, *id, parts)?)));
         let Some((id, checkpoint)) = newest else { return Ok(None) };
         let mut known = vec![false; bands.len()];
-        for ((number, found), record) in (0..).zip(&*bands).zip(&checkpoint.bands) {
+        for (((number, found), record), confirmed) in (0..).zip(&*bands).zip(&checkpoint.bands).zip(confirmed) {
             let Some((Identity::Opened, found)) = found else { continue };
             let is_same = found.opening.sequence == record.sequence || planted(Canary::CheckpointBandsNotCompared);
-            known[number as usize] =
-                record.state == BAND_KNOWN && is_same && found.is_confirmed(reader, BandId(number))?;
+            known[number] = record.state == BAND_KNOWN
+                && is_same
+                && match confirmed {
+                    Some(confirmed) => confirmed,
+                    None => found.is_confirmed(reader, BandId(number as u32))?,
+                };
         }
         Ok(Some(Loaded { lies_in: lies_in[id].clone(), checkpoint, known, missing: Vec::new() }))
     }

@@ -61,13 +61,17 @@ pub struct StartReads {
     pub log: ReadCount,
     /// Lists of holes, and sectors of stripes that are not whole.
     pub map: ReadCount,
+    /// Sectors in stripes that are not whole are written elsewhere, and bands are erased: no host gets an answer
+    /// before. The owner of the card counts this part, which ends later.
+    pub rescue: ReadCount,
 }
 
 impl StartReads {
     /// The parts, with their names.
-    pub fn parts(&self) -> [(&'static str, ReadCount); 5] {
-        let StartReads { headers, checkpoint, spares, log, map } = *self;
-        [("headers", headers), ("checkpoint", checkpoint), ("spare areas", spares), ("log", log), ("map", map)]
+    pub fn parts(&self) -> [(&'static str, ReadCount); 6] {
+        let StartReads { headers, checkpoint, spares, log, map, rescue } = *self;
+        let (headers, checkpoint, spares) = (("headers", headers), ("checkpoint", checkpoint), ("spare areas", spares));
+        [headers, checkpoint, spares, ("log", log), ("map", map), ("rescue", rescue)]
     }
 }
 

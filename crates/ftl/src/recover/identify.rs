@@ -123,8 +123,13 @@ impl Known {
                             gone = true;
                             continue;
                         }
+                        let is_first = !answered && group == 0;
                         answered |= !bad;
                         if reader.is_erased() {
+                            if is_first {
+                                // The band is probably free, which only all of its dies together can tell.
+                                reader.expect_spares(StripeId { band, index });
+                            }
                             continue;
                         }
                         (is_written, self.begun[group]) = (true, true);

@@ -61,6 +61,15 @@ impl<'a, M: Media + ?Sized> Reader<'a, M> {
         })
     }
 
+    /// Begins to read the spare areas of the stripe's first unit on each module: probably all of them are needed.
+    pub fn expect_spares(&mut self, stripe: StripeId) {
+        let Reader { media, card, dead, .. } = self;
+        let units = (0..card.layout.width).map(|unit| card.layout.unit_address(stripe, unit));
+        for at in units.filter(|at| !dead[at.die as usize]).filter_map(|at| card.unit_at(at)) {
+            media.begin_spares(at);
+        }
+    }
+
     /// As [`Reader::read`], into another unit.
     pub fn read_to(&mut self, at: UnitAddress, unit: &mut Unit) -> Result<bool, ScanError> {
         let Reader { media, card, reads_by_die, dead, .. } = self;

@@ -43,6 +43,8 @@ pub struct World {
     pub lies: u64,
     /// Places that were discarded.
     pub discards: u64,
+    /// How often each frame of a unit was read by itself: reads of one sector, by file and offset.
+    pub frames_read: BTreeMap<(PathBuf, u64), u32>,
 }
 
 /// The requests of a broken disk that fail.
@@ -74,6 +76,7 @@ impl Sim {
             lying: None,
             lies: 0,
             discards: 0,
+            frames_read: BTreeMap::new(),
         })))
     }
 
@@ -201,6 +204,9 @@ impl World {
                     0
                 }
                 IoKind::Read => {
+                    if len == SECTOR {
+                        *self.frames_read.entry((path.clone(), io.offset)).or_default() += 1;
+                    }
                     let there = len.min(disk.live.len().saturating_sub(offset));
                     io.buffer.bytes_mut()[..there].copy_from_slice(&disk.live[offset..offset + there]);
                     there as i32
