@@ -19,6 +19,7 @@
 
 mod ahead;
 mod buffer;
+pub mod canary;
 mod counted;
 mod discard;
 mod disks;

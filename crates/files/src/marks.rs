@@ -7,6 +7,7 @@
 //! All modules may have forgotten the same place, if it was restored from a copy, or if what they lie on went back in
 //! time. Then nothing else tells that from a write that power cut.
 
+use crate::canary::{Canary, planted};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The number of blocks that are kept: as many as the record of syncs has room for.
@@ -148,7 +149,7 @@ impl Marks {
 
     fn have_fallen(&mut self, block: u32, rows: std::ops::Range<u32>) {
         let lost: Vec<_> = self.blank.range((block, rows.start)..(block, rows.end)).copied().collect();
-        for unit in lost {
+        for unit in lost.into_iter().filter(|_| !planted(Canary::FallenIgnored)) {
             self.has_new |= self.fallen.insert(unit);
         }
     }

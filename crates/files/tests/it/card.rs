@@ -165,7 +165,7 @@ impl Host {
 }
 
 #[test]
-fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module() {
+pub fn what_was_flushed_is_there_after_a_cut_at_any_request_and_without_any_module() {
     let (mut cuts, mut lost_modules, mut unflushed) = (0, 0, 0);
     for seed in 0..150 {
         let sim = Sim::new(seed);

@@ -13,7 +13,7 @@ fn flush(host: &mut Host) {
 }
 
 #[test]
-fn a_place_that_fell_back_in_all_modules_is_an_error_or_a_refusal_and_never_an_older_version() {
+pub fn a_place_that_fell_back_in_all_modules_is_an_error_or_a_refusal_and_never_an_older_version() {
     let (mut refused, mut errors, mut right) = (0, 0, 0);
     for seed in 0..12 {
         let sim = Sim::new(seed);
