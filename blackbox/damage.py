@@ -5,15 +5,12 @@ import shutil
 
 REGIONS = ("front", "table", "units", "log", "end", "anywhere")
 # In several modules at once nothing tells of some losses, and docs/media-format.md and docs/module-files.md say so: both
-# copies of the newest record of the log, zeroes over units that were synced last, whole blocks of a band. Zeroes over several
-# modules that were rolled back before have once made a durable sector read as zeroes: whether that is one of these losses is
-# not known, and they are not drawn until it is.
+# copies of the newest record of the log, zeroes over units that were synced last, whole blocks of a band.
 REGIONS_OF_SEVERAL = ("front", "table", "units")
-KINDS_OF_SEVERAL = ("noise", "a flipped bit")
 MOST_PAGES_OF_SEVERAL = 64
 # Where the units end at the latest, in 64ths of a module of one shard.
 UNITS_END = 60
-KINDS = ("zeroes", "noise", "a flipped bit")
+KINDS = KINDS_OF_SEVERAL = ("zeroes", "noise", "a flipped bit")
 
 
 def region(path, name, rng, at_most=512):

@@ -219,7 +219,7 @@ impl BandScan {
             }
             SummaryRead::Missing => None,
         };
-        let blank = self.blank_units(reader.card.layout);
+        let blank = self.blank_units(reader);
         let ends_good = self.ends_good.clone();
         Ok(Ok(Scanned::All(found, Some(BandDoubts { band, doubts, blank, ends_good, known }))))
     }
@@ -460,11 +460,17 @@ impl BandScan {
         copies
     }
 
-    /// By group of dies: units on which nothing at all is good.
-    fn blank_units(&self, layout: &Layout) -> Vec<u64> {
-        let good = |group: usize, unit: u32| self.good[group * layout.width as usize + unit as usize];
-        let blank =
-            |(group, mask): (usize, &u64)| units(*mask).filter(|unit| !good(group, *unit)).map(|unit| 1 << unit).sum();
+    /// By group of dies: units whose blocks may have been erased, for nothing on them is good. Where an erase happens at once
+    /// or not at all, a unit that can't be read shows that its block was not erased.
+    fn blank_units<M: Media + ?Sized>(&self, reader: &Reader<M>) -> Vec<u64> {
+        let (width, erases_whole) = (reader.card.layout.width as usize, reader.media.tears_read_as_erased());
+        let may_be_erased = |group: usize, unit: u32| {
+            let die = group * width + unit as usize;
+            !(self.good[die] || erases_whole && self.written[die] > 0)
+        };
+        let blank = |(group, mask): (usize, &u64)| {
+            units(*mask).filter(|unit| may_be_erased(group, *unit)).map(|unit| 1 << unit).sum()
+        };
         self.known.masks.iter().enumerate().map(blank).collect()
     }
 

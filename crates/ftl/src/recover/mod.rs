@@ -66,7 +66,8 @@
 //!    been programmed, because the band was not filled, are not counted). Second, nothing that can still be read in the
 //!    band is current, since a band is erased only when nothing in it is current. Where another stripe of the same dies
 //!    shows that the band was being erased, recovery tolerates as many more unreadable units of other blocks as parity
-//!    stands for: these decayed before the erase.
+//!    stands for: these decayed before the erase. In files an erase happens at once or not at all, so a block on which
+//!    something can't be read was not erased.
 //! 6. Otherwise the card does not start: [`ScanError::BeyondRedundancy`].
 //!
 //! The module headers hold a durable watermark ([`DurableWatermark`]): how far each stream was durable when the header

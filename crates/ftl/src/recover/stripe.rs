@@ -165,7 +165,7 @@ impl Stripe {
         let layout = card.layout;
         self.begin(id, members, layout);
         self.has_payloads = false;
-        let (mut is_good, mut is_absent) = (false, false);
+        let (mut is_good, mut is_absent, mut is_flawed) = (false, false, false);
         for unit in units(members) {
             let cells = &mut self.cells[unit as usize * self.unit_sectors..][..self.unit_sectors];
             if !reader.read_spares(layout.unit_address(id, unit))? {
@@ -187,13 +187,14 @@ impl Stripe {
                             *cell = Cell { state: State::Erased, ..NOTHING };
                             is_absent = true;
                         }
-                        Ok(_) => return Ok(StripeRead::Flawed),
+                        // All are looked at: the medium finds out about units that are gone by their spare areas alone.
+                        Ok(_) => is_flawed = true,
                         Err(later) => return Ok(StripeRead::Newer(later)),
                     },
                 }
             }
         }
-        Ok(if is_good && is_absent { StripeRead::Flawed } else { StripeRead::Done })
+        Ok(if is_flawed || is_good && is_absent { StripeRead::Flawed } else { StripeRead::Done })
     }
 
     fn begin(&mut self, id: StripeId, members: u64, layout: &Layout) {
