@@ -20,12 +20,10 @@ pub fn change(mut profile: Profile, mut host: Host, settings: &[String]) -> Resu
     Ok((profile, host))
 }
 
-/// The scale at which a device is modelled. Disks have none.
+/// The scale at which a device is modelled. Disks and volumes have none.
 pub fn scale(profile: &Profile, asked: Option<Scale>) -> Result<f64, OptionWithout> {
-    match asked {
-        Some(Scale(scale)) if scale < 1.0 && profile.is_disks() => {
-            Err(OptionWithout { option: "--scale", what: "disks, which are modelled at full size" })
-        }
-        asked => Ok(profile.scale(asked.map_or(SCALE, |Scale(scale)| scale))),
+    match (asked, profile.whole_only()) {
+        (Some(Scale(scale)), Some(what)) if scale < 1.0 => Err(OptionWithout { option: "--scale", what }),
+        _ => Ok(profile.scale(asked.map_or(SCALE, |Scale(scale)| scale))),
     }
 }

@@ -1,4 +1,4 @@
-//! Settings of a disk and of an array of disks.
+//! Settings of a disk, of an array of disks, and of a volume.
 //!
 //! The model derives the rest: tracks from rate and spindle speed, angles from the seed. The firmware's behaviour
 //! beyond these settings (read-ahead of 1 MiB, caution in predicting seeks, age limit) stands as constants beside the
@@ -73,6 +73,38 @@ pub struct ArrayConfig {
     pub controller_cache_bytes: u64,
     /// Controller time for each request. The controller takes one request after another.
     pub controller_ns: u64,
+}
+
+/// A limit in units a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Rate that lasts.
+    pub sustained: u64,
+    /// Rate while there are credits; the sustained one where there are none to be had.
+    pub burst: u64,
+}
+
+/// Settings of a volume.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VolumeConfig {
+    /// Bytes that the host can address, a multiple of 4 KiB.
+    pub capacity_bytes: u64,
+    /// Requests a second.
+    pub iops: Limit,
+    /// Bytes a second.
+    pub bytes_per_s: Limit,
+    /// A larger request counts as several.
+    pub io_bytes: u64,
+    /// Time of a read when nothing waits: the least of it.
+    pub read_ns: u64,
+    /// The same of a write.
+    pub write_ns: u64,
+    /// Mean of what comes to it by chance.
+    pub spread_ns: u64,
+    /// Seconds that a full bucket of credits lasts at the rate of the burst.
+    pub burst_s: u64,
+    /// The bucket is full in the beginning.
+    pub full_at_start: bool,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Configurations that can't be a disk or an array.
+//! Configurations that can't be a disk, an array or a volume.
 
 use crate::span::BLOCK_BYTES;
-use crate::{ArrayConfig, RaidLevel};
+use crate::{ArrayConfig, Limit, RaidLevel, VolumeConfig};
 
 /// Disks of an array at most.
 pub const MAX_DISKS: u32 = 1024;
@@ -71,6 +71,9 @@ pub enum DiskError {
     /// Chunks that are larger than a disk.
     #[error("a chunk of {chunk_bytes} bytes does not fit a disk of {disk_bytes} bytes")]
     ChunkTooLarge { chunk_bytes: u64, disk_bytes: u64 },
+    /// A burst of a volume that is slower than the rate that lasts.
+    #[error("{setting}: a burst of {burst} a second is below the {sustained} that last")]
+    SlowBurst { setting: &'static str, sustained: u64, burst: u64 },
 }
 
 /// Seeks, settling and firmware times at most: a second.
@@ -102,18 +105,7 @@ pub(crate) fn check(config: &ArrayConfig, max_requests: u32) -> Result<(), DiskE
         ("controller_ns", config.controller_ns, 0, MAX_STEP_NS),
         ("max_requests", u64::from(max_requests), 1, u64::from(MAX_REQUESTS)),
     ];
-    for (setting, value, least, most) in ranges {
-        if value < least {
-            return Err(if least == 1 {
-                DiskError::Zero { setting }
-            } else {
-                DiskError::TooSmall { setting, value, limit: least }
-            });
-        }
-        if value > most {
-            return Err(DiskError::TooLarge { setting, value, limit: most });
-        }
-    }
+    check_ranges(&ranges)?;
     for (setting, bytes) in [("capacity_bytes", disk.capacity_bytes), ("chunk_bytes", config.chunk_bytes)] {
         if !bytes.is_multiple_of(BLOCK_BYTES) {
             return Err(DiskError::Unaligned { setting, bytes });
@@ -145,6 +137,50 @@ pub(crate) fn check(config: &ArrayConfig, max_requests: u32) -> Result<(), DiskE
     }
     if config.chunk_bytes > disk.capacity_bytes {
         return Err(DiskError::ChunkTooLarge { chunk_bytes: config.chunk_bytes, disk_bytes: disk.capacity_bytes });
+    }
+    Ok(())
+}
+
+/// Most requests a second of a volume, and most seconds of a burst.
+const MAX_IOPS: u64 = 1_000_000_000;
+const MAX_BURST_S: u64 = 1_000_000;
+
+/// Checks a volume.
+pub(crate) fn check_volume(config: &VolumeConfig, max_requests: u32) -> Result<(), DiskError> {
+    check_ranges(&[
+        ("capacity_bytes", config.capacity_bytes, 1, MAX_DISK_BYTES),
+        ("iops", config.iops.sustained, 1, MAX_IOPS),
+        ("burst_iops", config.iops.burst, 1, MAX_IOPS),
+        ("bytes_per_s", config.bytes_per_s.sustained, 1, MAX_BYTES_PER_S),
+        ("burst_bytes_per_s", config.bytes_per_s.burst, 1, MAX_BYTES_PER_S),
+        ("io_bytes", config.io_bytes, 1, MAX_DISK_BYTES),
+        ("read_ns", config.read_ns, 0, MAX_STEP_NS),
+        ("write_ns", config.write_ns, 0, MAX_STEP_NS),
+        ("spread_ns", config.spread_ns, 0, MAX_STEP_NS),
+        ("burst_s", config.burst_s, 0, MAX_BURST_S),
+        ("max_requests", u64::from(max_requests), 1, u64::from(MAX_REQUESTS)),
+    ])?;
+    for (setting, Limit { sustained, burst }) in [("iops", config.iops), ("bytes_per_s", config.bytes_per_s)] {
+        if burst < sustained {
+            return Err(DiskError::SlowBurst { setting, sustained, burst });
+        }
+    }
+    Ok(())
+}
+
+/// Checks settings: each with its value, the least and the most.
+fn check_ranges(ranges: &[(&'static str, u64, u64, u64)]) -> Result<(), DiskError> {
+    for &(setting, value, least, most) in ranges {
+        if value < least {
+            return Err(if least == 1 {
+                DiskError::Zero { setting }
+            } else {
+                DiskError::TooSmall { setting, value, limit: least }
+            });
+        }
+        if value > most {
+            return Err(DiskError::TooLarge { setting, value, limit: most });
+        }
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! What is a disk, and what is an array of them?
+//! What is a disk, an array of them, or a volume of a cloud?
 //!
 //! Spinning disks and a RAID controller in virtual time: what flash is compared with. [`Array`] is a
-//! [`device::Device`]; it carries no payload, only time.
+//! [`device::Device`]; it carries no payload, only time. So does a [`Volume`], which is known by its limits alone.
 //!
 //! One disk is a state machine: a firmware that takes commands one after another, an interface that moves their data,
 //! and an arm over a turning platter that serves the command it can reach first. The model and its formulas follow
@@ -12,7 +12,7 @@
 //! - the same configuration, seed and requests give the same completions at the same nanoseconds;
 //! - every submitted request finishes exactly once: submitted = finished + in flight, asserted in every build;
 //! - every queue has a limit, which stands at the queue;
-//! - the head is where the platter and the seek curve put it: no service time is drawn from a distribution.
+//! - in an array, the head is where the platter and the seek curve put it: no service time is drawn from a distribution.
 //!
 //! Addresses inside are numbers of logical blocks (LBA) of 512 bytes.
 
@@ -34,7 +34,9 @@ mod seek;
 mod server;
 mod span;
 mod spent;
+mod volume;
 
 pub use array::{Array, Counters};
-pub use config::{ArrayConfig, DiskConfig, RaidLevel};
+pub use config::{ArrayConfig, DiskConfig, Limit, RaidLevel, VolumeConfig};
 pub use error::DiskError;
+pub use volume::Volume;

@@ -8,10 +8,16 @@ macro_rules! embedded {
 
 /// Names and texts of `cards/`, sorted by name.
 pub(crate) const CARDS: &[(&str, &str)] = embedded!("cards":
+    "aws-gp3",
+    "aws-io2-16000",
+    "azure-p20",
+    "azure-p30",
+    "azure-premium-v2",
     "consumer-qlc-2tb",
     "datacenter-tlc-3840",
     "drive-array-16",
     "flashmax-n800",
+    "gcp-pd-ssd-500",
     "iodrive-160-slc",
     "iodrive-320-mlc",
     "iodrive-duo-320-slc",

@@ -3,7 +3,7 @@
 use crate::disks;
 use card::CardConfig;
 use device::SECTOR_BYTES;
-use disk::ArrayConfig;
+use disk::{ArrayConfig, VolumeConfig};
 
 /// A device that a run can be made on.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +20,8 @@ pub enum DeviceConfig {
     },
     /// Disks behind a controller.
     Disks(ArrayConfig),
+    /// A volume of a cloud.
+    Volume(VolumeConfig),
 }
 
 impl DeviceConfig {
@@ -27,6 +29,7 @@ impl DeviceConfig {
     pub fn user_bytes(&self) -> u64 {
         match self {
             DeviceConfig::Disks(array) => disks::user_bytes(array),
+            DeviceConfig::Volume(volume) => volume.capacity_bytes,
             DeviceConfig::Card(card) => card.ftl.user_sectors * SECTOR_BYTES,
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 // Whole rows of stripes: what is left at the end of each card is not used.
@@ -36,12 +39,12 @@ impl DeviceConfig {
         }
     }
 
-    /// The flash cards; none for disks.
+    /// The flash cards; none for disks and volumes.
     pub fn cards(&self) -> &[CardConfig] {
         match self {
             DeviceConfig::Card(card) => std::slice::from_ref(card),
             DeviceConfig::Striped { cards, .. } => cards,
-            DeviceConfig::Disks(_) => &[],
+            DeviceConfig::Disks(_) | DeviceConfig::Volume(_) => &[],
         }
     }
 }

@@ -12,23 +12,7 @@ const FLASH_KEYS: [&str; 6] =
 
 /// Reads and checks everything.
 pub(crate) fn read(settings: &Settings) -> Result<ArrayConfig, ProfileError> {
-    for table in FLASH_TABLES {
-        if settings.has_table(table) {
-            return Err(settings.wrong_table(table, Problem::ForeignTable { table, kind: "disks" }));
-        }
-    }
-    for key in ["user_bytes", "user_gb"] {
-        if settings.entry("card", key).is_some() {
-            let problem = Problem::SaidTwice { first: key, second: "capacity_bytes in [disk] with level in [array]" };
-            return Err(settings.wrong("card", key, problem));
-        }
-    }
-    for key in FLASH_KEYS {
-        if settings.entry("card", key).is_some() {
-            let problem = Problem::ForeignKey { table: "card", key, kind: "disks" };
-            return Err(settings.wrong("card", key, problem));
-        }
-    }
+    refuse_foreign(settings, "disks", &["volume"], "capacity_bytes in [disk] with level in [array]")?;
     let array = ArrayConfig {
         disk: read_disk(settings)?,
         disks: settings.count32("array", "disks")?,
@@ -39,6 +23,32 @@ pub(crate) fn read(settings: &Settings) -> Result<ArrayConfig, ProfileError> {
     };
     check(settings, &array)?;
     Ok(array)
+}
+
+/// Refuses tables and keys of flash, and tables of `others`, in the file of another kind of device, whose capacity is said
+/// elsewhere.
+pub(crate) fn refuse_foreign(
+    settings: &Settings,
+    kind: &'static str,
+    others: &[&'static str],
+    capacity: &'static str,
+) -> Result<(), ProfileError> {
+    for &table in FLASH_TABLES.iter().chain(others) {
+        if settings.has_table(table) {
+            return Err(settings.wrong_table(table, Problem::ForeignTable { table, kind }));
+        }
+    }
+    for key in ["user_bytes", "user_gb"] {
+        if settings.entry("card", key).is_some() {
+            return Err(settings.wrong("card", key, Problem::SaidTwice { first: key, second: capacity }));
+        }
+    }
+    for key in FLASH_KEYS {
+        if settings.entry("card", key).is_some() {
+            return Err(settings.wrong("card", key, Problem::ForeignKey { table: "card", key, kind }));
+        }
+    }
+    Ok(())
 }
 
 fn read_disk(settings: &Settings) -> Result<DiskConfig, ProfileError> {

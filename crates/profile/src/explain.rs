@@ -9,7 +9,7 @@ use crate::profile::{Full, Profile};
 use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
 use card::RelocationPath;
 use device::SECTOR_BYTES;
-use disk::{ArrayConfig, RaidLevel};
+use disk::{ArrayConfig, RaidLevel, VolumeConfig};
 use ftl::{GcMode, VictimPolicy};
 use results::words::grouped;
 
@@ -43,6 +43,7 @@ fn explain(profile: &Profile, full: &Full) -> String {
     match full {
         Full::Flash(flash) => explain_flash(&mut page, flash),
         Full::Disks(array) => explain_disks(&mut page, array),
+        Full::Volume(volume) => explain_volume(&mut page, volume),
     }
     if !profile.changed().is_empty() {
         page.heading("Changed");
@@ -337,4 +338,25 @@ fn explain_disks(page: &mut Page, array: &ArrayConfig) {
     };
     page.row("write cache", &cache);
     page.row("time", &format!("{} a request", duration(array.controller_ns)));
+}
+
+fn explain_volume(page: &mut Page, volume: &VolumeConfig) {
+    page.heading("Capacity");
+    page.row("user", &decimal_bytes(volume.capacity_bytes));
+    page.heading("Limits");
+    let larger = binary_bytes(volume.io_bytes);
+    page.row(
+        "requests",
+        &format!("{} a second; one of more than {larger} counts as several", grouped(volume.iops.sustained)),
+    );
+    page.row("bytes", &mb_per_s(volume.bytes_per_s.sustained as f64));
+    if volume.burst_s > 0 {
+        let (iops, bytes) = (grouped(volume.iops.burst), mb_per_s(volume.bytes_per_s.burst as f64));
+        let start = if volume.full_at_start { "full" } else { "empty" };
+        page.row("burst", &format!("{iops} a second, {bytes}, for {} s of saved credits", grouped(volume.burst_s)));
+        page.row("", &format!("{start} in the beginning; what is not used is saved"));
+    }
+    page.heading("Latency");
+    let [read, write, spread] = [volume.read_ns, volume.write_ns, volume.spread_ns].map(duration);
+    page.row("alone", &format!("{read} a read, {write} a write, and {spread} more by chance, on average"));
 }

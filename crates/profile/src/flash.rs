@@ -36,7 +36,7 @@ pub(crate) struct Flash {
 
 /// Reads and checks everything.
 pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
-    for table in ["disk", "array"] {
+    for table in ["disk", "array", "volume"] {
         if settings.has_table(table) {
             return Err(settings.wrong_table(table, Problem::ForeignTable { table, kind: "flash" }));
         }

@@ -38,8 +38,9 @@
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
 //!
-//! An array of disks (`kind = "disks"`) has `card` without the keys of flash, `disk` and `array`; a host's file has `host`.
-//! The keys are those of [`disk::DiskConfig`], [`disk::ArrayConfig`] and [`device::HostConfig`].
+//! An array of disks (`kind = "disks"`) has `card` without the keys of flash, `disk` and `array`; a volume of a cloud
+//! (`kind = "volume"`) has such a `card` and `volume`; a host's file has `host`. The keys are those of [`disk::DiskConfig`],
+//! [`disk::ArrayConfig`], [`disk::VolumeConfig`] and [`device::HostConfig`]; those of bursts may be missing together.
 //!
 //! A number that only one choice of `ftl` needs may stand there for the other choice too: then `--set` can switch.
 //!
@@ -70,6 +71,7 @@ mod sources;
 mod summary;
 mod text;
 mod units;
+mod volume;
 
 pub use capacity::Capacities;
 pub use device_config::DeviceConfig;

@@ -13,8 +13,9 @@ use crate::schema;
 use crate::settings::Settings;
 use crate::sources;
 use crate::summary::Summary;
+use crate::volume;
 use card::CardConfig;
-use disk::ArrayConfig;
+use disk::{ArrayConfig, VolumeConfig};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -33,13 +34,14 @@ pub struct Profile {
 pub(crate) enum Full {
     Flash(Flash),
     Disks(ArrayConfig),
+    Volume(VolumeConfig),
 }
 
 impl Full {
     pub(crate) fn figures(&self) -> Option<Figures> {
         match self {
             Full::Flash(flash) => Some(Figures::of(flash)),
-            Full::Disks(_) => None,
+            Full::Disks(_) | Full::Volume(_) => None,
         }
     }
 
@@ -47,6 +49,7 @@ impl Full {
         match self {
             Full::Flash(flash) => Figures::of(flash).user_bytes,
             Full::Disks(array) => disks::user_bytes(array),
+            Full::Volume(volume) => volume.capacity_bytes,
         }
     }
 }
@@ -103,21 +106,25 @@ impl Profile {
     }
 
     /// The scale at which a device is modelled that was asked for at `asked`. Disks run at full size: the cache in front of
-    /// them is what it is, and would hold a good part of what smaller disks hold.
+    /// them is what it is, and would hold a good part of what smaller disks hold. A volume has nothing that costs memory.
     pub fn scale(&self, asked: f64) -> f64 {
-        if self.is_disks() { 1.0 } else { asked }
+        if self.whole_only().is_some() { 1.0 } else { asked }
     }
 
-    /// The device is made of disks.
-    pub fn is_disks(&self) -> bool {
-        matches!(self.full(), Ok(Full::Disks(_)))
+    /// Words for people about a kind of device that is modelled at full size only.
+    pub fn whole_only(&self) -> Option<&'static str> {
+        match self.full() {
+            Ok(Full::Disks(_)) => Some("disks, which are modelled at full size"),
+            Ok(Full::Volume(_)) => Some("volumes, which are modelled at full size"),
+            Ok(Full::Flash(_)) | Err(_) => None,
+        }
     }
 
     /// The configuration of the device, with its capacity scaled by `scale` (above 0, at most 1).
     ///
     /// A card is scaled in bands: dies, pages and the effective spare factor are kept, so write amplification and
     /// latency are too. No card gets so small that this would stop being true; how small it became is
-    /// [`DeviceConfig::user_bytes`] against that at scale 1. Disks are always as
+    /// [`DeviceConfig::user_bytes`] against that at scale 1. Disks and volumes are always as
     /// large as they are ([`Profile::scale`]).
     pub fn lower(&self, scale: f64) -> Result<DeviceConfig, ProfileError> {
         if !(scale > 0.0 && scale <= 1.0) {
@@ -125,6 +132,7 @@ impl Profile {
         }
         let flash = match self.full()? {
             Full::Disks(array) => return Ok(DeviceConfig::Disks(array)),
+            Full::Volume(volume) => return Ok(DeviceConfig::Volume(volume)),
             Full::Flash(flash) => flash,
         };
         let card = scale::card(&flash.card, scale);
@@ -148,8 +156,12 @@ impl Profile {
     /// times and spare factor are the card's; blocks may have fewer pages. Disks, and cards that are sold as several, hold
     /// no contents.
     pub fn with_contents(&self, user_bytes: Option<u64>) -> Result<CardConfig, ProfileError> {
-        let Full::Flash(flash) = self.full()? else {
-            return Err(self.settings.wrong_table("card", Problem::NoContents { what: "disks" }));
+        let flash = match self.full()? {
+            Full::Flash(flash) => flash,
+            Full::Disks(_) => return Err(self.settings.wrong_table("card", Problem::NoContents { what: "disks" })),
+            Full::Volume(_) => {
+                return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a volume of a cloud" }));
+            }
         };
         if flash.cards > 1 {
             return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a set of several cards" }));
@@ -182,6 +194,7 @@ impl Profile {
     pub(crate) fn full(&self) -> Result<Full, ProfileError> {
         let read = || match self.settings.text("card", "kind")? {
             "flash" => flash::read(&self.settings).map(Full::Flash),
+            "volume" => volume::read(&self.settings).map(Full::Volume),
             _ => disks::read(&self.settings).map(Full::Disks),
         };
         read().map_err(|e| self.settings.blame_settings(e))
@@ -216,7 +229,7 @@ impl Profile {
     pub fn physics(&self) -> Result<Option<media::Physics>, ProfileError> {
         Ok(match self.full()? {
             Full::Flash(flash) => Some(flash.physics),
-            Full::Disks(_) => None,
+            Full::Disks(_) | Full::Volume(_) => None,
         })
     }
 

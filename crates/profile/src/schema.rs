@@ -180,7 +180,7 @@ pub(crate) const RAID_LEVELS: &[&str] = &["raid0", "raid1", "raid10", "raid5"];
 /// Ways of relocated sectors, as files name them.
 pub(crate) const RELOCATION_PATHS: &[&str] = &["internal", "host"];
 /// Kinds of device, as files name them.
-pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks"];
+pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks", "volume"];
 
 const fn key(name: &'static str, kind: Kind) -> Key {
     Key { name, kind }
@@ -358,6 +358,22 @@ pub(crate) static CARD: Schema = Schema {
                 bytes("chunk_bytes", 4096, 1 << 30),
                 bytes("controller_cache_bytes", 0, 1 << 40),
                 time("controller_ns", 0),
+            ],
+        },
+        TableSchema {
+            name: "volume",
+            keys: &[
+                bytes("capacity_bytes", 1 << 20, 1_000_000_000_000_000),
+                counted("iops", 1, 1_000_000_000),
+                rate("bytes_per_s"),
+                bytes("io_bytes", 512, 1 << 30),
+                time("read_ns", 1),
+                time("write_ns", 1),
+                time("spread_ns", 0),
+                counted("burst_iops", 1, 1_000_000_000),
+                rate("burst_bytes_per_s"),
+                counted("burst_s", 1, 1_000_000),
+                key("full_at_start", Kind::Flag),
             ],
         },
     ],

@@ -76,6 +76,12 @@ fn info(profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<TargetIn
         DeviceConfig::Striped { cards, .. } => Some(cards.iter().all(|card| card.power_loss_protection)),
         // A controller's cache has a battery; that of the disks themselves has none.
         DeviceConfig::Disks(array) => (array.controller_cache_bytes > 0).then_some(true),
+        DeviceConfig::Volume(_) => None,
+    };
+    let volatile = match device {
+        // A cloud says that it acknowledges when its replicas have it.
+        DeviceConfig::Volume(_) => Some(false),
+        _ => protected.map(|protected| !protected),
     };
     Ok(TargetInfo {
         kind: TargetKind::Model,
@@ -85,7 +91,7 @@ fn info(profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<TargetIn
         sold_bytes: Some(sold_bytes),
         facts,
         power_loss_protection: protected,
-        volatile_write_cache: protected.map(|protected| !protected),
+        volatile_write_cache: volatile,
         profile: Some(json),
     })
 }

@@ -4,7 +4,7 @@ use crate::Striped;
 use crate::error::RunError;
 use card::{MediaCounters, ModelCard};
 use device::{Completion, Device, Request, RequestId, Time};
-use disk::Array;
+use disk::{Array, Volume};
 use ftl::Counters;
 use profile::DeviceConfig;
 use results::{Flash, Wear};
@@ -18,6 +18,8 @@ pub enum Modelled {
     /// Cards striped by the host.
     Striped(Striped),
     Disks(Box<Array>),
+    /// A volume of a cloud.
+    Volume(Box<Volume>),
 }
 
 impl Modelled {
@@ -36,15 +38,18 @@ impl Modelled {
                 Modelled::Striped(Striped::new(cards, *stripe_bytes, max_requests))
             }
             DeviceConfig::Disks(config) => Modelled::Disks(Box::new(Array::new(*config, max_requests, explain, seed)?)),
+            DeviceConfig::Volume(config) => {
+                Modelled::Volume(Box::new(Volume::new(*config, max_requests, explain, seed)?))
+            }
         })
     }
 
-    /// The flash cards; none for disks.
+    /// The flash cards; none for disks and volumes.
     pub fn cards(&self) -> &[ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
-            Modelled::Disks(_) => &[],
+            Modelled::Disks(_) | Modelled::Volume(_) => &[],
         }
     }
 
@@ -105,6 +110,7 @@ impl Device for Modelled {
             Modelled::Card(d) => d.submit(now, id, request, done),
             Modelled::Striped(d) => d.submit(now, id, request, done),
             Modelled::Disks(d) => d.submit(now, id, request, done),
+            Modelled::Volume(d) => d.submit(now, id, request, done),
         }
     }
 
@@ -114,6 +120,7 @@ impl Device for Modelled {
             Modelled::Card(d) => d.next_event(),
             Modelled::Striped(d) => d.next_event(),
             Modelled::Disks(d) => d.next_event(),
+            Modelled::Volume(d) => d.next_event(),
         }
     }
 
@@ -123,6 +130,7 @@ impl Device for Modelled {
             Modelled::Card(d) => d.advance(now, done),
             Modelled::Striped(d) => d.advance(now, done),
             Modelled::Disks(d) => d.advance(now, done),
+            Modelled::Volume(d) => d.advance(now, done),
         }
     }
 
@@ -131,6 +139,7 @@ impl Device for Modelled {
             Modelled::Card(d) => d.capacity_bytes(),
             Modelled::Striped(d) => d.capacity_bytes(),
             Modelled::Disks(d) => d.capacity_bytes(),
+            Modelled::Volume(d) => d.capacity_bytes(),
         }
     }
 
@@ -139,6 +148,7 @@ impl Device for Modelled {
             Modelled::Card(d) => d.in_flight(),
             Modelled::Striped(d) => d.in_flight(),
             Modelled::Disks(d) => d.in_flight(),
+            Modelled::Volume(d) => d.in_flight(),
         }
     }
 }

@@ -77,7 +77,7 @@ pub fn precondition(
 ) -> Result<Preconditioned, RunError> {
     let mut done = Preconditioned::default();
     match device {
-        Modelled::Disks(_) => {}
+        Modelled::Disks(_) | Modelled::Volume(_) => {}
         Modelled::Card(card) => {
             let sectors = (fill_bytes / SECTOR_BYTES).min(card.capacity_bytes() / SECTOR_BYTES);
             done = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;

@@ -39,6 +39,7 @@ mod serve_web;
 mod sharded_card;
 mod stored_cards;
 mod torture;
+mod verdicts;
 mod whatif;
 mod without_slot;
 mod write_ahead_log;

@@ -4,3 +4,4 @@ mod common;
 mod contract;
 mod one_disk;
 mod raid;
+mod volume;

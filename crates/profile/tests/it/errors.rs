@@ -56,7 +56,7 @@ fn an_unknown_value_names_the_nearest() {
         "unknown victim 'gredy' in [ftl], nearest: greedy; one of greedy, cost-benefit, fifo, random-d",
     );
     check_line("gc", "gc = \"pace\"", "unknown gc 'pace' in [ftl], nearest: paced; one of paced, stop-the-world");
-    check_line("kind", "kind = \"disk\"", "unknown kind 'disk' in [card], nearest: disks; one of flash, disks");
+    check_line("kind", "kind = \"disk\"", "unknown kind 'disk' in [card], nearest: disks; one of flash, disks, volume");
     check_line(
         "read_ns",
         "read_ns = { value = 1, basis = \"guess\" }",
@@ -243,11 +243,24 @@ fn disks_have_rules_of_their_own() {
 }
 
 #[test]
+fn a_volume_says_where_its_numbers_contradict_each_other() {
+    let volume = include_str!("../../../../cards/azure-p20.toml");
+    let slow = with_line(volume, "burst_iops", "burst_iops = 100");
+    let line = line_of(volume, "burst_iops");
+    assert_eq!(error(&slow), format!("my.toml:{line}: iops is above burst_iops"));
+    let half = with_line(volume, "burst_s", "");
+    assert!(error(&half).contains("burst_s"), "{}", error(&half));
+    let line = line_of(volume, "[volume]");
+    let text = volume.replace("[volume]", "[link]\nlatency_ns = 1\n[volume]");
+    assert_eq!(error(&text), format!("my.toml:{line}: table [link] does not belong to a card of kind \"volume\""));
+}
+
+#[test]
 fn unknown_names_and_files_are_errors() {
     let error = |name: &str| Profile::open(name).unwrap_err().to_string();
     assert_eq!(error("tachion-40"), "unknown card 'tachion-40', nearest: tachion-400");
     assert_eq!(error("Tachion-800"), "unknown card 'Tachion-800', nearest: tachion-800");
-    assert_eq!(error("a\nb"), "unknown card 'a, b', nearest: tachion-200");
+    assert_eq!(error("a\nb"), "unknown card 'a, b', nearest: aws-gp3");
     assert_eq!(error("./no/such.toml"), "can't read ./no/such.toml: No such file or directory (os error 2)");
     assert!(error("/").starts_with("can't read /: "));
     assert_eq!(Host::open("defualt").unwrap_err().to_string(), "unknown host 'defualt', nearest: default");

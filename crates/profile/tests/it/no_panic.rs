@@ -41,6 +41,11 @@ fn models_accept(device: &DeviceConfig, text: &str) {
             Err(e) => panic!("{e}: {text}"),
         }
     }
+    if let DeviceConfig::Volume(volume) = device
+        && let Err(e) = disk::Volume::new(*volume, 1, false, 1)
+    {
+        panic!("{e}: {text}");
+    }
     if let Some(card) = device.cards().first() {
         let sectors = profile::Capacities::of(card).installed_bytes / 4096;
         // Large cards would take the test's time, and which blocks are bad is a matter of chance.

@@ -67,6 +67,14 @@ fn unproven(result: &ReviewResult) -> Option<Advice> {
 
 fn more_quota(result: &ReviewResult) -> Option<Advice> {
     let (quota, few, many) = quota::waits(result)?;
+    if few.threads >= many.threads {
+        let text = format!(
+            "Ask for a higher quota than {} IOPS before you ask from more than {}: they would only wait.",
+            three_digits(quota.iops),
+            connections_of(many.threads),
+        );
+        return Some(advice_of("quota", text, None, "threads-rndrd"));
+    }
     let gain = many.mean_ns / few.mean_ns;
     let text = format!(
         "Ask for a higher quota than {} IOPS, and start at {} until then: at {:.0} a request waits {} as long for the \
@@ -83,10 +91,10 @@ fn credits(result: &ReviewResult) -> Option<Advice> {
     let (chart, fall) = quota::fall_of(result)?;
     let gain = fall.before.iops / fall.after.iops;
     let text = format!(
-        "Plan with {} IOPS: the {} as many of the first {:.0} s are credits, and are spent.",
+        "Plan with {} IOPS: the {} as many of the first {} s are credits, and are spent.",
         three_digits(fall.after.iops),
         times(gain),
-        fall.at_s,
+        three_digits(fall.at_s.round()),
     );
     Some(advice_of("credits", text, None, chart))
 }
@@ -198,12 +206,8 @@ fn connections(result: &ReviewResult) -> Option<Advice> {
     if most.x > knee.x && waits.is_finite() && waits > 1.0 {
         let more = (most.iops() / knee.iops() - 1.0) * 100.0;
         let joint = if over.is_some() { "; " } else { ": " };
-        text.push_str(&format!(
-            "{joint}{:.0} add {:.0} %, and each waits {} as long",
-            most.x,
-            more.max(0.0),
-            times(waits)
-        ));
+        let add = if more < 0.5 { "get no more".to_owned() } else { format!("add {more:.0} %") };
+        text.push_str(&format!("{joint}{:.0} {add}, and each waits {} as long", most.x, times(waits)));
     }
     text.push('.');
     Some(advice_of("threads", text, over.or(Some(waits).filter(|w| w.is_finite() && most.x > knee.x)), sweep))

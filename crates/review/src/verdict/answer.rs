@@ -2,12 +2,12 @@
 
 use super::action::advice;
 use super::bounds::{FAST_COMMIT_NS, NOTICED_NS, PATIENT_NS, STEADY_SECOND};
-use super::quota::quota;
+use super::quota::{fall_of, quota};
 use super::scaling::knee;
 use super::transactions::{Demand, transactions_s};
 use crate::words::axis_value;
 use results::words::{about, duration, mb_s, three_digits};
-use results::{Answer, Axis, KeyFigure, Point, ReviewResult};
+use results::{Answer, Axis, KeyFigure, Point, ReviewResult, SyncJudgement};
 
 /// Figures to plan with.
 const FIGURES: usize = 4;
@@ -17,7 +17,12 @@ pub(crate) fn answer(result: &ReviewResult) -> Option<Answer> {
     let figures = figures(result);
     let sentence = sentence(result, &figures)?;
     let advice = advice(result)?;
-    let limit = result.verdict.iter().find(|claim| claim.topic == advice.topic);
+    let claim = |topic: &str| result.verdict.iter().find(|claim| claim.topic == topic);
+    // Where nothing is to be gained but by as many connections as are enough, the limit is what a better use is denied for.
+    let limit = match denied(result).and_then(claim) {
+        Some(reason) if advice.topic == "threads" => Some(reason),
+        _ => claim(advice.topic),
+    };
     Some(Answer {
         sentence,
         limit: limit.map_or(String::new(), |claim| claim.text.clone()),
@@ -62,14 +67,13 @@ fn use_of(result: &ReviewResult) -> Option<&'static str> {
     if quota(result).is_some() {
         return Some("Behind a quota");
     }
-    let line = result.timeline.as_ref()?;
-    let beside = result.sweep("redo")?.points.last()?;
-    let mixed = mixed(result)?;
-    let on_this_machine = [&line.point, beside, mixed].iter().any(|point| point.limited_by_host);
-    let reads = mixed.read.lat_ns.at(99.9) < PATIENT_NS;
-    let commits = beside.write.lat_ns.mean + beside.sync.lat_ns.mean < FAST_COMMIT_NS;
-    let steady = line.slowest_second >= STEADY_SECOND && line.point.write.lat_ns.max < NOTICED_NS;
+    if fall_of(result).is_some() {
+        return Some("While its burst credits last");
+    }
+    let Virtues { reads, commits, steady, on_this_machine } = virtues(result)?;
+    let believed = result.sync.as_ref().is_none_or(|sync| sync.judgement != SyncJudgement::TooFast);
     Some(match (reads, commits, steady) {
+        (true, true, true) if !believed => "Fast enough for a busy OLTP database, if its flushes can be believed",
         (true, true, true) => "Fit for a busy OLTP database, data and log",
         // The device may be better than what could be asked of it.
         _ if on_this_machine => "At least, on a machine that was the limit itself",
@@ -79,6 +83,43 @@ fn use_of(result: &ReviewResult) -> Option<&'static str> {
         (false, true, true) => "Fit for logs and steady writing; queries wait behind writes",
         (false, false, _) => "Fit for backups, archives and scans, not for a database that people wait for",
     })
+}
+
+/// The virtues of a device for databases, by its latencies.
+struct Virtues {
+    /// Reads answer at once beside writes.
+    reads: bool,
+    /// Commits do beside readers.
+    commits: bool,
+    /// No write stalls, and no second is slow.
+    steady: bool,
+    /// A point that says so was limited by this machine.
+    on_this_machine: bool,
+}
+
+fn virtues(result: &ReviewResult) -> Option<Virtues> {
+    let line = result.timeline.as_ref()?;
+    let beside = result.sweep("redo")?.points.last()?;
+    let mixed = mixed(result)?;
+    Some(Virtues {
+        reads: mixed.read.lat_ns.at(99.9) < PATIENT_NS,
+        commits: beside.write.lat_ns.mean + beside.sync.lat_ns.mean < FAST_COMMIT_NS,
+        steady: line.slowest_second >= STEADY_SECOND && line.point.write.lat_ns.max < NOTICED_NS,
+        on_this_machine: [&line.point, beside, mixed].iter().any(|point| point.limited_by_host),
+    })
+}
+
+/// The topic of the claim that says why the device is not fit for everything.
+fn denied(result: &ReviewResult) -> Option<&'static str> {
+    let virtues = virtues(result)?;
+    let stalls = || result.timeline.as_ref().is_some_and(|line| line.point.write.lat_ns.max >= NOTICED_NS);
+    match virtues {
+        Virtues { steady: false, .. } if stalls() => Some("stall"),
+        Virtues { steady: false, .. } => Some("steady"),
+        Virtues { reads: false, .. } => Some("tails"),
+        Virtues { commits: false, .. } => Some("redo"),
+        _ => None,
+    }
 }
 
 /// The point with the most reads that also writes.

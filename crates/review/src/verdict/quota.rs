@@ -22,6 +22,8 @@ const LEVEL_SECONDS: f64 = 0.9;
 /// A level lasts so long, in seconds, and the second one is at most this of the first.
 const LEVEL_S: usize = 8;
 const LOWER: f64 = 0.8;
+/// Bytes of a review's random requests.
+const BLOCK_BYTES: f64 = 16_384.0;
 
 /// A limit that was put on a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,7 +34,18 @@ pub(super) struct Quota {
     pub bw_bytes: f64,
 }
 
-/// Finds the limit; a model has none but its own.
+/// Whether a limit may have been put on it: a model has none but its own, unless it is the model of a volume.
+fn may_have_one(result: &ReviewResult) -> bool {
+    result.target.kind != TargetKind::Model || sold_iops(result).is_some()
+}
+
+/// Requests a second for which the volume was sold that was modelled.
+fn sold_iops(result: &ReviewResult) -> Option<f64> {
+    let profile = result.target.profile.as_ref().filter(|profile| profile["kind"] == "volume")?;
+    profile["settings"]["volume"]["iops"].as_f64()
+}
+
+/// Finds the limit.
 pub(super) fn quota(result: &ReviewResult) -> Option<Quota> {
     found(result).map(|(quota, _, _)| quota)
 }
@@ -52,13 +65,22 @@ pub(super) fn waits(result: &ReviewResult) -> Option<(Quota, Wait, Wait)> {
 }
 
 fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
-    if result.target.kind == TargetKind::Model {
+    if !may_have_one(result) {
         return None;
     }
     let of = |name: &str| {
         let sweep = result.sweep(name)?;
         flat(sweep).map(|(quota, from)| (quota, sweep, from))
     };
+    // The limits of a volume's model are known, and need not be told from what looks like them.
+    if let Some(iops) = sold_iops(result) {
+        return ["threads-rndrd", "threads-rndwr"].into_iter().find_map(|name| {
+            let sweep = result.sweep(name)?;
+            let meets = |point: &&Point| (point.iops() / iops - 1.0).abs() <= SAME;
+            let (first, last) = (sweep.points.iter().find(meets)?, sweep.points.last().filter(meets)?);
+            Some((Quota { iops, bw_bytes: last.bw_bytes() }, sweep, first.x))
+        });
+    }
     let (reads, writes) = (of("threads-rndrd"), of("threads-rndwr"));
     let same = |a: f64, b: f64| (a / b - 1.0).abs() <= SAME;
     // No device reads as fast with one thread as with sixteen.
@@ -107,7 +129,7 @@ pub(super) fn claims(result: &ReviewResult) -> Vec<Claim> {
     if let Some((quota, sweep, from)) = found(result) {
         let threads = if from == 1.0 { "1 thread".to_owned() } else { format!("{from:.0} threads") };
         let (few, many) = (sweep.points.iter().find(|point| point.x == from), sweep.points.last());
-        let waits = few.zip(many).map_or(String::new(), |(few, many)| {
+        let waits = few.zip(many).filter(|(few, many)| few.x < many.x).map_or(String::new(), |(few, many)| {
             let (few_ns, many_ns) = (duration(mean_ns(few)), duration(mean_ns(many)));
             format!(", while the mean wait grows from {few_ns} to {many_ns} at {:.0}", many.x)
         });
@@ -126,10 +148,10 @@ pub(super) fn claims(result: &ReviewResult) -> Vec<Claim> {
 fn credits(result: &ReviewResult) -> Option<Claim> {
     let (chart, fall) = fall_of(result)?;
     let text = format!(
-        "Burst credits: {} IOPS, {}, for {:.0} s, then {} IOPS, {}, evenly: plan with the lower figure.",
+        "Burst credits: {} IOPS, {}, for {} s, then {} IOPS, {}, evenly: plan with the lower figure.",
         three_digits(fall.before.iops),
         mb_s(fall.before.bw_bytes),
-        fall.at_s,
+        three_digits(fall.at_s.round()),
         three_digits(fall.after.iops),
         mb_s(fall.after.bw_bytes),
     );
@@ -138,12 +160,26 @@ fn credits(result: &ReviewResult) -> Option<Claim> {
 
 /// The fall of a timeline or a point to a lower level, and the chart that shows it.
 pub(super) fn fall_of(result: &ReviewResult) -> Option<(&str, Fall)> {
-    if result.target.kind == TargetKind::Model {
+    if !may_have_one(result) {
         return None;
+    }
+    if let Some(fall) = sold_fall(result) {
+        return Some(("timeline", fall));
     }
     let line = result.timeline.as_ref().map(|line| ("timeline", &line.point));
     let points = result.sweeps.iter().flat_map(|s| s.points.iter().map(move |point| (s.name.as_str(), point)));
     line.into_iter().chain(points).find_map(|(chart, point)| Some((chart, fall(&point.series)?)))
+}
+
+/// The end of the burst of a volume whose model has all its credits in the beginning: it may come after the review's.
+fn sold_fall(result: &ReviewResult) -> Option<Fall> {
+    let lasting = sold_iops(result)?;
+    let volume = &result.target.profile.as_ref()?["settings"]["volume"];
+    let number = |key: &str| volume[key].as_f64();
+    let level = |iops: f64, key| Some(Quota { iops, bw_bytes: (iops * BLOCK_BYTES).min(number(key)?) });
+    volume["full_at_start"].as_bool().filter(|full| *full)?;
+    let (before, after) = (level(number("burst_iops")?, "burst_bytes_per_s")?, level(lasting, "bytes_per_s")?);
+    (after.iops <= LOWER * before.iops).then_some(Fall { at_s: number("burst_s")?, before, after })
 }
 
 /// A fall from one even level to a lower one.
@@ -257,6 +293,22 @@ mod tests {
     }
 
     #[test]
+    fn the_model_of_a_volume_has_the_quota_that_it_is_made_of() {
+        let reads = sweep("threads-rndrd", &[(1.0, 1_500.0), (4.0, 6_000.0), (16.0, 16_800.0), (64.0, 20_990.0)]);
+        let mut volume = ReviewResult { sweeps: vec![reads], ..result("model") };
+        let profile = |kind: &str, iops: u32| Some(json!({ "kind": kind, "settings": { "volume": { "iops": iops } } }));
+        volume.target.profile = profile("flash", 21_000);
+        assert_eq!(quota(&volume), None);
+        // Where nothing meets it, it is no limit.
+        volume.target.profile = profile("volume", 80_000);
+        assert_eq!(quota(&volume), None);
+        volume.target.profile = profile("volume", 21_000);
+        let claims = claims(&volume);
+        let text = "A quota was measured, not the device: 21,000 IOPS, 344 MB/s, from 64 threads on. More threads get no more.";
+        assert_eq!(claims[0].text, text);
+    }
+
+    #[test]
     fn a_device_that_is_full_of_work_has_no_quota() {
         let disk = sweep("threads-rndrd", &[(1.0, 170.0), (4.0, 250.0), (16.0, 330.0), (64.0, 360.0)]);
         let flash = sweep("threads-rndrd", &[(1.0, 9_000.0), (4.0, 34_000.0), (16.0, 90_000.0), (64.0, 91_000.0)]);
@@ -264,6 +316,19 @@ mod tests {
         let writes = sweep("threads-rndwr", &[(1.0, 20_000.0), (4.0, 20_100.0), (16.0, 20_050.0)]);
         assert_eq!(said("block_device", vec![disk, writes.clone()]), None);
         assert_eq!(said("block_device", vec![flash, writes]), None);
+    }
+
+    #[test]
+    fn a_volume_that_begins_with_credits_says_how_long_they_last() {
+        let mut volume = result("model");
+        let settings = json!({ "iops": 2300, "bytes_per_s": 150_000_000, "burst_iops": 3500, "burst_bytes_per_s": 170_000_000,
+            "burst_s": 1800, "full_at_start": true });
+        volume.target.profile = Some(json!({ "kind": "volume", "settings": { "volume": settings } }));
+        let text = "Burst credits: 3,500 IOPS, 57.3 MB/s, for 1,800 s, then 2,300 IOPS, 37.7 MB/s, evenly: plan with the lower \
+                    figure.";
+        assert_eq!(claims(&volume)[0].text, text);
+        volume.target.profile.as_mut().unwrap()["settings"]["volume"]["full_at_start"] = json!(false);
+        assert!(claims(&volume).is_empty());
     }
 
     fn timeline(iops: impl Fn(usize) -> f64) -> Option<String> {

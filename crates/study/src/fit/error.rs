@@ -52,7 +52,7 @@ pub enum FitError {
     #[error("{file}: {problem}")]
     Table { file: Given, problem: TableProblem },
     /// Disks have no flash to be fitted.
-    #[error("{card} is disks: only flash cards are fitted")]
+    #[error("{card} is no flash card: only these are fitted")]
     Disks { card: Given },
     /// The card to begin with, or one on the way.
     #[error(transparent)]

@@ -44,7 +44,7 @@ pub(crate) fn make(
                     stream(striped.cards_mut()[i].ftl_mut(), share, streams, block_bytes / cards)?;
                 }
             }
-            Modelled::Disks(_) => {}
+            Modelled::Disks(_) | Modelled::Volume(_) => {}
         }
     }
     Ok(state)

@@ -36,7 +36,7 @@ pub enum LifetimeError {
     #[error(transparent)]
     Profile(#[from] ProfileError),
     /// Disks have no cycles.
-    #[error("{name} is disks, whose cycles nobody counts")]
+    #[error("{name} is no flash card: nobody counts its cycles")]
     Disks { name: Given },
     /// The small card can't be built.
     #[error(transparent)]

@@ -135,5 +135,5 @@ fn the_same_seed_lives_the_same_life() {
 #[test]
 fn disks_have_no_cycles() {
     let error = lifetime(&wearing("sas-raid10-6", &[]), TB, 5.0, &Silent).unwrap_err();
-    assert!(error.to_string().contains("sas-raid10-6 is disks"), "{error}");
+    assert!(error.to_string().contains("sas-raid10-6 is no flash card"), "{error}");
 }

@@ -47,7 +47,12 @@ impl Run {
 }
 
 /// Keeps `depth` requests outstanding until `count` have finished, then waits for the rest. `next` says what to ask.
-pub fn closed_loop(array: &mut Array, depth: u32, count: u64, mut next: impl FnMut() -> Request) -> Run {
+pub fn closed_loop(
+    array: &mut impl Device<Data = ()>,
+    depth: u32,
+    count: u64,
+    mut next: impl FnMut() -> Request,
+) -> Run {
     let mut run = Run::default();
     let mut done = Vec::new();
     let mut submitted = vec![Time::NEVER; depth as usize];
