@@ -4,7 +4,8 @@
 //! nothing.
 
 use crate::core::Core;
-use crate::core::dies::{NOBODY, Started, Work};
+use crate::core::die_op::{NOBODY, Work};
+use crate::core::dies::Started;
 use crate::core::read_run::ReadRun;
 use crate::core::stripes::StripeInFlight;
 use crate::core::timers::Timer;

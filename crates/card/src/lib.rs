@@ -30,6 +30,7 @@ pub use contents::modules::{InsertError, Inserted, PullCost};
 pub use contents::rebuild::RebuildProgress;
 pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
+pub use core::array_times::TimeSpread;
 pub use core::capacitors::Capacitors;
 pub use core::config::{CardConfig, Care, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
 pub use core::counters::MediaCounters;

@@ -2,7 +2,7 @@
 
 use crate::bands::BandState;
 use crate::canary::{Canary, planted};
-use crate::config::GcMode;
+use crate::config::{GcMode, VictimPolicy};
 use crate::ftl::Ftl;
 use crate::gc_state::{MAX_VICTIMS, Relocation, StaleBand, Victim};
 use crate::layout::{BandId, Lba, NONE, Ppa};
@@ -150,8 +150,19 @@ impl Ftl {
                 return false;
             }
         }
-        let Some((mut band, mut cold)) = self.choose_victim() else { return false };
+        let drawn = self.gc.drawn.take().filter(|&band| self.victims.contains(band));
+        let Some((mut band, mut cold)) = drawn.map(|band| (band, false)).or_else(|| self.choose_victim()) else {
+            return false;
+        };
         if !self.has_room_for(band) {
+            if matches!(self.config.victim, VictimPolicy::RandomD(_))
+                && !cold
+                && !(self.gc.victims.is_empty() && self.gc.stale.is_empty())
+            {
+                // Room comes when the present victims are done. Another draw until one fits would prefer empty bands.
+                self.gc.drawn = Some(band);
+                return false;
+            }
             // The band with the fewest valid sectors may still fit, and frees space for the others.
             let Some(emptiest) = self.victims.emptiest(&self.bands.valid) else { return false };
             if !self.has_room_for(emptiest) {

@@ -68,6 +68,8 @@ pub(crate) struct Gc {
     pub erased_since_wear_check: u32,
     /// The band that wear levelling wants moved.
     pub wear_candidate: Option<BandId>,
+    /// The band that was drawn at random as the next victim, and waits for room.
+    pub drawn: Option<BandId>,
     /// Bands to be emptied whatever the pace, because a block of them failed or their contents fade. At most all bands.
     pub urgent: VecDeque<BandId>,
 }
@@ -81,6 +83,7 @@ impl Gc {
             collecting: false,
             erased_since_wear_check: 0,
             wear_candidate: None,
+            drawn: None,
             urgent: VecDeque::new(),
         }
     }

@@ -21,6 +21,7 @@ tables!(
     "tachion-400-threads",
     "flashmax-n800-slob",
     "violin-3205-slob",
+    "iodrive-320-mlc-fill",
     "iodrive-320-mlc-postgres",
     "prices",
 );

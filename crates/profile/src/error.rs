@@ -95,6 +95,9 @@ pub enum Problem {
     /// The file is not a card's file.
     #[error("is {} bytes long, a profile has at most {}", grouped(*.bytes), grouped(*.limit))]
     TooLong { bytes: u64, limit: u64 },
+    /// Planes that read on their own, where no two work together.
+    #[error("needs multi_plane and several planes a die: units of one page are read by one plane")]
+    PlanesInTurn,
     /// A setting that is not `table.key=value`.
     #[error("a setting is table.key=value, like ftl.victim=fifo")]
     NotASetting,

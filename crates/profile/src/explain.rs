@@ -176,7 +176,11 @@ fn geometry(page: &mut Page, flash: &Flash) {
             count(u64::from(geometry.pages_per_block), "page", "pages"),
         ),
     );
-    let planes = if geometry.multi_plane { "; all planes of a die at once" } else { "" };
+    let planes = match (geometry.multi_plane, flash.card.model.independent_planes) {
+        (true, true) => "; all planes of a die at once, and each reads on its own",
+        (true, false) => "; all planes of a die at once",
+        _ => "",
+    };
     let page_bytes = binary_bytes(u64::from(geometry.page_bytes));
     page.row("page", &format!("{page_bytes} and {} B of spare area{planes}", grouped(u64::from(geometry.spare_bytes))));
     let capacities = Capacities::of(&flash.card);

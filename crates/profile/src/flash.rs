@@ -4,7 +4,7 @@ use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
 use crate::reliability;
 use crate::settings::Settings;
-use card::{CardConfig, Care, LinkConfig, ModelState, RelocationPath};
+use card::{CardConfig, Care, LinkConfig, ModelState, RelocationPath, TimeSpread};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -72,7 +72,12 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
             patrol: reliability::read_patrol(settings)?,
             module_timeout_ns: card::MODULE_TIMEOUT_NS,
         },
-        model: ModelState { missing_module: read_missing_module(settings, &geometry, &ftl)?, physics: None },
+        model: ModelState {
+            missing_module: read_missing_module(settings, &geometry, &ftl)?,
+            spread: read_spread(settings),
+            independent_planes: read_independent_planes(settings, &geometry)?,
+            physics: None,
+        },
     };
     check_stripes(settings, &card)?;
     hold_what_is_under_way(&mut card);
@@ -134,6 +139,27 @@ fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError
     };
     must_be_multiple(settings, (table, key), "host_stripe_bytes", bytes, SECTOR_BYTES)?;
     Ok(bytes)
+}
+
+/// Reads how times of the array differ, where a key says so.
+fn read_spread(settings: &Settings) -> Option<TimeSpread> {
+    let percent = |key| settings.count_if_any("timing", key).unwrap_or(0) as u32;
+    let spread = TimeSpread {
+        cell_rows: settings.count_if_any("geometry", "rows_sharing_cells").unwrap_or(1) as u32,
+        read_percent: percent("read_types_percent"),
+        program_percent: percent("program_types_percent"),
+        chance_percent: percent("chance_percent"),
+    };
+    (spread.read_percent + spread.program_percent + spread.chance_percent > 0).then_some(spread)
+}
+
+/// Planes read on their own where they work together otherwise: there must be several.
+fn read_independent_planes(settings: &Settings, geometry: &Geometry) -> Result<bool, ProfileError> {
+    let is_so = settings.flag_if_any("geometry", "independent_planes").unwrap_or(false);
+    if is_so && geometry.pages_per_unit() == 1 {
+        return Err(settings.wrong("geometry", "independent_planes", Problem::PlanesInTurn));
+    }
+    Ok(is_so)
 }
 
 /// Reads a geometry whose products fit their types.

@@ -240,6 +240,7 @@ pub(crate) static CARD: Schema = Schema {
                 bytes("page_bytes", 4096, 1 << 20),
                 bytes("spare_bytes", 0, 1 << 18),
                 key("multi_plane", Kind::Flag),
+                key("independent_planes", Kind::Flag),
                 counted("rows_sharing_cells", 1, 8),
             ],
         },
@@ -255,6 +256,9 @@ pub(crate) static CARD: Schema = Schema {
                 rate("bus_bytes_per_s"),
                 time("suspend_ns", 0),
                 counted("max_suspends", 1, 1 << 16),
+                counted("read_types_percent", 0, 95),
+                counted("program_types_percent", 0, 95),
+                counted("chance_percent", 0, 25),
             ],
         },
         TableSchema {

@@ -40,13 +40,14 @@ pub fn lay_over_published(
 }
 
 fn attach(card: &str, result: &mut ReviewResult) {
-    let column = match card {
-        "tachion-400" => "tachion_400_mib_per_s",
-        "iodrive-duo-320-slc" => "duo_320_mib_per_s",
+    let (table, column) = match card {
+        "tachion-400" => ("fill-percent", "tachion_400_mib_per_s"),
+        "iodrive-duo-320-slc" => ("fill-percent", "duo_320_mib_per_s"),
+        "iodrive-320-mlc" => ("iodrive-320-mlc-fill", "mib_per_s"),
         _ => return,
     };
     let Some(sweep) = result.sweeps.iter_mut().find(|sweep| sweep.name == "fill") else { return };
-    let table = Table::get("fill-percent");
+    let table = Table::get(table);
     for (percent, measured) in table.numbers("percent_in_use").into_iter().zip(table.numbers(column)) {
         if let Some(point) = sweep.points.iter_mut().find(|p| p.x == percent) {
             point.published_bw_bytes = Some(measured * MIB);

@@ -1,5 +1,6 @@
 //! The configuration of a card: its flash, flash management, link, buffer and scheduler.
 
+use super::array_times::TimeSpread;
 use super::capacitors::Capacitors;
 use super::patrol_config::PatrolConfig;
 use ftl::FtlConfig;
@@ -90,6 +91,10 @@ pub struct Care {
 pub struct ModelState {
     /// The module that is gone: what lies on it is rebuilt from the rest of its stripes, and nothing is programmed there.
     pub missing_module: Option<u32>,
+    /// Times of the array that differ by page type and by chance; `None`: all are those of the data sheet.
+    pub spread: Option<TimeSpread>,
+    /// Reads of pages on different planes of a die go on at the same time.
+    pub independent_planes: bool,
     /// The quality of the flash; `None`: no read of it is ever done twice.
     pub physics: Option<Physics>,
 }

@@ -5,88 +5,18 @@
 //! because its amount is set by the pace that host writes earn, not by the queue: so free space follows the control
 //! without delay, whatever the buffer holds, and the host gets all the rest. Within a class, first come first served.
 
+use super::array_times::{ArrayTimes, TimeSpread};
 use super::bus::Bus;
+use super::die_op::{DieOp, EMPTY, NONE, Queue, Work, pop, push, unit_key};
 use super::occupancy::Occupancy;
+use super::planes::Planes;
 use device::{Cause, EventTable, Parts, RequestId, Time};
-use ftl::{BandId, UnitAddress};
+use ftl::UnitAddress;
 use media::nand::{CellMode, NandConfig, Timing};
 use slab::Slab;
 
-/// Why a die does something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Work {
-    /// Reads for a request of the host.
-    HostRead(RequestId),
-    /// Reads sectors to relocate: index of the relocation.
-    RelocationRead(u32),
-    /// Programs a unit of a stripe: index of the stripe in flight.
-    Program {
-        stripe: u32,
-        cause: Cause,
-        /// The stripe belongs to garbage collection's stream.
-        collection: bool,
-    },
-    /// Reads a unit of a stripe that another unit of it is rebuilt from: index of the repair.
-    RepairRead(u32),
-    /// Erases a block of a module that is being rebuilt.
-    RebuildErase,
-    /// Programs a unit of a module that is being rebuilt.
-    RebuildProgram,
-    /// Erases its share of a band.
-    Erase(BandId),
-}
-
-impl Work {
-    /// The cause that a request names when it waits for this work.
-    pub fn cause(self) -> Cause {
-        match self {
-            Work::HostRead(_) => Cause::DieHostRead,
-            Work::RelocationRead(_) | Work::RepairRead(_) => Cause::DieRelocationRead,
-            Work::Program { cause, .. } => cause,
-            Work::RebuildProgram => Cause::DieRelocationProgram,
-            Work::RebuildErase | Work::Erase(_) => Cause::DieErase,
-        }
-    }
-}
-
-const NONE: u32 = u32::MAX;
 /// No unit is in the page registers.
 const NOTHING: u64 = u64::MAX;
-/// The index of a repair read that nothing waits for: it only takes its time.
-pub const NOBODY: u32 = u32::MAX;
-
-/// One operation of a die.
-#[derive(Clone, Copy, Debug)]
-pub struct DieOp {
-    pub work: Work,
-    pub unit: UnitAddress,
-    pub mode: CellMode,
-    /// Bytes over the bus.
-    bytes: u32,
-    next: u32,
-    /// When it started.
-    pub started: Time,
-    /// Time that suspending another operation took before it started.
-    pub suspend_ns: u64,
-    /// Time of further reads with shifted thresholds, once it is known.
-    pub retry_ns: Option<u64>,
-    /// A read that found its unit in the page registers.
-    pub is_in_register: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    head: u32,
-    tail: u32,
-}
-
-const EMPTY: Queue = Queue { head: NONE, tail: NONE };
-
-impl Default for Queue {
-    fn default() -> Queue {
-        EMPTY
-    }
-}
 
 #[derive(Clone, Copy, Debug)]
 struct Die {
@@ -142,6 +72,10 @@ pub struct Dies {
     programs: u32,
     sector_bus_bytes: u32,
     unit_bus_bytes: u32,
+    /// Draws the times of the array, where these differ.
+    times: Option<Box<ArrayTimes>>,
+    /// The planes, where they read on their own.
+    planes: Option<Planes>,
     /// When the card explains where time went.
     occupancy: Option<Occupancy>,
 }
@@ -167,7 +101,7 @@ pub struct Started {
 
 impl Dies {
     /// All idle. Dies are numbered modules first, then channels of a module, then dies of a channel.
-    pub fn new(config: &NandConfig, reads_first: bool, explain: bool) -> Dies {
+    pub fn new(config: &NandConfig, reads_first: bool, reads_by_plane: bool, explain: bool) -> Dies {
         let geometry = &config.geometry;
         let page_bus_bytes = geometry.page_bytes + geometry.spare_bytes;
         let die = |d: u32| {
@@ -202,6 +136,9 @@ impl Dies {
             programs: 0,
             sector_bus_bytes: page_bus_bytes / geometry.sectors_per_page(),
             unit_bus_bytes: page_bus_bytes * geometry.pages_per_unit(),
+            times: None,
+            planes: reads_by_plane
+                .then(|| Planes::new(geometry.dies(), geometry.planes_per_die, geometry.sectors_per_page())),
             occupancy: explain.then(|| Occupancy::new(geometry.dies() as usize)),
         }
     }
@@ -209,6 +146,22 @@ impl Dies {
     /// Pages in the registers are not sensed again. On media with contents each read is one of the medium, and is judged.
     pub fn reuse_registers(&mut self) {
         self.reuses_registers = true;
+    }
+
+    /// Times of the array differ from now on.
+    pub fn spread_times(&mut self, spread: TimeSpread, seed: u64) {
+        self.times = Some(Box::new(ArrayTimes::new(spread, seed)));
+    }
+
+    /// The time of the array to read a unit.
+    #[inline]
+    fn array_read_ns(&mut self, op: DieOp) -> u64 {
+        let ns = self.timing.of(op.mode).read_ns;
+        let drawn = match &mut self.times {
+            None => ns,
+            Some(times) => times.read_ns(ns, op.unit.row, op.mode == CellMode::Slc),
+        };
+        self.dies[op.unit.die as usize].paced(drawn)
     }
 
     /// Says from now on what reads of the host wait for.
@@ -299,6 +252,7 @@ impl Dies {
             next: NONE,
             started: Time::ZERO,
             suspend_ns: 0,
+            array_ns: 0,
             retry_ns: None,
             is_in_register: false,
         };
@@ -324,11 +278,124 @@ impl Dies {
         if self.dies[d].current == NONE {
             return self.start_next(now, d, events);
         }
-        if is_read && self.reads_first && !self.draining { self.try_suspend(now, d, events) } else { None }
+        if is_read && self.reads_first && !self.draining { self.try_suspend(now, d, None, events) } else { None }
+    }
+
+    /// Queues a read of the host of `sectors` of a unit, from its sector `first` on: of its plane where planes read on their
+    /// own, as far as one plane has them all.
+    pub fn enqueue_read(
+        &mut self,
+        now: Time,
+        id: RequestId,
+        unit: UnitAddress,
+        mode: CellMode,
+        [first, sectors]: [u32; 2],
+        events: &mut EventTable,
+    ) -> Option<Started> {
+        let work = Work::HostRead(id);
+        let by_plane = self.planes.as_mut().filter(|_| !self.draining);
+        let Some((planes, plane)) = by_plane.and_then(|p| p.of(unit.die, first, sectors).map(|plane| (p, plane)))
+        else {
+            return self.enqueue(now, work, unit, mode, sectors, events);
+        };
+        let d = unit.die as usize;
+        let read = DieOp {
+            work,
+            unit,
+            mode,
+            bytes: sectors * self.sector_bus_bytes,
+            next: NONE,
+            started: Time::ZERO,
+            suspend_ns: 0,
+            array_ns: 0,
+            retry_ns: None,
+            is_in_register: false,
+        };
+        let read = self.ops.insert(read) as u32;
+        if let Some(occupancy) = &mut self.occupancy {
+            occupancy.read_came(now, d, read);
+        }
+        planes.push(plane, read);
+        if self.dies[d].current == NONE {
+            return self.start_plane(now, d, events);
+        }
+        self.try_suspend(now, d, Some(plane), events)
+    }
+
+    /// Begins a read of an idle plane, if the die is free for it: `None` if there is none to begin now.
+    pub fn start_plane(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let planes = self.planes.as_ref()?;
+        let die = &self.dies[d];
+        if die.current != NONE || !planes.have_waiting(d) {
+            return None;
+        }
+        let others_wait = die.suspended != NONE
+            || die.reads.head != NONE
+            || die.relocation_reads.head != NONE
+            || die.collection.head != NONE
+            || die.host_programs.head != NONE;
+        if others_wait && die.reads_in_a_row >= READS_IN_A_ROW * planes.count() as u32 / self.dies.len() as u32 {
+            return None;
+        }
+        let plane = planes.next_idle(d)?;
+        self.dies[d].reads_in_a_row += 1;
+        Some(self.begin_on_plane(now, now, d, plane, events))
+    }
+
+    /// A plane's event came: its read is done.
+    pub fn finish_plane(&mut self, now: Time, plane: usize, events: &mut EventTable) -> (Finished, usize) {
+        let planes = self.planes.as_mut().expect("a plane reads");
+        let (d, id) = (planes.die_of(plane), planes.finish(plane));
+        let is_idle = !planes.reads(d);
+        events.set(self.dies.len() + plane, Time::NEVER);
+        if is_idle && let Some(occupancy) = &mut self.occupancy {
+            occupancy.end(now, d);
+        }
+        (Finished { op: self.ops.remove(id as usize), at: now, id }, d)
+    }
+
+    /// Begins the next work of a die one of whose planes has become free.
+    pub fn start_after_plane(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        let started = self.start_plane(now, d, events);
+        let reads = self.planes.as_ref().is_some_and(|planes| planes.reads(d));
+        if started.is_some() || reads { started } else { self.start_next(now, d, events) }
+    }
+
+    fn begin_on_plane(&mut self, now: Time, start: Time, d: usize, plane: usize, events: &mut EventTable) -> Started {
+        let planes = self.planes.as_mut().expect("planes read on their own");
+        let was_idle = !planes.reads(d);
+        let page = |read: u32| unit_key(&self.ops[read as usize]);
+        let (id, is_in_register) = planes.begin(plane, page);
+        let op = &mut self.ops[id as usize];
+        op.started = start;
+        op.suspend_ns = start - now;
+        op.is_in_register = is_in_register && self.reuses_registers;
+        let op = *op;
+        let array_ns = if op.is_in_register { 0 } else { self.array_read_ns(op) };
+        self.ops[id as usize].array_ns = array_ns;
+        let die = &mut self.dies[d];
+        die.in_register = NOTHING;
+        let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
+        let end = self.buses[die.channel as usize].book(start + array_ns, transfer_ns) + transfer_ns;
+        events.set(self.dies.len() + plane, end);
+        if let Some(occupancy) = &mut self.occupancy {
+            if !was_idle {
+                occupancy.end(now, d);
+            }
+            occupancy.read_begins(d, id);
+            occupancy.begin(now, d, Cause::DieHostRead);
+        }
+        Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
     }
 
     /// Suspends the program or erase under way so that a read can go first.
-    fn try_suspend(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+    fn try_suspend(
+        &mut self,
+        now: Time,
+        d: usize,
+        by_plane: Option<usize>,
+        events: &mut EventTable,
+    ) -> Option<Started> {
         let suspend_ns = self.timing.suspend_ns?;
         let die = &self.dies[d];
         let current = self.ops[die.current as usize];
@@ -350,6 +417,11 @@ impl Dies {
         die.reads_in_a_row = 0;
         if let Some(occupancy) = &mut self.occupancy {
             occupancy.end(now, d);
+        }
+        if let Some(plane) = by_plane {
+            self.dies[d].current = NONE;
+            events.set(d, Time::NEVER);
+            return Some(self.begin_on_plane(now, from + suspend_ns, d, plane, events));
         }
         let first = pop(&mut die.reads, &mut self.ops).expect("a read was just queued");
         Some(self.begin_read(now, from + suspend_ns, d, first, events))
@@ -378,30 +450,50 @@ impl Dies {
         self.occupancy.as_ref().map(|occupancy| occupancy.waited(id)).unwrap_or_default()
     }
 
-    /// The read that a die is done with, if nobody has asked yet how many retries it takes.
-    pub fn read_to_judge(&self, d: usize) -> Option<UnitAddress> {
-        let op = &self.ops[self.dies[d].current as usize];
+    /// The read that a die or plane is done with, by the number of its event, if nobody has asked yet how many retries it
+    /// takes.
+    pub fn read_to_judge(&self, at: usize) -> Option<UnitAddress> {
+        let op = &self.ops[self.read_at(at) as usize];
         let is_read = matches!(op.work, Work::HostRead(_) | Work::RelocationRead(_) | Work::RepairRead(_));
         // A read from the registers senses nothing anew that could want shifted thresholds.
         (is_read && op.retry_ns.is_none() && !op.is_in_register).then_some(op.unit)
     }
 
-    /// The read of a die takes so many retries: each is the array's time again. False: it takes none.
-    pub fn retry(&mut self, now: Time, d: usize, retries: u32, events: &mut EventTable) -> bool {
-        let die = &self.dies[d];
-        let op = &mut self.ops[die.current as usize];
+    /// The operation of a die, or of a plane that reads on its own, by the number of its event.
+    fn read_at(&self, at: usize) -> u32 {
+        match at.checked_sub(self.dies.len()) {
+            None => self.dies[at].current,
+            Some(plane) => self.planes.as_ref().expect("a plane reads").current(plane),
+        }
+    }
+
+    /// The read of a die or plane, by the number of its event, takes so many retries: each is the array's time again. False:
+    /// it takes none.
+    pub fn retry(&mut self, now: Time, at: usize, retries: u32, events: &mut EventTable) -> bool {
+        let id = self.read_at(at);
+        let op = &mut self.ops[id as usize];
+        let die = &self.dies[op.unit.die as usize];
         let retry_ns = u64::from(retries) * die.paced(self.timing.of(op.mode).read_ns);
         op.retry_ns = Some(retry_ns);
         if retries > 0 {
-            events.set(d, now + retry_ns);
+            events.set(at, now + retry_ns);
         }
         retries > 0
     }
 
     /// Begins what comes next on an idle die.
     pub fn start_next(&mut self, now: Time, d: usize, events: &mut EventTable) -> Option<Started> {
+        debug_assert_eq!(self.dies[d].current, NONE, "die {d} is at work");
+        if let Some(planes) = &self.planes {
+            if planes.reads(d) {
+                return None;
+            }
+            if let Some(started) = self.start_plane(now, d, events) {
+                events.set(d, Time::NEVER);
+                return Some(started);
+            }
+        }
         let die = &mut self.dies[d];
-        debug_assert_eq!(die.current, NONE, "die {d} is at work");
         let others_wait = die.suspended != NONE
             || die.relocation_reads.head != NONE
             || die.collection.head != NONE
@@ -427,6 +519,11 @@ impl Dies {
         if let Some(id) = pop(&mut die.relocation_reads, &mut self.ops) {
             return Some(self.begin_read(now, now, d, id, events));
         }
+        if self.planes.is_some() && self.plane_reads_before_erase(d) {
+            self.dies[d].reads_in_a_row = 0;
+            events.set(d, Time::NEVER);
+            return self.start_plane(now, d, events);
+        }
         let next = match self.read_before_erase(d) {
             Some(reads) => pop(reads(&mut self.dies[d]), &mut self.ops),
             None => {
@@ -450,7 +547,11 @@ impl Dies {
             Work::Program { .. } | Work::RebuildProgram => {
                 let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
                 let array_start = self.buses[die.channel as usize].book(now, transfer_ns) + transfer_ns;
-                (array_start, array_start + die.paced(times.program_ns))
+                let program_ns = match &mut self.times {
+                    None => times.program_ns,
+                    Some(drawn) => drawn.program_ns(times.program_ns, op.unit.row, op.mode == CellMode::Slc),
+                };
+                (array_start, array_start + die.paced(program_ns))
             }
             Work::RebuildErase | Work::Erase(_) => (now, now + die.paced(times.erase_ns)),
         };
@@ -458,6 +559,9 @@ impl Dies {
         die.current = id;
         // A program comes in through the registers; an erase may be of the block that they were read from.
         die.in_register = NOTHING;
+        if let Some(planes) = &mut self.planes {
+            planes.forget_registers(d);
+        }
         die.array_start = array_start;
         events.set(d, end);
         if let Some(occupancy) = &mut self.occupancy {
@@ -485,6 +589,13 @@ impl Dies {
         None
     }
 
+    /// Whether the next operation of collection erases a block that a read still needs that waits for its plane.
+    fn plane_reads_before_erase(&self, d: usize) -> bool {
+        let Some(op) = self.ops.get(self.dies[d].collection.head as usize) else { return false };
+        let (Work::Erase(band), Some(planes)) = (op.work, &self.planes) else { return false };
+        planes.all_waiting(d).any(|read| self.ops[read as usize].unit.band == band)
+    }
+
     /// Begins a read at `start` (later than `now` by the time that suspending takes).
     fn begin_read(&mut self, now: Time, start: Time, d: usize, id: u32, events: &mut EventTable) -> Started {
         let die = &mut self.dies[d];
@@ -492,10 +603,16 @@ impl Dies {
         op.started = start;
         op.suspend_ns = start - now;
         die.current = id;
-        let unit = u64::from(op.unit.band.0) << 32 | u64::from(op.unit.row);
+        let unit = unit_key(op);
+        if let Some(planes) = &mut self.planes {
+            planes.forget_registers(d);
+        }
         op.is_in_register = self.reuses_registers && die.in_register == unit;
-        let array_ns = if op.is_in_register { 0 } else { die.paced(self.timing.of(op.mode).read_ns) };
         die.in_register = unit;
+        let op = *op;
+        let array_ns = if op.is_in_register { 0 } else { self.array_read_ns(op) };
+        self.ops[id as usize].array_ns = array_ns;
+        let die = &mut self.dies[d];
         let array_end = start + array_ns;
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
@@ -509,29 +626,8 @@ impl Dies {
         Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
     }
 
-    /// Time of the flash array itself in a read.
+    /// Mean time of the flash array itself in a read.
     pub fn read_ns(&self, mode: CellMode) -> u64 {
         self.timing.of(mode).read_ns
     }
-}
-
-fn push(queue: &mut Queue, id: u32, ops: &mut Slab<DieOp>) {
-    if queue.tail == NONE {
-        queue.head = id;
-    } else {
-        ops[queue.tail as usize].next = id;
-    }
-    queue.tail = id;
-}
-
-fn pop(queue: &mut Queue, ops: &mut Slab<DieOp>) -> Option<u32> {
-    let id = queue.head;
-    if id == NONE {
-        return None;
-    }
-    queue.head = ops[id as usize].next;
-    if queue.head == NONE {
-        queue.tail = NONE;
-    }
-    Some(id)
 }

@@ -2,7 +2,8 @@
 //! when asked for.
 
 use super::counters::MediaCounters;
-use super::dies::{Started, Work};
+use super::die_op::Work;
+use super::dies::Started;
 use device::{Cause, Parts, RequestId, Time};
 
 /// The work that a card has done so far.

@@ -1,11 +1,13 @@
 //! The core that every card has: the host's requests, the link, the buffer, the dies, collection, and the account of its
 //! work.
 
+pub mod array_times;
 pub mod buffer;
 pub mod bus;
 pub mod capacitors;
 pub mod config;
 pub mod counters;
+pub mod die_op;
 pub mod dies;
 pub mod energy;
 pub mod explain;
@@ -15,6 +17,7 @@ pub mod link;
 pub mod occupancy;
 pub mod patrol_config;
 pub mod phase;
+pub mod planes;
 pub mod read_run;
 pub mod recovery_time;
 pub mod relocation;
@@ -54,11 +57,14 @@ pub struct Core<I> {
 impl<I: Clone + Default> Core<I> {
     /// The card around its flash management.
     pub fn around(config: &CardConfig, ftl: Ftl, max_requests: u32, explain: bool, phase: Lifecycle) -> Core<I> {
-        let dies = config.nand.geometry.dies() as usize;
+        let geometry = &config.nand.geometry;
+        let dies = geometry.dies() as usize;
+        let reads_by_plane = config.model.independent_planes && config.reads_first && geometry.pages_per_unit() > 1;
+        let planes = if reads_by_plane { dies * geometry.planes_per_die as usize } else { 0 };
         Core {
             config: *config,
             phase,
-            timers: Timers::new(dies, max_requests as usize),
+            timers: Timers::new(dies, max_requests as usize, planes),
             host: HostSide::new(max_requests, config.link.queue_depth),
             link: Link::new(config.link),
             buffer: WriteBuffer::new(config.durable_buffer_sectors()),
@@ -66,7 +72,7 @@ impl<I: Clone + Default> Core<I> {
             stripes: Slab::new(),
             erasing: Vec::new(),
             relocations: Relocations::default(),
-            dies: Dies::new(&config.nand, config.reads_first, explain),
+            dies: Dies::new(&config.nand, config.reads_first, reads_by_plane, explain),
             account: Account::new(max_requests as usize, explain),
         }
     }

@@ -6,6 +6,8 @@ use device::{EventTable, RequestId, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timer {
     Die(usize),
+    /// A plane that reads on its own.
+    Plane(usize),
     Request(RequestId),
     /// The first of the relocations on their way through the host is back.
     HostPath,
@@ -28,18 +30,21 @@ pub enum Timer {
 /// When each owner's next event is.
 #[derive(Clone, Debug)]
 pub struct Timers {
-    /// Slots: dies, then requests, then the others.
+    /// Slots: dies, then their planes, then requests, then the others.
     table: EventTable,
     dies: usize,
+    /// Dies and planes.
+    media: usize,
     requests: usize,
 }
 
 impl Timers {
-    pub fn new(dies: usize, requests: usize) -> Timers {
-        Timers { table: EventTable::new(dies + requests + 8), dies, requests }
+    /// `planes`: those that read on their own, of all dies.
+    pub fn new(dies: usize, requests: usize, planes: usize) -> Timers {
+        Timers { table: EventTable::new(dies + planes + requests + 8), dies, media: dies + planes, requests }
     }
 
-    /// The table, of which the dies have the first slots.
+    /// The table, of which the dies have the first slots, and their planes the next.
     #[inline]
     pub fn of_dies(&mut self) -> &mut EventTable {
         &mut self.table
@@ -51,10 +56,11 @@ impl Timers {
 
     #[inline]
     fn slot(&self, timer: Timer) -> usize {
-        let others = self.dies + self.requests;
+        let others = self.media + self.requests;
         match timer {
             Timer::Die(die) => die,
-            Timer::Request(id) => self.dies + id.0 as usize,
+            Timer::Plane(plane) => self.dies + plane,
+            Timer::Request(id) => self.media + id.0 as usize,
             Timer::HostPath => others,
             Timer::Idle => others + 1,
             Timer::Rebuild => others + 2,
@@ -101,8 +107,9 @@ impl Timers {
         let (time, slot) = self.table.earliest();
         let timer = match slot {
             slot if slot < self.dies => Timer::Die(slot),
-            slot if slot < self.dies + self.requests => Timer::Request(RequestId((slot - self.dies) as u32)),
-            slot => match slot - self.dies - self.requests {
+            slot if slot < self.media => Timer::Plane(slot - self.dies),
+            slot if slot < self.media + self.requests => Timer::Request(RequestId((slot - self.media) as u32)),
+            slot => match slot - self.media - self.requests {
                 0 => Timer::HostPath,
                 1 => Timer::Idle,
                 2 => Timer::Rebuild,

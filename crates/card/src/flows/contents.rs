@@ -288,13 +288,13 @@ impl Card<Storage> {
         let mut all = Vec::new();
         for op in self.core.dies.under_way() {
             match op.work {
-                crate::core::dies::Work::Program { stripe, .. } => {
+                crate::core::die_op::Work::Program { stripe, .. } => {
                     let contents = store.program_contents(stripe, op.unit, self.core.ftl.layout().width);
                     if let (Some(unit), Some(at)) = (contents, store.place(op.unit)) {
                         all.push(UnderWay::Program { at, unit: unit.clone() });
                     }
                 }
-                crate::core::dies::Work::Erase(band) => {
+                crate::core::die_op::Work::Erase(band) => {
                     if let Some(at) = store.block_at(op.unit.die, band.0) {
                         all.push(UnderWay::Erase { at });
                     }

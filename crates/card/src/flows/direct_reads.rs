@@ -12,7 +12,7 @@ use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::direct_reads::{DirectRead, For};
 use crate::contents::store::{Content, ReadPart};
-use crate::core::dies::Work;
+use crate::core::die_op::Work;
 use crate::core::read_run::{ReadRun, Wanted};
 use crate::core::timers::Timer;
 use device::{Cause, RequestId, Time};

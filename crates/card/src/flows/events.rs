@@ -4,9 +4,11 @@ use crate::card::{Card, Contents, Done, IDLE_NS, ModelCard, NoContents};
 use crate::core::Core;
 use crate::core::config::CardConfig;
 use crate::core::counters::MediaCounters;
-use crate::core::dies::{Finished, Started, Work};
+use crate::core::die_op::Work;
+use crate::core::dies::{Finished, Started};
 use crate::core::host_request::Stage;
 use crate::core::phase::Lifecycle;
+use crate::core::read_run::ReadRun;
 use crate::core::stripes::{Erasing, StripeInFlight};
 use crate::core::timers::Timer;
 use device::{Cause, Device, Request, RequestId, Time};
@@ -19,6 +21,9 @@ impl ModelCard {
         let ftl = Ftl::new(&config.nand, config.bands, &config.ftl, seed)?;
         let mut core = Core::around(config, ftl, max_requests, explain, Lifecycle::running());
         core.dies.reuse_registers();
+        if let Some(spread) = config.model.spread {
+            core.dies.spread_times(spread, seed);
+        }
         Ok(Card { core, contents: NoContents })
     }
 }
@@ -72,6 +77,16 @@ impl<C: Contents> Card<C> {
         self.note_started(started);
     }
 
+    /// Queues a read of the host on a die, or on the plane that has it.
+    #[inline]
+    pub(crate) fn start_read(&mut self, now: Time, id: RequestId, read: &ReadRun, mode: media::nand::CellMode) {
+        C::enqueuing(self, read.unit.die);
+        let first = read.ppa.0 % self.core.ftl.layout().unit_sectors;
+        let events = self.core.timers.of_dies();
+        let started = self.core.dies.enqueue_read(now, id, read.unit, mode, [first, read.sectors], events);
+        self.note_started(started);
+    }
+
     #[inline]
     fn note_started(&mut self, started: Option<Started>) {
         let Some(started) = started else { return };
@@ -117,16 +132,42 @@ impl<C: Contents> Card<C> {
         if C::takes_longer(self, now, d) {
             return;
         }
-        let Finished { op, at, id: op_id } = self.core.dies.finish(now, d);
+        let finished = self.core.dies.finish(now, d);
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
         self.note_started(next);
+        self.start_planes(now, d);
+        self.work_done(now, finished, done);
+    }
+
+    /// A plane has finished its read.
+    fn plane_event(&mut self, now: Time, plane: usize, done: &mut Done<C>) {
+        if C::takes_longer(self, now, self.core.timers.dies() + plane) {
+            return;
+        }
+        let (finished, d) = self.core.dies.finish_plane(now, plane, self.core.timers.of_dies());
+        let next = self.core.dies.start_after_plane(now, d, self.core.timers.of_dies());
+        self.note_started(next);
+        self.start_planes(now, d);
+        self.work_done(now, finished, done);
+    }
+
+    /// Begins all reads that planes of a die are free for.
+    #[inline]
+    fn start_planes(&mut self, now: Time, d: usize) {
+        while let Some(started) = self.core.dies.start_plane(now, d, self.core.timers.of_dies()) {
+            self.note_started(Some(started));
+        }
+    }
+
+    fn work_done(&mut self, now: Time, finished: Finished, done: &mut Done<C>) {
+        let Finished { op, at, id: op_id } = finished;
         match op.work {
             Work::HostRead(id) => {
                 if let Some(record) = self.core.account.record(id) {
                     let mut parts = self.core.dies.waited(op_id);
                     parts.add(Cause::Suspend, op.suspend_ns);
-                    let array = if op.is_in_register { 0 } else { self.core.dies.read_ns(op.mode) };
+                    let array = op.array_ns;
                     parts.add(Cause::FlashRead, array);
                     let retry_ns = op.retry_ns.unwrap_or(0);
                     parts.add(Cause::ReadRetry, retry_ns);
@@ -297,6 +338,7 @@ impl<C: Contents> Device for Card<C> {
             match timer {
                 // The die's next operation sets its event.
                 Timer::Die(die) => self.die_event(now, die, done),
+                Timer::Plane(plane) => self.plane_event(now, plane, done),
                 Timer::Request(id) => {
                     self.core.timers.clear(timer);
                     if self.core.phase.is_draining() {

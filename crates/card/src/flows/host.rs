@@ -1,7 +1,6 @@
 //! Requests of the host, from submission to completion.
 
 use crate::card::{AtBarrier, Card, Contents, Done, ReadBy};
-use crate::core::dies::Work;
 use crate::core::host_request::Stage;
 use crate::core::read_run::ReadRun;
 use crate::core::timers::Timer;
@@ -170,7 +169,7 @@ impl<C: Contents> Card<C> {
             if by == ReadBy::Die {
                 // Sectors that follow in the same unit come with the same command.
                 let mode = self.core.ftl.cell_mode(read.unit.band);
-                self.start(now, Work::HostRead(id), read.unit, mode, read.sectors);
+                self.start_read(now, id, &read, mode);
             }
         }
     }

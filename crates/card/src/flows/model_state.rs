@@ -5,7 +5,7 @@
 //! unit of a stripe is missing at most.
 
 use crate::card::{Card, NoContents};
-use crate::core::dies::{NOBODY, Work};
+use crate::core::die_op::{NOBODY, Work};
 use device::{RequestId, Time};
 use ftl::{Lba, Relocation, StripeId, UnitAddress};
 

@@ -6,7 +6,7 @@ use crate::contents::Storage;
 use crate::contents::rebuild::{ModuleRebuild, RebuildProgress, ToldRebuild};
 use crate::contents::repair::Others;
 use crate::contents::store::Store;
-use crate::core::dies::Work;
+use crate::core::die_op::Work;
 use crate::core::timers::Timer;
 use device::{SECTOR_BYTES, Time};
 use format::{SlotState, Spare};

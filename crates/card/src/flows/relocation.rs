@@ -1,7 +1,7 @@
 //! Relocation: sectors are read, perhaps carried through the host, put into the open stripe, programmed.
 
 use crate::card::{Card, Contents, Done};
-use crate::core::dies::Work;
+use crate::core::die_op::Work;
 use crate::core::timers::Timer;
 use device::Time;
 use ftl::Relocation;

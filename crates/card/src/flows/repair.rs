@@ -4,7 +4,7 @@ use crate::card::{Card, Done};
 use crate::contents::Storage;
 use crate::contents::repair::{For, Repair};
 use crate::contents::store::{Content, is_for};
-use crate::core::dies::Work;
+use crate::core::die_op::Work;
 use device::{RequestId, Time};
 use ftl::recover::Rebuilt;
 use ftl::{Lba, Ppa, Relocation, StripeId, UnitAddress};

@@ -6,7 +6,8 @@
 
 use crate::card::{Card, Done};
 use crate::contents::Storage;
-use crate::core::dies::{Started, Work};
+use crate::core::die_op::Work;
+use crate::core::dies::Started;
 use crate::core::timers::Timer;
 use device::Time;
 use media::Medium;

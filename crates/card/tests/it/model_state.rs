@@ -1,7 +1,7 @@
 //! A model with a module gone, or with flash that errs, takes the time that parity and retries cost.
 
-use crate::common::{Rig, SECTOR, assert_close, read, small, throughput, write};
-use card::CardConfig;
+use crate::common::{Rig, SECTOR, assert_close, read, small, throughput, use_share, write};
+use card::{CardConfig, TimeSpread};
 use device::{Cause, Rng, SECTOR_BYTES};
 use ftl::Lba;
 use media::{ErrorRates, Physics};
@@ -126,4 +126,29 @@ fn what_no_retry_corrects_is_read_from_the_rest_of_its_stripe() {
     assert_eq!(done.latency_ns(), IDLE_NS + 2 * READ_NS + (READ_NS + BUS_NS) + 2 * READ_NS);
     assert_eq!(done.request.range.len_bytes, SECTOR);
     assert_eq!(done.parts.total_ns(), done.latency_ns());
+}
+
+/// The first of three rows that share cells is read in half of the mean, the last in half more; a third of the reads each.
+#[test]
+fn reads_of_page_types_differ_about_the_mean() {
+    let mut config = small();
+    config.nand.geometry.pages_per_block = 15;
+    use_share(&mut config, 0.5);
+    let spread = TimeSpread { cell_rows: 3, read_percent: 50, program_percent: 0, chance_percent: 0 };
+    let reads = |spread: Option<TimeSpread>| {
+        let mut config = config;
+        config.model.spread = spread;
+        let mut rig = Rig::with(&config, 1, false).filled();
+        let mut rng = Rng::stream(3, "page types");
+        let sectors = rig.ftl().user_sectors();
+        let mut latencies: Vec<u64> =
+            rig.closed_loop(1, 6_000, || read(rng.below(sectors), 1)).iter().map(|f| f.latency_ns()).collect();
+        latencies.sort_unstable();
+        latencies
+    };
+    let (even, spread) = (reads(None), reads(Some(spread)));
+    let usual = even[3_000];
+    assert_eq!((spread[300], spread[3_000], spread[5_700]), (usual - 25_000, usual, usual + 25_000));
+    let mean = |latencies: &[u64]| latencies.iter().sum::<u64>() as f64 / latencies.len() as f64;
+    assert!((mean(&spread) / mean(&even) - 1.0).abs() < 0.02, "{} {}", mean(&spread), mean(&even));
 }

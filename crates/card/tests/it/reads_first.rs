@@ -1,6 +1,6 @@
 //! Reads gain when they go ahead of programs and suspend them.
 
-use crate::common::{Rig, quantile_ns, read, small, write};
+use crate::common::{Rig, quantile_ns, read, small, use_share, write};
 use card::CardConfig;
 use device::{Operation, Rng};
 
@@ -87,4 +87,23 @@ fn reads_alone_cannot_starve_writes() {
         println!("suspend {suspend}: {writes} writes, {} of the programs", writes / programs);
         assert!(writes > 0.1 * programs, "{writes} of {programs}");
     }
+}
+
+#[test]
+fn reads_of_planes_on_their_own_stay_fast_under_saturating_writes() {
+    let with = |independent_planes| {
+        let mut config = card(true, true);
+        config.nand.geometry.planes_per_die = 4;
+        config.nand.geometry.multi_plane = true;
+        config.nand.timing.bus_bytes_per_s = 400_000_000;
+        config.buffer_sectors = 192;
+        use_share(&mut config, 0.8);
+        config.model.independent_planes = independent_planes;
+        mixed(&config)
+    };
+    let (together, alone) = (with(false), with(true));
+    println!("p99: together {}, alone {}; writes {} {}", together.p99, alone.p99, together.writes, alone.writes);
+    // One reader never finds its die reading for another: nothing changes for it, nor for the writes.
+    assert!(alone.p99 <= together.p99 + together.p99 / 20, "{} {}", alone.p99, together.p99);
+    assert!(alone.writes * 20 >= together.writes * 19, "{} {}", alone.writes, together.writes);
 }

@@ -222,3 +222,30 @@ fn trims_and_flushes_cost_a_command() {
     let (first, last) = (finished[200].at, finished[1_800].at);
     assert_close("commands", 1_600.0 * 1e9 / (last - first) as f64, 1e9 / 2_000.0, 0.01);
 }
+
+/// Reads of one page keep one plane for the time of the array; programs and reads of all pages keep the die.
+#[test]
+fn planes_that_read_on_their_own_multiply_random_reads() {
+    let mut config = small();
+    config.nand.geometry.planes_per_die = 4;
+    config.nand.geometry.multi_plane = true;
+    config.nand.timing.bus_bytes_per_s = 40_960_000_000;
+    (config.link.read_bytes_per_s, config.link.read_command_ns) = (1 << 40, 0);
+    config.buffer_sectors = 192;
+    use_share(&mut config, 0.5);
+    let together = random_read(&config, 256);
+    config.model.independent_planes = true;
+    let alone = random_read(&config, 256);
+    // Four dies, a page of 4 KiB in 50.1 µs; half of the card holds what is read, and its planes are as likely.
+    assert_close("planes together", together, 4.0 * f64::from(SECTOR_BYTES as u32) / 50.1e-6, 0.03);
+    assert_close("planes on their own", alone / together, 4.0, 0.03);
+    // Reads of all planes are as fast as before.
+    let all = |config: &CardConfig| {
+        let mut rig = Rig::with(config, 64, false).filled();
+        let mut rng = Rng::stream(12, "whole units");
+        let units = rig.ftl().user_sectors() / 4;
+        throughput(&rig.closed_loop(64, 20_000, || read(rng.below(units) * 4, 4)))
+    };
+    let together = CardConfig { model: card::ModelState::default(), ..config };
+    assert_close("reads of all planes", all(&config) / all(&together), 1.0, 0.02);
+}

@@ -42,9 +42,10 @@ impl TableEntry {
 }
 
 /// All published tables.
-pub const TABLES: [TableEntry; 6] = [
+pub const TABLES: [TableEntry; 7] = [
     TableEntry { name: "tachion-fill", cards: &["tachion-400"], compare: fill::tachion },
     TableEntry { name: "duo-fill", cards: &["iodrive-duo-320-slc"], compare: fill::duo },
+    TableEntry { name: "iodrive-320-mlc-fill", cards: &["iodrive-320-mlc"], compare: fill::mlc },
     TableEntry {
         name: "tachion-400-threads",
         cards: &["tachion-400", "tachion-400-preproduction", "iodrive-160-slc"],

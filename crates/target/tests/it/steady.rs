@@ -115,3 +115,13 @@ fn flushes_without_capacitors_pad_a_word_line_and_none_waits_for_collection() {
     assert!(flash.padding_pages > 0 && flash.padding_pages < result.sync.total_ios * word_line_sectors);
     assert!(result.sync.lat_ns.max < 100_000_000, "{} ns", result.sync.lat_ns.max);
 }
+
+/// A victim at random holds as much valid data as any band: 1 / spare pages are programmed for each of the host's.
+#[test]
+fn random_victims_cost_what_theory_says() {
+    let settings = ["ftl.victim=random-d", "ftl.d=1", "ftl.static_wear_spread_cycles=0"];
+    let card = changed_device("tachion-400", &settings, SCALE);
+    let result = Setup { measure: Measure::Requests(150_000), ..Setup::new(card, FileioMode::RndWr, 1.0) }.run();
+    let flash = result.flash.unwrap();
+    assert_near(flash.waf, 1.0 / flash.effective_spare_factor, 0.04);
+}
