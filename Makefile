@@ -204,9 +204,10 @@ endef
 unit:
 	$(call tests,,$(TEST_LOG))
 
-# Tests that take longer than ten seconds: each says why.
+# Tests that take longer than ten seconds: each says why. What they run is the release build, as reviews are long.
 .PHONY: slow
-slow:
+slow: export FLASHRIG := $(abspath $(FLASHRIG))
+slow: release
 	$(call tests,--ignored,$(PROOF_LOG))
 
 # Prints each planted bug, by what it was found, and after how many cuts and lives.

@@ -29,7 +29,7 @@ pub struct Planes {
 }
 
 impl Planes {
-    /// All idle.
+    /// Planes of so many dies, none of which reads.
     pub fn new(dies: u32, per_die: u32, page_sectors: u32) -> Planes {
         let plane = Plane { current: NONE, waiting: VecDeque::new(), in_register: NOTHING };
         Planes {

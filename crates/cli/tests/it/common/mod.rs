@@ -13,7 +13,8 @@ use std::process::{Command, Output, Stdio};
 
 /// The command, in an empty environment as far as its output is concerned.
 pub fn command() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_flashrig"));
+    let program = std::env::var_os("FLASHRIG").unwrap_or(env!("CARGO_BIN_EXE_flashrig").into());
+    let mut command = Command::new(program);
     command.stdin(Stdio::null()).env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE").env_remove("COLUMNS");
     command
 }
