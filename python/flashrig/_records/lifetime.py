@@ -55,11 +55,11 @@ class Case(Record):
     waf: float
     """Pages programmed for data over pages that the host wrote, while the card is young."""
     total_amplification: float
-    """The same with parity and summaries."""
+    """The same with parity, summaries and the padding of flushes."""
     rated_cycles: int
     """Cycles that a block is rated for."""
     closed_endurance_bytes: float
-    """rated cycles * data capacity / waf."""
+    """rated cycles * data capacity / (waf + padding of flushes for each page of the host)."""
     closed_years: float
     """The same in years."""
     rated_years: float | None
