@@ -83,7 +83,7 @@ fn hint(canary: Canary) -> Hint {
         Canary::TornBelieved => situation(&[("more than the buffer", SharedCells)]),
         Canary::DoubtsDropped => situation(&[("a durable stripe is lost", Unprotected)]),
         Canary::GenerationNotRaised => lives(&[0]),
-        Canary::OneHeaderCopy => situation(&[("every header is damaged", Protected)]),
+        Canary::OneHeaderCopy => situation(&[("every header is damaged", Unprotected)]),
         Canary::RebuildDoneEarly => situation(&[("a module that was rebuilt", Unprotected)]),
         Canary::RebuiltOfAnother => situation(&[("another module comes in the middle of a rebuild", Unprotected)]),
         Canary::FailedProgramIgnored => situation(&[("programs fail on two modules", Protected)]),
@@ -100,12 +100,12 @@ fn hint(canary: Canary) -> Hint {
             situation(&[("a module is lost after a stale one was put in at work", Unprotected)])
         }
         Canary::LogOverNewer => logged(&[0]),
-        Canary::LogOverCheckpoint => logged(&[2]),
+        Canary::LogOverCheckpoint => logged(&[4]),
         Canary::LogTornBelieved => logged(&[4]),
-        Canary::LogReleasedEarly => logged(&[1]),
+        Canary::LogReleasedEarly => situation(&[("the log is used again", Logged)]),
         Canary::LogOfStaleModule => turns(&[7]),
         Canary::LogOnOneModule => turns(&[0]),
-        Canary::LogWithoutTrimmed => logged(&[351]),
+        Canary::LogWithoutTrimmed => logged(&[801, 1814]),
         Canary::LogReusedBeforeReplay => situation(&[("the log is used again", Logged)]),
         Canary::DoubtfulBandsBelieved => situation(&[("overwrite while collecting", SharedCells)]),
     }
