@@ -122,7 +122,7 @@ class RunResult(_run.Run, Result):
     def to_fio_json(self, jobname: str = "flashrig") -> str:
         """The result in the words of fio's JSON, for programs that read fio's.
 
-        Of a run with `histograms=True` it is json+: with buckets of latency, and the distribution over them.
+        A run with `histograms=True` gives json+: with buckets of latency, and the distribution over them.
         """
         from ._fio import output
 

@@ -297,7 +297,7 @@ def history(
     svg: PathLike | None = None,
     all: bool = False,
 ) -> HistoryResult:
-    """What became of devices, over reviews and folders of them: one sentence for each device, and its figures by review.
+    """Tells how devices have changed, over reviews and folders of them: one sentence for each device, and its figures by review.
 
     `out` is a page, `markdown` a summary, `svg` a picture of the one device that there is; `all` takes in every figure. Raises
     ValueError where there is no review.

@@ -69,6 +69,24 @@ pub struct DieOp {
     pub is_in_register: bool,
 }
 
+impl DieOp {
+    /// An operation that has not begun.
+    pub fn new(work: Work, unit: UnitAddress, mode: CellMode, bytes: u32) -> DieOp {
+        DieOp {
+            work,
+            unit,
+            mode,
+            bytes,
+            next: NONE,
+            started: Time::ZERO,
+            suspend_ns: 0,
+            array_ns: 0,
+            retry_ns: None,
+            is_in_register: false,
+        }
+    }
+}
+
 /// Operations that wait for a die, first come first served.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {

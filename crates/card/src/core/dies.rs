@@ -244,23 +244,8 @@ impl Dies {
             Work::RebuildErase | Work::Erase(_) => 0,
         };
         let d = unit.die as usize;
-        let op = DieOp {
-            work,
-            unit,
-            mode,
-            bytes,
-            next: NONE,
-            started: Time::ZERO,
-            suspend_ns: 0,
-            array_ns: 0,
-            retry_ns: None,
-            is_in_register: false,
-        };
-        let id = self.ops.insert(op) as u32;
+        let id = self.line_up(now, DieOp::new(work, unit, mode, bytes));
         let is_read = matches!(work, Work::HostRead(_));
-        if is_read && let Some(occupancy) = &mut self.occupancy {
-            occupancy.read_came(now, d, id);
-        }
         let die = &mut self.dies[d];
         let is_program = u32::from(matches!(work, Work::Program { .. }));
         die.programs += is_program;
@@ -281,6 +266,17 @@ impl Dies {
         if is_read && self.reads_first && !self.draining { self.try_suspend(now, d, None, events) } else { None }
     }
 
+    /// Keeps an operation that will wait, and notes when a read of the host came; the operation's id.
+    fn line_up(&mut self, now: Time, op: DieOp) -> u32 {
+        let id = self.ops.insert(op) as u32;
+        if matches!(op.work, Work::HostRead(_))
+            && let Some(occupancy) = &mut self.occupancy
+        {
+            occupancy.read_came(now, op.unit.die as usize, id);
+        }
+        id
+    }
+
     /// Queues a read of the host of `sectors` of a unit, from its sector `first` on: of its plane where planes read on their
     /// own, as far as one plane has them all.
     pub fn enqueue_read(
@@ -293,29 +289,13 @@ impl Dies {
         events: &mut EventTable,
     ) -> Option<Started> {
         let work = Work::HostRead(id);
-        let by_plane = self.planes.as_mut().filter(|_| !self.draining);
-        let Some((planes, plane)) = by_plane.and_then(|p| p.of(unit.die, first, sectors).map(|plane| (p, plane)))
-        else {
+        let by_plane = self.planes.as_ref().filter(|_| !self.draining);
+        let Some(plane) = by_plane.and_then(|planes| planes.of(unit.die, first, sectors)) else {
             return self.enqueue(now, work, unit, mode, sectors, events);
         };
         let d = unit.die as usize;
-        let read = DieOp {
-            work,
-            unit,
-            mode,
-            bytes: sectors * self.sector_bus_bytes,
-            next: NONE,
-            started: Time::ZERO,
-            suspend_ns: 0,
-            array_ns: 0,
-            retry_ns: None,
-            is_in_register: false,
-        };
-        let read = self.ops.insert(read) as u32;
-        if let Some(occupancy) = &mut self.occupancy {
-            occupancy.read_came(now, d, read);
-        }
-        planes.push(plane, read);
+        let read = self.line_up(now, DieOp::new(work, unit, mode, sectors * self.sector_bus_bytes));
+        self.planes.as_mut().expect("checked").push(plane, read);
         if self.dies[d].current == NONE {
             return self.start_plane(now, d, events);
         }

@@ -46,7 +46,7 @@ fn volumes_of_clouds_are_told_their_quota() {
 }
 
 #[test]
-#[ignore = "proof: reviews of ten models of flash and disks, some minutes"]
+#[ignore = "proof: eighteen reviews, some minutes"]
 fn verdicts_are_those_of_the_page() {
     check(|_| true, 18);
 }
