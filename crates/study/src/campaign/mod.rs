@@ -11,10 +11,12 @@
 //!
 //! No file is opened here: texts come in, texts go out.
 
+mod json_error;
 mod merge;
 mod part;
 mod plan;
 
+pub use json_error::JsonError;
 pub use merge::{MergeError, merge, merge_some};
 pub use part::{Header, Part, PartError, PartProblem, Record};
 pub use plan::{Hash, Named, Plan, PlanError, Unit};

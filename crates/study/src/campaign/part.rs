@@ -2,6 +2,7 @@
 //!
 //! A worker that was killed leaves a last line without an end: it does not count, and the unit is done again.
 
+use crate::campaign::json_error::JsonError;
 use crate::campaign::plan::{Hash, Plan, PlanError};
 use results::{WhatifFound, WhatifPoint};
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ pub struct PartError {
 pub enum PartProblem {
     /// The text is no JSON, or has other keys.
     #[error("no part of a campaign: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(#[from] JsonError),
     /// The head is of another kind or version.
     #[error("no head of a part")]
     Head,
@@ -125,17 +126,34 @@ impl Part {
         let whole_bytes = text.rfind('\n').map_or(0, |end| end + 1);
         let mut lines = text[..whole_bytes].lines();
         let at = |line: usize| move |problem: PartProblem| PartError { line, problem };
-        let head: Header = serde_json::from_str(lines.next().unwrap_or(text)).map_err(|e| at(1)(e.into()))?;
+        let head: Header =
+            serde_json::from_str(lines.next().unwrap_or(text)).map_err(|e| at(1)(JsonError::from(e).into()))?;
         if head.kind != Part::KIND || head.schema != Part::SCHEMA || whole_bytes == 0 {
             return Err(at(1)(PartProblem::Head));
         }
         let plan = Plan::checked(head.plan, generator).map_err(|e| at(1)(e.into()))?;
         let mut records = Vec::new();
         for (i, line) in lines.enumerate() {
-            let record: Record = serde_json::from_str(line).map_err(|e| at(i + 2)(e.into()))?;
+            let record: Record = serde_json::from_str(line).map_err(|e| at(i + 2)(JsonError::from(e).into()))?;
             record.check(&plan).map_err(at(i + 2))?;
             records.push(record);
         }
         Ok(Part { plan, records, whole_bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A key with line feeds in it is quoted by the error; libFuzzer found it.
+    #[test]
+    fn an_error_is_one_line_whatever_the_text_has_for_keys() {
+        let text = r#"{"\n\n\\\n\n7777\\\n\n77772""#;
+        let errors = [Plan::parse(text, "v").unwrap_err().to_string(), Part::parse(text, "v").unwrap_err().to_string()];
+        for error in errors {
+            assert_eq!(error.lines().count(), 1, "{error}");
+            assert!(error.contains(r"\n7777\\n"), "{error}");
+        }
     }
 }

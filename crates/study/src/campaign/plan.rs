@@ -1,5 +1,6 @@
 //! The question of a campaign and its units.
 
+use crate::campaign::json_error::JsonError;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -78,7 +79,7 @@ impl fmt::Display for Hash {
 pub enum PlanError {
     /// The text is no JSON, or has other keys.
     #[error("no plan: {0}")]
-    Json(#[from] serde_json::Error),
+    Json(#[from] JsonError),
     /// The text is JSON of another kind.
     #[error("no plan, but JSON of another kind")]
     Kind,
@@ -110,7 +111,7 @@ impl Plan {
 
     /// Reads a plan that this version of the program has made.
     pub fn parse(text: &str, generator: &str) -> Result<Plan, PlanError> {
-        Plan::checked(serde_json::from_str(text)?, generator)
+        Plan::checked(serde_json::from_str(text).map_err(JsonError::from)?, generator)
     }
 
     pub(super) fn checked(plan: Plan, generator: &str) -> Result<Plan, PlanError> {
