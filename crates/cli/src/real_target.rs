@@ -18,8 +18,11 @@ use review::{Plan, Start, Subject};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::SystemTime;
-use target::{Clock, Target};
+use std::time::{Duration, SystemTime};
+use target::{Clock, Progress, Target};
+
+/// Time that a card may take to be fitted to a review and asked: a person waits for the answer.
+const TWIN_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Reviews a block device.
 pub fn block_device(args: &ReviewArgs, path: &Path) -> Result<ExitCode, Failure> {
@@ -189,7 +192,13 @@ fn carry_out(
     let drive = DriveWatch::begin(identity);
     let mut done = {
         let watch = Watch::new();
-        review::review(target, plan, start, &watch, &save)
+        let mut done = review::review(target, plan, start, &watch, &save);
+        // A review is whole without a twin.
+        if done.result.partial.is_none() {
+            watch.begin("fit a card to it", 1);
+            let _ = study::fit::advise_device(&mut done.result, args.seed, TWIN_PATIENCE, &watch);
+        }
+        done
     };
     done.result.health = drive.and_then(DriveWatch::end);
     done.result.verdict.extend(done.result.health.iter().flat_map(review::judge_health));

@@ -59,6 +59,10 @@ fn model(args: &ReviewArgs, profile: &Profile, host: &Host, scale: f64) -> Resul
     let (mut done, comparing) = {
         let watch = Watch::new();
         let mut done = review::review(Box::new(target), &plan, start, &watch, &|_| {});
+        if done.result.partial.is_none() {
+            // A review is whole without what the model says between its points.
+            let _ = study::fit::advise_model(&mut done.result, profile, host, args.seed);
+        }
         watch.begin("compare with what was published", 1);
         let compared = if args.quick || !args.only.is_empty() {
             Ok(())

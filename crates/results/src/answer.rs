@@ -25,6 +25,51 @@ pub struct Action {
     pub gain: Option<f64>,
     /// The sweep that shows it, as in a claim.
     pub chart: String,
+    /// Ground of the gain.
+    #[serde(default)]
+    pub ground: Ground,
+    /// The card that computed it; absent where the gain is one measured point over another.
+    #[serde(default)]
+    pub twin: Option<Twin>,
+}
+
+/// Ground of an action's gain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ground {
+    /// Measured points, and nothing between them.
+    #[default]
+    Points,
+    /// Points that a modelled card did, between those that were measured.
+    Twin,
+}
+
+/// A modelled card that stands for the device, held against the sweep that it was asked to fill.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Twin {
+    /// Measured points of the sweep that it was fitted to; absent where the device is a model, which is its own twin.
+    pub fitted_points: Option<u32>,
+    /// Points that it did in their place.
+    pub computed_points: u32,
+    /// Median distance of its throughput from that of the sweep's other measured points, as a share.
+    pub error: f64,
+    /// Seconds that fit and points took by the clock; absent for models, whose results don't depend on the clock.
+    pub took_s: Option<f64>,
+}
+
+impl Action {
+    /// The ground in words; none where the gain is measured, or where there is none.
+    pub fn ground_words(&self) -> Option<String> {
+        let twin = self.twin.as_ref().filter(|_| self.ground == Ground::Twin)?;
+        let (points, off) = (twin.computed_points, twin.error * 100.0);
+        Some(match twin.fitted_points {
+            None => format!("{points} points of the model itself, {off:.1} % off the review's in the median"),
+            Some(fitted) => format!(
+                "{points} points of a card fitted to {fitted} measured ones{}, {off:.1} % off the others in the median",
+                twin.took_s.map_or(String::new(), |s| format!(" in {s:.1} s")),
+            ),
+        })
+    }
 }
 
 /// A figure to plan with.

@@ -19,7 +19,7 @@ mod trace;
 mod whatif;
 pub mod words;
 
-pub use answer::{Action, Answer, KeyFigure};
+pub use answer::{Action, Answer, Ground, KeyFigure, Twin};
 pub use bend::bend;
 pub use burst::{Burst, BurstReport, BurstRow, Cliff, Pace};
 pub use comparison::{Comparison, ComparisonPoint, Published};

@@ -41,4 +41,4 @@ pub use point::{Bench, PointError};
 pub use resume::{Asked, ResumeError, Reviewed, check_resumable};
 pub use setups::{Circumstances, circumstances};
 pub use validate::{TABLES, ValidateError, tables_of_card, validate, validate_table};
-pub use verdict::{database_answer, judge_sync};
+pub use verdict::{Between, Computed, answer_between, database_answer, judge_sync};

@@ -396,6 +396,21 @@ class Comparison(Record):
     _nested = {"points": ComparisonPoint}
 
 
+class ReviewAnswerActionTwin(Record):
+    """The modelled card that computed the gain, held against the sweep that it was asked to fill; null where the gain
+    is one measured point over another.
+    """
+
+    fitted_points: int | None
+    """Measured points of the sweep that it was fitted to; null where the device is a model, which is its own twin."""
+    computed_points: int
+    """Points that it did in their place."""
+    error: float
+    """Median distance of its throughput from that of the sweep's other measured points, as a share."""
+    took_s: float | None
+    """Seconds that fit and points took by the clock; null for models, whose results don't depend on the clock."""
+
+
 class ReviewAnswerAction(Record):
     """The first thing to do about it."""
 
@@ -407,6 +422,15 @@ class ReviewAnswerAction(Record):
     """
     chart: str
     """The sweep that shows it, as in a claim."""
+    ground: Literal["points", "twin"]
+    """Ground of the gain: `points` were measured, `twin`: a modelled card did them, between those that were measured.
+    """
+    twin: ReviewAnswerActionTwin | None
+    """The modelled card that computed the gain, held against the sweep that it was asked to fill; null where the gain
+    is one measured point over another.
+    """
+
+    _nested = {"twin": ReviewAnswerActionTwin}
 
 
 class ReviewAnswerFigures(Record):

@@ -118,6 +118,9 @@ fn answer(answer: &Answer) -> String {
         out.push_str(&wrap("limit    ", 9, &answer.limit));
     }
     out.push_str(&wrap("do       ", 9, &answer.action.text));
+    if let Some(ground) = answer.action.ground_words() {
+        out.push_str(&wrap("by       ", 9, &ground));
+    }
     out
 }
 

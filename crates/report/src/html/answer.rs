@@ -48,7 +48,10 @@ fn words(answer: &Answer, anchors: &HashSet<&str>) -> Markup {
         p.sentence { (clip(&answer.sentence, 600)) }
         dl.advice {
             @if !answer.limit.is_empty() { div { dt { "Limit" } dd { (clip(&answer.limit, 600)) } } }
-            div.do { dt { "Do" } dd { (linked("action", &clip(&answer.action.text, 600), &chart(&answer.action.chart), anchors)) } }
+            div.do { dt { "Do" } dd {
+                (linked("action", &clip(&answer.action.text, 600), &chart(&answer.action.chart), anchors))
+                @if let Some(ground) = answer.action.ground_words() { " " span.detail { "(" (clip(&ground, 300)) ")" } }
+            } }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The answer: what the device is good for, what limits it, what to do first.
 
 use super::action::advice;
+use super::between::{Between, Nobody};
 use super::bounds::{FAST_COMMIT_NS, NOTICED_NS, PATIENT_NS, STEADY_SECOND};
 use super::quota::{fall_of, quota};
 use super::scaling::knee;
@@ -14,9 +15,18 @@ const FIGURES: usize = 4;
 
 /// The answer, from what was measured and from the verdict; none where nothing was.
 pub(crate) fn answer(result: &ReviewResult) -> Option<Answer> {
+    answered(result, &Nobody)
+}
+
+/// Answers a review anew, with actions that somebody computes between its points.
+pub fn answer_between(result: &mut ReviewResult, between: &dyn Between) {
+    result.answer = answered(result, between);
+}
+
+fn answered(result: &ReviewResult, between: &dyn Between) -> Option<Answer> {
     let figures = figures(result);
     let sentence = sentence(result, &figures)?;
-    let advice = advice(result)?;
+    let advice = advice(result, between)?;
     let claim = |topic: &str| result.verdict.iter().find(|claim| claim.topic == topic);
     // Where nothing is to be gained but by as many connections as are enough, the limit is what a better use is denied for.
     let limit = match denied(result).and_then(claim) {
@@ -54,7 +64,8 @@ fn sentence(result: &ReviewResult, figures: &[KeyFigure]) -> Option<String> {
     let figures = parts.join(" and ");
     let threads = knee(result, "threads-rndrd").map_or(String::new(), |knee| {
         let threads = axis_value(Axis::Threads, knee.knee.x);
-        format!("; {threads} get nearly all the reads there are")
+        let get = if knee.knee.x == 1.0 { "gets" } else { "get" };
+        format!("; {threads} {get} nearly all the reads there are")
     });
     Some(match use_of(result) {
         Some(use_of) => format!("{use_of}: {figures}{threads}."),

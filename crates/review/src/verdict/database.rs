@@ -21,7 +21,7 @@ pub fn database_answer(report: &DatabaseReport, verdict: &[Claim]) -> Option<Ans
 }
 
 fn action(text: String, gain: Option<f64>, topic: &str) -> Action {
-    Action { text, gain, chart: format!("database-{topic}") }
+    Action { text, gain, chart: format!("database-{topic}"), ..Action::default() }
 }
 
 /// Durability comes before speed.

@@ -5,6 +5,7 @@
 
 mod action;
 mod answer;
+mod between;
 mod bounds;
 mod burst;
 mod claim;
@@ -16,6 +17,8 @@ mod transactions;
 
 use crate::words::axis_value;
 pub(crate) use answer::answer;
+pub use answer::answer_between;
+pub use between::{Between, Computed};
 use bounds::*;
 use claim::{claim, claim_at};
 pub use database::database_answer;

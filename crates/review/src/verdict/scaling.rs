@@ -6,7 +6,7 @@ use results::words::three_digits;
 use results::{Axis, Claim, Point, ReviewResult, Tone};
 
 /// Share of the most that counts as nearly all.
-const NEARLY_ALL: f64 = 0.9;
+pub(super) const NEARLY_ALL: f64 = 0.9;
 
 /// Where throughput no longer rises with the threads.
 #[derive(Clone, Copy)]
@@ -19,7 +19,11 @@ pub(super) struct Knee<'a> {
 
 /// The knee of a sweep over threads that has more than one point.
 pub(super) fn knee<'a>(result: &'a ReviewResult, sweep: &str) -> Option<Knee<'a>> {
-    let points = &result.sweep(sweep)?.points;
+    knee_of(&result.sweep(sweep)?.points)
+}
+
+/// The knee of points over threads, where there is more than one.
+pub(super) fn knee_of(points: &[Point]) -> Option<Knee<'_>> {
     let best = points.iter().max_by(|a, b| a.iops().total_cmp(&b.iops())).filter(|best| best.iops() > 0.0)?;
     let knee = points.iter().find(|p| p.iops() >= NEARLY_ALL * best.iops())?;
     (points.len() > 1).then_some(Knee { knee, best })

@@ -35,6 +35,7 @@ mod observe;
 mod outcome;
 mod refine;
 mod relevant;
+mod rough;
 mod search;
 mod simulate;
 mod space;
@@ -43,6 +44,7 @@ mod state;
 mod stop_settings;
 mod stops;
 mod tables;
+mod twin;
 
 pub use base::Base;
 pub use burst::Bursts;
@@ -57,3 +59,4 @@ pub use search::{Options, fit, fit_with_others};
 pub use simulate::Seen;
 
 pub use tables::{is_table, read_table};
+pub use twin::{advise_device, advise_model};

@@ -127,7 +127,8 @@ fn same_device(inputs: &[Input]) -> Result<(), FitError> {
     Ok(())
 }
 
-fn of_sweep(input: &Input, sweep: &Sweep, assumed: &Assumed, observed: &mut Observed) {
+/// Points of a sweep that can be fitted, as they were measured.
+pub(crate) fn of_sweep(input: &Input, sweep: &Sweep, assumed: &Assumed, observed: &mut Observed) {
     let mut left_out = 0;
     for point in &sweep.points {
         let condition = condition(input, sweep, point, assumed, &mut observed.notes);

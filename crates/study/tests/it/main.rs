@@ -5,3 +5,4 @@ mod fit_published;
 mod fit_stops;
 mod grid;
 mod lives;
+mod twin;
