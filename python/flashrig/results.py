@@ -221,6 +221,8 @@ class CompareRow(Record):
     unit: str
     better: str
     values: list[float | None]
+    limited_by_host: list[bool]
+    """The machine that asked was the limit: nothing is won or lost with such a value."""
     advantage_percent: list[float | None]
     """Over the first device."""
     interval_percent: list[list[float] | None]
@@ -232,6 +234,8 @@ class CompareResult(Result):
     tables = ("rows",)
     devices: list[str]
     repeats: list[int]
+    wins: list[dict[str, Any]]
+    """Who wins at what, by how many times: `winner` and `second` are places in `devices`, None where nobody is ahead."""
     rows_: list[CompareRow]
     conditions: list[dict[str, Any]]
     _nested = {"rows_": CompareRow}

@@ -9,6 +9,7 @@ use crate::view::{self, Judged};
 use report::advantage::{Better, RowUnit};
 use report::conditions::{self, Finding, Outcome};
 use report::repeats::{Estimate, Side, SideTable};
+use report::winners::{Win, wins};
 use results::ReviewResult;
 use serde_json::{Value, json};
 use std::fs;
@@ -178,6 +179,7 @@ fn table_json(sided: &SideTable, judged: &[Judged]) -> Value {
             "unit": unit(&row.unit),
             "better": if row.better == Better::Higher { "higher" } else { "lower" },
             "values": row.values,
+            "limited_by_host": row.limited,
             "advantage_percent": devices.map(|device| row.advantage(device)).collect::<Vec<_>>(),
             "interval_percent": advantages.iter().map(interval).collect::<Vec<_>>(),
         })
@@ -190,8 +192,19 @@ fn table_json(sided: &SideTable, judged: &[Judged]) -> Value {
         "devices": table.devices,
         "buffered": table.buffered,
         "repeats": sided.repeats,
+        "wins": wins(table).iter().map(win_json).collect::<Vec<_>>(),
         "rows": rows.collect::<Vec<_>>(),
         "conditions": conditions.collect::<Vec<_>>(),
+    })
+}
+
+fn win_json(win: &Win) -> Value {
+    json!({
+        "group": win.row.group,
+        "label": win.row.label,
+        "winner": (!win.is_even()).then_some(win.winner),
+        "times": win.lead,
+        "second": win.second,
     })
 }
 

@@ -24,6 +24,25 @@ pub struct AdvantageTable {
     pub rows: Vec<AdvantageRow>,
 }
 
+impl AdvantageTable {
+    /// Returns whether a figure is the device's own, and may be better than another or worse.
+    pub fn counts(&self, row: &AdvantageRow, device: usize) -> bool {
+        !self.buffered[device] && !row.limited[device]
+    }
+
+    /// Returns whether any figure that is there was limited by the machine that asked.
+    pub fn is_limited(&self) -> bool {
+        let limited = |row: &AdvantageRow| {
+            row.limited.iter().zip(&row.values).any(|(limited, value)| *limited && value.is_some())
+        };
+        self.rows.iter().any(limited)
+    }
+}
+
+const BY_FILL: &str = "Random writes by space in use";
+const OVER_TIME: &str = "Random writes over time";
+const PRICE: &str = "Price";
+
 /// A figure of a point.
 type Metric = (&'static str, Unit, Better, fn(&Point) -> Option<f64>);
 
@@ -52,7 +71,7 @@ fn metrics(sweep: &str) -> (Option<&'static str>, &'static [Metric]) {
         "threads-rndrw" => (Some("Random reads and writes"), &[REQUESTS, READ_P99, WRITE_P99]),
         "threads-seqrd" => (Some("Sequential reads"), &[BANDWIDTH, READ_P99]),
         "threads-seqrewr" => (Some("Sequential overwrites"), &[BANDWIDTH, WRITE_P99]),
-        "fill" => (Some("Random writes by space in use"), &[BANDWIDTH, WRITE_P99, WAF]),
+        "fill" => (Some(BY_FILL), &[BANDWIDTH, WRITE_P99, WAF]),
         "blocks-rndrd" => (Some("Random reads by block size"), &[BANDWIDTH, READ_P99]),
         "blocks-rndwr" => (Some("Random writes by block size"), &[BANDWIDTH, WRITE_P99]),
         "mix" => (Some("Mix of reads and writes"), &[REQUESTS, READ_P99, WRITE_P99]),
@@ -153,6 +172,7 @@ pub fn table(results: &[&ReviewResult]) -> AdvantageTable {
                             better,
                             key: is_key(name, x, metric),
                             values,
+                            limited: points.iter().map(|p| p.is_some_and(|p| p.limited_by_host)).collect(),
                         });
                     }
                 }
@@ -177,12 +197,25 @@ fn is_key(sweep: &str, x: f64, metric: &str) -> bool {
     }
 }
 
+/// Returns whether what a summary is made of was limited by the machine that asked.
+fn limited_in(result: &ReviewResult, group: &str) -> bool {
+    let sweeps: &[&str] = match group {
+        BY_FILL => &["fill"],
+        PRICE => &["threads-rndrd", "threads-rndwr"],
+        OVER_TIME => return result.timeline.as_ref().is_some_and(|line| line.point.limited_by_host),
+        _ => &[],
+    };
+    let points = sweeps.iter().filter_map(|name| result.sweep(name)).flat_map(|sweep| &sweep.points);
+    points.into_iter().any(|point| point.limited_by_host)
+}
+
 /// Figures that belong to no point.
 fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
     let mut rows = Vec::new();
     let mut push = |group: &str, label: String, unit, better, values: Vec<Option<f64>>| {
         if values.iter().any(Option::is_some) {
-            rows.push(AdvantageRow { group: group.into(), label, unit, better, key: true, values });
+            let limited = results.iter().map(|r| limited_in(r, group)).collect();
+            rows.push(AdvantageRow { group: group.into(), label, unit, better, key: true, values, limited });
         }
     };
     // The remaining figure is a ratio of two points: both must be the same for all.
@@ -193,13 +226,13 @@ fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
         let of = |r: &&ReviewResult| kept(r).filter(|k| (k.0, k.1) == (from, to)).map(|k| k.2 * 100.0);
         let label = format!("kept at {} of what it does at {}", Unit::Percent.show(to), Unit::Percent.show(from));
         let values = results.iter().map(of).collect();
-        push("Random writes by space in use", label, RowUnit::Known(Unit::Percent), Better::Higher, values);
+        push(BY_FILL, label, RowUnit::Known(Unit::Percent), Better::Higher, values);
     }
     let timelines: Vec<Option<&Point>> = results.iter().map(|r| r.timeline.as_ref().map(|t| &t.point)).collect();
     for (state, points) in groups(&timelines, Axis::Threads) {
         let values = points.iter().zip(results).map(|(point, r)| point.and_then(|_| worst_response_ns(r))).collect();
         let label = format!("longest response{state}");
-        push("Random writes over time", label, RowUnit::Known(Unit::Nanoseconds), Better::Lower, values);
+        push(OVER_TIME, label, RowUnit::Known(Unit::Nanoseconds), Better::Lower, values);
     }
     let burst = |r: &&ReviewResult| {
         let report = r.burst.as_ref().filter(|report| report.first().is_some())?;
@@ -228,11 +261,11 @@ fn summary_rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
         let short = crate::devices::clip(currency, 12);
         let priced = |r: &ReviewResult| r.price.as_ref().filter(|p| p.currency == currency).map(|p| p.amount);
         let per_gb = results.iter().map(|r| priced(r).and_then(|_| price_per_gb(r))).collect();
-        push("Price", "per GB".into(), RowUnit::Other(short.clone()), Better::Lower, per_gb);
+        push(PRICE, "per GB".into(), RowUnit::Other(short.clone()), Better::Lower, per_gb);
         for (sweep, what) in [("threads-rndrd", "random reads"), ("threads-rndwr", "random writes")] {
             let per = |r: &&ReviewResult| positive(priced(r)? / best_iops(r, sweep)?.0 * 1e3);
             let label = format!("per 1,000 {what} a second, at the best number of threads");
-            push("Price", label, RowUnit::Other(short.clone()), Better::Lower, results.iter().map(per).collect());
+            push(PRICE, label, RowUnit::Other(short.clone()), Better::Lower, results.iter().map(per).collect());
         }
     }
     rows

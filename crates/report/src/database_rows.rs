@@ -58,7 +58,16 @@ fn row(
     values: Vec<Option<f64>>,
 ) -> Option<AdvantageRow> {
     let any = values.iter().any(Option::is_some);
-    any.then(|| AdvantageRow { group: group.to_owned(), label, unit: RowUnit::Known(unit), better, key, values })
+    let limited = vec![false; values.len()];
+    any.then(|| AdvantageRow {
+        group: group.to_owned(),
+        label,
+        unit: RowUnit::Known(unit),
+        better,
+        key,
+        values,
+        limited,
+    })
 }
 
 fn mix(reports: &[Option<&DatabaseReport>]) -> Vec<AdvantageRow> {

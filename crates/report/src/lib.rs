@@ -27,6 +27,7 @@ pub mod repeats;
 mod row;
 mod sections;
 mod unit;
+pub mod winners;
 mod xml;
 
 use results::{ReviewResult, WhatifResult};

@@ -37,6 +37,8 @@ pub struct AdvantageRow {
     pub key: bool,
     /// Value of each device; none where it has no such figure.
     pub values: Vec<Option<f64>>,
+    /// Devices whose value is that of the machine that asked: they can do more, so nothing is won or lost with it.
+    pub limited: Vec<bool>,
 }
 
 impl AdvantageRow {
@@ -70,17 +72,6 @@ impl AdvantageRow {
             r if r < 1.005 => "the same".into(),
             r if r < 1.095 => format!("{:.0} % {word}", (r - 1.0) * 100.0),
             r => format!("{} {word}", times(r)),
-        }
-    }
-
-    /// `+37 %`; a dash where nothing can be said.
-    pub fn show_advantage(&self, device: usize) -> String {
-        match self.advantage(device) {
-            None => "–".into(),
-            Some(percent) if percent.abs() < 0.05 => "0 %".into(),
-            Some(percent) if percent.abs() < 9.95 => format!("{percent:+.1} %").replace('-', "−"),
-            Some(percent) if percent >= 999.5 => format!("× {}", crate::unit::three_digits(percent / 100.0 + 1.0)),
-            Some(percent) => format!("{percent:+.0} %").replace('-', "−"),
         }
     }
 }

@@ -1,16 +1,19 @@
-//! Devices side by side, and what each has over the first.
+//! Winners and their leads; then devices side by side, and what each has over the first.
 
-use super::conditions::change_of_ends;
 use super::plain::{plain, short};
 use super::printable;
 use crate::table::{Align, COLUMNS, Table, wrap};
 use crate::units::counted;
 use report::advantage::{AdvantageRow, AdvantageTable};
 use report::repeats::{Estimate, SideTable};
+use report::winners::{score, wins};
+use results::words::{three_digits, times};
 use std::path::Path;
 
 /// Room for a device's name above its column.
 const NAME: usize = 18;
+/// Room for the name of a group of figures.
+const GROUP: usize = 40;
 
 /// A table for each device but the first; the key figures, or all.
 pub fn advantage(sides: &SideTable, all: bool, page: Option<&Path>) -> String {
@@ -30,6 +33,7 @@ pub fn advantage(sides: &SideTable, all: bool, page: Option<&Path>) -> String {
         );
         blocks.insert(0, wrap("", 0, &method));
     }
+    blocks.insert(0, winners(table));
     let left_out = table.rows.len() - rows.len();
     let mut end = String::new();
     if left_out > 0 {
@@ -42,6 +46,13 @@ pub fn advantage(sides: &SideTable, all: bool, page: Option<&Path>) -> String {
             "buffered: fio asked without direct=1, so the page cache and not the device gave these figures",
         ));
     }
+    if of_all().any(|line| (all || line.row.key) && line.row.limited.contains(&true)) {
+        end.push_str(&wrap(
+            "h ",
+            2,
+            "the machine that asked was the limit: the device can do more, and nothing is won or lost",
+        ));
+    }
     if let Some(page) = page {
         end.push_str(&printable(&wrap("page:   ", 8, &page.display().to_string())));
     }
@@ -50,16 +61,52 @@ pub fn advantage(sides: &SideTable, all: bool, page: Option<&Path>) -> String {
     blocks.join("\n")
 }
 
+/// Winners and by how many times they lead: a line for each group of figures.
+fn winners(table: &AdvantageTable) -> String {
+    let wins = wins(table);
+    if wins.is_empty() {
+        return String::new();
+    }
+    let mut out = wrap("", 0, &plain(&score(table, &wins)));
+    let mut groups: Vec<&str> = Vec::new();
+    for win in &wins {
+        if !groups.contains(&win.row.group.as_str()) {
+            groups.push(&win.row.group);
+        }
+    }
+    for group in groups {
+        let of_group = || wins.iter().filter(|win| win.row.group == group);
+        let won = (0..table.devices.len()).filter_map(|device| {
+            let leads: Vec<f64> =
+                of_group().filter(|win| win.winner == device && !win.is_even()).map(|win| win.lead).collect();
+            let (least, most) =
+                leads.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), lead| (l.min(*lead), m.max(*lead)));
+            let (least, most) = (times(least), times(most));
+            let lead = if least == most { most } else { format!("{} to {most}", least.replace(" times", "")) };
+            (!leads.is_empty()).then(|| format!("{} {lead}", short(&plain(&table.devices[device]), NAME)))
+        });
+        let mut parts: Vec<String> = won.collect();
+        if of_group().any(|win| win.is_even()) {
+            parts.push("even".into());
+        }
+        out.push_str(&wrap(&format!("  {}: ", short(&plain(group), GROUP)), 4, &parts.join(", ")));
+    }
+    out
+}
+
 /// A row, and for each device the interval of its advantage.
 struct Line<'a> {
     row: &'a AdvantageRow,
     intervals: &'a [Option<Estimate>],
 }
 
-/// `+8…+16 %`; nothing where nothing was repeated.
+/// `1.08…1.16`, how many times better or worse, as its estimate is; nothing where nothing was repeated.
 fn interval(estimate: Option<Estimate>) -> String {
-    let Some((low, high)) = estimate.and_then(|estimate| estimate.interval) else { return String::new() };
-    change_of_ends(low - 1.0, high - 1.0)
+    let Some(estimate) = estimate else { return String::new() };
+    let Some((low, high)) = estimate.interval else { return String::new() };
+    let (low, high) = if estimate.value < 1.0 { (1.0 / high, 1.0 / low) } else { (low, high) };
+    let end = |ratio: f64| if ratio < 9.95 { format!("{ratio:.2}") } else { three_digits(ratio) };
+    format!("{}…{}", end(low), end(high))
 }
 
 fn pair(table: &AdvantageTable, rows: &[Line], other: usize) -> String {
@@ -86,9 +133,13 @@ fn pair(table: &AdvantageTable, rows: &[Line], other: usize) -> String {
             cells.push(vec![short(&plain(group), COLUMNS)]);
         }
         let figure = |cell: String| short(&plain(&cell), NAME);
-        let mut line = vec![plain(&format!("  {}", row.label)), figure(row.show(0))];
+        let show = |device: usize| {
+            let limited = row.limited[device] && row.values[device].is_some();
+            row.show(device) + if limited { " h" } else { "" }
+        };
+        let mut line = vec![plain(&format!("  {}", row.label)), figure(show(0))];
         if !alone {
-            line.extend([row.show(other), row.show_advantage(other)].map(figure));
+            line.extend([show(other), row.show_times(other)].map(figure));
             line.extend(repeated.then(|| interval(intervals[other])));
         }
         cells.push(line);

@@ -50,6 +50,10 @@ fn two_reviews_stand_side_by_side() {
     let dir = folder();
     let text = compare(dir.path(), &["a.json", "b.json", "-o", "page.html"]);
     assert!(text.contains("tachion-400") && text.contains("iodrive-160-slc") && text.contains("advantage"), "{text}");
+    assert!(
+        text.starts_with("tachion-400 wins ") && !text.contains("-89 %") && text.contains(" times worse"),
+        "{text}"
+    );
     assert!(text.contains("page:   page.html") && text.contains("more with --all"), "{text}");
     let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("tachion-400 against iodrive-160-slc"));

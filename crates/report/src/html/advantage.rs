@@ -39,6 +39,9 @@ pub fn everything(devices: &Devices) -> Markup {
 /// Why figures of the page cache win nothing.
 const BUFFERED: &str = "fio asked without direct=1, so the page cache and not the device gave these figures.";
 
+/// Why figures of a busy machine win nothing.
+const LIMITED: &str = "the machine that asked was the limit, and the device can do more.";
+
 fn of(devices: &Devices) -> AdvantageTable {
     let results: Vec<_> = devices.iter().map(|(_, _, result)| result).collect();
     table(&results)
@@ -51,6 +54,7 @@ fn explained(table: &AdvantageTable) -> Markup {
             "Each is held against " (first) ": twice as good is twice the throughput, or half the time or price. A dash: no "
             "figure at this very point, so no comparison."
             @if table.buffered.contains(&true) { " Buffered: " (BUFFERED) }
+            @if table.is_limited() { " Grey, with an h: " (LIMITED) }
         }
     }
 }
@@ -87,12 +91,16 @@ fn line(table: &AdvantageTable, row: &AdvantageRow) -> Markup {
     html! {
         tr {
             th scope="row" { (row.label) }
-            @for device in 0..table.devices.len() { td { (row.show(device)) } }
+            @for device in 0..table.devices.len() {
+                @if row.limited[device] && row.values[device].is_some() { td.limited { (row.show(device)) " h" } }
+                @else { td { (row.show(device)) } }
+            }
             @for device in 1..table.devices.len() {
-                @let fair = !table.buffered[0] && !table.buffered[device];
+                @let fair = table.counts(row, 0) && table.counts(row, device);
                 @let class = match row.advantage(device).filter(|_| fair) {
                     Some(percent) if percent >= 0.05 => "better",
                     Some(percent) if percent <= -0.05 => "worse",
+                    None if row.limited[0] || row.limited[device] => "limited",
                     _ => "",
                 };
                 td class=(class) { (row.show_times(device)) }

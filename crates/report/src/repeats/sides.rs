@@ -46,6 +46,8 @@ impl SideTable {
             let others = values.iter().skip(1).map(over_first);
             advantages.push(std::iter::once(None).chain(others).collect());
             row.values = values.iter().map(|values| middle(values)).collect();
+            let limited = |side: &Side| side.runs.iter().any(|&run| row.limited[run]);
+            row.limited = sides.iter().map(limited).collect();
         }
         SideTable { table, advantages, repeats: sides.iter().map(|side| side.runs.len()).collect() }
     }
