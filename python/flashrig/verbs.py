@@ -295,14 +295,15 @@ def history(
     out: PathLike | None = None,
     markdown: PathLike | None = None,
     svg: PathLike | None = None,
+    png: PathLike | None = None,
     all: bool = False,
 ) -> HistoryResult:
     """Tells how devices have changed, over reviews and folders of them: one sentence for each device, and its figures by review.
 
-    `out` is a page, `markdown` a summary, `svg` a picture of the one device that there is; `all` takes in every figure. Raises
-    ValueError where there is no review.
+    `out` is a page, `markdown` a summary, `svg` and `png` a picture of the one device that there is; `all` takes in every
+    figure. Raises ValueError where there is no review.
     """
-    given = {"out": out, "markdown": markdown, "svg": svg, "all": all, "json": True}
+    given = {"out": out, "markdown": markdown, "svg": svg, "png": png, "all": all, "json": True}
     return made(HistoryResult, ["history", *words(given), "--", *map(word, places)])
 
 

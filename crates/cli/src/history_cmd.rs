@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 pub fn history(args: &HistoryArgs) -> Result<ExitCode, Failure> {
     let results = read_all(&args.places)?;
-    for path in [&args.markdown, &args.svg].into_iter().flatten() {
+    for path in [&args.markdown, &args.svg, &args.png].into_iter().flatten() {
         if path != Path::new("-") {
             if args.places.contains(path) || path.extension().is_some_and(|extension| extension == "json") {
                 return Err(ReviewFailure::NoResult { path: path.clone() }.into());
@@ -34,11 +34,16 @@ pub fn history(args: &HistoryArgs) -> Result<ExitCode, Failure> {
         let generator = format!("flashrig {}", env!("CARGO_PKG_VERSION"));
         TextSink::replace(path, &history::page(&histories, &generator))?;
     }
-    if let Some(path) = &args.svg {
+    if args.svg.is_some() || args.png.is_some() {
         let [only] = &histories[..] else {
             return Err(CompareFailure::SeveralDevices { devices: histories.len() }.into());
         };
-        TextSink::replace(path, &history::picture(only))?;
+        if let Some(path) = &args.svg {
+            TextSink::replace(path, &history::picture(only))?;
+        }
+        if let Some(path) = &args.png {
+            TextSink::replace_bytes(path, &history::raster(only).map_err(CompareFailure::Picture)?)?;
+        }
     }
     if let Some(path) = &args.markdown {
         TextSink::replace(path, &history::markdown(&histories))?;

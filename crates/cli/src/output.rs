@@ -98,7 +98,7 @@ impl JsonSink {
         let (path, written) = match self {
             JsonSink::Stdout => return print(text),
             JsonSink::File(path) => {
-                let written = replace(&path, text);
+                let written = replace(&path, text.as_bytes());
                 (path, written)
             }
             JsonSink::Stream(path, mut stream) => {
@@ -121,20 +121,38 @@ impl TextSink {
 
     /// Puts a file in its place.
     pub fn replace(path: &Path, text: &str) -> Result<(), StreamFailure> {
-        let unwritable = |source| StreamFailure::Unwritable { path: path.to_owned(), source };
         match JsonSink::open(path)? {
             JsonSink::Stdout => print(text),
-            JsonSink::File(place) => replace(&place, text).map_err(unwritable),
-            JsonSink::Stream(_, mut stream) => stream.write_all(text.as_bytes()).map_err(unwritable),
+            sink => replace_in(path, sink, text.as_bytes()),
+        }
+    }
+
+    /// Puts a file that is no text in its place. A terminal is no place for it.
+    pub fn replace_bytes(path: &Path, bytes: &[u8]) -> Result<(), StreamFailure> {
+        match JsonSink::open(path)? {
+            JsonSink::Stdout => {
+                let source = io::Error::new(io::ErrorKind::InvalidInput, "a picture needs a file");
+                Err(StreamFailure::Unwritable { path: path.to_owned(), source })
+            }
+            sink => replace_in(path, sink, bytes),
         }
     }
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+fn replace_in(path: &Path, sink: JsonSink, bytes: &[u8]) -> Result<(), StreamFailure> {
+    let written = match sink {
+        JsonSink::Stdout => io::stdout().write_all(bytes),
+        JsonSink::File(place) => replace(&place, bytes),
+        JsonSink::Stream(_, mut stream) => stream.write_all(bytes),
+    };
+    written.map_err(|source| StreamFailure::Unwritable { path: path.to_owned(), source })
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = beside(path)?;
     let mut file = File::create_new(&beside)?;
     let written = file
-        .write_all(text.as_bytes())
+        .write_all(bytes)
         .and_then(|()| fs::metadata(path).map_or(Ok(()), |old| file.set_permissions(old.permissions())))
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&beside, path));

@@ -18,6 +18,9 @@ pub struct HistoryArgs {
     /// Write a picture of the one device that there is
     #[arg(long, value_name = "FILE.svg", value_hint = ValueHint::FilePath)]
     pub svg: Option<PathBuf>,
+    /// Write the same picture as PNG
+    #[arg(long, value_name = "FILE.png", value_hint = ValueHint::FilePath)]
+    pub png: Option<PathBuf>,
     /// All figures, not only the most telling
     #[arg(long)]
     pub all: bool,

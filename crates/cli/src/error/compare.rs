@@ -26,8 +26,11 @@ pub enum CompareFailure {
     #[error("--fail-if '{condition}': {source}")]
     Unmatched { condition: Box<Condition>, source: Unmatched },
     /// A picture has one device.
-    #[error("--svg shows one device, and there are {devices}: name the reviews of one, or write a page (-o)")]
+    #[error("--svg and --png show one device, and there are {devices}: name the reviews of one, or write a page (-o)")]
     SeveralDevices { devices: usize },
+    /// A picture that can't be made.
+    #[error(transparent)]
+    Picture(report::history::RasterError),
     /// The result of another tool says neither of what nor when.
     #[error("{}: no review of Flashrig, which alone says of what device it is", .path.display())]
     NoReview { path: PathBuf },

@@ -101,13 +101,18 @@ fn a_folder_is_told_in_eighty_columns_and_can_be_shared() {
     assert!(markdown.contains("| figure | 2026-05-03 | 2026-08-01 | 2026-11-26 | change |"), "{markdown}");
     // A page takes the place of a page, and of nothing else.
     success(&run_in(dir.path(), &["history", "reviews", "-o", "h.html"]));
-    for words in [["-o", "reviews/a.json"], ["--svg", "reviews/a.json"], ["--markdown", "reviews/a.json"]] {
+    for words in [
+        ["-o", "reviews/a.json"],
+        ["--svg", "reviews/a.json"],
+        ["--png", "reviews/a.json"],
+        ["--markdown", "reviews/a.json"],
+    ] {
         refusal(&run_in(dir.path(), &["history", "reviews/a.json", words[0], words[1]]));
     }
 }
 
 #[test]
-fn the_picture_of_a_device_is_an_svg_and_of_two_is_refused() {
+fn the_picture_of_a_device_is_an_svg_or_a_png_and_of_two_is_refused() {
     let (dir, _) = folder();
     let svg = ["history", "reviews/a.json", "reviews/b.json", "--svg", "h.svg"];
     success(&run_in(dir.path(), &svg));
@@ -121,8 +126,17 @@ fn the_picture_of_a_device_is_an_svg_and_of_two_is_refused() {
         let points: Vec<&str> = line.attribute("points").unwrap().split(' ').collect();
         assert_eq!(points.len(), 2, "a point for each review");
     }
-    let line = refusal(&run_in(dir.path(), &["history", "reviews", "--svg", "h.svg"]));
-    assert!(line.contains("there are 2"), "{line}");
+    success(&run_in(dir.path(), &["history", "reviews/a.json", "reviews/b.json", "--png", "h.png"]));
+    let png = fs::read(dir.path().join("h.png")).unwrap();
+    let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
+    assert_eq!((&png[..8], &png[12..16]), (&b"\x89PNG\r\n\x1a\n"[..], &b"IHDR"[..]));
+    assert!(number(16) == 1_600 && number(20) > 400 && png.len() < 200_000, "{} bytes", png.len());
+    for (word, file) in [("--svg", "h.svg"), ("--png", "h.png")] {
+        let line = refusal(&run_in(dir.path(), &["history", "reviews", word, file]));
+        assert!(line.contains("there are 2"), "{line}");
+    }
+    let line = refusal(&run_in(dir.path(), &["history", "reviews/a.json", "reviews/b.json", "--png", "-"]));
+    assert!(line.contains("a picture needs a file"), "{line}");
 }
 
 #[test]
@@ -139,7 +153,7 @@ fn hostile_names_break_neither_picture_nor_page() {
         saved["target"]["title"] = evil["target"]["title"].clone();
         fs::write(&path, saved.to_string()).unwrap();
     }
-    let text = success(&run_in(dir.path(), &["history", "evil", "-o", "h.html", "--svg", "h.svg"]));
+    let text = success(&run_in(dir.path(), &["history", "evil", "-o", "h.html", "--svg", "h.svg", "--png", "h.png"]));
     assert!(!text.replace('\n', "").contains(char::is_control), "{text:?}");
     let page = fs::read_to_string(dir.path().join("h.html")).unwrap();
     assert!(!page.contains("<script"), "{page}");
