@@ -2,8 +2,8 @@
 //!
 //! The structures of a card as they lie on its modules: the header of a module ([`ModuleHeader`]), the spare area of a
 //! sector ([`Spare`]), and the payloads that hold no data of the host: band summaries ([`SummaryEntry`]), checkpoints
-//! ([`Checkpoint`]) and lists of holes ([`set_hole`]), and records of the
-//! log ([`LogRecord`]). `docs/media-format.md` explains how they work together.
+//! ([`Checkpoint`]) lists of holes ([`set_hole`]), records of the log
+//! ([`LogRecord`]) and pages of the volume table ([`VolumePage`]). `docs/media-format.md` explains how they work together.
 //!
 //! Encoding and decoding are pure. Invariants:
 //!
@@ -24,6 +24,7 @@ mod shape;
 mod spare;
 mod summary;
 mod version;
+mod volumes;
 
 pub use band_set::{BandSet, HEADER_BANDS};
 pub use checkpoint::{
@@ -45,3 +46,7 @@ pub use shape::Shape;
 pub use spare::{Role, SPARE_BYTES, Spare, SpareError, crc_append, payload_crc};
 pub use summary::{SUMMARY_ENTRY_BYTES, SummaryEntry, decode_summary, encode_summary, entries_per_sector};
 pub use version::{OLDEST_VERSION, VERSION};
+pub use volumes::{
+    MAX_VOLUME_NAME_BYTES, MAX_VOLUMES, OWNERS_PER_PAGE, Owner, VOLUME_PAGE_BYTES, VolumeDirectory, VolumePage,
+    VolumePageContents, VolumePageError, VolumeRecord,
+};

@@ -60,6 +60,17 @@ impl Lane {
         self.waits.hears
     }
 
+    /// Leaves the medium to the card's own thread, before the client waits for something else.
+    pub fn stop_hearing(&mut self) {
+        if std::mem::take(&mut self.waits.hears) {
+            let mut engine = self.shared.lock();
+            engine.listening.client_waits(self.client, false);
+            if engine.lacks_listener() {
+                self.shared.wake();
+            }
+        }
+    }
+
     /// Handles what has come from a slow medium. Appends the replies that there are.
     pub fn hear(&mut self, replies: &mut Vec<Reply>) {
         let mut engine = self.shared.lock();

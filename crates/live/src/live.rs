@@ -2,11 +2,13 @@
 
 use crate::clock;
 use crate::engine::{Engine, Start};
+use crate::inside::Inside;
 use crate::lane::Lane;
 use crate::over::{Divided, Over};
-use crate::port::Port;
+use crate::port::{CardPort, Port};
 use crate::reply::Bell;
 use crate::shared::Shared;
+use crate::volumes::Volumes;
 use card::OpenError;
 use device::Device;
 use disk::{ArrayConfig, DiskError};
@@ -25,6 +27,8 @@ pub struct Live {
     pub(crate) shards: Vec<Shard>,
     pub(crate) division: Division,
     pub(crate) divided: Arc<Divided>,
+    /// The volumes that the card is divided into, if it is.
+    pub(crate) volumes: Option<Arc<Volumes>>,
     /// Clients that were connected so far.
     clients: AtomicUsize,
 }
@@ -124,7 +128,7 @@ impl Live {
 
     fn run_shards(engines: Vec<Engine>, division: Division) -> Result<Live, LiveError> {
         let (divided, clients) = (Arc::new(Divided::new()), AtomicUsize::new(0));
-        let mut live = Live { shards: Vec::new(), division, divided, clients };
+        let mut live = Live { shards: Vec::new(), division, divided, volumes: None, clients };
         for engine in engines {
             let shared = Arc::new(Shared::new(engine)?);
             let for_thread = Arc::clone(&shared);
@@ -139,7 +143,18 @@ impl Live {
         let lanes: Vec<Lane> = self.shards.iter().map(|shard| Lane::new(&shard.shared, Arc::clone(&bell))).collect();
         let number = self.clients.fetch_add(1, Ordering::Relaxed);
         let over = (lanes.len() > 1).then(|| Over::new(self.division, &self.divided, number % lanes.len()));
-        Port { lanes, over }
+        Port { card: CardPort { lanes, over }, inside: None }
+    }
+
+    /// Connects a client to a volume; `None`: there is none of this number.
+    pub fn volume_port(&self, id: u32, bell: Arc<dyn Bell>) -> Option<Port> {
+        let volumes = self.volumes.as_ref()?;
+        // It may not be deleted between the two: clients are counted under the table's lock.
+        let table = volumes.read();
+        table.size_bytes(id)?;
+        let inside = Inside::new(Arc::clone(volumes), id);
+        drop(table);
+        Some(Port { inside: Some(inside), ..self.port(bell) })
     }
 
     /// Bytes that a client can address.
@@ -154,6 +169,9 @@ impl Live {
 
     /// Writes what is only in the buffer, and ends. Requests are refused from now on.
     pub fn shut_down(&mut self) {
+        if self.shards.iter().any(|shard| shard.thread.is_some()) {
+            self.settle_volumes();
+        }
         for shard in &self.shards {
             shard.shared.stops.store(true, Ordering::SeqCst);
             shard.shared.wake();

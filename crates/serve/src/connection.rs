@@ -307,6 +307,7 @@ impl<'a> Client<'a> {
                     let errno = match error {
                         ReplyError::OutOfRange => Errno::Invalid,
                         ReplyError::ReadOnly => Errno::NotPermitted,
+                        ReplyError::NoSpace => Errno::NoSpace,
                         ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::Io,
                     };
                     self.wire.answer_error(request, errno, &error.to_string(), &mut self.line.out);

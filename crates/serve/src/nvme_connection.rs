@@ -500,6 +500,7 @@ fn failure(error: ReplyError) -> Failure {
     match error {
         ReplyError::OutOfRange => Failure::OutOfRange,
         ReplyError::ReadOnly => Failure::ReadOnly,
+        ReplyError::NoSpace => Failure::NoSpace,
         ReplyError::Unreadable { .. } => Failure::Unreadable,
         ReplyError::NoPower | ReplyError::Halted => Failure::NotReady,
     }

@@ -31,10 +31,22 @@ pub enum Canary {
     ShardLeftOut,
     /// The parts of a read lie in the order in which shards answered.
     PartsOutOfOrder,
+    /// The owner of an extent is written some time after the first write to it.
+    OwnerLate,
+    /// An extent is handed out with what its last owner has left in it.
+    FreedNotCleared,
+    /// An extent that was freed is free on the card some time after the same part of its volume has another place.
+    FreedLate,
+    /// A page of the volume table that could not be written is written over its other copy next.
+    LastCopyLost,
 }
 
 impl Canary {
-    /// All of them.
+    /// Those of the volume table.
+    pub const OF_VOLUMES: [Canary; 4] =
+        [Canary::OwnerLate, Canary::FreedNotCleared, Canary::FreedLate, Canary::LastCopyLost];
+
+    /// Those of sessions and routers.
     pub const ALL: [Canary; 13] = [
         Canary::FlushOfOneClient,
         Canary::OrderIgnored,
@@ -67,6 +79,10 @@ impl Canary {
             Canary::DisconnectTakesAll => "disconnect takes all",
             Canary::ShardLeftOut => "shard left out",
             Canary::PartsOutOfOrder => "parts out of order",
+            Canary::OwnerLate => "owner late",
+            Canary::FreedNotCleared => "freed extent not cleared",
+            Canary::FreedLate => "freed extent late",
+            Canary::LastCopyLost => "last copy lost",
         }
     }
 }

@@ -4,7 +4,8 @@
 //! once, keeps writes to parts of one sector in order, holds back what the device has no room for, and replies to each
 //! request once. It knows no clock, lock, thread or socket: whoever drives it says what time it is, and takes the replies.
 //!
-//! A card that is divided has a session for each shard, and a client a [`Router`] in front of them.
+//! A card that is divided over shards has a session for each, and a client a [`Router`] in front of them. A card may be
+//! divided into volumes as well, by a [`VolumeTable`].
 //!
 //! The same session is driven by the server, whose device is a card or disks, and by the simulator of faults.
 //!
@@ -22,6 +23,7 @@ pub mod canary;
 mod client;
 mod complete;
 mod division;
+mod joints;
 mod limits;
 mod outstanding;
 mod piece;
@@ -29,12 +31,15 @@ mod request;
 mod router;
 mod session;
 mod slots;
+mod volumes;
 mod waiting;
 
 pub use backend::{Backend, Condition, Finished, LastPiece};
 pub use client::ClientId;
 pub use division::{CHUNK_BYTES, Division};
+pub use joints::{Joined, Joints};
 pub use limits::{Limits, MAX_IN_FLIGHT, MAX_TRIM_BYTES, MAX_WAITING, MAX_ZEROES_BYTES};
 pub use request::{Reply, ReplyError, Request};
-pub use router::{Joined, Router, ToShard};
+pub use router::{Router, ToShard};
 pub use session::Session;
+pub use volumes::{Layout, TableDamage, TableDisk, VolumeError, VolumeStatus, VolumeTable};

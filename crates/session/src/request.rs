@@ -96,6 +96,9 @@ pub enum ReplyError {
     /// The card takes no more writes.
     #[error("the card is read-only: bad blocks have used up its spare")]
     ReadOnly,
+    /// The card has no extent left for the volume.
+    #[error("the card has no room left for its volumes")]
+    NoSpace,
     /// A sector of it can't be read.
     #[error("the sector at byte {offset_bytes} can't be read")]
     Unreadable {

@@ -10,48 +10,24 @@
 
 use crate::canary::{Canary, planted};
 use crate::division::Division;
+use crate::joints::{Joined, Joints};
 use crate::request::{ReplyError, Request};
 use device::{ByteRange, Operation, Time};
-use slab::Slab;
 
 /// A request of a client to one shard.
 pub type ToShard<'a> = (u32, Request<'a>);
-
-/// A request whose parts have all been answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Joined<D> {
-    /// The request's tag.
-    pub tag: u64,
-    /// The operation of the request.
-    pub operation: Operation,
-    /// The range of the request.
-    pub range: ByteRange,
-    /// When it was submitted.
-    pub submitted: Time,
-    /// Whether all of it worked.
-    pub result: Result<(), ReplyError>,
-    /// The data of its parts, in the order of their addresses.
-    pub data: Vec<D>,
-}
-
-#[derive(Clone, Debug)]
-struct Joint<D> {
-    joined: Joined<D>,
-    /// Parts without a reply.
-    left: u32,
-}
 
 /// See the module. Each client has its own.
 #[derive(Clone, Debug)]
 pub struct Router<D> {
     division: Division,
-    joints: Slab<Joint<D>>,
+    joints: Joints<D>,
 }
 
 impl<D: Default> Router<D> {
     /// A router for a client of a card that is divided so.
     pub fn new(division: Division) -> Router<D> {
-        Router { division, joints: Slab::new() }
+        Router { division, joints: Joints::default() }
     }
 
     /// The way in which the card is divided.
@@ -81,12 +57,10 @@ impl<D: Default> Router<D> {
 
     /// Divides a request that no shard takes as a whole, and appends its parts.
     pub fn divide<'a>(&mut self, request: &Request<'a>, now: Time, parts: &mut Vec<ToShard<'a>>) {
-        let Request { tag, operation, range, .. } = *request;
-        let joined = Joined { tag, operation, range, submitted: now, result: Ok(()), data: Vec::new() };
-        let key = self.joints.insert(Joint { joined, left: 0 });
+        let range = request.range;
         let first = parts.len();
         let shards = self.division.shards();
-        match operation {
+        match request.operation {
             Operation::Flush => {
                 let flushed = if planted(Canary::ShardLeftOut) { shards - 1 } else { shards };
                 parts.extend((0..flushed).map(|shard| (shard, *request)));
@@ -98,13 +72,9 @@ impl<D: Default> Router<D> {
             // Their bytes lie one after the other: each chunk has its own.
             Operation::Read | Operation::Write => self.divide_by_chunks(request, parts),
         }
+        let tag = self.joints.begin(request, now, (parts.len() - first) as u32);
         for (index, (_, part)) in (0..).zip(&mut parts[first..]) {
-            (part.tag, part.is_part) = ((key as u64) << 32 | index, true);
-        }
-        let joint = &mut self.joints[key];
-        joint.left = (parts.len() - first) as u32;
-        if operation == Operation::Read {
-            joint.joined.data.resize_with(parts.len() - first, D::default);
+            (part.tag, part.is_part) = (tag + index, true);
         }
     }
 
@@ -128,18 +98,8 @@ impl<D: Default> Router<D> {
 
     /// Takes the reply of a shard to a part. When it was the last one, the request has its reply.
     pub fn join(&mut self, shard: u32, tag: u64, result: Result<(), ReplyError>, data: D) -> Option<Joined<D>> {
-        let (key, index) = ((tag >> 32) as usize, tag as u32 as usize);
         let result = self.outer(shard, result);
-        let joint = &mut self.joints[key];
-        joint.left -= 1;
-        let by_turn = || joint.joined.data.len().saturating_sub(1 + joint.left as usize);
-        let index = if planted(Canary::PartsOutOfOrder) { by_turn() } else { index };
-        joint.joined.result = worse(joint.joined.result, result);
-        if let Some(place) = joint.joined.data.get_mut(index) {
-            *place = data;
-        }
-        let is_last = joint.left == 0;
-        is_last.then(|| self.joints.remove(key).joined)
+        self.joints.join(tag, result, data)
     }
 
     /// The result of a shard, with the address of the card.
@@ -155,17 +115,5 @@ impl<D: Default> Router<D> {
     /// No request waits for parts.
     pub fn is_idle(&self) -> bool {
         self.joints.is_empty()
-    }
-}
-
-/// The result of a request of which two parts ended so: sectors that can't be read count less than a card that does not
-/// answer, and the first of them is named.
-fn worse(one: Result<(), ReplyError>, other: Result<(), ReplyError>) -> Result<(), ReplyError> {
-    match (one, other) {
-        (Err(ReplyError::Unreadable { offset_bytes: a }), Err(ReplyError::Unreadable { offset_bytes: b })) => {
-            Err(ReplyError::Unreadable { offset_bytes: a.min(b) })
-        }
-        (Ok(()) | Err(ReplyError::Unreadable { .. }), Err(_)) => other,
-        _ => one,
     }
 }

@@ -246,6 +246,7 @@ fn op_error(error: ReplyError) -> OpError {
         ReplyError::Unreadable { .. } => OpError::Unreadable,
         ReplyError::Halted | ReplyError::NoPower => OpError::Io,
         ReplyError::OutOfRange => unreachable!("lives stay within the card"),
+        ReplyError::NoSpace => unreachable!("lives have no volumes"),
     }
 }
 

@@ -63,6 +63,7 @@ pub(in crate::fuse) fn errno(error: ReplyError) -> Errno {
     match error {
         ReplyError::OutOfRange => Errno::EINVAL,
         ReplyError::ReadOnly => Errno::EROFS,
+        ReplyError::NoSpace => Errno::ENOSPC,
         ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::EIO,
     }
 }

@@ -27,6 +27,11 @@ impl Client {
         Client { port: live.port(Arc::new(Rings(sender))), rings, tag: 0 }
     }
 
+    pub fn of_volume(live: &Live, id: u32) -> Client {
+        let (sender, rings) = sync_channel(1);
+        Client { port: live.volume_port(id, Arc::new(Rings(sender))).expect("it is there"), rings, tag: 0 }
+    }
+
     pub fn call(&mut self, request: Request) -> Reply {
         self.tag += 1;
         let mut replies = Vec::new();

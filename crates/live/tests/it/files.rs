@@ -19,7 +19,7 @@ impl Bell for Rings {
 }
 
 /// It hears the medium itself where it may.
-struct Client {
+pub struct Client {
     port: Port,
     rings: Receiver<()>,
     media: Vec<OwnedFd>,
@@ -31,14 +31,24 @@ impl Client {
         Client { port: live.port(Arc::new(Rings(sender))), rings, media: Vec::new() }
     }
 
+    pub fn of_volume(live: &Live, id: u32) -> Client {
+        let (sender, rings) = sync_channel(1);
+        let port = live.volume_port(id, Arc::new(Rings(sender))).expect("it is there");
+        Client { port, rings, media: Vec::new() }.that_listens(live)
+    }
+
     fn listening(live: &Live) -> Client {
-        let mut client = Client::new(live);
+        Client::new(live).that_listens(live)
+    }
+
+    fn that_listens(self, live: &Live) -> Client {
+        let mut client = self;
         client.media = client.port.listen();
         assert_eq!(client.media.len(), live.shards() as usize);
         client
     }
 
-    fn call(&mut self, request: Request) -> Reply {
+    pub fn call(&mut self, request: Request) -> Reply {
         let mut replies = Vec::new();
         self.port.submit(&[request], &mut replies);
         let began = Instant::now();
@@ -87,14 +97,14 @@ fn is_whole(live: &Live) {
 }
 
 /// A card in files of a folder.
-struct Card {
+pub struct Card {
     paths: Vec<PathBuf>,
     shards: u32,
     start: Start,
 }
 
 impl Card {
-    fn new(dir: &Path, shards: u32) -> (Card, Live) {
+    pub fn new(dir: &Path, shards: u32) -> (Card, Live) {
         let bytes = Live::shard_bytes(SIZE, shards);
         let config = profile::Profile::builtin("tachion-400").unwrap().with_contents(Some(bytes)).unwrap();
         let config = on_files(&config);
@@ -105,7 +115,7 @@ impl Card {
         (Card { paths, shards, start }, live)
     }
 
-    fn open(&self) -> Live {
+    pub fn open(&self) -> Live {
         let paths: Vec<_> = self.paths.iter().cloned().map(Some).collect();
         let media = Files::open_shards(&paths, self.shards).unwrap();
         Live::open_shards(media.into_iter().map(medium).collect(), &self.start, SIZE).unwrap()

@@ -3,3 +3,4 @@
 mod bytes;
 mod files;
 mod shards;
+mod volumes;

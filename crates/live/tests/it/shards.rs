@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 const MIB: u64 = 1 << 20;
 
-fn sharded(card: &str, shards: u32, size_bytes: u64) -> Live {
+pub(crate) fn sharded(card: &str, shards: u32, size_bytes: u64) -> Live {
     let of_shard = Live::shard_bytes(size_bytes, shards);
     let config = profile::Profile::builtin(card).unwrap().with_contents(Some(of_shard)).unwrap();
     let start = Start { config, ..start(card, Timing::None) };

@@ -565,6 +565,7 @@ impl Queue {
             slot.fail(match failure {
                 Failure::OutOfRange => Status::LBA_OUT_OF_RANGE,
                 Failure::ReadOnly => Status::WRITE_PROTECTED,
+                Failure::NoSpace => Status::CAPACITY_EXCEEDED,
                 Failure::Unreadable => Status::UNRECOVERED_READ,
                 Failure::NotReady => Status::NAMESPACE_NOT_READY,
             });

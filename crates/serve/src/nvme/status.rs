@@ -39,6 +39,7 @@ impl Status {
     pub const HOST_ID_FORMAT: Status = refusal(GENERIC, 0x24);
     pub const COMMAND_SET_NOT_SUPPORTED: Status = refusal(GENERIC, 0x2B);
     pub const LBA_OUT_OF_RANGE: Status = refusal(GENERIC, 0x80);
+    pub const CAPACITY_EXCEEDED: Status = refusal(GENERIC, 0x81);
     pub const NAMESPACE_NOT_READY: Status = passing(GENERIC, 0x82);
     pub const RESERVATION_CONFLICT: Status = refusal(GENERIC, 0x83);
     pub const EVENT_REQUEST_LIMIT: Status = refusal(SPECIFIC, 0x05);

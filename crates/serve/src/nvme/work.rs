@@ -133,6 +133,8 @@ pub enum Failure {
     OutOfRange,
     /// The card takes no more writes.
     ReadOnly,
+    /// A thin volume would need room that the card does not have.
+    NoSpace,
     /// A sector can't be read.
     Unreadable,
     /// The card has no power, or has stopped.

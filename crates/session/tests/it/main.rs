@@ -7,4 +7,5 @@ mod order;
 mod pieces;
 mod replies;
 mod shards;
+mod volumes;
 mod waiting;
