@@ -217,6 +217,7 @@ canaries:
 	cargo test --package torture --features canaries --test canaries --locked -- --nocapture
 	cargo clippy --package files --features canaries --all-targets --locked -- -D warnings
 	cargo test --package files --features canaries --test canaries --locked -- --nocapture every_planted_bug
+	cargo test --package session --features canaries --test canaries --locked -- --nocapture every_planted_bug
 
 # Power cuts of a guest under emulation, on drives with logical blocks of 512 and of 4,096 bytes: two minutes on two cores.
 .PHONY: guest-cuts

@@ -3,8 +3,8 @@
 
 use format::{
     Checkpoint, HEADER_BYTES, HOLES_HEAD_BYTES, LOG_HEAD_BYTES, LogRecord, ModuleHeader, SPARE_BYTES,
-    SUMMARY_ENTRY_BYTES, Spare, SummaryEntry, decode_summary, encode_log_record, encode_summary, holes, payload_crc,
-    set_hole,
+    SUMMARY_ENTRY_BYTES, Spare, SummaryEntry, VOLUME_PAGE_BYTES, VolumePage, decode_summary, encode_log_record,
+    encode_summary, holes, payload_crc, set_hole,
 };
 use libfuzzer_sys::fuzz_target;
 use std::error::Error;
@@ -12,7 +12,7 @@ use std::error::Error;
 fuzz_target!(|bytes: &[u8]| {
     let Some((kind, bytes)) = bytes.split_first() else { return };
     let mut bytes = bytes.to_vec();
-    match kind % 10 {
+    match kind % 12 {
         0 => spare(&bytes),
         1 => header(&bytes),
         2 => checkpoint(&bytes),
@@ -43,6 +43,15 @@ fuzz_target!(|bytes: &[u8]| {
             checkpoint(&bytes);
         }
         8 => log_record(&bytes),
+        9 => volume_page(&bytes),
+        10 => {
+            bytes.resize(VOLUME_PAGE_BYTES, 0);
+            bytes[..8].copy_from_slice(b"FRIGVOLS");
+            bytes[8..10].copy_from_slice(&[1, 0]);
+            let crc = payload_crc(&bytes[16..]);
+            bytes[12..16].copy_from_slice(&crc.to_le_bytes());
+            volume_page(&bytes);
+        }
         _ => {
             bytes.resize(bytes.len().max(LOG_HEAD_BYTES), 0);
             bytes[..8].copy_from_slice(b"FRIGLOGR");
@@ -98,6 +107,13 @@ fn log_record(bytes: &[u8]) {
             encode_log_record(&record.head, record.payload_bytes(), &sectors, &mut again);
             assert_eq!(again, bytes[..record.len_bytes()]);
         }
+        Err(error) => one_line(error),
+    }
+}
+
+fn volume_page(bytes: &[u8]) {
+    match VolumePage::decode(bytes) {
+        Ok(page) => assert_eq!(page.encode(), bytes[..VOLUME_PAGE_BYTES]),
         Err(error) => one_line(error),
     }
 }

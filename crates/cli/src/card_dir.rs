@@ -39,6 +39,9 @@ struct Description {
     #[serde(default = "one_shard", skip_serializing_if = "is_one_shard")]
     shards: u32,
     settings: Vec<String>,
+    /// The card is divided into volumes, whose table lies on it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    volumes: bool,
     /// By slot; relative to the folder.
     modules: Vec<PathBuf>,
     /// Text of the profile.
@@ -67,6 +70,8 @@ pub struct CardDir {
     pub config: CardConfig,
     /// Files or devices of its modules, by slot.
     pub modules: Vec<PathBuf>,
+    /// The card is divided into volumes.
+    pub has_volumes: bool,
     id: CardId,
 }
 
@@ -193,11 +198,12 @@ impl CardDir {
         }
         let made_dir = !dir.exists();
         CardDir::make_folder(dir)?;
-        let made = CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, id: new_card_id()? };
+        let (dir, id, has_volumes) = (PathBuf::from(dir), new_card_id()?, false);
+        let made = CardDir { dir, profile, user_bytes, shards, config, modules, has_volumes, id };
         let written = made.write(new, text);
         if written.is_err() && made_dir {
             // Only if nothing else has come to lie in it.
-            let _ = std::fs::remove_dir(dir);
+            let _ = std::fs::remove_dir(&made.dir);
         }
         written.map(|module_bytes| (made, module_bytes))
     }
@@ -232,19 +238,42 @@ impl CardDir {
             user_bytes: self.user_bytes,
             shards: self.shards,
             settings: new.settings.to_vec(),
+            volumes: false,
             modules: self.modules.clone(),
             profile: text,
         };
-        let text = toml::to_string(&description).expect("texts and numbers");
+        let text = described(&description);
         let path = self.dir.join(DESCRIPTION);
         let write = || {
             let mut file = std::fs::File::create_new(&path)?;
-            file.write_all(b"# A card of Flashrig: flashrig serve serves it. The modules know the rest.\n\n")?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
             std::fs::File::open(&self.dir)?.sync_all()
         };
         Ok(write().map_err(|source| StreamFailure::Unwritable { path: path.clone(), source })?)
+    }
+
+    /// Writes down that the card is divided into volumes from now on.
+    pub fn divide(&mut self) -> Result<(), Failure> {
+        let path = self.dir.join(DESCRIPTION);
+        let text = std::fs::read_to_string(&path)
+            .map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })?;
+        let bad = |error: toml::de::Error| CardFailure::BadCard {
+            path: path.clone(),
+            why: DescriptionError::Toml(error.into()),
+        };
+        let description = Description { volumes: true, ..toml::from_str(&text).map_err(bad)? };
+        let new = path.with_extension("toml.new");
+        let write = || {
+            let mut file = std::fs::File::create(&new)?;
+            file.write_all(described(&description).as_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&new, &path)?;
+            std::fs::File::open(&self.dir)?.sync_all()
+        };
+        write().map_err(|source| StreamFailure::Unwritable { path: path.clone(), source })?;
+        self.has_volumes = true;
+        Ok(())
     }
 
     /// The card in a folder.
@@ -271,8 +300,8 @@ impl CardDir {
         if description.modules.len() != slots as usize {
             return Err(CardFailure::ModuleCount { found: description.modules.len(), modules: slots }.into());
         }
-        let Description { shards, modules, .. } = description;
-        Ok(CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, id })
+        let Description { shards, modules, volumes: has_volumes, .. } = description;
+        Ok(CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, has_volumes, id })
     }
 
     /// Returns the paths of the modules.
@@ -378,11 +407,23 @@ impl CardDir {
         let said: BTreeSet<String> = files.iter().flat_map(notes).collect();
         said.into_iter().for_each(note);
         let media = files.into_iter().map(|files| Medium::Outside(Box::new(files)));
-        Live::open_shards(media.collect(), &start, self.user_bytes).map_err(|source| match source {
+        let opened = Live::open_shards(media.collect(), &start, self.user_bytes);
+        let mut live = opened.map_err(|source| match source {
             LiveError::Open(source) => self.not_started(source, without),
             source => CardFailure::Live { card: self.dir.display().to_string().into(), source }.into(),
-        })
+        })?;
+        if self.has_volumes {
+            live.load_volumes(self.id)
+                .map_err(|source| CardFailure::Volumes { dir: self.dir.clone(), source: source.into() })?;
+        }
+        Ok(live)
     }
+}
+
+/// The text of a description.
+fn described(description: &Description) -> String {
+    let text = toml::to_string(description).expect("texts and numbers");
+    format!("# A card of Flashrig: flashrig serve serves it. The modules know the rest.\n\n{text}")
 }
 
 fn notes(files: &Files) -> Vec<String> {

@@ -53,6 +53,7 @@ mod torture_cmd;
 mod units;
 mod validate_cmd;
 mod view;
+mod volume_cmd;
 mod whatif_cmd;
 mod whatif_output;
 mod whatif_question;
@@ -204,6 +205,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Torture(args) => torture_cmd::torture(&args),
         Command::Fsck(args) => fsck_cmd::fsck(&args),
         Command::Ctl(args) => ctl_cmd::ctl(&args),
+        Command::Volume(args) => volume_cmd::volume(&args),
         Command::Top(args) => top::top(&args),
         Command::Attach(args) => attach_cmd::attach(&args),
         Command::Detach(args) => attach_cmd::detach(&args),

@@ -9,7 +9,7 @@ use crate::view;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
 use device::SECTOR_BYTES;
 use format::CardId;
-use live::{CHUNK_BYTES, Live, Start, Timing};
+use live::{CHUNK_BYTES, Live, Start, Timing, VolumeStatus};
 use media::{Flash, Physics};
 use profile::Profile;
 use serve::nvme::{Secret, Secrets};
@@ -30,11 +30,32 @@ const RESERVATIONS: &str = "reservations";
 
 /// A card that runs.
 struct Running {
+    /// The whole card; one that is divided exports its volumes in its place.
     export: Export,
     /// Name of its profile.
     card: String,
     /// Path of its control socket, unless another place was named; disks have nothing to be controlled.
     socket: Option<PathBuf>,
+}
+
+impl Running {
+    fn exports(&self) -> Vec<Export> {
+        exports_of(&self.export)
+    }
+}
+
+/// The card itself, or its volumes.
+fn exports_of(card: &Export) -> Vec<Export> {
+    let Some(volumes) = card.live.volumes() else { return vec![card.clone()] };
+    let of_volume = |volume: VolumeStatus| Export {
+        description: format!("{}, a volume of {}", card.description, card.name),
+        id: volume.uuid,
+        reservations: card.reservations.as_ref().map(|path| path.with_extension(format!("volume-{}", volume.id))),
+        volume: Some(volume.id),
+        name: volume.name,
+        ..card.clone()
+    };
+    volumes.volumes.into_iter().map(of_volume).collect()
 }
 
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
@@ -74,7 +95,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let usual = Limits::default();
     let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
-    let exports: Vec<Export> = cards.iter().map(|card| card.export.clone()).collect();
+    let exports: Vec<Export> = cards.iter().flat_map(Running::exports).collect();
     let services =
         Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), secrets: secrets(args)?, insecure: args.insecure };
     let server = Arc::new(Server::start(exports, &services, security, limits)?);
@@ -82,14 +103,15 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
         eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
+        tell_volumes(export);
     }
     for address in server.addresses(Protocol::Nbd) {
         eprintln!("flashrig: NBD at {address}");
     }
     for address in server.addresses(Protocol::Nvme) {
         eprintln!("flashrig: NVMe at {address}");
-        for (card, nqn) in cards.iter().zip(server.subsystems()) {
-            eprintln!("flashrig: {}: {nqn}", card.export.name);
+        for (export, nqn) in cards.iter().flat_map(Running::exports).zip(server.subsystems()) {
+            eprintln!("flashrig: {}: {nqn}", export.name);
         }
     }
     let operators = operators(args, &cards, &server, access, web.as_ref())?;
@@ -114,6 +136,17 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     // The last owner of a card shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
+}
+
+fn tell_volumes(card: &Export) {
+    let Some(volumes) = card.live.volumes() else { return };
+    for volume in &volumes.volumes {
+        let (size, allocated) = (capacity(volume.size_bytes), capacity(volume.allocated_bytes));
+        eprintln!("flashrig: {}: volume {}, {size}, {allocated} of it on the card", card.name, volume.name);
+    }
+    if volumes.volumes.is_empty() {
+        eprintln!("flashrig: {}: no volumes yet: flashrig volume create makes one", card.name);
+    }
 }
 
 /// The secrets that NVMe hosts have to know.
@@ -149,9 +182,25 @@ fn log(how: &str) {
 /// The card as a file, where it was asked for.
 fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Mounted>, Failure> {
     let Some(dir) = &args.fuse else { return Ok(None) };
-    let export = &card.export;
-    let options =
-        attach::fuse::Options { name: export.name.clone(), read_only: export.read_only, ..Default::default() };
+    let exports = card.exports();
+    let export = match (&args.fuse_volume, &exports[..]) {
+        (None, [export]) => export,
+        (Some(name), exports) if card.export.live.volumes().is_some() => {
+            let known = || exports.iter().map(|export| export.name.as_str().into()).collect();
+            let found = exports.iter().find(|export| export.name == *name);
+            found.ok_or_else(|| {
+                let source = live::VolumeError::Unknown { name: name.as_str().into(), known: known() }.into();
+                CardFailure::Volumes { dir: card.export.name.clone().into(), source }
+            })?
+        }
+        (Some(_), _) => return Err(OptionWithout { option: "--fuse-volume", what: "a card without volumes" }.into()),
+        (None, []) => return Err(CardFailure::NoVolumes { dir: card.export.name.clone().into() }.into()),
+        (None, several) => {
+            return Err(CardFailure::WhichVolume { volumes: several.len() }.into());
+        }
+    };
+    let (name, read_only, volume) = (export.name.clone(), export.read_only, export.volume);
+    let options = attach::fuse::Options { name, read_only, volume, ..Default::default() };
     let mounted = attach::fuse::mount(Arc::clone(&export.live), dir, &options)?;
     eprintln!("flashrig: mounted: {}", mounted.file().display());
     eprintln!("flashrig: flashrig attach {} makes it a disk", dir.display());
@@ -191,26 +240,42 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
 /// The clients of the server, for the control plane.
 struct Clients {
     server: std::sync::Weak<Server>,
-    export: String,
-    size_bytes: u64,
-    read_only: bool,
+    /// The card that the control plane is of.
+    card: Export,
+    /// The other cards of the server.
+    others: Vec<Export>,
     addresses: Vec<String>,
 }
 
 impl Frontends for Clients {
+    fn is_taken(&self, name: &str) -> bool {
+        self.others.iter().flat_map(exports_of).any(|export| export.name == name)
+    }
+
+    fn volumes_changed(&self) {
+        let Some(server) = self.server.upgrade() else { return };
+        let exports = self.others.iter().chain([&self.card]).flat_map(exports_of).collect();
+        if let Err(error) = server.set_exports(exports) {
+            tracing::error!(card = self.card.name, %error, "the volumes have changed, and the exports can't");
+        }
+    }
+
     fn status(&self) -> Frontend {
         let server = self.server.upgrade();
         let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
         let clients = server.map(|server| server.clients()).unwrap_or_default();
-        let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(|name| *name == self.export));
+        let exports = exports_of(&self.card);
+        let is_mine = |name: &String| exports.iter().any(|export| export.name == *name);
+        let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(is_mine));
+        let described = |export: &Export| control::Export {
+            name: export.name.clone(),
+            size_bytes: export.size_bytes(),
+            read_only: export.read_only,
+            addresses: self.addresses.clone(),
+        };
         Frontend {
             turned_away,
-            exports: vec![control::Export {
-                name: self.export.clone(),
-                size_bytes: self.size_bytes,
-                read_only: self.read_only,
-                addresses: self.addresses.clone(),
-            }],
+            exports: exports.iter().map(described).collect(),
             clients: mine
                 .map(|client| Connection {
                     number: client.number,
@@ -250,12 +315,12 @@ fn operators(
     web: Option<&WebAddress>,
 ) -> Result<Operators, Failure> {
     let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    for Running { export, card, socket } in cards {
+    for (at, Running { export, card, socket }) in cards.iter().enumerate() {
+        let others = cards.iter().enumerate().filter(|(other, _)| *other != at);
         let clients = Clients {
             server: Arc::downgrade(server),
-            export: export.name.clone(),
-            size_bytes: export.live.size_bytes(),
-            read_only: export.read_only,
+            card: export.clone(),
+            others: others.map(|(_, other)| other.export.clone()).collect(),
             addresses: addresses(server),
         };
         let served = Served {
@@ -389,6 +454,7 @@ fn disks_in_memory(
         reservations: None,
         description: profile.title().into(),
         live: Arc::new(live),
+        volume: None,
         read_only: args.read_only,
     };
     Ok(Running { export, card: profile.name().into(), socket: None })
@@ -431,7 +497,7 @@ fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &
     let Named { name, id: CardId(id), reservations } = named;
     let description = profile.title().into();
     let live = Arc::new(live);
-    let export = Export { name, id, reservations, description, live, read_only: args.read_only };
+    let export = Export { name, id, reservations, description, live, volume: None, read_only: args.read_only };
     Running { export, card: profile.name().into(), socket: Some(socket) }
 }
 

@@ -1,7 +1,9 @@
 //! The client of a card's control socket.
 
 use crate::error::ClientError;
-use crate::words::{Connection, Drive, Export, Insert, Latencies, Pull, Pulled, Range, Smart, StatusReply};
+use crate::words::{
+    Connection, Drive, Export, Grow, Insert, Latencies, NewVolume, Pull, Pulled, Range, Smart, StatusReply, Volumes,
+};
 use axum::body::Bytes;
 use axum::http::{Method, Request, header};
 use http_body_util::{BodyExt, Full, Limited};
@@ -134,6 +136,26 @@ impl Client {
     /// Declares a range unused.
     pub fn trim(&self, range: Range) -> Result<Value, ClientError> {
         self.post("/v1/trim", Some(&range))
+    }
+
+    /// The volumes that the card is divided into.
+    pub fn volumes(&self) -> Result<Volumes, ClientError> {
+        self.get("/v1/volumes")
+    }
+
+    /// Makes a volume.
+    pub fn create_volume(&self, volume: &NewVolume) -> Result<Volumes, ClientError> {
+        self.post("/v1/volumes", Some(volume))
+    }
+
+    /// Gives a volume more addresses. Its name is one that a volume can have.
+    pub fn grow_volume(&self, name: &str, grow: Grow) -> Result<Volumes, ClientError> {
+        self.send(Method::PATCH, &format!("/v1/volumes/{name}"), Some(&grow))
+    }
+
+    /// Deletes a volume. Its name is one that a volume can have.
+    pub fn delete_volume(&self, name: &str) -> Result<Volumes, ClientError> {
+        self.send(Method::DELETE, &format!("/v1/volumes/{name}"), None::<&()>)
     }
 
     /// Changes how it works.

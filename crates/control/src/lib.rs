@@ -22,6 +22,7 @@ mod served;
 mod server;
 mod socket;
 mod spread;
+mod volumes;
 mod web;
 mod words;
 
@@ -35,6 +36,6 @@ pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
 pub use spread::{Spread, between, percentiles};
 pub use web::{WebAddress, WebServer, web_server};
 pub use words::{
-    BeyondParity, Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Insert, Latencies, Pull, Pulled,
-    Range, Smart, StatusReply,
+    BeyondParity, Connection, CriticalWarning, Drive, Export, Frontend, Frontends, Grow, Insert, Latencies, NewVolume,
+    Pull, Pulled, Range, Smart, StatusReply, Volume, Volumes,
 };

@@ -4,11 +4,12 @@ use crate::answer::{Refusal, body};
 use crate::drives;
 use crate::metrics::{METRICS_TYPE, metrics};
 use crate::served::Served;
+use crate::volumes;
 use crate::words::{BeyondParity, Insert, Latencies, Pull, Pulled, Range, Smart, StatusReply};
 use axum::extract::{Path, Request, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{MethodRouter, get, patch, post};
+use axum::routing::{MethodRouter, delete, get, patch, post};
 use axum::{Json, Router};
 use device::SECTOR_BYTES;
 use live::{Action, Bell, Change, ControlError, Kind, ModuleStatus, Settings};
@@ -20,7 +21,7 @@ use tokio::sync::Notify;
 type Shared = State<Arc<Served>>;
 type Answer<T> = Result<Json<T>, Refusal>;
 
-fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 16] {
+fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 20] {
     [
         ("GET", "/v1/status", get(status)),
         ("GET", "/v1/modules", get(modules)),
@@ -38,6 +39,10 @@ fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 16] {
         ("POST", "/v1/power/on", post(power_on)),
         ("POST", "/v1/scrub", post(scrub)),
         ("POST", "/v1/trim", post(trim)),
+        ("GET", "/v1/volumes", get(volumes::all)),
+        ("POST", "/v1/volumes", post(volumes::create)),
+        ("PATCH", "/v1/volumes/{name}", patch(volumes::grow)),
+        ("DELETE", "/v1/volumes/{name}", delete(volumes::delete)),
     ]
 }
 
@@ -218,6 +223,10 @@ impl Bell for Rings {
 
 async fn trim(State(served): Shared, request: Request) -> Answer<Value> {
     let Range { offset_bytes, len_bytes } = body(request).await?;
+    if served.live.volumes().is_some() {
+        let message = "the card is divided into volumes: their hosts trim them";
+        return Err(Refusal::new(StatusCode::CONFLICT, message));
+    }
     let size_bytes = served.live.size_bytes();
     let end_bytes = offset_bytes.checked_add(len_bytes).filter(|end| len_bytes > 0 && *end <= size_bytes);
     let Some(end_bytes) = end_bytes else {

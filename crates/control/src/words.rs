@@ -11,6 +11,79 @@ use std::path::PathBuf;
 pub trait Frontends: Send + Sync {
     /// As of now. Must not take long.
     fn status(&self) -> Frontend;
+
+    /// Whether another export, of this or another card, has a name.
+    fn is_taken(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// The volumes of the card have changed: its exports are to follow.
+    fn volumes_changed(&self) {}
+}
+
+/// A volume of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volume {
+    /// Its number, which no other volume of the card will have.
+    pub id: u32,
+    /// Its name, which is that of its export as well.
+    pub name: String,
+    /// Bytes that a host sees.
+    pub size_bytes: u64,
+    /// Bytes that it has on the card, in whole extents.
+    pub allocated_bytes: u64,
+    /// The UUID by which NVMe hosts know it.
+    pub uuid: String,
+    /// Clients that are connected to it.
+    pub clients: usize,
+}
+
+/// The volumes of a card.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Volumes {
+    /// In the order in which they were made.
+    pub volumes: Vec<Volume>,
+    /// Bytes of an extent: room is handed out and taken back in such pieces.
+    pub extent_bytes: u64,
+    /// Bytes that no volume has.
+    pub free_bytes: u64,
+}
+
+impl From<live::VolumesStatus> for Volumes {
+    fn from(status: live::VolumesStatus) -> Volumes {
+        let volume = |volume: live::VolumeStatus| Volume {
+            id: volume.id,
+            name: volume.name,
+            size_bytes: volume.size_bytes,
+            allocated_bytes: volume.allocated_bytes,
+            uuid: format::CardId(volume.uuid).to_string(),
+            clients: volume.clients,
+        };
+        Volumes {
+            volumes: status.volumes.into_iter().map(volume).collect(),
+            extent_bytes: status.extent_bytes,
+            free_bytes: status.free_bytes,
+        }
+    }
+}
+
+/// A volume to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NewVolume {
+    /// The name that hosts find it by.
+    pub name: String,
+    /// Bytes that a host sees, whole sectors of 4 KiB.
+    pub size_bytes: u64,
+}
+
+/// A volume's new size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grow {
+    /// Bytes that a host sees, no fewer than before.
+    pub size_bytes: u64,
 }
 
 /// A frontend that serves a card.

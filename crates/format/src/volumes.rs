@@ -1,8 +1,8 @@
 //! Pages of the volume table, which divides a card into volumes. They lie among the sectors of the host, at the card's
 //! first addresses, so that stripes, parity and the log protect them as they do all else.
 //!
-//! A page has 4,096 bytes and two copies, one after the other. Of the copies that can be read the one with the higher
-//! `sequence` counts; its lowest bit says which copy it is. Page 0 is the directory, all others have the owners of
+//! A page has 4,096 bytes and two copies, one after the other. Among the copies that can be read
+//! the one with the higher `sequence` counts; its lowest bit says which copy it is. Page 0 is the directory, all others have the owners of
 //! extents: page `p` those from `(p - 1) * 506` on.
 //!
 //! ```text
@@ -102,7 +102,7 @@ pub enum Owner {
     Freed,
     /// A volume has it.
     Volume {
-        /// The volume.
+        /// The number of the volume.
         volume: u32,
         /// The number of the extent within the volume.
         extent: u32,
@@ -138,7 +138,7 @@ pub struct VolumeDirectory {
 /// The contents of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VolumePageContents {
-    /// Page 0.
+    /// The volumes of the card: page 0.
     Directory(VolumeDirectory),
     /// The owners of extents, as many as a page has; those beyond the card's last extent are unused.
     Owners(Vec<Owner>),
@@ -153,7 +153,7 @@ pub struct VolumePage {
     pub page: u32,
     /// The number of the writing; a later one of the same page has a higher one.
     pub sequence: u64,
-    /// What the page says.
+    /// The part of the table that the page has.
     pub contents: VolumePageContents,
 }
 

@@ -109,7 +109,7 @@ impl Inside {
         Ok((table, pieces))
     }
 
-    /// Appends the parts of a request that go to the card. What has no place reads as zeroes, and needs no trim.
+    /// Appends the parts of a request that go to the card. Parts without a place read as zeroes, and need no trim.
     fn place<'a>(
         &mut self,
         table: &VolumeTable,
@@ -233,7 +233,7 @@ impl Inside {
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // What is in flight is carried out; nobody hears of it, so the extents that it goes to are never given back.
+        // Requests in flight are carried out; nobody hears of it, so the extents that they go to are never given back.
         self.volumes.count(self.id, -1);
     }
 }

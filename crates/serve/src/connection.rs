@@ -1,6 +1,6 @@
 //! An NBD client: receives its requests, submits them to the card, and sends the replies.
 
-use crate::export::Export;
+use crate::exported::Exported;
 use crate::line::{Ended, Line, Target, Waits};
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream, wait};
@@ -28,7 +28,7 @@ struct Parsed {
 /// A client's connection to the server.
 pub(crate) struct Client<'a> {
     line: Line<'a>,
-    exports: &'a [Export],
+    exported: Arc<Exported>,
     security: &'a Security,
     wire: Connection,
     requests: Vec<Option<Request>>,
@@ -40,13 +40,13 @@ pub(crate) struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Client<'a> {
-        let Shared { exports, table, security, .. } = server;
+        let (security, exported) = (&server.security, server.exported.now());
         let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
         let mut line = Line::new(number, stream, server, waker);
-        let wire = Connection::new(Arc::clone(table), tls, &mut line.out);
+        let wire = Connection::new(Arc::clone(&exported.wire), tls, &mut line.out);
         Client {
             line,
-            exports,
+            exported,
             security,
             wire,
             requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
@@ -151,7 +151,10 @@ impl<'a> Client<'a> {
                 Step::NeedMore { .. } => break,
                 Step::Replied => self.line.deadlines.arrived(),
                 Step::StartTls => self.start_tls()?,
-                Step::Ready { export } => self.line.choose(&self.exports[export]),
+                Step::Ready { export } => {
+                    let chosen = self.exported.chosen(export).expect("the table is this client's own");
+                    self.line.choose(chosen)?;
+                }
                 Step::Request(request) => to_answer += self.admit(request, 0..0),
                 Step::Write { request, payload } => {
                     to_answer += self.admit(request, at + payload.start..at + payload.end);

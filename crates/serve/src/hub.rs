@@ -1,6 +1,7 @@
 //! The NVMe target that the connections of a server share, with its lock.
 
 use crate::export::Export;
+use crate::exported::Exported;
 use crate::kept::{self, KeptError};
 use crate::nvme::{Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
@@ -68,6 +69,25 @@ impl Hub {
             has_waiters: AtomicBool::new(false),
             began: Instant::now(),
         })
+    }
+
+    /// Has hosts find the exports that have come, not those that have gone, and the sizes of today.
+    pub fn exports_changed(&self, before: &Exported, now: &Exported) -> Result<(), KeptError> {
+        let mut target = self.target.lock();
+        for (place, export) in now.there() {
+            if before.at(place).is_some() {
+                target.resize(place, blocks_of(export));
+                continue;
+            }
+            target.add(subsystem((place, export)));
+            if let Some(kept) = export.reservations.as_ref().map(|path| kept::read(path)).transpose()?.flatten() {
+                target.restore_reservations(place, &kept);
+            }
+        }
+        before.there().filter(|(place, _)| now.at(*place).is_none()).for_each(|(place, _)| target.retire(place));
+        drop(target);
+        self.terms_changed();
+        Ok(())
     }
 
     /// The standing of an I/O queue.
@@ -171,7 +191,7 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
         namespaces: vec![NamespaceEntry {
             id: 1,
             card,
-            blocks: export.live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES),
+            blocks: blocks_of(export),
             uuid,
             read_only: export.read_only,
             keeps_reservations: export.reservations.is_some(),
@@ -179,12 +199,16 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
     }
 }
 
+fn blocks_of(export: &Export) -> u64 {
+    export.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES)
+}
+
 /// The cards of a server, as the target asks for them.
-pub(crate) struct OfExports<'a>(pub &'a [Export]);
+pub(crate) struct OfExports<'a>(pub &'a Exported);
 
 impl Cards for OfExports<'_> {
     fn smart(&self, card: usize) -> Option<Smart> {
-        let health = self.0[card].live.health()?;
+        let health = self.0.at(card)?.live.health()?;
         Some(Smart {
             critical_warning: health.critical_warning.bits(),
             available_spare: health.available_spare,
@@ -203,13 +227,11 @@ impl Cards for OfExports<'_> {
     }
 
     fn used_blocks(&self, card: usize) -> u64 {
-        let live = &self.0[card].live;
-        let blocks = live.size_bytes() / u64::from(crate::nvme::BLOCK_BYTES);
-        (live.status().fill * blocks as f64).round() as u64
+        self.0.at(card).map_or(0, |export| export.used_bytes() / u64::from(crate::nvme::BLOCK_BYTES))
     }
 
     fn keep_reservations(&self, card: usize, bytes: &[u8]) -> bool {
-        let Some(path) = &self.0[card].reservations else { return true };
+        let Some(path) = self.0.at(card).and_then(|export| export.reservations.as_ref()) else { return true };
         kept::write(path, bytes)
             .inspect_err(|error| tracing::error!(path = %path.display(), %error, "reservations can't be kept"))
             .is_ok()

@@ -24,6 +24,7 @@ mod budget;
 mod connection;
 mod deadlines;
 mod export;
+mod exported;
 mod hub;
 mod kept;
 mod line;

@@ -53,6 +53,8 @@ pub(crate) enum Ended {
     Silent(Duration),
     #[error("the host has not proved that it knows the secret")]
     Unauthenticated,
+    #[error("the volume was deleted")]
+    VolumeGone,
     #[error("the server stops")]
     Stopped,
 }
@@ -160,12 +162,13 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Connects the client to a card.
-    pub fn choose(&mut self, export: &Export) {
-        let mut port = export.live.port(Arc::clone(&self.waker) as Arc<dyn Bell>);
+    /// Connects the client to a card or volume.
+    pub fn choose(&mut self, export: &Export) -> Result<(), Ended> {
+        let mut port = export.port(Arc::clone(&self.waker) as Arc<dyn Bell>).ok_or(Ended::VolumeGone)?;
         self.media = port.listen();
         self.port = Some(port);
         self.registry.change(self.number, |client| client.export = Some(export.name.clone()));
+        Ok(())
     }
 
     /// Bytes that are to be sent.

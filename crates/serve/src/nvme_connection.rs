@@ -1,6 +1,6 @@
 //! A queue of an NVMe host: receives its commands, submits them to the card, and sends the answers.
 
-use crate::export::Export;
+use crate::exported::Current;
 use crate::hub::{Clock, Hub, OfExports, Standing};
 use crate::line::{Ended, Line, Waits};
 use crate::nvme::{
@@ -28,7 +28,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// A host's connection to the server.
 pub(crate) struct Host<'a> {
     line: Line<'a>,
-    exports: &'a [Export],
+    exported: &'a Current,
     hub: &'a Hub,
     local: SocketAddr,
     queue: Queue,
@@ -58,7 +58,7 @@ impl<'a> Host<'a> {
     pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>, local: SocketAddr) -> Host<'a> {
         Host {
             line: Line::new(number, stream, server, waker),
-            exports: &server.exports,
+            exported: &server.exported,
             hub: &server.hub,
             local,
             queue: Queue::default(),
@@ -181,7 +181,7 @@ impl<'a> Host<'a> {
                     break;
                 }
                 Step::Replied => self.line.deadlines.arrived(),
-                Step::Connect { command, data } => self.connect(&command, &moved(data, at)),
+                Step::Connect { command, data } => self.connect(&command, &moved(data, at))?,
                 Step::Admin { command, .. } => self.admin(&command),
                 Step::Authenticate { command, data } => {
                     if !self.authenticate(&command, &moved(data, at))? {
@@ -253,7 +253,7 @@ impl<'a> Host<'a> {
     fn reserve(&mut self, slot: u8, command: &Command, data: &Payload) {
         self.line.deadlines.arrived();
         let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
-        let cards = OfExports(self.exports);
+        let cards = OfExports(&self.exported.now());
         // Those that are waited for tell of their end from now on.
         self.hub.wait(self.line.number, &self.line.waker);
         let mut target = self.hub.target();
@@ -291,7 +291,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    fn connect(&mut self, command: &Command, data: &Payload) {
+    fn connect(&mut self, command: &Command, data: &Payload) -> Result<(), Ended> {
         self.line.deadlines.arrived();
         let terms = self.hub.terms();
         let mut target = self.hub.target();
@@ -300,7 +300,8 @@ impl<'a> Host<'a> {
             Ok((connected, value)) => {
                 let card = target.subsystem_of(connected.controller).and_then(|of| of.namespaces.first());
                 if let Some(namespace) = card {
-                    self.line.choose(&self.exports[namespace.card]);
+                    let exported = self.exported.now();
+                    self.line.choose(exported.at(namespace.card).ok_or(Ended::VolumeGone)?)?;
                 }
                 self.terms = terms;
                 self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);
@@ -321,6 +322,7 @@ impl<'a> Host<'a> {
                 self.queue.connected(command, connected, value, &mut self.line.out);
             }
         }
+        Ok(())
     }
 
     /// One step of the authentication. `false` when it has failed, and the host was told so.
@@ -344,7 +346,8 @@ impl<'a> Host<'a> {
         self.line.deadlines.arrived();
         let Some(connected) = self.queue.queue() else { unreachable!("commands come after Connect") };
         let (controller, queue) = (connected.controller, connected.queue);
-        let outcome = self.hub.target().admin((controller, queue), command, &OfExports(self.exports), self.local);
+        let outcome =
+            self.hub.target().admin((controller, queue), command, &OfExports(&self.exported.now()), self.local);
         if outcome.new_terms {
             self.hub.terms_changed();
         }
@@ -468,7 +471,7 @@ impl<'a> Host<'a> {
             return;
         }
         let Some(connected) = self.queue.queue() else { return };
-        for (id, event) in self.hub.target().events(connected.controller, &OfExports(self.exports)) {
+        for (id, event) in self.hub.target().events(connected.controller, &OfExports(&self.exported.now())) {
             self.queue.answer_event(id, event, &mut self.line.out);
         }
         self.next_look = Instant::now() + LOOKS;

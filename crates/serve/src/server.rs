@@ -4,6 +4,7 @@ use crate::address::Address;
 use crate::budget::Budget;
 use crate::connection::Client;
 use crate::export::Export;
+use crate::exported::{Current, Exported};
 use crate::hub::Hub;
 use crate::kept::KeptError;
 use crate::line::Ended;
@@ -15,7 +16,7 @@ use crate::stream::{Stream, wait};
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
-use crate::wire::{self, BlockSizes, ExportName, Features};
+use crate::wire::{self, ExportName};
 use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags};
 use std::io;
@@ -106,7 +107,6 @@ impl Server {
         security: Security,
         limits: Limits,
     ) -> Result<Server, ServeError> {
-        let table = exports.iter().map(described).collect();
         if !services.nvme.is_empty() {
             check_for_nvme(&exports)?;
         }
@@ -114,10 +114,10 @@ impl Server {
         let is_open_for_nvme = services.insecure || services.secrets.is_some();
         let is_open = services.insecure || matches!(security, Security::Tls(_));
         let shared = Arc::new(Shared {
-            table: Arc::new(wire::Exports::new(table)?),
             hub: Hub::new(&exports)?,
+            serves_nvme: !services.nvme.is_empty(),
+            exported: Current::new(Exported::new(exports.into_iter().map(Some).collect())?),
             secrets: services.secrets.clone(),
-            exports,
             security,
             limits,
             registry: Registry::default(),
@@ -151,9 +151,22 @@ impl Server {
         self.addresses.iter().filter(move |(of, _)| *of == protocol).map(|(_, address)| address)
     }
 
-    /// The NVMe qualified names of the cards, in the order of the exports.
+    /// Has these exports from now on. Clients that are connected go on with what they have chosen; hosts see another size
+    /// when they look again.
+    pub fn set_exports(&self, exports: Vec<Export>) -> Result<(), ServeError> {
+        if self.shared.serves_nvme {
+            check_for_nvme(&exports)?;
+        }
+        let before = self.shared.exported.now();
+        let now = Exported::new(before.places_of(exports))?;
+        self.shared.hub.exports_changed(&before, &now)?;
+        self.shared.exported.set(now);
+        Ok(())
+    }
+
+    /// The NVMe qualified names of the exports, in their order.
     pub fn subsystems(&self) -> Vec<String> {
-        self.shared.hub.target().subsystems().iter().map(|subsystem| subsystem.nqn.clone()).collect()
+        self.shared.hub.target().subsystems().map(|subsystem| subsystem.nqn.clone()).collect()
     }
 
     /// The connected clients.
@@ -192,17 +205,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-fn described(export: &Export) -> wire::Export {
-    wire::Export {
-        name: export.name.clone(),
-        description: export.description.clone(),
-        size_bytes: export.live.size_bytes(),
-        read_only: export.read_only,
-        blocks: BlockSizes::default(),
-        features: Features::ALL,
     }
 }
 

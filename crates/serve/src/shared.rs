@@ -1,14 +1,13 @@
 //! The state that all threads of a server share.
 
 use crate::budget::{Budget, usual_memory_bytes};
-use crate::export::Export;
+use crate::exported::Current;
 use crate::hub::Hub;
 use crate::nvme::Secrets;
 use crate::registry::Registry;
 use crate::tls::Security;
 use crate::turned_away::TurnedAway;
 use crate::waker::Waker;
-use crate::wire;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,8 +45,9 @@ impl Default for Limits {
 
 /// The state that the threads share.
 pub(crate) struct Shared {
-    pub exports: Vec<Export>,
-    pub table: Arc<wire::Exports>,
+    pub exported: Current,
+    /// Hosts may come over NVMe.
+    pub serves_nvme: bool,
     /// The subsystems for NVMe hosts.
     pub hub: Hub,
     /// The secrets that NVMe hosts have to know.

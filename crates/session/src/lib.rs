@@ -42,4 +42,4 @@ pub use limits::{Limits, MAX_IN_FLIGHT, MAX_TRIM_BYTES, MAX_WAITING, MAX_ZEROES_
 pub use request::{Reply, ReplyError, Request};
 pub use router::{Router, ToShard};
 pub use session::Session;
-pub use volumes::{Layout, TableDamage, TableDisk, VolumeError, VolumeStatus, VolumeTable};
+pub use volumes::{Layout, TableDamage, TableDisk, VolumeError, VolumeName, VolumeStatus, VolumeTable};

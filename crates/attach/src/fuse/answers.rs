@@ -43,10 +43,18 @@ pub(in crate::fuse) struct Answers {
 }
 
 impl Answers {
-    pub fn new(live: &Live, lanes: usize) -> io::Result<Answers> {
+    pub fn new(live: &Live, volume: Option<u32>, lanes: usize) -> io::Result<Answers> {
         let rung = Arc::new(Rung { lanes: (0..lanes).map(|_| AtomicBool::new(false)).collect(), ..Rung::default() });
-        let lanes: Arc<[Lane]> =
-            (0..lanes).map(|lane| Lane::new(live.port(Arc::new(LaneBell { rung: Arc::clone(&rung), lane })))).collect();
+        let lane = |lane| {
+            let bell = Arc::new(LaneBell { rung: Arc::clone(&rung), lane });
+            let port = match volume {
+                None => Some(live.port(bell)),
+                Some(id) => live.volume_port(id, bell),
+            };
+            // A volume was deleted since it was asked for.
+            Ok(Lane::new(port.ok_or(io::ErrorKind::NotFound)?))
+        };
+        let lanes: Arc<[Lane]> = (0..lanes).map(lane).collect::<io::Result<Vec<Lane>>>()?.into();
         let (for_thread, lanes_of_thread) = (Arc::clone(&rung), Arc::clone(&lanes));
         let thread = std::thread::Builder::new()
             .name("fuse-answers".into())

@@ -41,6 +41,7 @@ pub(in crate::fuse) struct Disk {
     /// Not to keep a card alive that its owner has given up.
     pub live: Weak<Live>,
     pub size_bytes: u64,
+    pub volume: Option<u32>,
     pub read_only: bool,
     pub since: SystemTime,
     pub next_lane: AtomicUsize,
@@ -88,6 +89,9 @@ impl Disk {
     /// Programs that copy holes as holes look for them only in files that use less than their size.
     fn bytes_in_use(&self) -> u64 {
         let Some(live) = self.live.upgrade() else { return self.size_bytes };
+        if let Some(id) = self.volume {
+            return live.volume_bytes(id).map_or(0, |(_, allocated_bytes)| allocated_bytes.min(self.size_bytes));
+        }
         let status = live.status();
         if !status.powered {
             return self.size_bytes;

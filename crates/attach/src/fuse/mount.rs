@@ -26,11 +26,13 @@ pub struct Options {
     pub threads: Option<usize>,
     /// Nothing can be written.
     pub read_only: bool,
+    /// The number of the volume that is the file; `None`: the whole card is.
+    pub volume: Option<u32>,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { name: "flashrig".into(), threads: None, read_only: false }
+        Options { name: "flashrig".into(), threads: None, read_only: false, volume: None }
     }
 }
 
@@ -64,9 +66,10 @@ pub fn mount(live: Arc<Live>, mountpoint: &Path, options: &Options) -> Result<Mo
 
     let threads = options.threads.unwrap_or_else(default_threads).clamp(1, MAX_THREADS);
     let disk = Disk {
-        answers: Answers::new(&live, threads).map_err(refused)?,
+        answers: Answers::new(&live, options.volume, threads).map_err(refused)?,
         live: Arc::downgrade(&live),
-        size_bytes: live.size_bytes(),
+        size_bytes: options.volume.map_or(Some(live.size_bytes()), |id| Some(live.volume_bytes(id)?.0)).unwrap_or(0),
+        volume: options.volume,
         read_only: options.read_only,
         since: SystemTime::now(),
         next_lane: AtomicUsize::new(0),

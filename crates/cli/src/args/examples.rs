@@ -261,6 +261,19 @@ Examples:
   flashrig ctl card trim 0 16m
   flashrig ctl card set gc=paced target_free_bands=3 rebuild_bytes_per_s=100m";
 
+pub(super) const VOLUME: &str = "\
+A card is one disk until its first volume is made, for which it has to hold
+nothing. From then on flashrig serve exports its volumes, each under its name
+over NBD, and as an NVMe subsystem of its own. A volume takes room only where
+something was written, and gives it back where whole extents are trimmed.
+
+Examples:
+  flashrig volume create card data --size 200g
+  flashrig volume create card log --size 20g
+  flashrig volume list card --json
+  flashrig volume grow card data --size 400g
+  flashrig volume delete card log --destroy-data";
+
 pub(super) const TOP_COMMAND: &str = "\
 q ends it.
 

@@ -24,6 +24,7 @@ mod torture;
 mod trace;
 mod typed;
 pub mod values;
+mod volume;
 mod whatif;
 mod work;
 
@@ -45,6 +46,7 @@ pub use serve::{CreateArgs, ServeArgs};
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 pub use trace::{FormatName, TraceArgs, TraceSpeed};
+pub use volume::{VolumeArgs, VolumeCommand};
 pub use whatif::{Values, WhatifArgs, WhatifOutputArgs};
 pub use work::{MergeArgs, ShardName, WorkArgs};
 
@@ -118,6 +120,9 @@ pub enum Command {
     /// Make a card whose modules lie in files or on devices, one each
     #[command(after_help = examples::CREATE)]
     Create(CreateArgs),
+    /// Divide a card into thin volumes: make, list, grow and delete them
+    #[command(after_help = examples::VOLUME)]
+    Volume(VolumeArgs),
     /// Serve cards as block devices, with real bytes
     #[command(after_help = examples::SERVE)]
     Serve(Box<ServeArgs>),
@@ -165,6 +170,7 @@ impl Command {
             | Command::Validate(_)
             | Command::Torture(_)
             | Command::Fsck(_)
+            | Command::Volume(_)
             | Command::Ctl(_) => true,
             Command::Record(_)
             | Command::Create(_)

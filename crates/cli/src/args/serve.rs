@@ -76,6 +76,9 @@ pub struct ServeArgs {
     /// Mount the card here, as a folder with one file of its size that can be attached; for one card
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub fuse: Option<PathBuf>,
+    /// Show this volume of the card as the file; needed where it has several
+    #[arg(long, value_name = "NAME", requires = "fuse", conflicts_with = "memory")]
+    pub fuse_volume: Option<String>,
     /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket
     /// of the card's name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]

@@ -17,6 +17,27 @@ pub enum CardFailure {
     /// The description in the folder can't be used.
     #[error("{}: {why}", .path.display())]
     BadCard { path: PathBuf, why: DescriptionError },
+    /// The volumes of a card are not to be had, or can't be changed so.
+    #[error("{}: {source}", .dir.display())]
+    Volumes { dir: PathBuf, source: live::VolumeChange },
+    /// The card is one disk, and holds something.
+    #[error(
+        "{} is one disk, and holds data: only a card that holds nothing can be divided into volumes (trim it, or make \
+         another with flashrig create)", .dir.display()
+    )]
+    NotEmpty { dir: PathBuf },
+    /// The card is one disk, and is served.
+    #[error("{} is served as one disk: end the server, and then make its first volume", .dir.display())]
+    ServedWhole { dir: PathBuf },
+    /// The card has no volumes.
+    #[error("{} has no volumes: flashrig volume create {} NAME --size BYTES makes one", .dir.display(), .dir.display())]
+    NoVolumes { dir: PathBuf },
+    /// A volume that holds data was to be deleted.
+    #[error("volume {name} holds {}: --destroy-data deletes it nevertheless", crate::units::capacity(*.allocated_bytes))]
+    VolumeHoldsData { name: live::VolumeName, allocated_bytes: u64 },
+    /// It is not said which volume is to be a file.
+    #[error("--fuse shows one disk, and the card has {}: --fuse-volume NAME says which of them", crate::units::counted(*.volumes as u64, "volume"))]
+    WhichVolume { volumes: usize },
     /// More or fewer files are named than the card has modules.
     #[error("the card has {modules} modules, and {found} files or devices are named for them")]
     ModuleCount { found: usize, modules: u32 },

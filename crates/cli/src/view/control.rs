@@ -2,8 +2,8 @@
 
 use super::printable;
 use crate::table::{Align, Table, wrap};
-use crate::units::{capacity, counted, duration, grouped, percent, three_digits};
-use control::{BeyondParity, Connection, Drive, Export, Pulled, Smart, StatusReply};
+use crate::units::{capacity, counted, duration, grouped, io_size, percent, three_digits};
+use control::{BeyondParity, Connection, Drive, Export, Pulled, Smart, StatusReply, Volume, Volumes};
 use live::{Gc, Latency, ModuleStatus, Settings, StartStatus, Status, Timing};
 
 /// The name of the card, and its health.
@@ -263,6 +263,8 @@ fn data_units(units: u64) -> String {
 
 /// Most characters of an address.
 const PEER: usize = 21;
+/// Letters of a volume's name that a table has room for.
+const VOLUME_NAME: usize = 40;
 
 /// The clients that read and write it.
 pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
@@ -299,4 +301,34 @@ pub fn clients(exports: &[Export], clients: &[Connection]) -> String {
         ]);
     }
     out + &table.render()
+}
+
+/// The volumes of a card, and the room that is left.
+pub fn volumes(volumes: &Volumes) -> String {
+    let right = Align::Right;
+    let mut table = Table::new([Align::Left, right, right, right]);
+    table.row(["volume", "size", "on the card", "clients"]);
+    for volume in &volumes.volumes {
+        table.row([
+            printable(&volume.name).chars().take(VOLUME_NAME).collect(),
+            capacity(volume.size_bytes),
+            capacity(volume.allocated_bytes),
+            grouped(volume.clients as u64),
+        ]);
+    }
+    let missing = |volume: &Volume| volume.size_bytes.saturating_sub(volume.allocated_bytes);
+    let promised: u64 = volumes.volumes.iter().map(missing).sum();
+    let free = format!(
+        "{} free, in extents of {}{}\n",
+        capacity(volumes.free_bytes),
+        io_size(volumes.extent_bytes),
+        match promised > volumes.free_bytes {
+            true => format!(", less than the {} that the volumes may still ask for", capacity(promised)),
+            false => String::new(),
+        }
+    );
+    match volumes.volumes.is_empty() {
+        true => format!("no volumes\n{free}"),
+        false => table.render() + &wrap("", 0, &free),
+    }
 }

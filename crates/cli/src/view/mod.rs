@@ -28,7 +28,7 @@ pub use comparison::comparisons;
 pub use conditions::{Judged, change, conditions};
 pub use control::{
     clients, collection, drives, lateness, module, modules, progress, pulled, settings, smart, start_line, status,
-    title,
+    title, volumes,
 };
 pub use database::plan as database_plan;
 pub use fit::fit;

@@ -40,6 +40,7 @@ mod sharded_card;
 mod stored_cards;
 mod torture;
 mod verdicts;
+mod volumes;
 mod whatif;
 mod without_slot;
 mod write_ahead_log;

@@ -205,3 +205,29 @@ fn a_scrub_is_begun_and_ends() {
     assert!((0.0..=1.0).contains(&answer["scrub"].as_f64().unwrap()));
     rig.until("scrubbed", |status| status.scrub.is_none());
 }
+
+#[test]
+fn volumes_are_made_grown_and_deleted_and_what_can_not_be_is_refused() {
+    let rig = Rig::divided();
+    let volume = |name: &str, size_bytes| control::NewVolume { name: name.into(), size_bytes };
+    assert!(rig.client.volumes().unwrap().volumes.is_empty());
+    rig.client.create_volume(&volume("data", 8 << 20)).unwrap();
+    let all = rig.client.create_volume(&volume("log", 1 << 40)).map_err(refused).unwrap_err();
+    assert_eq!(all.0, 422, "{}", all.1);
+    rig.client.create_volume(&volume("log", 128 << 20)).unwrap();
+    assert_eq!(refused(rig.client.create_volume(&volume("log", 4096)).unwrap_err()).0, 409);
+    assert_eq!(refused(rig.client.create_volume(&volume("a/b", 4096)).unwrap_err()).0, 422);
+    let all = rig.client.grow_volume("data", control::Grow { size_bytes: 16 << 20 }).unwrap();
+    let named: Vec<(&str, u64)> = all.volumes.iter().map(|volume| (volume.name.as_str(), volume.size_bytes)).collect();
+    assert_eq!(named, [("data", 16 << 20), ("log", 128 << 20)]);
+    assert_eq!(refused(rig.client.grow_volume("data", control::Grow { size_bytes: 4096 }).unwrap_err()).0, 409);
+    assert_eq!(refused(rig.client.delete_volume("none").unwrap_err()).0, 404);
+    assert_eq!(rig.client.delete_volume("data").unwrap().volumes.len(), 1);
+    // A trim of the whole card would hit the table of its volumes.
+    let trim = rig.client.trim(control::Range { offset_bytes: 0, len_bytes: 4096 }).unwrap_err();
+    assert_eq!(refused(trim), (409, "the card is divided into volumes: their hosts trim them".into()));
+    // A card that is one disk has none.
+    let whole = Rig::new();
+    let message = refused(whole.client.volumes().unwrap_err());
+    assert_eq!(message, (409, "the card is not divided into volumes".into()));
+}

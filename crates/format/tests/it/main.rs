@@ -4,3 +4,4 @@ mod common;
 mod damage;
 mod golden;
 mod round_trips;
+mod volumes;

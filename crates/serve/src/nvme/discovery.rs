@@ -10,6 +10,7 @@ const ENTRY_BYTES: usize = 1024;
 
 /// The page for a host that has reached the discovery controller at an address: the subsystems are reached there as well.
 pub fn page(subsystems: &[Subsystem], generation: u64, local: SocketAddr) -> Vec<u8> {
+    let subsystems: Vec<&Subsystem> = subsystems.iter().filter(|one| !one.namespaces.is_empty()).collect();
     let mut page = vec![0; ENTRY_BYTES * (1 + subsystems.len())];
     put_u64(&mut page, 0, generation);
     put_u64(&mut page, 8, subsystems.len() as u64);

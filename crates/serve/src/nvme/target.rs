@@ -87,6 +87,8 @@ pub struct Target {
     reservations: Vec<Vec<Reservations>>,
     controllers: BTreeMap<u16, Controller>,
     last_id: u16,
+    /// The times that subsystems came or went, and one more.
+    generation: u64,
 }
 
 impl Target {
@@ -95,7 +97,31 @@ impl Target {
     pub fn new(subsystems: Vec<Subsystem>) -> Target {
         let none = |subsystem: &Subsystem| vec![Reservations::default(); subsystem.namespaces.len()];
         let reservations = subsystems.iter().map(none).collect();
-        Target { subsystems, reservations, controllers: BTreeMap::new(), last_id: 0 }
+        Target { subsystems, reservations, generation: 1, ..Target::default() }
+    }
+
+    /// From now on hosts may connect to one more subsystem.
+    pub fn add(&mut self, subsystem: Subsystem) {
+        self.reservations.push(vec![Reservations::default(); subsystem.namespaces.len()]);
+        self.subsystems.push(subsystem);
+        self.generation += 1;
+    }
+
+    /// Hides the subsystem of a card that has gone: it keeps its place, and no host finds it any more.
+    pub fn retire(&mut self, card: usize) {
+        for (subsystem, reservations) in self.subsystems.iter_mut().zip(&mut self.reservations) {
+            if subsystem.namespaces.iter().any(|namespace| namespace.card == card) {
+                subsystem.namespaces.clear();
+                reservations.clear();
+                self.generation += 1;
+            }
+        }
+    }
+
+    /// A card has another size from now on. Hosts see it when they look at their namespaces again.
+    pub fn resize(&mut self, card: usize, blocks: u64) {
+        let namespaces = self.subsystems.iter_mut().flat_map(|subsystem| &mut subsystem.namespaces);
+        namespaces.filter(|namespace| namespace.card == card).for_each(|namespace| namespace.blocks = blocks);
     }
 
     /// The reservations of a card that have survived a loss of power.
@@ -110,9 +136,8 @@ impl Target {
     }
 
     /// The subsystems that hosts may connect to.
-    #[must_use]
-    pub fn subsystems(&self) -> &[Subsystem] {
-        &self.subsystems
+    pub fn subsystems(&self) -> impl Iterator<Item = &Subsystem> {
+        self.subsystems.iter().filter(|subsystem| !subsystem.namespaces.is_empty())
     }
 
     /// The number of controllers.
@@ -137,7 +162,8 @@ impl Target {
         let subsystem = match text_at(data, usize::from(parameter::SUBSYSTEM_NQN), NAME_BYTES) {
             Some(DISCOVERY_NQN) => None,
             Some(name) => {
-                let place = self.subsystems.iter().position(|subsystem| subsystem.nqn == name);
+                let is_named = |one: &Subsystem| one.nqn == name && !one.namespaces.is_empty();
+                let place = self.subsystems.iter().position(is_named);
                 Some(place.ok_or(Answer::invalid_parameter(parameter::SUBSYSTEM_NQN, true))?)
             }
             None => return Err(Answer::invalid_parameter(parameter::SUBSYSTEM_NQN, true)),
@@ -386,7 +412,7 @@ impl Target {
         let has_write_cache = subsystem.is_some_and(|subsystem| subsystem.has_write_cache);
         match command.opcode() {
             admin::IDENTIFY => identify(command, controller, subsystem, cards).into(),
-            admin::GET_LOG_PAGE => log(command, controller, &self.subsystems, cards, local).into(),
+            admin::GET_LOG_PAGE => log(command, controller, (&self.subsystems, self.generation), cards, local).into(),
             admin::GET_FEATURES => controller.feature(command, has_write_cache).into(),
             admin::SET_FEATURES => {
                 let (answer, new_terms) = controller.set_feature(command, has_write_cache);
@@ -460,7 +486,7 @@ fn smart(subsystem: &Subsystem, cards: &dyn Cards) -> Option<u8> {
 fn log(
     command: &Command,
     controller: &mut Controller,
-    subsystems: &[Subsystem],
+    (subsystems, generation): (&[Subsystem], u64),
     cards: &dyn Cards,
     local: SocketAddr,
 ) -> Answer {
@@ -473,7 +499,7 @@ fn log(
     let page = match (asked.page, subsystem) {
         (page::SUPPORTED, _) => log_page::supported(controller),
         (page::ERRORS, _) => controller.error_log(),
-        (page::DISCOVERY, None) => discovery::page(subsystems, 1, local),
+        (page::DISCOVERY, None) => discovery::page(subsystems, generation, local),
         (page::HEALTH, Some(subsystem)) => {
             let card = subsystem.namespaces.first().map(|namespace| namespace.card);
             match card.and_then(|card| cards.smart(card)) {

@@ -128,7 +128,7 @@ impl Export {
     }
 }
 
-/// The exports of a server, at least one; the first one is the default.
+/// The exports of a server; the first one is the default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exports(Vec<Export>);
 
@@ -158,8 +158,8 @@ impl std::fmt::Debug for ExportName {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[allow(missing_docs, reason = "the message of each variant says what its fields are")]
 pub enum ExportsError {
-    /// There are no exports, or more than [`MAX_EXPORTS`].
-    #[error("{0} exports; from 1 to {MAX_EXPORTS} can be offered")]
+    /// There are more than [`MAX_EXPORTS`].
+    #[error("{0} exports; {MAX_EXPORTS} can be offered")]
     Count(usize),
     /// Two exports have the same name.
     #[error("two exports have the name {0:?}; give each its own")]
@@ -192,7 +192,7 @@ impl Exports {
     ///
     /// Fails if the document does not allow an export, or a limit is exceeded.
     pub fn new(exports: Vec<Export>) -> Result<Self, ExportsError> {
-        if !(1..=MAX_EXPORTS).contains(&exports.len()) {
+        if exports.len() > MAX_EXPORTS {
             return Err(ExportsError::Count(exports.len()));
         }
         for (index, export) in exports.iter().enumerate() {
@@ -213,6 +213,6 @@ impl Exports {
     /// The place of the export with this name.
     pub(in crate::wire) fn find(&self, name: &str) -> Option<usize> {
         let found = self.0.iter().position(|export| export.name == name);
-        if name.is_empty() { found.or(Some(0)) } else { found }
+        if name.is_empty() { found.or((!self.0.is_empty()).then_some(0)) } else { found }
     }
 }

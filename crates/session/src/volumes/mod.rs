@@ -45,26 +45,26 @@ pub enum VolumeError {
     },
     /// The name has no letter, too many, or one that is not allowed.
     #[error(
-        "{name:?} can't be the name of a volume: letters, digits, '.', '_' and '-', {MAX_VOLUME_NAME_BYTES} at most, can, \
+        "{name} can't be the name of a volume: letters, digits, '.', '_' and '-', {MAX_VOLUME_NAME_BYTES} at most, can, \
          beginning with a letter or digit"
     )]
     Name {
         /// The name that was asked for.
-        name: Box<str>,
+        name: VolumeName,
     },
     /// Another volume has the name.
-    #[error("there is a volume {name:?} already")]
+    #[error("there is a volume {name} already")]
     Exists {
         /// The name that was asked for.
-        name: Box<str>,
+        name: VolumeName,
     },
     /// No volume has the name.
-    #[error("there is no volume {name:?}{}", of_names(known))]
+    #[error("there is no volume {name}{}", of_names(known))]
     Unknown {
         /// The name that was asked for.
-        name: Box<str>,
+        name: VolumeName,
         /// The names that there are.
-        known: Vec<Box<str>>,
+        known: Vec<VolumeName>,
     },
     /// There are as many volumes as a card can have.
     #[error("a card has {MAX_VOLUMES} volumes at most")]
@@ -78,10 +78,10 @@ pub enum VolumeError {
         max_bytes: u64,
     },
     /// The volume is larger than that.
-    #[error("volume {name:?} has {size_bytes} bytes: volumes only grow")]
+    #[error("volume {name} has {size_bytes} bytes: volumes only grow")]
     Shrinks {
         /// The name of the volume.
-        name: Box<str>,
+        name: VolumeName,
         /// The bytes that it has.
         size_bytes: u64,
     },
@@ -115,9 +115,31 @@ pub enum TableDamage {
     OwnedTwice,
 }
 
-fn of_names(known: &[Box<str>]) -> String {
+fn of_names(known: &[VolumeName]) -> String {
     match known {
         [] => " (this card has none)".to_owned(),
-        known => format!(" (there are {})", known.join(", ")),
+        known => format!(" (there are {})", known.iter().map(|name| &*name.0).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The name of a volume, in an error: it may have any letters.
+#[derive(Clone, PartialEq, Eq)]
+pub struct VolumeName(Box<str>);
+
+impl From<&str> for VolumeName {
+    fn from(name: &str) -> VolumeName {
+        VolumeName(name.into())
+    }
+}
+
+impl std::fmt::Display for VolumeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.0)
+    }
+}
+
+impl std::fmt::Debug for VolumeName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.0)
     }
 }

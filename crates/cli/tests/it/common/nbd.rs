@@ -15,13 +15,21 @@ pub const TRIM: u16 = 4;
 impl Client {
     /// Connected to the default export, with simple replies.
     pub fn connect(socket: &Path) -> io::Result<Client> {
+        Client::connect_to(socket, "")
+    }
+
+    /// Connected to the export of a name.
+    pub fn connect_to(socket: &Path, name: &str) -> io::Result<Client> {
         let stream = UnixStream::connect(socket)?;
         stream.set_read_timeout(Some(Duration::from_secs(60)))?;
         let mut client = Client(stream);
         client.take(18)?;
         client.0.write_all(&3u32.to_be_bytes())?;
-        let mut go = b"IHAVEOPT\0\0\0\x07\0\0\0\x06".to_vec();
-        go.extend([0; 6]);
+        let mut go = b"IHAVEOPT\0\0\0\x07".to_vec();
+        go.extend((name.len() as u32 + 6).to_be_bytes());
+        go.extend((name.len() as u32).to_be_bytes());
+        go.extend(name.as_bytes());
+        go.extend([0; 2]);
         client.0.write_all(&go)?;
         loop {
             let head = client.take(20)?;
@@ -29,6 +37,7 @@ impl Client {
             match u32::from_be_bytes(head[12..16].try_into().unwrap()) {
                 1 => return Ok(client),
                 3 => {}
+                0x8000_0006 => return Err(io::ErrorKind::NotFound.into()),
                 other => panic!("reply {other:#x}"),
             }
         }

@@ -111,7 +111,17 @@ fn card_that(timing: Timing, explains: bool) -> Arc<Live> {
 
 impl Rig {
     pub fn new() -> Rig {
-        let live = card();
+        Rig::of(card())
+    }
+
+    /// Its card is divided into volumes, of which there are none yet.
+    pub fn divided() -> Rig {
+        let mut live = Arc::into_inner(card()).expect("nobody else has it");
+        live.format_volumes(format::CardId([7; 16])).unwrap();
+        Rig::of(Arc::new(live))
+    }
+
+    fn of(live: Arc<Live>) -> Rig {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("control.sock");
         let server = serve(served(&live), &socket, Access::Owner).unwrap();

@@ -31,6 +31,7 @@ pub fn export(name: &str, live: &Arc<Live>, read_only: bool) -> Export {
         description: "a card".into(),
         live: Arc::clone(live),
         read_only,
+        volume: None,
     }
 }
 

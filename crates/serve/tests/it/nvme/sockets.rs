@@ -2,9 +2,10 @@
 
 use super::common::host::{self, Digests, Entry, HOST_ID, Pdu, entry, names};
 use super::common::wire::Wire;
-use crate::common::{Served, served};
-use serve::{Address, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
+use crate::common::{Served, export, memory_card, served};
+use serve::{Address, Export, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 const PLAIN: Digests = Digests { header: false, data: false };
@@ -515,4 +516,56 @@ fn five_hundred_connections_are_served_side_by_side() {
     let mut more: Vec<Wire> = (0..8).map(|_| Wire::open(address)).collect();
     more[4..].iter_mut().for_each(Wire::is_let_go);
     works(&mut hosts[99].1[3], 7);
+}
+
+/// Volumes are made, grown and deleted while hosts are connected to others.
+#[test]
+fn exports_come_and_go_while_the_server_runs() {
+    let (served, address) = start(Limits::default());
+    let mut live = Arc::into_inner(memory_card(SIZE)).expect("nobody else has it");
+    live.format_volumes(format::CardId([9; 16])).unwrap();
+    let live = Arc::new(live);
+    let volume = |name: &str| {
+        let id = [name.as_bytes()[0]; 16];
+        let volume = Some(live.create_volume(name, 2 << 20, id).unwrap());
+        Export { id, volume, ..export(name, &live, false) }
+    };
+    let (a, b) = (volume("a"), volume("b"));
+    let known = [export("card", &served.live, false), export("looked-at", &served.live, true)];
+    let set = |more: &[&Export]| {
+        let more = more.iter().map(|export| (*export).clone());
+        served.server.set_exports(known.iter().cloned().chain(more).collect()).unwrap();
+    };
+    set(&[&a, &b]);
+    let names = served.server.subsystems();
+    assert_eq!(names.len(), known.len() + 2);
+    let pair = |nqn: &str| {
+        let (admin, controller) = Wire::admin(address, nqn, PLAIN);
+        (admin, Wire::io(address, nqn, controller, 1, PLAIN))
+    };
+    let (_admin_a, mut io_a) = pair(&names[2]);
+    let (_admin_b, mut io_b) = pair(&names[3]);
+    assert_eq!(io_a.one(&host::command(write(1, 3, 1), &[1; BLOCK], PLAIN)).status, OK);
+    assert_eq!(io_b.one(&host::command(write(1, 3, 1), &[2; BLOCK], PLAIN)).status, OK);
+    assert_eq!(io_a.get(read(2, 3, 1)).unwrap(), [1; BLOCK]);
+    let beyond = io_a.one(&host::command(write(3, 512, 1), &[3; BLOCK], PLAIN));
+    assert_eq!(beyond.status, (0, 0x80, true));
+    live.grow_volume("a", 4 << 20).unwrap();
+    set(&[&a, &b]);
+    assert_eq!(io_a.one(&host::command(write(4, 512, 1), &[3; BLOCK], PLAIN)).status, OK);
+    // A volume that has hosts stays; one that has gone is not found, and its place is nobody else's.
+    assert!(live.delete_volume("b").is_err());
+    drop((_admin_b, io_b));
+    let began = Instant::now();
+    while live.delete_volume("b").is_err() {
+        assert!(began.elapsed() < Duration::from_secs(10), "its hosts never leave");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let c = volume("c");
+    set(&[&a, &c]);
+    assert_eq!(served.server.subsystems().len(), known.len() + 2);
+    assert!(!served.server.subsystems().contains(&names[3]));
+    let (_admin_c, mut io_c) = pair(&served.server.subsystems()[3]);
+    assert_eq!(io_c.get(read(5, 3, 1)).unwrap(), [0; BLOCK]);
+    assert_eq!(io_a.get(read(6, 512, 1)).unwrap(), [3; BLOCK]);
 }

@@ -12,9 +12,10 @@ fn one(change: impl FnOnce(&mut Export)) -> Result<Exports, ExportsError> {
 }
 
 #[test]
-fn a_table_has_from_one_export_to_the_limit_with_names_of_their_own() {
+fn a_table_has_up_to_the_limit_of_exports_with_names_of_their_own() {
     let named = |n: usize| Export { name: n.to_string(), ..card() };
-    assert_eq!(Exports::new(vec![]), Err(ExportsError::Count(0)));
+    // The volumes of a card come later, perhaps.
+    assert!(Exports::new(vec![]).is_ok());
     assert!(Exports::new((0..MAX_EXPORTS).map(named).collect()).is_ok());
     let more = (0..=MAX_EXPORTS).map(named).collect();
     assert_eq!(Exports::new(more), Err(ExportsError::Count(MAX_EXPORTS + 1)));
@@ -80,12 +81,12 @@ fn each_error_is_one_line_that_names_the_export() {
         one(|export| export.size_bytes = u64::MAX),
         one(|export| export.blocks.minimum = 3),
         one(|export| export.description = "x".repeat(5000)),
-        Exports::new(vec![]),
+        Exports::new(vec![card(); MAX_EXPORTS + 1]),
         Exports::new(vec![card(), card()]),
     ];
     for error in errors {
         let line = error.unwrap_err().to_string();
         assert_eq!(line.lines().count(), 1);
-        assert!(["card", "a\\nb", "0 exports"].iter().any(|what| line.contains(what)), "{line}");
+        assert!(["card", "a\\nb", "65 exports"].iter().any(|what| line.contains(what)), "{line}");
     }
 }
