@@ -241,7 +241,7 @@ impl Drop for Inside {
 /// The table, to be looked at.
 fn look<'t>(lanes: &mut [Lane], volumes: &'t Volumes) -> RwLockReadGuard<'t, VolumeTable> {
     volumes.try_read().unwrap_or_else(|| {
-        // Whoever has the table may wait for a medium that only this client hears.
+        // The thread that has the table may wait for a medium that only this client hears.
         lanes.iter_mut().for_each(Lane::stop_hearing);
         volumes.read()
     })

@@ -15,7 +15,7 @@ const BEGUN: u64 = 1 << 32;
 pub(crate) struct Volumes {
     table: RwLock<VolumeTable>,
     layout: Layout,
-    /// Of each extent of the card: the requests that were begun (upper half) and those in flight.
+    /// The uses of each extent of the card: requests that were begun (upper half), and those in flight.
     uses: Vec<AtomicU64>,
     disk: Mutex<Disk>,
     /// The clients of each volume.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// The options of `flashrig volume`.
 #[derive(Debug, Args)]
 pub struct VolumeArgs {
-    /// What is to be done
+    /// The request to the card
     #[command(subcommand)]
     pub what: VolumeCommand,
     /// Print JSON in place of text
@@ -15,7 +15,7 @@ pub struct VolumeArgs {
     pub json: bool,
 }
 
-/// What can be done to volumes.
+/// The requests about volumes.
 #[derive(Debug, Subcommand)]
 pub enum VolumeCommand {
     /// Print the volumes of a card, and the room that they have

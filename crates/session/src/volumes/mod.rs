@@ -90,7 +90,7 @@ pub enum VolumeError {
     Damaged {
         /// The number of the page.
         page: u32,
-        /// What is wrong with its better copy.
+        /// The reason why its better copy is not believed.
         why: TableDamage,
     },
     /// The card does not do it.
@@ -98,7 +98,7 @@ pub enum VolumeError {
     Card(#[from] ReplyError),
 }
 
-/// What is wrong with a volume table.
+/// The reason why a volume table is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableDamage {
     /// Neither copy of the page is whole.

@@ -16,7 +16,7 @@ const NOWHERE: u32 = u32::MAX;
 /// A volume, for an operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VolumeStatus {
-    /// What its directory entry says.
+    /// The volume as the directory has it.
     pub record: VolumeRecord,
     /// The bytes of the extents that it has on the card.
     pub allocated_bytes: u64,

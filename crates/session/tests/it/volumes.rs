@@ -49,7 +49,7 @@ impl Card {
         }
     }
 
-    /// Of what no flush has covered any part may be durable.
+    /// Any part of it may be durable that no flush has covered.
     fn lose_power(&mut self) {
         let mut rng = self.rng.take().expect("only cards of the lives lose power");
         self.cached.retain(|_| rng.below(2) == 0);
