@@ -1,4 +1,4 @@
-//! `flashrig validate`: the models against published tables. Exit code 1 when a bound is missed.
+//! `flashrig validate`: the models against published tables, or against data sheets. Exit code 1 when a bound is missed.
 
 use crate::args::ValidateArgs;
 use crate::cancel;
@@ -7,6 +7,7 @@ use crate::output::{JsonSink, print};
 use crate::progress::Watch;
 use crate::view;
 use std::process::ExitCode;
+use study::datasheets;
 
 pub fn validate(args: &ValidateArgs) -> Result<ExitCode, Failure> {
     let sink = args.json.as_deref().map(JsonSink::open).transpose()?;
@@ -15,6 +16,11 @@ pub fn validate(args: &ValidateArgs) -> Result<ExitCode, Failure> {
         let watch = Watch::new();
         match &args.table {
             Some(name) => review::validate_table(name, args.scale.0, args.seed, &watch)?,
+            None if args.datasheets => {
+                let mut sheets = datasheets::sheets();
+                sheets.retain(|sheet| args.card.as_ref().is_none_or(|card| card == sheet.card));
+                datasheets::compare(&sheets, args.scale.0, args.seed, &watch)?
+            }
             None => review::validate(args.scale.0, args.seed, &watch)?,
         }
     };

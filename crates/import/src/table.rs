@@ -24,6 +24,7 @@ tables!(
     "iodrive-320-mlc-fill",
     "iodrive-320-mlc-postgres",
     "prices",
+    "datasheets",
 );
 
 impl Table {

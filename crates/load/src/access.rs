@@ -28,12 +28,17 @@ pub enum Access {
         /// Share of the accesses that go there.
         share_of_accesses: f64,
     },
+    /// The places of JEDEC's enterprise workload, by which drives' endurance is rated: half of the accesses go to the
+    /// first twentieth of the space, 30 % to the next 15 %, the others to the rest.
+    Jesd219,
 }
+
+/// The zones of [`Access::Jesd219`]: shares of the space and of the accesses.
+const JESD219: [(f64, f64); 3] = [(0.05, 0.5), (0.15, 0.3), (0.8, 0.2)];
 
 impl Access {
     /// The forms in which a pattern is written.
-    pub const SYNTAX: &'static str =
-        "`uniform`, `zipf:THETA` (as `zipf:0.99`) or `hot-cold:SPACE/ACCESSES` in percent (as `hot-cold:20/80`)";
+    pub const SYNTAX: &'static str = "`uniform`, `zipf:THETA` (as `zipf:0.99`), `hot-cold:SPACE/ACCESSES` in percent (as `hot-cold:20/80`) or `jesd219`";
 
     /// Returns how many times the space is written over until the blocks written least often were each written once, on
     /// average: the hot or the cold part, or the last tenth of Zipf's ranks. A part that is never written does not count.
@@ -48,13 +53,14 @@ impl Access {
                     .map(|(space, accesses)| space / accesses)
                     .fold(1.0, f64::max)
             }
+            Access::Jesd219 => JESD219.iter().map(|(space, accesses)| space / accesses).fold(1.0, f64::max),
         }
     }
 
     /// Checks that the numbers make sense.
     pub fn validate(&self) -> Result<(), LoadError> {
         match *self {
-            Access::Uniform => Ok(()),
+            Access::Uniform | Access::Jesd219 => Ok(()),
             Access::Zipf { theta } => real_in_range("access zipf theta", theta, 0.001, 5.0),
             Access::HotCold { hot_share_of_space, share_of_accesses } => {
                 real_in_range("access hot_share_of_space", hot_share_of_space, 1e-9, 1.0)?;
@@ -70,6 +76,7 @@ impl fmt::Display for Access {
         let percent = |share: f64| (share * 1e9).round() / 1e7;
         match *self {
             Access::Uniform => write!(f, "uniform"),
+            Access::Jesd219 => write!(f, "jesd219"),
             Access::Zipf { theta } => write!(f, "zipf:{theta}"),
             Access::HotCold { hot_share_of_space, share_of_accesses } => {
                 write!(f, "hot-cold:{}/{}", percent(hot_share_of_space), percent(share_of_accesses))
@@ -86,6 +93,7 @@ impl FromStr for Access {
         let number = |text: &str| text.parse::<f64>().map_err(|_| unknown());
         let access = match text.split_once(':') {
             None if text == "uniform" => Access::Uniform,
+            None if text == "jesd219" => Access::Jesd219,
             Some(("zipf", theta)) => Access::Zipf { theta: number(theta)? },
             Some(("hot-cold", shares)) => {
                 let (space, accesses) = shares.split_once('/').ok_or_else(unknown)?;
@@ -111,8 +119,19 @@ pub struct BlockSampler {
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
     Uniform,
-    Zipf { zipf: Zipf, scramble: Scramble },
-    HotCold { hot_blocks: u64, hot_below: u64 },
+    Zipf {
+        zipf: Zipf,
+        scramble: Scramble,
+    },
+    HotCold {
+        hot_blocks: u64,
+        hot_below: u64,
+    },
+    /// Ends of the first two zones, in blocks and in draws.
+    Jesd219 {
+        blocks: [u64; 2],
+        below: [u64; 2],
+    },
 }
 
 impl BlockSampler {
@@ -131,6 +150,16 @@ impl BlockSampler {
                 // The cast saturates: a share of 1 leaves one draw in 2^64 to the cold part.
                 hot_below: (share_of_accesses * 2f64.powi(64)) as u64,
             },
+            // A zone of a block at least, and none past the space.
+            Access::Jesd219 if blocks >= JESD219.len() as u64 => {
+                let [(first, often), (second, less_often), _] = JESD219;
+                let end = |share: f64| (blocks as f64 * share).round() as u64;
+                let first_end = end(first).max(1);
+                let below = [often, often + less_often].map(|share| (share * 2f64.powi(64)) as u64);
+                let second_end = end(first + second).clamp(first_end + 1, blocks - 1);
+                Pattern::Jesd219 { blocks: [first_end, second_end], below }
+            }
+            Access::Jesd219 => Pattern::Uniform,
         };
         Ok(BlockSampler { blocks, pattern })
     }
@@ -148,6 +177,16 @@ impl BlockSampler {
                     hot_blocks + rng.below(self.blocks - hot_blocks)
                 }
             }
+            Pattern::Jesd219 { blocks: [first, second], below: [often, less_often] } => {
+                let drawn = rng.bits();
+                if drawn < *often {
+                    rng.below(*first)
+                } else if drawn < *less_often {
+                    first + rng.below(second - first)
+                } else {
+                    second + rng.below(self.blocks - second)
+                }
+            }
         }
     }
 
@@ -163,14 +202,18 @@ mod tests {
 
     #[test]
     fn text_and_pattern_are_the_same_thing() {
-        for text in ["uniform", "zipf:0.99", "zipf:1", "hot-cold:20/80", "hot-cold:7/93", "hot-cold:0.1/99.9"] {
+        for text in
+            ["uniform", "zipf:0.99", "zipf:1", "hot-cold:20/80", "hot-cold:7/93", "hot-cold:0.1/99.9", "jesd219"]
+        {
             assert_eq!(text.parse::<Access>().unwrap().to_string(), text);
         }
     }
 
     #[test]
     fn wrong_text_is_refused_with_what_is_allowed() {
-        for text in ["", "zipf", "zipf:", "zipf:x", "hot-cold:20", "hot-cold:20/", "uniform:1", "zipfian:0.9"] {
+        for text in
+            ["", "zipf", "zipf:", "zipf:x", "hot-cold:20", "hot-cold:20/", "uniform:1", "zipfian:0.9", "jesd219:1"]
+        {
             let error = text.parse::<Access>().unwrap_err();
             assert_eq!(error, LoadError::UnknownAccess { given: text.into(), syntax: Access::SYNTAX });
             assert!(error.to_string().contains("hot-cold:20/80"), "{error}");
@@ -183,7 +226,7 @@ mod tests {
     #[test]
     fn the_coldest_part_turns_over_as_its_share_of_writes_says() {
         let turnover = |text: &str| text.parse::<Access>().unwrap().turnover(100_000);
-        for (text, expected) in [("uniform", 1.0), ("hot-cold:20/80", 4.0), ("hot-cold:10/90", 9.0)] {
+        for (text, expected) in [("uniform", 1.0), ("hot-cold:20/80", 4.0), ("hot-cold:10/90", 9.0), ("jesd219", 4.0)] {
             assert!((turnover(text) - expected).abs() < 1e-9, "{text}: {}", turnover(text));
         }
         // A cold hot part, a part that is never written, and no skew at all.
@@ -213,8 +256,19 @@ mod tests {
     }
 
     #[test]
+    fn each_zone_of_jesd219_gets_its_share() {
+        let sampler = BlockSampler::new(Access::Jesd219, 1_000, 1).unwrap();
+        let mut rng = Rng::stream(1, "x");
+        let drawn: Vec<u64> = (0..200_000).map(|_| sampler.draw(&mut rng)).collect();
+        for (zone, expected) in [(0..50, 0.5), (50..200, 0.3), (200..1_000, 0.2)] {
+            let share = drawn.iter().filter(|&block| zone.contains(block)).count() as f64 / drawn.len() as f64;
+            assert!((share - expected).abs() < 0.005, "{zone:?}: {share}");
+        }
+    }
+
+    #[test]
     fn every_pattern_stays_in_its_space_and_covers_it() {
-        for text in ["uniform", "zipf:0.5", "hot-cold:20/80", "hot-cold:100/50", "hot-cold:50/100"] {
+        for text in ["uniform", "zipf:0.5", "hot-cold:20/80", "hot-cold:100/50", "hot-cold:50/100", "jesd219"] {
             for blocks in [1u64, 2, 3, 100] {
                 let sampler = BlockSampler::new(text.parse().unwrap(), blocks, 1).unwrap();
                 let mut rng = Rng::stream(blocks, text);

@@ -173,7 +173,8 @@ Exit status: 0 when every bound holds, 1 when one is missed, 2 for errors.
 
 Examples:
   flashrig validate
-  flashrig validate --table tachion-fill --json validation.json";
+  flashrig validate --table tachion-fill --json validation.json
+  flashrig validate --datasheets";
 
 pub(super) const TORTURE: &str = "\
 Cards of a few hundred sectors in virtual time, which hold stamps in place of data. After each recovery every sector is

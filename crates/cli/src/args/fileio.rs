@@ -36,7 +36,7 @@ pub struct FileioArgs {
     #[arg(long, value_name = "SIZE", default_value_t = ShiftBytes(0))]
     pub offset_shift: ShiftBytes,
     /// The pattern of the random loads
-    #[arg(help = "Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    #[arg(help = "Which blocks the random loads ask for: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES, jesd219", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Think time of a thread between two requests
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(0))]

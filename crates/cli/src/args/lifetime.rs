@@ -42,7 +42,7 @@ pub struct WritesArgs {
     #[arg(long, value_name = "SIZE", default_value_t = BlockBytes(16 << 10))]
     pub block: BlockBytes,
     /// The pattern of random loads
-    #[arg(help = "Which blocks random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
+    #[arg(help = "Which blocks random loads write: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES, jesd219", long, value_name = "PATTERN", default_value_t = Access::Uniform)]
     pub access: Access,
     /// Writes from one flush to the next, each of which pads for itself where no capacitors are; 0: no flush
     #[arg(long, value_name = "N", default_value_t = 0)]

@@ -56,6 +56,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, 
 use clap_complete::Shell;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use study::datasheets::sheets;
 use values::Scale;
 
 /// Flash storage in software: review a device, model a card, hold the model against published measurements.
@@ -215,6 +216,12 @@ pub struct ValidateArgs {
     /// Only this table
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(TABLES.map(|table| table.name)))]
     pub table: Option<String>,
+    /// Compare drives with their data sheets, in place of the published tables
+    #[arg(long, conflicts_with = "table")]
+    pub datasheets: bool,
+    /// Only the data sheet of this card
+    #[arg(long, value_name = "CARD", requires = "datasheets", value_parser = PossibleValuesParser::new(sheets().into_iter().map(|sheet| sheet.card)))]
+    pub card: Option<String>,
     /// Model the cards at this part of their size
     #[arg(long, value_name = "PART", default_value_t = Scale(1.0 / 64.0))]
     pub scale: Scale,

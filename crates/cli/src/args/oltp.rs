@@ -29,7 +29,7 @@ pub struct OltpArgs {
     #[arg(long, value_name = "N", default_value_t = OltpConfig::default().pages_per_write)]
     pub oltp_pages_write: u32,
     /// The pattern of the pages
-    #[arg(help = "Which pages are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = OltpConfig::default().access)]
+    #[arg(help = "Which pages are touched: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES, jesd219", long, value_name = "PATTERN", default_value_t = OltpConfig::default().access)]
     pub oltp_access: Access,
     /// Write-ahead log that an insert or an update makes
     #[arg(long, value_name = "SIZE", default_value_t = Bytes(OltpConfig::default().wal_bytes_per_write.into()))]

@@ -26,7 +26,7 @@ pub struct SlobArgs {
     #[arg(long, value_name = "N", default_value_t = SlobConfig::default().work_unit_blocks)]
     pub slob_work_unit: u32,
     /// The pattern of the blocks that a session touches
-    #[arg(help = "Which of its blocks a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES", long, value_name = "PATTERN", default_value_t = SlobConfig::default().access)]
+    #[arg(help = "Which of its blocks a session touches: uniform, zipf:THETA, hot-cold:SPACE/ACCESSES, jesd219", long, value_name = "PATTERN", default_value_t = SlobConfig::default().access)]
     pub slob_access: Access,
     /// The size of the buffer cache
     #[arg(help = "Buffer cache", long, value_name = "SIZE", default_value_t = Bytes(CacheConfig::default().bytes))]

@@ -84,7 +84,7 @@ lifted! {
     Fit: ::study::fit::FitError;
     Lifetime: ::study::lifetime::LifetimeError;
     Media: ::fsck::SourceError;
-    Review: ::review::PlanError, ::review::PointError, ::review::ValidateError;
+    Review: ::review::PlanError, ::review::PointError, ::review::ValidateError, ::study::datasheets::DatasheetError;
     Run: ::load::LoadError, ::load::trace::TraceError, ::target::RunError, ::drive::record::RecordError;
     Serve: ::serve::ServeError, ::serve::TlsError, ::control::ServeError, ::attach::fuse::FuseError;
     Whatif: ::study::whatif::Refusal;
@@ -101,6 +101,7 @@ impl Failure {
             Failure::Review(ReviewFailure::Point(error) | ReviewFailure::Validate(ValidateError::Point(error))) => {
                 matches!(error, PointError::Run(target::RunError::Cancelled))
             }
+            Failure::Review(ReviewFailure::Datasheet(error)) => error.is_cancelled(),
             _ => false,
         }
     }

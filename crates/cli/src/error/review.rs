@@ -35,4 +35,7 @@ pub enum ReviewFailure {
     /// The comparison with a published table can't be made.
     #[error(transparent)]
     Validate(#[from] review::ValidateError),
+    /// A drive can't be held against its data sheet.
+    #[error(transparent)]
+    Datasheet(#[from] study::datasheets::DatasheetError),
 }

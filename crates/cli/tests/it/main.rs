@@ -11,6 +11,7 @@ mod compare_fio;
 mod create_measured;
 mod create_places;
 mod ctl;
+mod datasheets;
 mod drives;
 mod examples;
 mod export_fio;

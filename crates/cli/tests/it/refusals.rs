@@ -166,6 +166,8 @@ const CASES: &[Case] = &[
     ("fit published:duo-320-fill --base sas-raid10-6", &["sas-raid10-6 is no flash card"]),
     ("fit published:duo-320-fill --host nobody", &["unknown host 'nobody'"]),
     ("validate --table tachion-fil", &["a similar value exists: 'tachion-fill'"]),
+    ("validate --datasheets --table tachion-fill", &["'--datasheets' cannot be used with '--table"]),
+    ("validate --datasheets --card tachion-400", &["invalid value 'tachion-400'"]),
     ("validate --json no/such/dir/v.json", &["can't write no/such/dir/v.json"]),
     ("fsck", &["<CARD>"]),
     ("fsck nowhere", &["nowhere", "No such file"]),
