@@ -46,6 +46,7 @@ pub fn config() -> CardConfig {
         },
         ftl: FtlConfig {
             user_sectors: 200,
+            mapping_sectors: 1,
             stripe_width: 3,
             parity_units: 1,
             victim: VictimPolicy::Greedy,

@@ -83,6 +83,8 @@ pub struct Persistence {
 pub struct FtlConfig {
     /// 4 KiB sectors that the host can address.
     pub user_sectors: u64,
+    /// Sectors for which the card keeps one place: a write of some of them writes all. Models alone may have more than one.
+    pub mapping_sectors: u32,
     /// Program units in a stripe, its parity included: one on each of so many consecutive dies, modules first.
     pub stripe_width: u32,
     /// Parity units in a stripe: 0 or 1.

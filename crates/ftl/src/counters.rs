@@ -5,7 +5,8 @@
 pub struct Counters {
     /// Sectors that the host wrote.
     pub host_sectors: u64,
-    /// Sectors that garbage collection and wear levelling moved.
+    /// Sectors that garbage collection and wear levelling moved, and those of mapping units that the host did not write when
+    /// it wrote others of them.
     pub relocated_sectors: u64,
     /// Sectors of parity in sealed stripes.
     pub parity_sectors: u64,

@@ -15,6 +15,7 @@ use crate::valid::ValidMap;
 use crate::victims::Victims;
 use media::nand::{Blocks, CellMode, NandConfig};
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Flash management of one card.
 #[derive(Clone, Debug)]
@@ -236,6 +237,22 @@ impl Ftl {
         self.counters.host_sectors += 1;
         self.gc.pacing.earn();
         ppa
+    }
+
+    /// The card writes a sector that the host did not, with others of its mapping unit that the host did write.
+    pub fn write_rest(&mut self, lba: Lba) -> Ppa {
+        let ppa = self.write(lba);
+        self.counters.host_sectors -= 1;
+        self.counters.relocated_sectors += 1;
+        ppa
+    }
+
+    /// The sectors of the mapping units of which the host writes these.
+    #[inline]
+    pub fn whole_units(&self, sectors: Range<u64>) -> Range<u64> {
+        let unit = u64::from(self.config.mapping_sectors);
+        let end = sectors.end.next_multiple_of(unit).min(self.config.user_sectors);
+        sectors.start - sectors.start % unit..end
     }
 
     /// The host trims a sector.

@@ -3,6 +3,7 @@
 use crate::ftl::Ftl;
 use crate::layout::{Lba, StripeId};
 use crate::stream::{SealedStripe, StreamId};
+use std::ops::Range;
 
 /// The card takes no more writes, because its spare is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -12,15 +13,38 @@ pub struct ReadOnly;
 impl Ftl {
     /// Writes a sector and does all the work that this makes due: programs, relocations and erases.
     pub fn write_now(&mut self, lba: Lba) -> Result<(), ReadOnly> {
+        self.make_room_now()?;
+        self.write(lba);
+        self.written_now();
+        Ok(())
+    }
+
+    /// Writes sectors at once, and the others of their mapping units with them.
+    pub fn write_block_now(&mut self, sectors: Range<u64>) -> Result<(), ReadOnly> {
+        for sector in self.whole_units(sectors.clone()) {
+            if sectors.contains(&sector) {
+                self.write_now(Lba(sector as u32))?;
+            } else {
+                self.make_room_now()?;
+                self.write_rest(Lba(sector as u32));
+                self.written_now();
+            }
+        }
+        Ok(())
+    }
+
+    fn make_room_now(&mut self) -> Result<(), ReadOnly> {
         while !self.can_write() {
             if !self.gc_step_now() {
                 return Err(ReadOnly);
             }
         }
-        self.write(lba);
+        Ok(())
+    }
+
+    fn written_now(&mut self) {
         self.program_sealed_now();
         while self.prepare_relocation(false) && self.gc_step_now() {}
-        Ok(())
     }
 
     /// Puts on flash what the host has written, with the padding that this takes.

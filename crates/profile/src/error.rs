@@ -206,6 +206,9 @@ pub enum Problem {
     /// A size that must be whole multiples of another.
     #[error("{what} is {} bytes, must be a multiple of {}; nearest: {}", grouped(*.bytes), grouped(*.multiple), grouped(nearest_multiple(*.bytes, *.multiple)))]
     NotAMultiple { what: &'static str, bytes: u64, multiple: u64 },
+    /// A size by which addresses are divided.
+    #[error("mapping_unit is {} bytes, must be a power of two", grouped(*.bytes))]
+    NoPowerOfTwo { bytes: u64 },
     /// The numbers are each possible, their product is not.
     #[error("{what} are more than {}", grouped(*.limit))]
     TooMany { what: &'static str, limit: u64 },
@@ -290,6 +293,9 @@ pub enum Problem {
         "only a model has a module that is missing from the start: pull one of a card that is served, with `flashrig ctl CARD module pull N`"
     )]
     OnlyOfModels,
+    /// A card with contents keeps a place for each sector.
+    #[error("only a model has mapping units of more than 4,096 bytes")]
+    MappedBySectors,
     /// The device is modelled without contents.
     #[error("{what} can be modelled, but holds no contents: name a single flash card")]
     NoContents { what: &'static str },

@@ -272,6 +272,7 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
     };
     Ok(FtlConfig {
         user_sectors,
+        mapping_sectors: read_mapping_sectors(settings)?,
         stripe_width: number("stripe_width")?,
         parity_units: number("parity_units")?,
         victim,
@@ -286,6 +287,17 @@ fn read_ftl(settings: &Settings, geometry: &Geometry, sold_bytes: u64) -> Result
             checkpoint_every_bands: 0,
         }),
     })
+}
+
+/// Sectors of a mapping unit. Its size is a power of two, as addresses are divided by it.
+fn read_mapping_sectors(settings: &Settings) -> Result<u32, ProfileError> {
+    let (table, key) = ("ftl", "mapping_unit");
+    let bytes = settings.count_if_any(table, key).unwrap_or(SECTOR_BYTES);
+    must_be_multiple(settings, (table, key), "mapping_unit", bytes, SECTOR_BYTES)?;
+    if !bytes.is_power_of_two() {
+        return Err(settings.wrong(table, key, Problem::NoPowerOfTwo { bytes }));
+    }
+    Ok((bytes / SECTOR_BYTES) as u32)
 }
 
 fn read_slc_cache(settings: &Settings, geometry: &Geometry) -> Result<Option<SlcCache>, ProfileError> {

@@ -169,6 +169,9 @@ impl Profile {
         if flash.card.model.missing_module.is_some() {
             return Err(self.settings.wrong("card", "missing_module", Problem::OnlyOfModels));
         }
+        if flash.card.ftl.mapping_sectors > 1 {
+            return Err(self.settings.wrong("ftl", "mapping_unit", Problem::MappedBySectors));
+        }
         let user_sectors = user_bytes.map_or(flash.card.ftl.user_sectors, |bytes| bytes.div_ceil(device::SECTOR_BYTES));
         let card = scale::sized(&flash.card, user_sectors.max(1));
         let sectors = capacity::sectors_per_band(&card) * u64::from(card.bands);

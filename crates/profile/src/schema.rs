@@ -302,6 +302,7 @@ pub(crate) static CARD: Schema = Schema {
                 counted("stripe_width", 1, 64),
                 counted("parity_units", 0, 1),
                 key("separate_streams", Kind::Flag),
+                bytes("mapping_unit", 4096, 1 << 18),
                 counted("static_wear_spread_cycles", 0, 1 << 30),
             ],
         },

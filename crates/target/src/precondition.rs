@@ -259,9 +259,7 @@ impl Writer {
             }
             Writer::Random { sampler, block_sectors, rng, .. } => {
                 let first = sampler.draw(rng) * *block_sectors;
-                for sector in first..first + *block_sectors {
-                    ftl.write_now(Lba(sector as u32))?;
-                }
+                ftl.write_block_now(first..first + *block_sectors)?;
                 Ok(*block_sectors)
             }
         }

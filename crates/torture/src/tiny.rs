@@ -93,6 +93,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
         },
         ftl: FtlConfig {
             user_sectors: 36,
+            mapping_sectors: 1,
             stripe_width: 3,
             parity_units: 1,
             victim: VictimPolicy::Greedy,

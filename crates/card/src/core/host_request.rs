@@ -1,6 +1,7 @@
 //! A request of the host, while it is in flight.
 
 use device::{Operation, Time};
+use std::ops::Range;
 
 /// Where a request stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct HostRequest<I> {
     /// First sector of a read; next sector to take into the buffer of a write.
     pub sector: u32,
     pub sectors_left: u32,
+    /// The sectors of a write that the host sends; the others are the rest of their mapping units.
+    pub sent: Range<u32>,
     pub bytes: u32,
     /// The first sector is covered in part; the last one is, and it is another one.
     pub partial_first: bool,
@@ -44,6 +47,14 @@ pub struct HostRequest<I> {
     pub owned: I,
 }
 
+impl<I> HostRequest<I> {
+    /// Whether the host sends this sector of a write. Where mapping units are sectors, it sends all.
+    #[inline]
+    pub fn is_sent(&self, sector: u32) -> bool {
+        self.sent.is_empty() || self.sent.contains(&sector)
+    }
+}
+
 impl<I: Default> Default for HostRequest<I> {
     fn default() -> Self {
         HostRequest {
@@ -53,6 +64,7 @@ impl<I: Default> Default for HostRequest<I> {
             submitted: Time::ZERO,
             sector: 0,
             sectors_left: 0,
+            sent: 0..0,
             bytes: 0,
             partial_first: false,
             partial_last: false,

@@ -97,6 +97,7 @@ impl<C: Contents> Card<C> {
                 }
                 C::host_reads(self, now, first, sectors);
             }
+            Operation::Write if self.core.config.ftl.mapping_sectors > 1 => self.write_whole_units(now, id, done),
             Operation::Write if partial_first || partial_last => {
                 // Read-modify-write of the sectors at the edges.
                 self.core.host[id].stage = Stage::Reading;
@@ -122,6 +123,27 @@ impl<C: Contents> Card<C> {
                 }
                 self.complete(now, id, done);
             }
+        }
+    }
+
+    /// A write takes whole mapping units: what it does not cover of the first and the last is read before.
+    fn write_whole_units(&mut self, now: Time, id: RequestId, done: &mut Done<C>) {
+        let request = &self.core.host[id];
+        let (first, end) = (request.sector, request.sector + request.sectors_left);
+        let (edge_first, edge_end) = (first + u32::from(request.partial_first), end - u32::from(request.partial_last));
+        let units = self.core.ftl.whole_units(first.into()..end.into());
+        let (units_first, units_end) = (units.start as u32, units.end as u32);
+        let request = &mut self.core.host[id];
+        request.sent = first..end;
+        request.sector = units_first;
+        request.sectors_left = units_end - units_first;
+        request.stage = Stage::Reading;
+        self.read_sectors(now, id, units_first, edge_first - units_first);
+        // A sector that is covered at both ends was read with those before it.
+        let after = edge_end.max(edge_first);
+        self.read_sectors(now, id, after, units_end - after);
+        if self.core.host[id].reads_left == 0 {
+            self.queue_write(now, id, done);
         }
     }
 
@@ -255,7 +277,11 @@ impl<C: Contents> Card<C> {
         while left > 0 && self.core.buffer.free_sectors() > 0 && self.core.ftl.can_write() && C::admits(self) {
             self.core.buffer.take();
             let was_hole = C::is_hole(self, Lba(sector));
-            let ppa = self.core.ftl.write(Lba(sector));
+            let ppa = if self.core.host[id].is_sent(sector) {
+                self.core.ftl.write(Lba(sector))
+            } else {
+                self.core.ftl.write_rest(Lba(sector))
+            };
             C::admitted(self, id, Lba(sector), ppa, was_hole);
             sector += 1;
             left -= 1;

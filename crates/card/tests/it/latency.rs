@@ -229,3 +229,43 @@ fn a_request_of_no_bytes_completes() {
     rig.drain();
     assert_eq!(rig.card.media().reads, 0);
 }
+
+#[test]
+fn a_write_of_a_part_of_a_mapping_unit_reads_the_rest_and_writes_it_too() {
+    let mut config = small();
+    config.ftl.mapping_sectors = 4;
+    let mut rig = Rig::new(&config, 1).filled();
+    let before = rig.ftl().counters();
+    let part = rig.ask(write(5, 1));
+    assert_eq!(rig.card.media().reads, 3, "sectors 4, 6 and 7");
+    let counters = rig.ftl().counters().since(&before);
+    assert_eq!((counters.host_sectors, counters.relocated_sectors), (1, 3));
+    let whole = rig.ask(write(8, 4));
+    assert_eq!(rig.card.media().reads, 3, "nothing is left to be read");
+    let counters = rig.ftl().counters().since(&before);
+    assert_eq!((counters.host_sectors, counters.relocated_sectors), (5, 3));
+    // Sectors 6 and 7 lie on dies of their own, and are read at once.
+    assert_eq!(part.latency_ns(), whole.latency_ns() - 3 * LINK_NS + 50_000 + BUS_NS);
+    // A unit is written as a whole: its sectors follow each other, but for a place that is parity's.
+    let places: Vec<u32> = (4..8).map(|lba| rig.ftl().lookup(Lba(lba)).unwrap().0).collect();
+    assert!(places.windows(2).all(|pair| pair[1] > pair[0]) && places[3] - places[0] <= 4, "{places:?}");
+}
+
+#[test]
+fn a_write_across_mapping_units_takes_both_and_no_more_than_the_card_has() {
+    let mut config = small();
+    config.ftl.mapping_sectors = 16;
+    let mut rig = Rig::new(&config, 1).filled();
+    let before = rig.ftl().counters();
+    rig.ask(write(14, 4));
+    let counters = rig.ftl().counters().since(&before);
+    assert_eq!((counters.host_sectors, counters.relocated_sectors), (4, 28));
+    let last = rig.ftl().user_sectors() - 1;
+    rig.ask(write(last, 1));
+    let counters = rig.ftl().counters().since(&before);
+    assert_eq!((counters.host_sectors, counters.relocated_sectors), (5, 28 + last % 16));
+    // A part of a sector: its old bytes are read with the rest of its unit.
+    let reads = rig.card.media().reads;
+    rig.ask(Request::write(64 * u64::from(SECTOR), 512));
+    assert_eq!(rig.card.media().reads - reads, 16);
+}

@@ -31,6 +31,7 @@ struct Card {
     victim: VictimPolicy,
     gc: GcMode,
     separate_streams: bool,
+    mapping_sectors: u32,
 }
 
 /// One die, no parity.
@@ -43,6 +44,7 @@ const PLAIN: Card = Card {
     victim: VictimPolicy::Greedy,
     gc: PACED,
     separate_streams: true,
+    mapping_sectors: 1,
 };
 
 impl Card {
@@ -77,6 +79,7 @@ impl Card {
         };
         let mut config = FtlConfig {
             user_sectors: 0,
+            mapping_sectors: self.mapping_sectors,
             stripe_width: self.dies,
             parity_units: self.parity_units,
             victim: self.victim,
@@ -132,13 +135,18 @@ fn steady_waf_after(ftl: &mut Ftl, times: u64, draw: impl Fn(&mut Rng, u64) -> u
     let sectors = ftl.user_sectors();
     let mut rng = Rng::stream(7, "overwrites");
     let mut overwrite = |ftl: &mut Ftl, times: u64| {
-        (0..times * sectors).for_each(|_| ftl.write_now(Lba(draw(&mut rng, sectors) as u32)).unwrap());
+        let writes = times * sectors / u64::from(ftl.config().mapping_sectors);
+        (0..writes).for_each(|_| {
+            let sector = draw(&mut rng, sectors);
+            ftl.write_block_now(sector..sector + 1).unwrap();
+        });
+        writes
     };
     overwrite(ftl, times);
     let before = ftl.counters();
-    overwrite(ftl, 2);
+    let writes = overwrite(ftl, 2);
     let done = ftl.counters().since(&before);
-    assert_eq!(done.host_sectors, 2 * sectors);
+    assert_eq!(done.host_sectors, writes);
     assert_eq!(done.padding_sectors, 0);
     ftl.check().unwrap();
     done.waf()
@@ -162,6 +170,18 @@ fn greedy_on_small_and_large_bands_costs_what_the_mean_field_model_says() {
     for (pages_per_block, u) in [(32, 0.7), (32, 0.85), (32, 0.93), (256, 0.7), (256, 0.9)] {
         let card = Card { pages_per_block, ..PLAIN };
         assert_close("greedy", u, card.uniform(u), crate::oracle::greedy(u, pages_per_block), EXACT);
+    }
+}
+
+/// A write of a sector writes its whole unit: as many times as a unit has sectors, what whole units cost.
+#[test]
+fn a_write_of_a_part_of_a_mapping_unit_costs_the_unit() {
+    for (mapping_sectors, u) in [(2, 0.8), (4, 0.7), (4, 0.9), (16, 0.85)] {
+        // Bands of 128 units, as many as others have sectors.
+        let bands = 4_096 / mapping_sectors;
+        let card = Card { bands, pages_per_block: 128 * mapping_sectors, mapping_sectors, ..PLAIN };
+        let expected = f64::from(mapping_sectors) * crate::oracle::greedy(u, 128);
+        assert_close(&format!("units of {mapping_sectors}"), u, card.uniform(u), expected, EXACT);
     }
 }
 

@@ -163,3 +163,21 @@ fn a_module_is_missing_only_from_a_model_whose_parity_stands_for_it() {
     let message = profile.with_contents(None).unwrap_err().to_string();
     assert!(message.contains("only a model has a module that is missing from the start"), "{message}");
 }
+
+#[test]
+fn a_mapping_unit_is_a_power_of_two_of_sectors_and_only_of_models() {
+    assert_eq!(card_with(&[]).ftl.mapping_sectors, 1);
+    assert_eq!(card_with(&["ftl.mapping_unit=16KiB"]).ftl.mapping_sectors, 4);
+    for (value, said) in [("5000", "multiple of 4,096"), ("12KiB", "must be a power of two"), ("1MiB", "mapping_unit")]
+    {
+        let mut profile = Profile::builtin("tachion-400").unwrap();
+        let refused = match profile.set(&format!("ftl.mapping_unit={value}")) {
+            Ok(()) => profile.lower(1.0).unwrap_err().to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert!(refused.contains(said) && !refused.contains('\n'), "{value}: {refused}");
+    }
+    let mut profile = Profile::builtin("tachion-400").unwrap();
+    profile.set("ftl.mapping_unit=64KiB").unwrap();
+    assert!(profile.with_contents(None).unwrap_err().to_string().contains("mapping_unit"));
+}

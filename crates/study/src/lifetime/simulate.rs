@@ -320,8 +320,13 @@ impl Writer {
                 first
             }
         };
-        for sector in first..first + self.block_sectors {
-            ftl.write_now(Lba(sector as u32)).ok()?;
+        if self.sampler.is_some() {
+            ftl.write_block_now(first..first + self.block_sectors).ok()?;
+        } else {
+            // Writes that follow each other are put together before they go to flash.
+            for sector in first..first + self.block_sectors {
+                ftl.write_now(Lba(sector as u32)).ok()?;
+            }
         }
         if self.fsync_every > 0 {
             self.until_fsync -= 1;

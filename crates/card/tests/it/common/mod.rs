@@ -38,6 +38,7 @@ pub fn small() -> CardConfig {
         },
         ftl: FtlConfig {
             user_sectors: 0,
+            mapping_sectors: 1,
             stripe_width: 4,
             parity_units: 1,
             victim: VictimPolicy::Greedy,

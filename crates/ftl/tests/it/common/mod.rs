@@ -77,6 +77,7 @@ impl Card {
         };
         let mut config = FtlConfig {
             user_sectors: 0,
+            mapping_sectors: 1,
             stripe_width: self.width,
             parity_units: self.parity_units,
             victim: self.victim,

@@ -26,6 +26,7 @@ fn adopt(made: &Made, found: &Found) -> Ftl {
     };
     let config = FtlConfig {
         user_sectors: made.user_sectors.into(),
+        mapping_sectors: 1,
         stripe_width: made.width,
         parity_units: made.parity,
         victim: VictimPolicy::Greedy,
