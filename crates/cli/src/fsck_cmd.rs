@@ -4,6 +4,7 @@
 use crate::args::{FsckArgs, LbaRange};
 use crate::card_dir::{self, CardDir};
 use crate::error::{Failure, MediaFailure, OptionWithout};
+use crate::fsck_volumes::{self, VolumesFound};
 use crate::output::{note, pretty, print};
 use crate::view;
 use device::SECTOR_BYTES;
@@ -24,6 +25,8 @@ struct Answer {
     value: Value,
     text: String,
     is_good: bool,
+    /// The table of the volumes, where the whole of a card that has some was looked at.
+    volumes: Option<VolumesFound>,
 }
 
 pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
@@ -37,13 +40,17 @@ pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
         }
         false => {
             let found = Examined::new(Source::of(&args.card).open()?);
-            found.and_then(|mut card| look(args, &mut card, None)).map_err(|source| failure(args, source))?
+            found.and_then(|mut card| look(args, &mut card, None, None)).map_err(|source| failure(args, source))?
         }
     };
-    let Answer { key, value, text, is_good } = answer;
+    let Answer { key, value, text, is_good, volumes } = answer;
     if args.json {
         let name = args.card.display().to_string();
-        print(&pretty(&json!({ "kind": "flashrig-fsck", "schema": SCHEMA, "name": name, key: value })))?;
+        let mut whole = json!({ "kind": "flashrig-fsck", "schema": SCHEMA, "name": name, key: value });
+        if let Some(volumes) = &volumes {
+            whole["volumes"] = self::value(volumes);
+        }
+        print(&pretty(&whole))?;
     } else {
         print(&text)?;
     }
@@ -60,12 +67,21 @@ fn in_folder(args: &FsckArgs, card: &CardDir) -> Result<Answer, Failure> {
         let files = card.look(shard, &args.without_slot, |text| note(&format!("flashrig: {text}")))?;
         Examined::described(files, &card.described(shard)).map_err(|source| failure(args, source))
     };
-    let looked = |shard: u32| look(args, &mut examined(shard)?, Some(card)).map_err(|source| failure(args, source));
+    let is_whole = args.lba.is_none() && args.band.is_none() && args.stripe.is_none() && args.shard.is_none();
+    let volumes = match card.has_volumes && is_whole {
+        true => Some(fsck_volumes::find(card, examined)?),
+        false => None,
+    };
+    let looked = |shard: u32| {
+        let answer = look(args, &mut examined(shard)?, Some(card), volumes.as_ref());
+        answer.map_err(|source| failure(args, source))
+    };
     if let Some(shard) = args.shard {
         return if shard < shards { looked(shard) } else { Err(MediaFailure::NoShard { shard, shards }.into()) };
     }
     if shards == 1 {
-        return looked(0);
+        let answer = looked(0)?;
+        return Ok(Answer { volumes, ..answer });
     }
     if let Some(range) = args.lba {
         return sectors_of_host(args, card, range, examined);
@@ -82,7 +98,7 @@ fn in_folder(args: &FsckArgs, card: &CardDir) -> Result<Answer, Failure> {
     }
     let verdict = if all_are_good { "clean: all shards are" } else { "not clean: see above" };
     text.push_str(&format!("all shards: {verdict}\n"));
-    Ok(Answer { key: "shards", value: value(&values), text, is_good: all_are_good })
+    Ok(Answer { key: "shards", value: value(&values), text, is_good: all_are_good, volumes })
 }
 
 /// Explains sectors that lie in several shards, by their addresses of the host.
@@ -120,10 +136,21 @@ fn sectors_of_host<M: Media>(
 
 fn of_sectors(sectors: &[SectorExplained], starts: bool) -> Answer {
     let is_good = sectors.iter().all(|sector| matches!(sector.reads_as, ReadsAs::Data | ReadsAs::Zeros));
-    Answer { key: "sectors", value: value(&sectors), text: view::sectors(sectors), is_good: starts && is_good }
+    Answer {
+        key: "sectors",
+        value: value(&sectors),
+        text: view::sectors(sectors),
+        is_good: starts && is_good,
+        volumes: None,
+    }
 }
 
-fn look<M: Media>(args: &FsckArgs, card: &mut Examined<M>, dir: Option<&CardDir>) -> Result<Answer, FsckError> {
+fn look<M: Media>(
+    args: &FsckArgs,
+    card: &mut Examined<M>,
+    dir: Option<&CardDir>,
+    volumes: Option<&VolumesFound>,
+) -> Result<Answer, FsckError> {
     let starts = card.refusal().is_none();
     if let Some(range) = args.lba {
         // The card ends before 32 bits do.
@@ -134,12 +161,18 @@ fn look<M: Media>(args: &FsckArgs, card: &mut Examined<M>, dir: Option<&CardDir>
     if let Some(band) = args.band {
         let band = card.band(band)?;
         let is_good = starts && band.stripes.iter().all(|line| is_fine(line.state));
-        return Ok(Answer { key: "band", value: value(&band), text: view::band(&band), is_good });
+        return Ok(Answer { key: "band", value: value(&band), text: view::band(&band), is_good, volumes: None });
     }
     if let Some(name) = args.stripe {
         let stripe = card.stripe(name.band, name.stripe)?;
         let is_good = starts && is_fine(stripe.state);
-        return Ok(Answer { key: "stripe", value: value(&stripe), text: view::stripe(&stripe), is_good });
+        return Ok(Answer {
+            key: "stripe",
+            value: value(&stripe),
+            text: view::stripe(&stripe),
+            is_good,
+            volumes: None,
+        });
     }
     let mut report = card.report(args.verify, args.read_time.0)?;
     let verdict = &mut report.verdict;
@@ -147,8 +180,15 @@ fn look<M: Media>(args: &FsckArgs, card: &mut Examined<M>, dir: Option<&CardDir>
         // The media are locked for as long as they are looked at, but only against a writer.
         reason.push_str(&dir.way_out(verdict.slot_in_the_way, &args.without_slot).to_string());
     }
+    if let Some(reason) = volumes.and_then(VolumesFound::refused)
+        && verdict.state != VerdictState::RefusesToStart
+    {
+        verdict.state = VerdictState::RefusesToStart;
+        verdict.reasons.insert(0, reason.into());
+    }
     let is_good = report.verdict.state == VerdictState::Clean;
-    Ok(Answer { key: "report", value: value(&report), text: view::card_on_media(&report), is_good })
+    let text = view::card_on_media(&report) + &volumes.map(VolumesFound::line).unwrap_or_default();
+    Ok(Answer { key: "report", value: value(&report), text, is_good, volumes: None })
 }
 
 fn value(of: &impl Serialize) -> Value {

@@ -23,6 +23,7 @@ mod drive_watch;
 mod error;
 mod fit_cmd;
 mod fsck_cmd;
+mod fsck_volumes;
 mod generate_cmd;
 mod history_cmd;
 mod junit;

@@ -1,7 +1,7 @@
 //! The reasons why there is nothing to explain.
 
 use format::HeaderError;
-use ftl::recover::{AssembleError, ScanError};
+use ftl::recover::{AssembleError, ScanError, SectorError};
 use media::{MediaError, UnitAt};
 
 /// The reason why there is nothing to explain: the media hold no card, or the question is not about this card.
@@ -26,6 +26,12 @@ pub enum FsckError {
     /// The question is about more sectors than one answer has.
     #[error("{asked} sectors are too many for one answer: at most {max}")]
     TooMany { asked: u64, max: u64 },
+    /// A sector can be neither read nor rebuilt.
+    #[error("sector {lba} can't be read: {error}")]
+    Sector { lba: u32, error: SectorError },
+    /// A sector of another address lies where the map says that this one is.
+    #[error("sector {lba} is lost")]
+    NotThere { lba: u32 },
     /// The medium can't be read now, which tells nothing of its contents.
     #[error("slot {} die {} block {} row {}: {error}", .at.block.module, .at.block.die, .at.block.block, .at.row)]
     Media { at: UnitAt, error: MediaError },

@@ -115,6 +115,26 @@ impl<M: Media> Examined<M> {
     }
 }
 
+impl<M: Media> Examined<M> {
+    /// The contents of a sector as the card reads it after a start; `None`: it reads as zeroes. The error is that of a card
+    /// that does not start, or of a sector that can't be read.
+    pub fn contents(&mut self, lba: u32) -> Result<Option<Vec<u8>>, FsckError> {
+        let (media, on) = self.parts()?;
+        let found = on.found.as_ref().map_err(|error| FsckError::Scan(*error))?;
+        if let Ok(at) = found.logged.binary_search_by_key(&lba, |logged| logged.lba) {
+            return Ok(Some(found.logged[at].payload.to_vec()));
+        }
+        let Some(ppa) = found.map.get(lba as usize).copied().filter(|ppa| *ppa != NONE) else { return Ok(None) };
+        let mut scratch = Scratch::new(media.shape());
+        let at = SectorAt::of(&on.layout, Ppa(ppa));
+        let read = read(media, on, found, at, &mut scratch).map_err(|error| FsckError::Sector { lba, error })?;
+        match read.role == Role::Data && read.lba == lba {
+            true => Ok(Some(scratch.payload(&read).to_vec())),
+            false => Err(FsckError::NotThere { lba }),
+        }
+    }
+}
+
 /// Every copy of these sectors, wherever it lies.
 fn copies<M: Media>(
     media: &mut M,

@@ -55,7 +55,9 @@ pub use on_files::on_files;
 pub use pace::Pace;
 pub use port::Port;
 pub use reply::{Bell, ReadData, Reply};
-pub use session::{CHUNK_BYTES, Division, ReplyError, Request, TableDamage, VolumeError, VolumeName};
+pub use session::{
+    CHUNK_BYTES, Division, ReplyError, Request, TableDamage, TableDisk, VolumeError, VolumeName, VolumeTable,
+};
 pub use settings::{Change, Gc, Settings};
 pub use start_status::{StartPart, StartStatus};
 pub use stats::{BOUNDS_NS, Buckets, Explained, Explanation, Kind, Latency, Stats};

@@ -2,6 +2,7 @@
 
 use crate::common::nbd::{Client, FLUSH, WRITE};
 use crate::common::server::{Server, serve, serve_with};
+use crate::common::small_card::fsck;
 use crate::common::{json, run, succeed};
 use std::path::{Path, PathBuf};
 
@@ -83,6 +84,8 @@ fn volumes_come_and_go_with_the_card_served_and_not_and_survive_kills() {
     assert!(refusal(&["volume", "grow", at, "data", "--size", "1MiB"]).contains("volumes only grow"));
     assert!(refusal(&["volume", "create", at, "../data", "--size", "1MiB"]).contains("can't be the name"));
     assert!(refusal(&["volume", "create", at, "big", "--size", "1TiB"]).contains("can't have 1099511627776 bytes"));
+    let looked = json(&["fsck", at, "--json"]);
+    assert_eq!(looked["volumes"], serde_json::json!({ "volumes": 2, "refused": null }));
     let listed = json(&["volume", "list", at, "--json"]);
     let sizes: Vec<u64> =
         listed["volumes"].as_array().unwrap().iter().map(|one| one["size_bytes"].as_u64().unwrap()).collect();
@@ -109,6 +112,8 @@ fn a_card_that_holds_data_is_not_divided_and_a_damaged_table_is_not_believed() {
     drop(client);
     server.end();
     succeed(&["volume", "create", at, "data", "--size", "1MiB"]);
+    let found = String::from_utf8(run(&["fsck", at]).stdout).unwrap();
+    assert!(!found.contains("refuses") && found.contains("volumes: 1, and their table is whole"), "{found}");
     // A description from before would show the table itself to hosts.
     let description = card.join("card.toml");
     let text = std::fs::read_to_string(&description).unwrap();
@@ -122,5 +127,8 @@ fn a_card_that_holds_data_is_not_divided_and_a_damaged_table_is_not_believed() {
     server.end();
     std::fs::write(&description, text).unwrap();
     let said = refusal(&["serve", at, "--nbd", &format!("unix:{at}/nbd.sock")]);
-    assert!(said.contains("page 0 of the volume table can't be read: the checksum of the page is wrong"), "{said}");
+    let words = "page 0 of the volume table can't be read: the checksum of the page is wrong";
+    assert!(said.contains(words), "{said}");
+    let (starts, found) = fsck(&card, &[]);
+    assert!(!starts && found.contains(words), "{found}");
 }

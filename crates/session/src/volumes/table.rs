@@ -141,7 +141,7 @@ impl VolumeTable {
         Ok(())
     }
 
-    /// Finds the places of the volumes' extents from their owners. What a volume has left is free.
+    /// Finds the places of the volumes' extents from their owners. Extents that a volume has left are free.
     fn find_places(&mut self) -> Result<(), VolumeError> {
         for at in (0..self.layout.extents).rev() {
             match self.owners[at as usize] {
