@@ -37,6 +37,9 @@ postgresql = ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || { s=; [ $$(i
 	$$s mkdir -p /etc/postgresql-common; \
 	echo 'create_main_cluster = false' | $$s tee /etc/postgresql-common/createcluster.conf >/dev/null; \
 	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends postgresql; }
+# MariaDB and sysbench. Reviews run a server of their own, beside whatever the package has started.
+mysql = command -v sysbench >/dev/null && ls /usr/sbin/mariadbd >/dev/null 2>&1 || { s=; [ $$(id -u) = 0 ] || s=sudo; \
+	$$s apt-get update -qq && $$s apt-get install -y -qq --no-install-recommends mariadb-server sysbench; }
 # $(call component,command,component): a part of the Rust toolchain.
 component = cargo $(1) --version >/dev/null 2>&1 || rustup component add $(2)
 # cargo-fuzz, installed here where the machine has none. The stable compiler does: libFuzzer needs its unstable coverage
@@ -110,7 +113,7 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme blackbox-short \
+proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme blackbox-short \
 	fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
@@ -178,6 +181,10 @@ tools:
 .PHONY: postgresql
 postgresql:
 	@$(postgresql)
+
+.PHONY: mysql
+mysql:
+	@$(mysql)
 
 .PHONY: format
 format:

@@ -1,4 +1,4 @@
-//! `flashrig review DIR --database postgres`: a real database on a mounted device.
+//! `flashrig review DIR --database NAME`: a real database on a mounted device.
 
 use crate::args::ReviewArgs;
 use crate::cancel;
@@ -11,7 +11,9 @@ use crate::review_output::{Existing, Files};
 use crate::review_run::start;
 use crate::review_target::{refuse_model_options, refuse_real_options};
 use crate::view;
-use database::{CrashConfig, DatabaseError, Device, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig};
+use database::{
+    CrashConfig, DatabaseError, Device, Engine, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig,
+};
 use humantime::format_rfc3339_seconds;
 use results::{PhaseReport, PhaseStatus, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
 use serde_json::json;
@@ -156,12 +158,23 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
         let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
         slob.set(key, value).map_err(|text| wrong("--slob", text))?;
     }
+    if options.engine() == Engine::MySql {
+        let given = [
+            (!options.mix.is_empty(), "--mix"),
+            (!options.slob.is_empty(), "--slob"),
+            (options.pg_bin.is_some(), "--pg-bin"),
+        ];
+        if let Some((_, option)) = given.into_iter().find(|(given, _)| *given) {
+            return Err(OptionWithout { option, what: "MySQL: it is PostgreSQL's" }.into());
+        }
+    }
     let parts = options.parts();
     if options.cycles.is_some() && !parts.contains(&Part::Crash) {
         return Err(DatabaseError::Parameter("--cycles has no effect without --crash".into()).into());
     }
     let usual_s = if args.quick { 5.0 } else { 30.0 };
     Ok(Request {
+        engine: options.engine(),
         dir: dir.to_owned(),
         logs,
         guard: Some(program::path()?),
@@ -187,7 +200,7 @@ fn plan_json(plan: &Plan, request: &Request) -> serde_json::Value {
     let settings: serde_json::Map<_, _> =
         plan.settings.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({
-        "engine": format!("PostgreSQL {}", plan.binaries.version),
+        "engine": plan.engine,
         "data_bytes": plan.data_bytes,
         "shared_buffers_bytes": plan.shared_buffers_bytes,
         "needed_bytes": plan.needed_bytes,
@@ -204,7 +217,14 @@ fn phases(request: &Request, plan: &Plan, done: &Reviewed) -> Vec<PhaseReport> {
         |all: &[(Part, f64)], part| all.iter().filter(|(of, _)| *of == part).map(|(_, seconds)| seconds).sum();
     let points = request.sessions.len();
     let all = [
-        (Part::Mix, "mix", "80/20 mix", report.mix.as_ref().map_or(0, |m| m.points.len()), points),
+        match request.engine {
+            Engine::Postgres => {
+                (Part::Mix, "mix", "80/20 mix", report.mix.as_ref().map_or(0, |m| m.points.len()), points)
+            }
+            Engine::MySql => {
+                (Part::Mix, "oltp", "oltp_read_write", report.oltp.as_ref().map_or(0, |o| o.points.len()), points)
+            }
+        },
         (Part::Commit, "commit", "commit path", report.commit.as_ref().map_or(0, |c| c.group.len()), points),
         (Part::Slob, "slob", "SLOB", report.slob.as_ref().map_or(0, |s| s.points.len()), points),
         (

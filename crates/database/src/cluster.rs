@@ -53,7 +53,7 @@ impl Cluster {
     ) -> Result<Cluster, DatabaseError> {
         let account = Account::find()?;
         fs::create_dir_all(logs).map_err(DatabaseError::io(logs))?;
-        let place = Place::create(dir, &account)?;
+        let place = Place::create(dir, "flashrig-postgres", &account)?;
         let paths = [place.work.as_path(), &place.socket];
         let guard = guard.map(|program| Guard::start(program, GUARDED, &paths).map_err(DatabaseError::io(program)));
         let guard = guard.transpose()?;

@@ -14,6 +14,8 @@ pub enum DatabaseError {
          --pg-bin"
     )]
     NoPostgres { looked: Given },
+    #[error("{program} is not installed: a review with MySQL needs it (Debian: {package})")]
+    NoProgram { program: &'static str, package: &'static str },
     /// Some are there, and not all.
     #[error("{} has no {missing}: PostgreSQL's server and pgbench are needed (Debian: postgresql-15)", .dir.display())]
     Incomplete { dir: PathBuf, missing: &'static str },
@@ -25,7 +27,7 @@ pub enum DatabaseError {
         least: u32,
     },
     /// Something else than PostgreSQL.
-    #[error("{} does not say which version of PostgreSQL it is: it says {said:?}", .program.display())]
+    #[error("{} does not say which version of its database it is: it says {said:?}", .program.display())]
     NoVersion { program: PathBuf, said: Given },
     /// Not a directory.
     #[error("{}: no directory; a database is reviewed in a directory on the mounted device", .0.display())]
@@ -46,12 +48,12 @@ pub enum DatabaseError {
     DeviceBeyondMemory { available_mib: u64, device_mib: u64 },
     /// Too little memory for the database and a device whose contents lie in memory.
     #[error(
-        "{available_mib} MiB of memory are available; PostgreSQL needs {needed_mib} MiB and the device, whose contents lie \
+        "{available_mib} MiB of memory are available; the database needs {needed_mib} MiB and the device, whose contents lie \
          in memory, {device_mib} MiB: ask for a smaller --size, or smaller --shared-buffers"
     )]
     MemoryOfDevice {
         available_mib: u64,
-        /// Needed by PostgreSQL.
+        /// Needed by the database.
         needed_mib: u64,
         /// Needed by the device.
         device_mib: u64,
@@ -63,7 +65,7 @@ pub enum DatabaseError {
     )]
     Memory { available_mib: u64, needed_mib: u64, sessions: u32 },
     /// Nobody to run as.
-    #[error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody: add one")]
+    #[error("the database does not run as root, and there is neither a user postgres nor nobody: add one")]
     NoAccount,
     /// The unprivileged user can't get there.
     #[error(
@@ -74,8 +76,8 @@ pub enum DatabaseError {
     Parameter(Given),
     /// No power to cut.
     #[error(
-        "{title}: there is no power to cut. A crash test needs a card that this program serves: killing PostgreSQL would \
-         only test PostgreSQL, not the device"
+        "{title}: there is no power to cut. A crash test needs a card that this program serves: killing the database would \
+         only test the database, not the device"
     )]
     NoPower { title: Given },
     /// A program failed.
@@ -86,7 +88,7 @@ pub enum DatabaseError {
         said: Given,
     },
     /// The server does not start, or has died.
-    #[error("PostgreSQL {what}: {said} (its log: {})", .log.display())]
+    #[error("the database's server {what}: {said} (its log: {})", .log.display())]
     Server {
         what: &'static str,
         /// Its last words.

@@ -1,7 +1,7 @@
 //! What does a real database make of the device?
 //!
 //! PostgreSQL, in a cluster of its own on the device that is under review: an 80/20 mix against sessions, the SLOB
-//! method, the commit path, and power cuts under load. The caller hands over a directory that lies on the device
+//! method, the commit path, and power cuts under load; or MariaDB, by sysbench and the same power cuts. The caller hands over a directory that lies on the device
 //! ([`Request::dir`]) and what else is known of it as a [`Device`]: where the kernel counts its requests, whether its
 //! write cache is protected, how its power is cut. [`Mounted`] is the device of a directory of which nothing else is known;
 //! [`mounted`] makes such a directory on a modelled card.
@@ -24,6 +24,7 @@ mod guard;
 mod memory;
 mod mix;
 pub mod mounted;
+mod mysql;
 mod page_cache;
 mod parameters;
 mod place;
@@ -43,6 +44,6 @@ pub use guard::{GUARD_WORD, Guard, wait_for_the_end};
 pub use mix::MixConfig;
 pub use page_cache::Evictor;
 pub use processes::{end_all_in, processes_in};
-pub use request::{Part, Request, Sizes};
+pub use request::{Engine, Part, Request, Sizes};
 pub use run::{Plan, Reviewed, available_memory_bytes, check_device_memory, prepare, review};
 pub use slob::SlobConfig;

@@ -23,11 +23,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Makes both for a user.
-    pub fn create(dir: &Path, account: &Account) -> Result<Place, DatabaseError> {
+    /// Makes both for a user; what lies on the device is called after `name`.
+    pub fn create(dir: &Path, name: &str, account: &Account) -> Result<Place, DatabaseError> {
         let dir = check_directory(dir)?;
         let not_writable = |source| DatabaseError::NotWritable { dir: dir.clone(), source };
-        let work = fresh(&dir, "flashrig-postgres").map_err(not_writable)?;
+        let work = fresh(&dir, name).map_err(not_writable)?;
         let place = match socket_dir() {
             Ok(socket) => Place { work, socket },
             Err(error) => {
@@ -116,7 +116,8 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let account = Account::find().unwrap();
-        let (one, two) = (Place::create(root.path(), &account).unwrap(), Place::create(root.path(), &account).unwrap());
+        let (one, two) =
+            (Place::create(root.path(), "x", &account).unwrap(), Place::create(root.path(), "x", &account).unwrap());
         assert_ne!(one.work, two.work);
         assert_eq!(fs::metadata(&one.socket).unwrap().permissions().mode() & 0o777, 0o700);
         assert!(one.socket.as_os_str().len() <= SOCKET_DIR_BYTES);

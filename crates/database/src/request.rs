@@ -15,9 +15,21 @@ pub enum Part {
     Crash,
 }
 
-/// A request for a review of a device with PostgreSQL.
+/// The database that is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Engine {
+    #[default]
+    Postgres,
+    /// MariaDB or MySQL, with InnoDB: its mix is sysbench's `oltp_read_write`.
+    MySql,
+}
+
+/// A request for a review of a device with a database.
 #[derive(Clone, Debug)]
 pub struct Request {
+    /// The database that is run.
+    pub engine: Engine,
     /// A directory on the device; what is made lies in a new one below it.
     pub dir: PathBuf,
     /// Directory for the logs of server and clients.
@@ -98,6 +110,9 @@ impl Request {
         if self.sessions.is_empty() || !self.sessions.windows(2).all(|pair| pair[0] < pair[1]) || self.sessions[0] == 0
         {
             return wrong("--sessions is a rising list of numbers, as 1,2,4,8".into());
+        }
+        if self.engine == Engine::MySql && !self.parts.iter().all(|part| matches!(part, Part::Mix | Part::Crash)) {
+            return wrong("MySQL has the parts mix and crash: commit and slob are PostgreSQL's".into());
         }
         let max_sessions = self.sessions[self.sessions.len() - 1];
         if max_sessions > Sizes::MAX_SESSIONS {

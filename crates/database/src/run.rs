@@ -10,7 +10,7 @@ use crate::page_cache::{self, Evictor};
 use crate::place::{check_directory, free_bytes};
 use crate::request::Resolved;
 use crate::slob::{self, SlobOf};
-use crate::{Binaries, DatabaseError, Device, Part, Request, crash, settings, verdict};
+use crate::{Binaries, DatabaseError, Device, Engine, Part, Request, crash, mysql, settings, verdict};
 use results::{Claim, DatabaseMix, DatabaseReport, DatabaseSlob, Fact, bend};
 use std::time::{Duration, Instant};
 use target::Progress;
@@ -30,8 +30,9 @@ const OLDEST_FOR_CRASH: u32 = 14;
 /// The plan of a review, checked.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Programs of PostgreSQL.
-    pub binaries: Binaries,
+    /// The database and its version: `PostgreSQL 15.14`.
+    pub engine: String,
+    programs: Programs,
     /// For people: what lies below.
     pub title: String,
     /// Settings of the server.
@@ -45,6 +46,13 @@ pub struct Plan {
     /// Parts that will be run, and the seconds of measuring; loading comes on top.
     pub parts: Vec<(Part, f64)>,
     resolved: Resolved,
+}
+
+/// The programs that are run.
+#[derive(Clone, Debug)]
+enum Programs {
+    Postgres(Binaries),
+    MySql(mysql::Programs),
 }
 
 /// Outcome of a review.
@@ -76,7 +84,7 @@ pub fn check_device_memory(device_bytes: u64) -> Result<(), DatabaseError> {
     }
 }
 
-/// Finds PostgreSQL and checks everything that can be checked without touching the device.
+/// Finds the database and checks everything that can be checked without touching the device.
 pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseError> {
     let dir = check_directory(&request.dir)?;
     let free = free_bytes(&dir)?;
@@ -87,17 +95,10 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
             return Err(DatabaseError::NoPower { title: device.title().into() });
         }
     }
-    let binaries = Binaries::find(request.pg_bin.as_deref())?;
-    if request.has(Part::Crash) {
-        if binaries.major < OLDEST_FOR_CRASH {
-            let (dir, found) = (binaries.dir, binaries.version);
-            return Err(DatabaseError::TooOld { dir, found: found.into(), least: OLDEST_FOR_CRASH });
-        }
-        let checkers = ["pg_amcheck", "pg_checksums"];
-        if let Some(missing) = checkers.into_iter().find(|program| !binaries.program(program).is_file()) {
-            return Err(DatabaseError::Incomplete { dir: binaries.dir, missing });
-        }
-    }
+    let programs = match request.engine {
+        Engine::Postgres => Programs::Postgres(postgres(request)?),
+        Engine::MySql => Programs::MySql(mysql::Programs::find()?),
+    };
     let mib = |bytes: u64| bytes.div_ceil(1 << 20);
     if resolved.needed_bytes > free {
         return Err(DatabaseError::Full { dir, free_mib: free >> 20, needed_mib: mib(resolved.needed_bytes) });
@@ -115,9 +116,18 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
             _ => DatabaseError::MemoryOfDevice { available_mib, needed_mib, device_mib },
         });
     }
-    let mut settings = settings::settings(resolved.shared_buffers_bytes, resolved.max_wal_bytes, sessions);
-    settings.push(("huge_pages".to_owned(), if huge_pages { "on" } else { "off" }.to_owned()));
-    settings.extend(settings::since(binaries.major));
+    let (engine, settings) = match &programs {
+        Programs::Postgres(binaries) => {
+            let mut settings = settings::settings(resolved.shared_buffers_bytes, resolved.max_wal_bytes, sessions);
+            settings.push(("huge_pages".to_owned(), if huge_pages { "on" } else { "off" }.to_owned()));
+            settings.extend(settings::since(binaries.major));
+            (format!("PostgreSQL {}", binaries.version), settings)
+        }
+        Programs::MySql(programs) => {
+            let (buffers, log) = (resolved.shared_buffers_bytes, resolved.max_wal_bytes);
+            (format!("{}, InnoDB", programs.version), mysql::settings(buffers, log, sessions))
+        }
+    };
     let points = request.sessions.len() as f64;
     let parts = [
         (Part::Mix, points * request.point_s * (1.0 + WARM_UP)),
@@ -126,7 +136,8 @@ pub fn prepare(request: &Request, device: &dyn Device) -> Result<Plan, DatabaseE
         (Part::Crash, f64::from(request.crash.cycles) * (request.crash.load_s + CUT_S)),
     ];
     Ok(Plan {
-        binaries,
+        engine,
+        programs,
         title: device.title(),
         settings,
         data_bytes: resolved.data_bytes,
@@ -153,6 +164,22 @@ fn commit_s(request: &Request) -> f64 {
     (request.point_s / 3.0).max(1.0)
 }
 
+/// Finds PostgreSQL, with the checkers that a crash test calls.
+fn postgres(request: &Request) -> Result<Binaries, DatabaseError> {
+    let binaries = Binaries::find(request.pg_bin.as_deref())?;
+    if request.has(Part::Crash) {
+        if binaries.major < OLDEST_FOR_CRASH {
+            let (dir, found) = (binaries.dir, binaries.version);
+            return Err(DatabaseError::TooOld { dir, found: found.into(), least: OLDEST_FOR_CRASH });
+        }
+        let checkers = ["pg_amcheck", "pg_checksums"];
+        if let Some(missing) = checkers.into_iter().find(|program| !binaries.program(program).is_file()) {
+            return Err(DatabaseError::Incomplete { dir: binaries.dir, missing });
+        }
+    }
+    Ok(binaries)
+}
+
 /// Runs what was asked for. Figures that were measured until a failure are kept; an error is returned when there were
 /// none.
 pub fn review(
@@ -162,17 +189,30 @@ pub fn review(
     progress: &dyn Progress,
 ) -> Result<Reviewed, DatabaseError> {
     let mut report = DatabaseReport {
-        engine: format!("PostgreSQL {}", plan.binaries.version),
+        engine: plan.engine.clone(),
         directory: request.dir.display().to_string(),
         block_device: device.block_device().map(|number| name_of(&number).unwrap_or(number)),
         settings: facts(&plan.settings),
         shared_buffers_bytes: plan.shared_buffers_bytes,
-        page_cache: page_cache::WORDS.to_owned(),
+        page_cache: match plan.programs {
+            Programs::Postgres(_) => page_cache::WORDS.to_owned(),
+            Programs::MySql(_) => "InnoDB reads and writes past it (O_DIRECT)".to_owned(),
+        },
         ..DatabaseReport::default()
     };
-    let mut run = Run { request, plan, device, progress, seconds: Vec::new() };
-    let ended = run.all(&mut report).err();
+    let (ended, seconds) = match &plan.programs {
+        Programs::Postgres(binaries) => {
+            let mut run = Run { request, plan, binaries, device, progress, seconds: Vec::new() };
+            (run.all(&mut report).err(), run.seconds)
+        }
+        Programs::MySql(programs) => {
+            let (settings, data_bytes) = (&plan.settings, plan.data_bytes);
+            let mut run = mysql::Run { request, programs, settings, data_bytes, device, progress, seconds: Vec::new() };
+            (run.all(&mut report).err(), run.seconds)
+        }
+    };
     let measured = report.mix.as_ref().is_some_and(|mix| !mix.points.is_empty())
+        || report.oltp.as_ref().is_some_and(|oltp| !oltp.points.is_empty())
         || report.slob.as_ref().is_some_and(|slob| !slob.points.is_empty())
         || report.commit.is_some()
         || report.crash.is_some();
@@ -180,9 +220,9 @@ pub fn review(
         Some(error) if !measured => Err(error),
         ended => {
             notes(&mut report);
-            report.notes.extend(note_on_pages(plan));
+            report.notes.extend(note_on_pages(plan).filter(|_| request.engine == Engine::Postgres));
             let verdict = verdict::claims(&report, request.price);
-            Ok(Reviewed { report, verdict, seconds: run.seconds, ended })
+            Ok(Reviewed { report, verdict, seconds, ended })
         }
     }
 }
@@ -190,6 +230,7 @@ pub fn review(
 struct Run<'a> {
     request: &'a Request,
     plan: &'a Plan,
+    binaries: &'a Binaries,
     device: &'a dyn Device,
     progress: &'a dyn Progress,
     seconds: Vec<(Part, f64)>,
@@ -199,7 +240,7 @@ impl Run<'_> {
     fn all(&mut self, report: &mut DatabaseReport) -> Result<(), DatabaseError> {
         let request = self.request;
         self.progress.begin("make the cluster", 1);
-        let mut cluster = Cluster::create(&self.plan.binaries, &request.dir, &request.logs, request.guard.as_deref())?;
+        let mut cluster = Cluster::create(self.binaries, &request.dir, &request.logs, request.guard.as_deref())?;
         if request.has(Part::Mix) || request.has(Part::Commit) {
             self.mix_and_commit(&mut cluster, report)?;
         }
@@ -382,7 +423,7 @@ fn notes(report: &mut DatabaseReport) {
         ));
     }
     if report.block_device.is_some() {
-        report.notes.push("Requests at the device are all of the machine's, not only PostgreSQL's.".to_owned());
+        report.notes.push("Requests at the device are all of the machine's, not only the database's.".to_owned());
     }
 }
 

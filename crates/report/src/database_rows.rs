@@ -9,6 +9,7 @@ use results::{DatabaseReport, ReviewResult};
 pub fn rows(results: &[&ReviewResult]) -> Vec<AdvantageRow> {
     let reports: Vec<Option<&DatabaseReport>> = results.iter().map(|result| result.database.as_ref()).collect();
     let mut rows = mix(&reports);
+    rows.extend(oltp(&reports));
     rows.extend(slob(&reports));
     rows.extend(commit(&reports));
     rows
@@ -95,6 +96,34 @@ fn mix(reports: &[Option<&DatabaseReport>]) -> Vec<AdvantageRow> {
         slow("p99 of selects", &select),
         slow("p99 of inserts", &insert),
         slow("p99 of updates", &update),
+    ];
+    peak.into_iter().chain(part.rows(&figures)).collect()
+}
+
+fn oltp(reports: &[Option<&DatabaseReport>]) -> Vec<AdvantageRow> {
+    let runs: Vec<_> = reports.iter().map(|report| report.and_then(|report| report.oltp.as_ref())).collect();
+    let part = Part {
+        group: "MySQL, oltp_read_write",
+        points: runs.iter().map(|oltp| oltp.map_or(&[][..], |oltp| &oltp.points)).collect(),
+        sessions: |point| point.sessions,
+    };
+    let peaks = runs.iter().map(|oltp| oltp.and_then(|oltp| oltp.peak_tps).and_then(positive)).collect();
+    let peak = row(part.group, "peak, transactions a second".into(), (Unit::Ratio, Better::Higher, true), peaks);
+    let figures = [
+        Figure {
+            label: "transactions a second",
+            unit: Unit::Ratio,
+            better: Better::Higher,
+            key: true,
+            of: &|point: &results::DatabaseOltpPoint| Some(point.tps),
+        },
+        Figure {
+            label: "p99 of transactions",
+            unit: Unit::Nanoseconds,
+            better: Better::Lower,
+            key: false,
+            of: &|point: &results::DatabaseOltpPoint| Some(point.p99_ns as f64),
+        },
     ];
     peak.into_iter().chain(part.rows(&figures)).collect()
 }

@@ -28,6 +28,9 @@ pub struct DatabaseReport {
     pub notes: Vec<String>,
     /// The 80/20 mix against sessions.
     pub mix: Option<DatabaseMix>,
+    /// sysbench's `oltp_read_write` against sessions, in place of the mix.
+    #[serde(default)]
+    pub oltp: Option<DatabaseOltp>,
     /// The SLOB method.
     pub slob: Option<DatabaseSlob>,
     /// The commit path.
@@ -133,6 +136,46 @@ pub struct DatabaseMixPoint {
     pub transactions: BTreeMap<String, TransactionReport>,
     /// Activity of database and device.
     pub activity: DatabaseActivity,
+}
+
+/// sysbench's `oltp_read_write`: ten point reads, four range reads, two updates, a delete and an insert a transaction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseOltp {
+    /// The program and its test.
+    pub program: String,
+    /// Number of tables.
+    pub tables: u32,
+    /// Rows of each table at the beginning.
+    pub rows_per_table: u64,
+    /// By rising sessions.
+    pub points: Vec<DatabaseOltpPoint>,
+    /// Most transactions a second.
+    pub peak_tps: Option<f64>,
+    /// Sessions at the peak.
+    pub peak_sessions: Option<u32>,
+}
+
+/// `oltp_read_write` with a number of sessions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DatabaseOltpPoint {
+    /// Number of sessions at the point.
+    pub sessions: u32,
+    /// Transactions a second.
+    pub tps: f64,
+    /// Statements a second.
+    pub queries_s: f64,
+    /// Transactions that met another one's lock and were begun again.
+    pub retried: u64,
+    /// Length of the measured time in seconds.
+    pub seconds: f64,
+    /// Mean time of a transaction.
+    pub mean_ns: u64,
+    /// 99 of 100 transactions took no longer.
+    pub p99_ns: u64,
+    /// Time of the longest transaction.
+    pub longest_ns: u64,
+    /// The device below; absent where the kernel counts none.
+    pub device: Option<DeviceActivity>,
 }
 
 /// The SLOB method on a real database.

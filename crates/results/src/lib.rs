@@ -25,7 +25,7 @@ pub use burst::{Burst, BurstReport, BurstRow, Cliff, Pace};
 pub use comparison::{Comparison, ComparisonPoint, Published};
 pub use database::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,
-    DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, WaitShare,
+    DatabaseOltp, DatabaseOltpPoint, DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, WaitShare,
 };
 pub use health::{DriveSmart, HealthReport, Temperature};
 pub use histogram::Histogram;

@@ -127,6 +127,52 @@ class DatabaseMix(Record):
     _nested = {"points": DatabaseMixPoint}
 
 
+class DatabaseOltpPoint(Record):
+    """`oltp_read_write` with a number of sessions."""
+
+    sessions: int
+    """Number of sessions at the point."""
+    tps: float
+    """Transactions a second."""
+    queries_s: float
+    """Statements a second."""
+    retried: int
+    """Transactions that met another one's lock and were begun again."""
+    seconds: float
+    """Length of the measured time in seconds."""
+    mean_ns: int
+    """Mean time of a transaction."""
+    p99_ns: int
+    """99 of 100 transactions took no longer."""
+    longest_ns: int
+    """Time of the longest transaction."""
+    device: DeviceActivity | None
+    """The device below; null where the kernel counts none."""
+
+    _nested = {"device": DeviceActivity}
+
+
+class DatabaseOltp(Record):
+    """sysbench's `oltp_read_write`: ten point reads, four range reads, two updates, a delete and an insert a
+    transaction.
+    """
+
+    program: str
+    """The program and its test."""
+    tables: int
+    """Number of tables."""
+    rows_per_table: int
+    """Rows of each table at the beginning."""
+    points: list[DatabaseOltpPoint]
+    """By rising sessions."""
+    peak_tps: float | None
+    """Most transactions a second."""
+    peak_sessions: int | None
+    """Sessions at the peak."""
+
+    _nested = {"points": DatabaseOltpPoint}
+
+
 class Awr(Record):
     """SLOB, in the columns that database engineers know from AWR summaries."""
 
@@ -285,7 +331,7 @@ class Database(Record):
     """All that was measured through a database."""
 
     engine: str
-    """`PostgreSQL 15.14`."""
+    """`PostgreSQL 15.14`, `MariaDB 10.11.14, InnoDB`."""
     directory: str
     """Directory of its cluster."""
     block_device: str | None
@@ -302,6 +348,8 @@ class Database(Record):
     """Remarks without which a reader can't compare it."""
     mix: DatabaseMix | None
     """The 80/20 mix against sessions."""
+    oltp: DatabaseOltp | None
+    """sysbench's `oltp_read_write` against sessions, in place of the mix; null for PostgreSQL."""
     slob: DatabaseSlob | None
     """The SLOB method."""
     commit: DatabaseCommit | None
@@ -312,6 +360,7 @@ class Database(Record):
     _nested = {
         "settings": Fact,
         "mix": DatabaseMix,
+        "oltp": DatabaseOltp,
         "slob": DatabaseSlob,
         "commit": DatabaseCommit,
         "crash": DatabaseCrash,

@@ -3,20 +3,20 @@
 use super::values::{Budget, Bytes};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum, ValueHint};
-use database::Part;
+use database::{Engine, Part};
 use std::path::PathBuf;
 
 /// Options that only `--database` takes.
 #[derive(Debug, Args)]
 pub struct DatabaseArgs {
     /// Run this database on TARGET: a directory on a mounted device, or a card, which is served and mounted for it
-    #[arg(long, value_name = "DATABASE", value_parser = PossibleValuesParser::new(["postgres"]))]
+    #[arg(long, value_name = "DATABASE", value_parser = PossibleValuesParser::new(["postgres", "mysql"]))]
     pub database: Option<String>,
     /// Sessions of each point
     #[arg(long, value_name = "LIST", value_delimiter = ',', requires = "database")]
     #[arg(default_values_t = [1, 2, 4, 8, 16, 32, 64, 128])]
     pub sessions: Vec<u32>,
-    /// Only these parts [default: mix, commit, slob]
+    /// Only these parts [default: mix, commit, slob; with mysql mix, which is sysbench's oltp_read_write]
     #[arg(long, value_name = "PARTS", value_delimiter = ',', requires = "database")]
     pub parts: Vec<PartName>,
     /// Size of the mix' tables [default: a quarter of what is free, at most 16g]
@@ -60,9 +60,15 @@ pub enum PartName {
 }
 
 impl DatabaseArgs {
+    /// The database that is asked for.
+    pub fn engine(&self) -> Engine {
+        if self.database.as_deref() == Some("mysql") { Engine::MySql } else { Engine::Postgres }
+    }
+
     /// The parts that are asked for, in their order.
     pub fn parts(&self) -> Vec<Part> {
-        let is_wanted = |name: PartName| self.parts.is_empty() || self.parts.contains(&name);
+        let usual = |name: PartName| self.engine() == Engine::Postgres || name == PartName::Mix;
+        let is_wanted = |name: PartName| if self.parts.is_empty() { usual(name) } else { self.parts.contains(&name) };
         let named = [(PartName::Mix, Part::Mix), (PartName::Commit, Part::Commit), (PartName::Slob, Part::Slob)];
         let mut parts: Vec<Part> =
             named.into_iter().filter(|(name, _)| is_wanted(*name)).map(|(_, part)| part).collect();

@@ -3,13 +3,15 @@
 use crate::review_output::Files;
 use crate::table::{Align, Table, wrap};
 use crate::units::{duration, three_digits};
-use database::{Part, Plan, Request};
-use results::{CommitPoint, DatabaseCrash, DatabaseMix, DatabaseReport, DatabaseSlob, LatencySummary, SlobReport};
+use database::{Engine, Part, Plan, Request};
+use results::{
+    CommitPoint, DatabaseCrash, DatabaseMix, DatabaseOltp, DatabaseReport, DatabaseSlob, LatencySummary, SlobReport,
+};
 
 /// The plan of the review.
 pub fn plan(plan: &Plan, request: &Request, files: &Files) -> String {
     let mib = |bytes: u64| format!("{} MiB", three_digits((bytes >> 20) as f64));
-    let mut out = wrap("", 2, &format!("PostgreSQL {} on {}", plan.binaries.version, plan.title));
+    let mut out = wrap("", 2, &format!("{} on {}", plan.engine, plan.title));
     let sizes = format!(
         "{} of data, {} of shared buffers, at most {} on the device",
         mib(plan.data_bytes),
@@ -17,7 +19,8 @@ pub fn plan(plan: &Plan, request: &Request, files: &Files) -> String {
         mib(plan.needed_bytes)
     );
     out.push_str(&wrap("sizes:    ", 10, &sizes));
-    let names = [(Part::Mix, "80/20 mix"), (Part::Commit, "commit path"), (Part::Slob, "SLOB"), (Part::Crash, "crash")];
+    let mix = if request.engine == Engine::MySql { "oltp_read_write" } else { "80/20 mix" };
+    let names = [(Part::Mix, mix), (Part::Commit, "commit path"), (Part::Slob, "SLOB"), (Part::Crash, "crash")];
     let parts: Vec<&str> = names.into_iter().filter(|(p, _)| request.parts.contains(p)).map(|(_, name)| name).collect();
     let sessions: Vec<String> = request.sessions.iter().map(ToString::to_string).collect();
     let minutes = (plan.measured_s() / 60.0).ceil();
@@ -44,6 +47,7 @@ pub fn plan(plan: &Plan, request: &Request, files: &Files) -> String {
 pub fn blocks(report: &DatabaseReport) -> Vec<String> {
     let mut blocks = Vec::new();
     blocks.extend(report.mix.as_ref().filter(|mix| !mix.points.is_empty()).map(|mix| self::mix(report, mix)));
+    blocks.extend(report.oltp.as_ref().filter(|oltp| !oltp.points.is_empty()).map(|oltp| self::oltp(report, oltp)));
     blocks.extend(report.commit.as_ref().map(|commit| {
         let mut out = wrap("", 2, &format!("Commit path: {}", commit_words(&commit.device_sync)));
         out.push_str(&commits(commit.beside.iter().chain(&commit.group)));
@@ -61,6 +65,7 @@ pub fn blocks(report: &DatabaseReport) -> Vec<String> {
 /// Points that were measured.
 pub fn points(report: &DatabaseReport) -> usize {
     report.mix.as_ref().map_or(0, |mix| mix.points.len())
+        + report.oltp.as_ref().map_or(0, |oltp| oltp.points.len())
         + report.commit.as_ref().map_or(0, |commit| commit.beside.len() + commit.group.len())
         + report.slob.as_ref().map_or(0, |slob| slob.points.len())
         + report.crash.as_ref().map_or(0, |crash| crash.cycles.len())
@@ -143,6 +148,44 @@ fn mix(report: &DatabaseReport, mix: &DatabaseMix) -> String {
         let price =
             mix.tps_per_price.map_or(String::new(), |tps| format!("; {} for each unit of price", three_digits(tps)));
         out.push_str(&wrap("", 2, &format!("peak {} at {sessions} sessions; {bends}{price}", three_digits(tps))));
+    }
+    out
+}
+
+fn oltp(report: &DatabaseReport, oltp: &DatabaseOltp) -> String {
+    let mib = |bytes: u64| three_digits((bytes >> 20) as f64);
+    let mut out = wrap(
+        "",
+        2,
+        &format!(
+            "{}, {} on {} MiB behind {} MiB of buffer pool, against sessions",
+            report.engine,
+            oltp.program,
+            mib(report.data_bytes),
+            mib(report.shared_buffers_bytes)
+        ),
+    );
+    let mut table = Table::new([Align::Right; 8]);
+    table.row(["sessions", "TPS", "statements", "mean", "p99", "longest", "reads/s", "writes/s"]);
+    for point in &oltp.points {
+        let device = |of: fn(&results::DeviceActivity) -> u64| {
+            let per_s = |d: &results::DeviceActivity| three_digits(of(d) as f64 / point.seconds.max(1e-9));
+            point.device.as_ref().map_or("-".to_owned(), per_s)
+        };
+        table.row([
+            point.sessions.to_string(),
+            three_digits(point.tps),
+            three_digits(point.queries_s),
+            duration(point.mean_ns as f64),
+            duration(point.p99_ns as f64),
+            duration(point.longest_ns as f64),
+            device(|d| d.reads),
+            device(|d| d.writes),
+        ]);
+    }
+    out.push_str(&table.render());
+    if let Some((tps, sessions)) = oltp.peak_tps.zip(oltp.peak_sessions) {
+        out.push_str(&wrap("", 2, &format!("peak {} at {sessions} sessions", three_digits(tps))));
     }
     out
 }

@@ -7,7 +7,7 @@ use results::CrashCycle;
 
 /// The database's record of one session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Session {
+pub(crate) struct Session {
     /// Value of the session's counter.
     pub counter: u64,
     /// Numbers in the log, rising.
@@ -17,7 +17,7 @@ pub(super) struct Session {
 }
 
 /// The database's records of all sessions.
-pub(super) struct Found(pub Vec<Session>);
+pub(crate) struct Found(pub Vec<Session>);
 
 impl Found {
     /// Reads every session's record.
@@ -47,7 +47,7 @@ fn of(sessions: &mut [Session], number: i32) -> &mut Session {
 }
 
 /// Compares, and goes on from what was found: a transaction in flight that was kept counts as acknowledged.
-pub(super) fn compare(ledgers: &mut [Ledger], found: &Found, cycle: &mut CrashCycle) {
+pub(crate) fn compare(ledgers: &mut [Ledger], found: &Found, cycle: &mut CrashCycle) {
     for (number, (ledger, found)) in ledgers.iter_mut().zip(&found.0).enumerate() {
         compare_session(number, ledger, found, cycle);
         *ledger = Ledger { acknowledged: found.counter, in_flight: None, rows: found.rows.clone() };

@@ -13,13 +13,14 @@ mod sessions;
 
 pub use config::CrashConfig;
 
+pub(crate) use check::{Found, Session as SessionFound, compare};
+pub(crate) use sessions::{AFTERWARDS, Ledger, Pulled, cut_after};
+
 use config::MAX_COMPLAINTS;
 
 use crate::cluster::last_words;
 use crate::{Cluster, DatabaseError, Power};
-use check::Found;
 use results::{CrashCycle, DatabaseCrash};
-use sessions::{Ledger, Pulled};
 use std::time::Duration;
 use target::Progress;
 
@@ -43,13 +44,7 @@ pub(crate) fn crash(
     rustix::fs::syncfs(&file).map_err(|e| DatabaseError::io(&data)(e.into()))?;
     drop(file);
     let mut ledgers: Vec<Ledger> = (0..config.sessions).map(|_| Ledger::new(config.rows)).collect();
-    let mut result = DatabaseCrash {
-        how: power.how(),
-        sessions: config.sessions,
-        cycles: Vec::new(),
-        verdict: String::new(),
-        passed: false,
-    };
+    let mut result = begin(power, config);
     for cycle in 0..config.cycles {
         progress.step(&format!("power cut {} of {}", cycle + 1, config.cycles));
         if !cluster.is_running() {
@@ -79,19 +74,12 @@ fn one_cycle(
     progress: &dyn Progress,
 ) -> Result<CrashCycle, DatabaseError> {
     let failed = |what: &'static str| move |why: String| DatabaseError::Power { what, why: why.into() };
-    // One cut of three finds the device without one of its modules, and one with a module that has just been put back;
-    // each module in turn.
-    let pulled = (power.modules() > 0 && cycle % 3 > 0)
-        .then(|| Pulled { module: cycle / 3 % power.modules().max(1), comes_back: cycle % 3 == 2 });
+    let pulled = Pulled::in_cycle(cycle, power);
     let before: u64 = ledgers.iter().map(|ledger| ledger.acknowledged).sum();
     let load_s = sessions::run_until_cut(cluster, config, (cycle, seed), ledgers, power, pulled, progress)?;
     let restored = power.restore();
     let mut done = CrashCycle {
-        fault: match pulled {
-            None => "power cut".to_owned(),
-            Some(Pulled { module, comes_back: false }) => format!("module {module} pulled, power cut"),
-            Some(Pulled { module, comes_back: true }) => format!("module {module} pulled and put back, power cut"),
-        },
+        fault: fault(pulled),
         load_s,
         acknowledged: ledgers.iter().map(|ledger| ledger.acknowledged).sum::<u64>() - before,
         in_flight: ledgers.iter().filter(|ledger| ledger.in_flight.is_some()).count() as u64,
@@ -111,7 +99,7 @@ fn one_cycle(
         Err(error) => return Err(error),
     }
     match Found::read(cluster, config) {
-        Ok(found) => check::compare(ledgers, &found, &mut done),
+        Ok(found) => compare(ledgers, &found, &mut done),
         // Data that can't be read is a finding: the statements are known to be right.
         Err(DatabaseError::Sql { what, source }) => {
             done.complaints.push(format!("{what}: {}", crate::error::words(&source)));
@@ -132,8 +120,32 @@ fn one_cycle(
     Ok(done)
 }
 
+/// A crash test before its first cut.
+pub(crate) fn begin(power: &dyn Power, config: &CrashConfig) -> DatabaseCrash {
+    DatabaseCrash {
+        how: power.how(),
+        sessions: config.sessions,
+        cycles: Vec::new(),
+        verdict: String::new(),
+        passed: false,
+    }
+}
+
+/// The fault in words.
+pub(crate) fn fault(pulled: Option<Pulled>) -> String {
+    match pulled {
+        None => "power cut".to_owned(),
+        Some(Pulled { module, comes_back: false }) => format!("module {module} pulled, power cut"),
+        Some(Pulled { module, comes_back: true }) => format!("module {module} pulled and put back, power cut"),
+    }
+}
+
 /// Runs a checker; what it finds is a complaint.
-fn complain(done: &mut CrashCycle, program: &str, command: &mut std::process::Command) -> Result<(), DatabaseError> {
+pub(crate) fn complain(
+    done: &mut CrashCycle,
+    program: &str,
+    command: &mut std::process::Command,
+) -> Result<(), DatabaseError> {
     let output = command.output().map_err(DatabaseError::io(program))?;
     if output.status.success() {
         return Ok(());
@@ -150,7 +162,7 @@ fn complain(done: &mut CrashCycle, program: &str, command: &mut std::process::Co
 }
 
 /// In the words that an engineer needs.
-fn verdict(crash: &DatabaseCrash) -> String {
+pub(crate) fn verdict(crash: &DatabaseCrash) -> String {
     let sum = |of: fn(&CrashCycle) -> u64| crash.cycles.iter().map(of).sum::<u64>();
     let cuts = match crash.cycles.len() {
         1 => "1 power cut".to_owned(),

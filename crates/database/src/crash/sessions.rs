@@ -11,7 +11,7 @@ use target::Progress;
 
 /// Bound on the time after a cut for which sessions may be answered: a transaction that is acknowledged then was never
 /// on the device.
-const AFTERWARDS: Duration = Duration::from_secs(1);
+pub(crate) const AFTERWARDS: Duration = Duration::from_secs(1);
 /// Between two checkpoints, so that pages are written and recovery begins in the middle of the load.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(700);
 /// Before a cut, checkpoint follows on checkpoint for so long.
@@ -20,7 +20,7 @@ const POLL: Duration = Duration::from_millis(10);
 
 /// A session's memory, over all cycles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Ledger {
+pub(crate) struct Ledger {
     /// Number of the last transaction that was acknowledged; the first one's is 1.
     pub acknowledged: u64,
     /// Number and row of the one that was asked for and not answered.
@@ -65,10 +65,19 @@ struct Statements {
 
 /// A module that is pulled out of the working device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Pulled {
+pub(crate) struct Pulled {
     pub module: u32,
     /// It is put back before power is cut, and is being rebuilt then, or has just been.
     pub comes_back: bool,
+}
+
+impl Pulled {
+    /// One cut of three finds the device without one of its modules, and one with a module that has just been put back; each
+    /// module in turn.
+    pub fn in_cycle(cycle: u32, power: &dyn Power) -> Option<Pulled> {
+        (power.modules() > 0 && !cycle.is_multiple_of(3))
+            .then(|| Pulled { module: cycle / 3 % power.modules().max(1), comes_back: cycle % 3 == 2 })
+    }
 }
 
 /// Lets the sessions commit, pulls a module if one is named, and cuts power under them. Afterwards no process of the
@@ -135,7 +144,8 @@ pub(super) fn run_until_cut(
     })
 }
 
-fn cut_after(
+/// Pulls a module if one is named, and cuts power. Seconds until then.
+pub(crate) fn cut_after(
     load_s: f64,
     power: &dyn Power,
     pulled: Option<Pulled>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use target::Silent;
 
 /// A power that goes only in words: the directory keeps what was written, or is put back to what it was a while before.
-struct Fake {
+pub struct Fake {
     dir: PathBuf,
     forgets: bool,
     /// A row's page comes back in an older state, after everything else was recovered.
@@ -22,7 +22,7 @@ struct Fake {
 }
 
 impl Fake {
-    fn of(dir: &Path, kept: &Path, forgets: bool) -> Fake {
+    pub fn of(dir: &Path, kept: &Path, forgets: bool) -> Fake {
         let (copy, pulled) = (Mutex::new(None), Mutex::default());
         Fake { dir: dir.to_owned(), forgets, copy, kept: kept.join("kept"), pulled, modules: 0 }
     }
@@ -34,7 +34,7 @@ impl Fake {
     }
 
     /// Copies the directory when the sessions have been at work for a while, as it was at one moment.
-    fn remember_soon(&self) {
+    pub fn remember_soon(&self, is_loaded: fn(&Path) -> bool) {
         let (dir, kept) = (self.dir.clone(), self.kept.clone());
         *self.copy.lock().unwrap() = Some(std::thread::spawn(move || {
             let began = std::time::Instant::now();
@@ -130,7 +130,7 @@ fn a_device_that_forgets_what_it_acknowledged_is_caught() {
     let fake = Fake::of(ground.path(), ground.logs.path(), true);
     let request = ground.request(&[Part::Crash]);
     let plan = prepare(&request, &fake).unwrap();
-    fake.remember_soon();
+    fake.remember_soon(is_loaded);
     let done = review(&request, &plan, &fake, &Silent).unwrap();
     assert!(done.ended.is_none(), "{:?}", done.ended);
     let crash = done.report.crash.unwrap();
@@ -149,5 +149,5 @@ fn without_power_to_cut_there_is_no_crash_test() {
     let Some(_) = postgres() else { return };
     let ground = Ground::new();
     let error = prepare(&ground.request(&[Part::Crash]), &Mounted::of(ground.path())).unwrap_err().to_string();
-    assert!(error.contains("would only test PostgreSQL, not the device"), "{error}");
+    assert!(error.contains("would only test the database, not the device"), "{error}");
 }

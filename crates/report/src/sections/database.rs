@@ -5,7 +5,8 @@ use crate::devices::{Devices, clip, positive};
 use crate::plot::{Plot, Scale, Series, Table, View, XAxis, YAxis};
 use crate::unit::Unit;
 use results::{
-    CommitPoint, DatabaseActivity, DatabaseCrash, DatabaseMixPoint, DatabaseReport, DatabaseSlobPoint, LatencySummary,
+    CommitPoint, DatabaseActivity, DatabaseCrash, DatabaseMixPoint, DatabaseOltpPoint, DatabaseReport,
+    DatabaseSlobPoint, LatencySummary,
 };
 use std::borrow::Cow;
 
@@ -27,7 +28,13 @@ pub fn sections(devices: &Devices) -> Vec<Option<Section>> {
     if reports.is_empty() {
         return Vec::new();
     }
-    vec![mix(devices, &reports), commit(devices, &reports), slob(devices, &reports), crash(devices, &reports)]
+    vec![
+        mix(devices, &reports),
+        oltp(devices, &reports),
+        commit(devices, &reports),
+        slob(devices, &reports),
+        crash(devices, &reports),
+    ]
 }
 
 /// A line for each device: a figure of each point, by sessions.
@@ -202,6 +209,69 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
             text_columns: 1,
         });
     }
+    Some(section)
+}
+
+fn oltp(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
+    let runs: Vec<_> = reports.iter().filter_map(|&(i, r)| Some((i, r, r.oltp.as_ref()?))).collect();
+    let curves = Curves::new(runs.iter().map(|(i, _, o)| (*i, &o.points[..])).collect(), |p| p.sessions);
+    if curves.xs.is_empty() {
+        return None;
+    }
+    let mut section = Section::new("database-oltp", "sysbench's oltp_read_write against sessions");
+    for (i, report, oltp) in &runs {
+        let mib = |bytes: u64| Unit::Count.show((bytes >> 20) as f64);
+        section.note(devices.labelled(
+            *i,
+            &format!(
+                "{}: {} tables of {} rows, {} MiB behind {} MiB of buffer pool; every commit is durable.",
+                clip(&report.engine, 60),
+                oltp.tables,
+                Unit::Count.show(oltp.rows_per_table as f64),
+                mib(report.data_bytes),
+                mib(report.shared_buffers_bytes),
+            ),
+        ));
+        for note in report.notes.iter().take(6) {
+            section.note(devices.labelled(*i, &clip(note, 400)));
+        }
+    }
+    let tps = YAxis { label: "Transactions a second", unit: Unit::Count, scale: Scale::Linear };
+    let views = vec![
+        View::new("TPS", tps, curves.lines(devices, &[("TPS", &|p: &DatabaseOltpPoint| Some(p.tps.round()))])),
+        View::new("p99", RESPONSE, curves.lines(devices, &[("p99", &|p: &DatabaseOltpPoint| Some(p.p99_ns as f64))])),
+    ];
+    section.plots.extend(curves.plot("plot-database-oltp", "Transactions against sessions", views));
+    let mut table = Table {
+        caption: "What database and device did".into(),
+        columns: heading(
+            devices,
+            &["Sessions", "TPS", "Statements", "Mean", "p99", "Longest", "Retried", "Device reads", "Device writes"],
+        ),
+        rows: Vec::new(),
+        text_columns: 0,
+    };
+    for &(i, points) in &curves.of {
+        for point in points {
+            let per_s = |of: fn(&results::DeviceActivity) -> u64| {
+                let (device, seconds) = (point.device.as_ref()?, positive(point.seconds)?);
+                Some(of(device) as f64 / seconds)
+            };
+            let cells = [
+                point.sessions.to_string(),
+                Unit::Count.show(point.tps.round()),
+                Unit::Count.show(point.queries_s.round()),
+                Unit::Nanoseconds.show(point.mean_ns as f64),
+                Unit::Nanoseconds.show(point.p99_ns as f64),
+                Unit::Nanoseconds.show(point.longest_ns as f64),
+                point.retried.to_string(),
+                or_dash(per_s(|d| d.reads), Unit::Iops),
+                or_dash(per_s(|d| d.writes), Unit::Iops),
+            ];
+            table.rows.push(row(devices, i, cells));
+        }
+    }
+    section.tables.push(table);
     Some(section)
 }
 

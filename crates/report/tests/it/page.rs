@@ -2,7 +2,7 @@
 
 use crate::common::{CACHE, HOSTILE, absurd, full, hostile, imported, partial};
 use report::{MAX_PAGE_BYTES, compare_page, review_page};
-use results::ReviewResult;
+use results::{DatabaseOltp, DatabaseOltpPoint, ReviewResult};
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 use std::path::Path;
@@ -257,6 +257,47 @@ fn a_database_has_a_chapter_with_its_charts_and_tables() {
     let tps = both.as_array().unwrap().iter().find(|c| c["title"] == "Transactions a second").unwrap();
     let names: Vec<_> = tps["views"][0]["series"].as_array().unwrap().iter().map(|s| s["name"].clone()).collect();
     assert_eq!(names, ["a: live", "a: model", "b: live", "b: model"]);
+}
+
+/// A review through MySQL.
+fn mysql(name: &str, speed: f64) -> ReviewResult {
+    let mut result = full(name, speed);
+    let point = |sessions: u32, tps: f64| DatabaseOltpPoint {
+        sessions,
+        tps: tps * speed,
+        queries_s: tps * speed * 20.0,
+        seconds: 30.0,
+        mean_ns: 2_000_000,
+        p99_ns: 9_000_000,
+        longest_ns: 40_000_000,
+        ..DatabaseOltpPoint::default()
+    };
+    let report = result.database.as_mut().unwrap();
+    report.engine = "MariaDB 10.11.14, InnoDB".into();
+    (report.mix, report.slob, report.commit) = (None, None, None);
+    report.oltp = Some(DatabaseOltp {
+        program: "sysbench oltp_read_write".into(),
+        tables: 4,
+        rows_per_table: 1_000_000,
+        points: vec![point(1, 500.0), point(8, 2_000.0)],
+        peak_tps: Some(2_000.0 * speed),
+        peak_sessions: Some(8),
+    });
+    result
+}
+
+#[test]
+fn another_database_has_its_chart_its_table_and_its_rows_in_a_comparison() {
+    let page = review_page(&mysql("NW-400", 1.0));
+    let text = markup(&page);
+    assert!(text.contains("id=\"chart-database-oltp\"") && !text.contains("chart-database-mix"));
+    assert!(text.contains("MariaDB 10.11.14, InnoDB: 4 tables of") && text.contains("40.0\u{202f}ms"), "{text}");
+    let charts = data(&page, "charts").unwrap();
+    let tps = charts.as_array().unwrap().iter().find(|c| c["title"] == "Transactions against sessions").unwrap();
+    assert_eq!(tps["views"][0]["series"][0]["values"], serde_json::json!([500.0, 2000.0]));
+    let both = compare_page(&[mysql("a", 1.0), mysql("b", 3.0)]);
+    let row = "MySQL, oltp_read_write, peak, transactions a second: <b>3.0 times</b> better than a";
+    assert!(markup(&both).contains(row), "{}", markup(&both));
 }
 
 #[test]

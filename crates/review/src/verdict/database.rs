@@ -6,11 +6,15 @@ use results::{Action, Answer, Claim, DatabaseReport, DatabaseSlobPoint, KeyFigur
 /// The answer, from the database's figures and the verdict on them; none where nothing was measured that gives one.
 pub fn database_answer(report: &DatabaseReport, verdict: &[Claim]) -> Option<Answer> {
     let figures = figures(report);
-    let (sentence, action) =
-        crash(report).or_else(|| mix(report)).or_else(|| commits(report)).or_else(|| slob(report))?;
+    let (sentence, action) = crash(report)
+        .or_else(|| mix(report))
+        .or_else(|| oltp(report))
+        .or_else(|| commits(report))
+        .or_else(|| slob(report))?;
     let topic = match () {
         () if report.crash.is_some() => "crash",
         () if report.mix.is_some() => "mix",
+        () if report.oltp.is_some() => "oltp",
         () => "commit",
     };
     // The gravest claim says what limits it.
@@ -60,6 +64,29 @@ fn mix(report: &DatabaseReport) -> Option<(String, Action)> {
         three_digits(knee.tps)
     );
     Some((sentence, action(text, (knee.sessions > one.sessions).then_some(gain), "mix")))
+}
+
+fn oltp(report: &DatabaseReport) -> Option<(String, Action)> {
+    let oltp = report.oltp.as_ref()?;
+    let (tps, sessions) = (oltp.peak_tps?, oltp.peak_sessions?);
+    let sentence = format!(
+        "{} does {} transactions of oltp_read_write a second on it, at {}.",
+        report.engine,
+        three_digits(tps),
+        sessions_of(sessions)
+    );
+    let one = oltp.points.first().filter(|one| one.tps > 0.0)?;
+    // The fewest sessions that get nearly all.
+    let knee = oltp.points.iter().find(|point| point.tps >= 0.9 * tps).unwrap_or(one);
+    let gain = knee.tps / one.tps;
+    let text = format!(
+        "Start at {}: {} the transactions of {}, {} a second.",
+        sessions_of(knee.sessions),
+        times(gain),
+        one.sessions,
+        three_digits(knee.tps)
+    );
+    Some((sentence, action(text, (knee.sessions > one.sessions).then_some(gain), "oltp")))
 }
 
 fn commits(report: &DatabaseReport) -> Option<(String, Action)> {
@@ -114,6 +141,16 @@ fn figures(report: &DatabaseReport) -> Vec<KeyFigure> {
     {
         let detail = sessions_of(sessions);
         figures.push(figure("transactions_s", "Transactions a second", tps, three_digits(tps), detail, "mix"));
+    }
+    if let Some(oltp) = &report.oltp
+        && let Some((tps, sessions)) = oltp.peak_tps.zip(oltp.peak_sessions)
+    {
+        let detail = format!("oltp_read_write, {}", sessions_of(sessions));
+        figures.push(figure("transactions_s", "Transactions a second", tps, three_digits(tps), detail, "oltp"));
+        if let Some(peak) = oltp.points.iter().find(|point| point.sessions == sessions) {
+            let ns = peak.p99_ns as f64;
+            figures.push(figure("p99_ns", "99 of 100 transactions", ns, duration(ns), sessions_of(sessions), "oltp"));
+        }
     }
     if let Some(commit) = &report.commit {
         if let Some(best) = commit.group.iter().max_by(|a, b| a.commits_s.total_cmp(&b.commits_s)) {

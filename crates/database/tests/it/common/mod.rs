@@ -1,6 +1,8 @@
 //! Helpers of the tests with a real PostgreSQL.
 
-use database::{Binaries, CrashConfig, DatabaseError, MixConfig, Part, Request, Sizes, SlobConfig, processes_in};
+use database::{
+    Binaries, CrashConfig, DatabaseError, Engine, MixConfig, Part, Request, Sizes, SlobConfig, processes_in,
+};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -68,6 +70,7 @@ impl Ground {
 
     pub fn request(&self, parts: &[Part]) -> Request {
         Request {
+            engine: Engine::Postgres,
             dir: self.path().to_owned(),
             logs: self.logs.path().to_owned(),
             guard: None,

@@ -2,8 +2,8 @@
 
 use results::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,
-    DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, Fact, LatencyRecorder, LatencySummary, SlobReport,
-    SyncJudgement, SyncVerdict, TransactionReport, WaitShare,
+    DatabaseOltp, DatabaseOltpPoint, DatabaseReport, DatabaseSlob, DatabaseSlobPoint, DeviceActivity, Fact,
+    LatencyRecorder, LatencySummary, SlobReport, SyncJudgement, SyncVerdict, TransactionReport, WaitShare,
 };
 
 fn lat() -> LatencySummary {
@@ -73,6 +73,24 @@ pub fn report() -> DatabaseReport {
             bend_sessions: Some(1.0),
             tps_per_price: Some(1.0),
             modelled: Some("On the model.".into()),
+        }),
+        oltp: Some(DatabaseOltp {
+            program: "sysbench oltp_read_write".into(),
+            tables: 4,
+            rows_per_table: 1_000,
+            points: vec![DatabaseOltpPoint {
+                sessions: 1,
+                tps: 1.0,
+                queries_s: 20.0,
+                retried: 0,
+                seconds: 1.0,
+                mean_ns: 1_000,
+                p99_ns: 2_000,
+                longest_ns: 3_000,
+                device: activity().device,
+            }],
+            peak_tps: Some(1.0),
+            peak_sessions: Some(1),
         }),
         slob: Some(DatabaseSlob {
             parameters: [("UPDATE_PCT".to_owned(), 25)].into(),

@@ -84,6 +84,7 @@ pub fn report(speed: f64) -> DatabaseReport {
             tps_per_price: Some(18.0),
             modelled: Some("On the card's model, behind 2 cores.".into()),
         }),
+        oltp: None,
         slob: Some(DatabaseSlob {
             parameters: [("UPDATE_PCT".to_owned(), 25), ("WORK_UNIT".to_owned(), 64)].into(),
             points: [1, 8].map(slob).into(),
