@@ -25,6 +25,7 @@ tables!(
     "iodrive-320-mlc-postgres",
     "prices",
     "datasheets",
+    "drives-2017-depths",
 );
 
 impl Table {

@@ -1,6 +1,7 @@
 //! The model against every published table.
 
 pub(crate) mod context;
+mod depths;
 mod fill;
 mod flashmax;
 mod postgres;
@@ -42,7 +43,7 @@ impl TableEntry {
 }
 
 /// All published tables.
-pub const TABLES: [TableEntry; 7] = [
+pub const TABLES: [TableEntry; 8] = [
     TableEntry { name: "tachion-fill", cards: &["tachion-400"], compare: fill::tachion },
     TableEntry { name: "duo-fill", cards: &["iodrive-duo-320-slc"], compare: fill::duo },
     TableEntry { name: "iodrive-320-mlc-fill", cards: &["iodrive-320-mlc"], compare: fill::mlc },
@@ -57,6 +58,11 @@ pub const TABLES: [TableEntry; 7] = [
         name: "iodrive-320-mlc-postgres",
         cards: &["iodrive-320-mlc", "sas-raid10-6"],
         compare: postgres::compare,
+    },
+    TableEntry {
+        name: "drives-2017-depths",
+        cards: &["intel-p4800x-375", "intel-p3700-800", "micron-9100-max-2400"],
+        compare: depths::compare,
     },
 ];
 
