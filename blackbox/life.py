@@ -33,6 +33,8 @@ FAULTS = {
 }
 CELLS = [(fault, activity) for fault in FAULTS for activity in ACTIVITIES]
 SIZE = "24MiB"
+# MiB of the volume that is asked in place of the card, in some lives.
+VOLUME = 20
 
 
 class Violation(Exception):
@@ -80,14 +82,16 @@ class Life:
         paths = [(self.files.mountpoint if self.files else folder) / path.name for path in self.real]
         self.folder, self.server = folder, Server(flashrig, folder, paths)
         self.beyond, self.suspect, self.healthy = False, None, None
-        self.oracle = Oracle(seed, int(SIZE[:-3]) * 256)
+        # Drawn on its own: the lives of older seeds stay what they are.
+        self.volume = VOLUME if random.Random(f"{seed} volume").random() < 0.4 else None
+        self.oracle = Oracle(seed, (self.volume or int(SIZE[:-3])) * 256)
 
     def run(self):
         # The places of the logs of a card with shards are not known from outside.
         shards = 1 if FAULTS[self.steps[-1][0]][1] else self.rng.choice((1, 1, 2))
         try:
-            self.server.create(SIZE, shards)
-            self.say(f"card of {shards} shard(s){', lossy files' if self.files else ''}")
+            self.server.create(SIZE, shards, self.volume)
+            self.say(f"{'volume of a ' if self.volume else ''}card of {shards} shard(s){', lossy files' if self.files else ''}")
             self._restart()
             for fault, activity in self.steps:
                 self.say(f"{fault} during {activity}")

@@ -28,7 +28,8 @@ class Server:
         self.card, self.socket, self.control = self.folder / "card", self.folder / "nbd", self.folder / "control"
         self.process, self.said, self.left_out = None, self.folder / "said", []
 
-    def create(self, size, shards):
+    def create(self, size, shards, volume=None):
+        """Makes the card, and a volume of so many MiB of it where that is asked for, which is its only export then."""
         words = [self.flashrig, "create", self.card, "--card", "drive-array-16", "--size", size, "--shards", str(shards)]
         words += ["--modules", ",".join(self.modules)]
         for name, value in self.GEOMETRY.items():
@@ -36,6 +37,11 @@ class Server:
         made = subprocess.run(words, capture_output=True, text=True)
         if made.returncode != 0:
             raise AssertionError(f"create: {made.stderr.strip()}")
+        if volume:
+            words = [self.flashrig, "volume", "create", self.card, "volume", "--size", f"{volume}MiB"]
+            made = subprocess.run(words, capture_output=True, text=True)
+            if made.returncode != 0:
+                raise AssertionError(f"volume create: {made.stderr.strip()}")
 
     def start(self):
         """Begins to start; `client` waits until it serves."""
