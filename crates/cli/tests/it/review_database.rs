@@ -38,7 +38,7 @@ fn what_can_not_be_is_refused_in_a_line() {
     refused(&["/etc/passwd", "--database", "postgres"], "/etc/passwd: no directory");
     refused(&["/no/such", "--database", "postgres"], "/no/such: no directory");
     refused(&[path], "is a directory: --database postgres runs a database in it");
-    refused(&[path, "--database", "mysql"], "invalid value 'mysql'");
+    refused(&[path, "--database", "oracle"], "invalid value 'oracle'");
     refused(&[path, "--sessions", "1,2"], "--database <DATABASE>");
     refused(&[path, "--database", "postgres", "--sessions", "4,2"], "--sessions is a rising list");
     refused(&[path, "--database", "postgres", "--size", "1g"], "--size has no effect");
