@@ -265,12 +265,17 @@ def fit(
 def validate(
     *,
     table: str | None = None,
+    datasheets: bool = False,
+    card: str | None = None,
     scale: Share | None = None,
     seed: int | None = None,
     progress: Progress = None,
 ) -> ValidateResult:
-    """Holds the models against measurements that other people published. `result.ok` is False where a bound is missed."""
-    given = {"table": table, "scale": scale, "seed": seed, "json": "-"}
+    """Holds the models against measurements that other people published. `result.ok` is False where a bound is missed.
+
+    With `datasheets` drives are held against their data sheets instead, all of them or `card` alone.
+    """
+    given = {"table": table, "datasheets": datasheets, "card": card, "scale": scale, "seed": seed, "json": "-"}
     return made(ValidateResult, ["validate", *words(given)], progress)
 
 
