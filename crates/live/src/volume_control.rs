@@ -121,10 +121,9 @@ impl Live {
             }
             let extent_bytes = table.layout().extent_bytes;
             let extents = table.delete(disk, name, |place| volumes.is_at_rest(place))?;
-            // Collection need not move it any longer. An extent that is handed out is cleared before, so this is no promise.
-            for at in extents {
-                disk.clear(at, extent_bytes).map_err(VolumeError::from)?;
-            }
+            // Collection need not move it any longer. This is no promise: the volume is gone whether it works or not, and an
+            // extent that is handed out is cleared before.
+            let _ = extents.into_iter().try_for_each(|at| disk.clear(at, extent_bytes));
             Ok(())
         })
     }

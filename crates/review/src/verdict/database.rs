@@ -43,6 +43,23 @@ fn crash(report: &DatabaseReport) -> Option<(String, Action)> {
     })
 }
 
+/// The fewest sessions that get nearly all of the most transactions a second, of points with their sessions and transactions
+/// a second.
+fn start_at(points: impl Iterator<Item = (u32, f64)> + Clone, most: f64, chart: &str) -> Option<Action> {
+    let one = points.clone().next().filter(|(_, tps)| *tps > 0.0)?;
+    let mut points = points;
+    let knee = points.find(|(_, tps)| *tps >= 0.9 * most).unwrap_or(one);
+    let gain = knee.1 / one.1;
+    let text = format!(
+        "Start at {}: {} the transactions of {}, {} a second.",
+        sessions_of(knee.0),
+        times(gain),
+        one.0,
+        three_digits(knee.1)
+    );
+    Some(action(text, (knee.0 > one.0).then_some(gain), chart))
+}
+
 fn mix(report: &DatabaseReport) -> Option<(String, Action)> {
     let mix = report.mix.as_ref()?;
     let (tps, sessions) = (mix.peak_tps?, mix.peak_sessions?);
@@ -52,18 +69,8 @@ fn mix(report: &DatabaseReport) -> Option<(String, Action)> {
         three_digits(tps),
         sessions_of(sessions)
     );
-    let one = mix.points.first().filter(|one| one.tps > 0.0)?;
-    // The fewest sessions that get nearly all.
-    let knee = mix.points.iter().find(|point| point.tps >= 0.9 * tps).unwrap_or(one);
-    let gain = knee.tps / one.tps;
-    let text = format!(
-        "Start at {}: {} the transactions of {}, {} a second.",
-        sessions_of(knee.sessions),
-        times(gain),
-        one.sessions,
-        three_digits(knee.tps)
-    );
-    Some((sentence, action(text, (knee.sessions > one.sessions).then_some(gain), "mix")))
+    let points = mix.points.iter().map(|point| (point.sessions, point.tps));
+    Some((sentence, start_at(points, tps, "mix")?))
 }
 
 fn oltp(report: &DatabaseReport) -> Option<(String, Action)> {
@@ -75,18 +82,8 @@ fn oltp(report: &DatabaseReport) -> Option<(String, Action)> {
         three_digits(tps),
         sessions_of(sessions)
     );
-    let one = oltp.points.first().filter(|one| one.tps > 0.0)?;
-    // The fewest sessions that get nearly all.
-    let knee = oltp.points.iter().find(|point| point.tps >= 0.9 * tps).unwrap_or(one);
-    let gain = knee.tps / one.tps;
-    let text = format!(
-        "Start at {}: {} the transactions of {}, {} a second.",
-        sessions_of(knee.sessions),
-        times(gain),
-        one.sessions,
-        three_digits(knee.tps)
-    );
-    Some((sentence, action(text, (knee.sessions > one.sessions).then_some(gain), "oltp")))
+    let points = oltp.points.iter().map(|point| (point.sessions, point.tps));
+    Some((sentence, start_at(points, tps, "oltp")?))
 }
 
 fn commits(report: &DatabaseReport) -> Option<(String, Action)> {
