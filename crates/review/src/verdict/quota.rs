@@ -10,6 +10,9 @@ use results::{Claim, Point, ReviewResult, SeriesRow, Sweep, TargetKind, Tone};
 
 /// Figures of a limiter are so close to each other.
 const SAME: f64 = 0.03;
+/// Limiters let requests through by slices of so many seconds at most (Linux, block/blk-throttle.c,
+/// DFL_THROTL_SLICE_HD). A point may have one slice more than another.
+const SLICE_S: f64 = 0.1;
 /// Threads, and sizes of requests, go up at least by this.
 const RANGE: f64 = 4.0;
 /// Latency grows as the threads do, within this.
@@ -110,13 +113,20 @@ fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
 /// and that number of threads.
 fn flat(sweep: &Sweep) -> Option<(Quota, f64)> {
     let last = sweep.points.last().filter(|point| point.iops() > 0.0)?;
+    let slice = |point: &Point| if point.seconds > 0.0 { SLICE_S / point.seconds } else { 0.0 };
     let is_same = |point: &&Point| {
         let waits = mean_ns(point) / point.x / (mean_ns(last) / last.x);
-        (point.iops() / last.iops() - 1.0).abs() <= SAME && (waits - 1.0).abs() <= PROPORTION
+        let near = SAME.max(slice(point)).max(slice(last));
+        (point.iops() / last.iops() - 1.0).abs() <= near && (waits - 1.0).abs() <= PROPORTION
     };
-    let first = sweep.points.iter().rev().take_while(is_same).last()?;
-    let quota = Quota { iops: last.iops(), bw_bytes: last.bw_bytes() };
-    (last.x >= RANGE * first.x).then_some((quota, first.x))
+    let same = sweep.points.iter().rev().take_while(is_same).count();
+    let same = &sweep.points[sweep.points.len() - same..];
+    // The middle one, lest the quota be told from the point that had a slice more.
+    let mut by_iops: Vec<&Point> = same.iter().collect();
+    by_iops.sort_by(|a, b| a.iops().total_cmp(&b.iops()));
+    let middle = by_iops.get((by_iops.len() - 1) / 2)?;
+    let quota = Quota { iops: middle.iops(), bw_bytes: middle.bw_bytes() };
+    (last.x >= RANGE * same[0].x).then_some((quota, same[0].x))
 }
 
 fn mean_ns(point: &Point) -> f64 {
@@ -272,6 +282,19 @@ mod tests {
                     from 3.34 ms to 53.5 ms at 16. More threads get no more.";
         assert_eq!(said("file", reads()).as_deref(), Some(text));
         assert_eq!(said("model", reads()), None);
+    }
+
+    #[test]
+    fn a_short_point_may_have_one_slice_of_the_limiter_more_and_the_quota_stays_that_of_the_others() {
+        let mut reads = sweep("threads-rndrd", &[(1.0, 592.0), (4.0, 592.0), (16.0, 592.0), (64.0, 616.4)]);
+        assert_eq!(said("file", vec![reads.clone()]), None);
+        for point in &mut reads.points {
+            point.seconds = 1.72;
+        }
+        assert!(said("file", vec![reads.clone()]).unwrap().contains(" 592 IOPS, 9.70 MB/s, from 1 thread on"));
+        // Two slices more are no chance.
+        reads.points[3].read.iops = 670.0;
+        assert_eq!(said("file", vec![reads]), None);
     }
 
     #[test]
