@@ -83,6 +83,7 @@ help:
 	@echo 'make canaries            bugs are planted one at a time, and must be found'
 	@echo 'make blackbox            cards broken from outside: kills, a lossy file system, damage'
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
+	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -235,6 +236,15 @@ guest-cuts: release
 	@test -x /bin/busybox || { $(call need,busybox,busybox-static) }
 	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
 	benches/guest-power-cuts.py --flashrig $(FLASHRIG) --cuts 2
+
+# NVMe drives under emulation: some two minutes on two cores.
+.PHONY: guest-purge
+guest-purge: release
+	@$(call need,qemu-system-x86_64,qemu-system-x86)
+	@PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,smartctl,smartmontools)
+	@test -x /bin/busybox || { $(call need,busybox,busybox-static) }
+	@ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64) }
+	benches/guest-purge.py --flashrig $(FLASHRIG)
 
 # A Linux host under emulation: some four minutes on two cores. It is skipped, aloud, where QEMU can't be had.
 .PHONY: guest-nvme

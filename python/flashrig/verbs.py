@@ -185,6 +185,7 @@ def review(
     budget: Time | None = None,
     destroy_data: bool = False,
     serial: str | None = None,
+    purge: str | None = None,
     keep: bool = False,
     scale: Share | None = None,
     set: Settings = None,
@@ -206,7 +207,8 @@ def review(
 
     A review of a model writes files where `out` names them; one of a real device always writes NAME.json and NAME.html, as the
     command does, because it takes hours. A block device is overwritten with `destroy_data=True` and its `serial`, which nobody
-    is asked for. Raises ValueError where the device may not be overwritten, or a value can't be.
+    is asked for; `purge="format"` or `"sanitize"` empties an NVMe drive by its own command. Raises ValueError where the device
+    may not be overwritten, or a value can't be.
     """
     given = {key: value for key, value in locals().items() if key not in ("target", "set", "host", "progress", "out")}
     if (program := script()) is not None:

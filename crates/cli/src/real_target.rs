@@ -10,7 +10,7 @@ use crate::progress::Watch;
 use crate::review_output::{Existing, Files};
 use crate::review_run::{deliver, options, prior, show_plan, start};
 use crate::view;
-use drive::{Drive, DriveOptions};
+use drive::{Drive, DriveOptions, PurgeBy};
 use humantime::format_rfc3339_seconds;
 use identify::{Confirmation, Identity};
 use results::ReviewResult;
@@ -139,7 +139,8 @@ fn existing(args: &ReviewArgs) -> Existing {
 }
 
 fn drive_options(args: &ReviewArgs, identity: &Identity) -> DriveOptions {
-    DriveOptions { rotational: identity.turns(), seed: args.seed, ..DriveOptions::default() }
+    let purge = args.real.purge.map_or(PurgeBy::Discard, PurgeBy::from);
+    DriveOptions { rotational: identity.turns(), seed: args.seed, purge, ..DriveOptions::default() }
 }
 
 /// Nothing is opened for a plan: it must be safe to ask for one.

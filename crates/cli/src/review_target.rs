@@ -47,18 +47,12 @@ pub fn named(args: &ReviewArgs) -> Result<Named, Failure> {
     match found {
         Ok(found) if found.is_dir() => Err(ReviewFailure::DirectoryAlone { path: path.to_owned() }.into()),
         Ok(found) if found.file_type().is_block_device() => {
-            if args.real.size.is_some() {
-                return Err(OptionWithout { option: "--size", what: "a block device, which has its size" }.into());
-            }
-            if args.real.keep {
-                return Err(OptionWithout { option: "--keep", what: "a block device" }.into());
-            }
+            refuse(&[(args.real.size.is_some(), "--size")], "a block device, which has its size")?;
+            refuse(&[(args.real.keep, "--keep")], "a block device")?;
             Ok(Named::BlockDevice(path.to_owned()))
         }
         _ => {
-            if args.real.serial.is_some() {
-                return Err(OptionWithout { option: "--serial", what: "a file" }.into());
-            }
+            refuse(&[(args.real.serial.is_some(), "--serial"), (args.real.purge.is_some(), "--purge")], "a file")?;
             Ok(Named::File(path.to_owned()))
         }
     }
@@ -77,6 +71,7 @@ pub fn refuse_real_options_but_size(args: &ReviewArgs, what: &'static str) -> Re
         (real.budget.is_some(), "--budget"),
         (real.destroy_data, "--destroy-data"),
         (real.serial.is_some(), "--serial"),
+        (real.purge.is_some(), "--purge"),
         (real.keep, "--keep"),
     ];
     refuse(&given, what)

@@ -4,6 +4,7 @@ use crate::common::{Medium, WINDOWS};
 use crate::engine::{self, Job, Outcome, Span, Told};
 use crate::error::DriveError;
 use crate::file::{self, Kind, Opened};
+use crate::nvme::{self, Erasure, PurgeBy};
 use crate::sequence::{SEQUENTIAL_BYTES, Sequence};
 use load::{BurstCurve, Bursts, Load, LoadConfig};
 use results::{Fact, HostInfo, Preconditioning, Purge, RunResult, TargetInfo, TargetKind};
@@ -49,11 +50,20 @@ pub struct DriveOptions {
     pub rotational: bool,
     /// Root seed of preconditioning; the blocks that a skewed pattern favours depend on it, so it is the measured load's.
     pub seed: u64,
+    /// The command that empties a block device.
+    pub purge: PurgeBy,
 }
 
 impl Default for DriveOptions {
     fn default() -> DriveOptions {
-        DriveOptions { threads: None, register_buffers: true, verify_fill: false, rotational: false, seed: 1 }
+        DriveOptions {
+            threads: None,
+            register_buffers: true,
+            verify_fill: false,
+            rotational: false,
+            seed: 1,
+            purge: PurgeBy::Discard,
+        }
     }
 }
 
@@ -75,6 +85,8 @@ pub struct Drive {
     host: HostInfo,
     run: u64,
     versions: AtomicU64,
+    /// The command of its own that empties it, if it has been asked for.
+    pub(crate) erasure: Option<Erasure>,
     /// The limit on locked memory forbade to register buffers.
     buffers_refused: bool,
 }
@@ -131,7 +143,7 @@ impl Drive {
         let path = path.into();
         let opened = file::open(&path, Kind::BlockDevice)?;
         let in_use_bytes = opened.size_bytes;
-        Ok(Drive::new(path, opened, Kind::BlockDevice, in_use_bytes, info, host, options))
+        Drive::new(path, opened, Kind::BlockDevice, in_use_bytes, info, host, options).with_erasure()
     }
 
     /// A block device that somebody has opened, exclusively, for reading and writing (`identify::Permit::into_file`).
@@ -146,7 +158,14 @@ impl Drive {
         let path = path.into();
         let opened = file::examine(file, &path, Kind::BlockDevice)?;
         let in_use_bytes = opened.size_bytes;
-        Ok(Drive::new(path, opened, Kind::BlockDevice, in_use_bytes, info, host, options))
+        Drive::new(path, opened, Kind::BlockDevice, in_use_bytes, info, host, options).with_erasure()
+    }
+
+    /// Finds out, before anything is written, whether the purge that was asked for may be.
+    fn with_erasure(mut self) -> Result<Drive, DriveError> {
+        let erasure = nvme::erasure(&self.file, self.options.purge);
+        self.erasure = erasure.map_err(|source| DriveError::Purge { path: self.path.clone(), source })?;
+        Ok(self)
     }
 
     /// Returns whether [`Drive::create_file`] made this file.
@@ -185,6 +204,7 @@ impl Drive {
             host,
             run: now ^ u64::from(std::process::id()).rotate_left(40),
             versions: AtomicU64::new(0),
+            erasure: None,
             buffers_refused: false,
         }
     }

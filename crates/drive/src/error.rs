@@ -2,6 +2,7 @@
 //!
 //! Each message is one line that names the file or device and says what to do about it.
 
+use crate::nvme::PurgeError;
 use crate::payload::Fault;
 use crate::size;
 use device::Operation;
@@ -93,6 +94,9 @@ pub enum DriveError {
         doing: &'static str,
         source: io::Error,
     },
+    /// It can't be emptied by the command that was asked for.
+    #[error("{}: {source}", .path.display())]
+    Purge { path: PathBuf, source: PurgeError },
     /// A person asked to stop.
     #[error("stopped")]
     Cancelled,

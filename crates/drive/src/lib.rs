@@ -12,10 +12,12 @@
 mod arena;
 mod common;
 mod drive;
+mod empty;
 mod engine;
 mod error;
 mod file;
 mod host;
+mod nvme;
 pub mod payload;
 mod prepare;
 pub mod record;
@@ -27,3 +29,4 @@ mod worker;
 
 pub use drive::{Drive, DriveOptions, assumed_write_bw_bytes};
 pub use error::DriveError;
+pub use nvme::{PurgeBy, PurgeError};

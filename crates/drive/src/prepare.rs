@@ -1,8 +1,5 @@
-//! Emptying a drive, and bringing it to a state.
+//! Bringing a drive to a state.
 //!
-//! - *Empty* is what a device takes for never written: a block device is discarded. A file's space is given back to its
-//!   file system (which tells the device when it is mounted with `discard`, or at the next `fstrim`) and reserved again,
-//!   so that no later write finds the file system full.
 //! - *Filled* is written front to back, once for each pass.
 //! - *Overwritten at random* in rounds of equal time, until the SNIA rule holds for their bytes a second.
 //! - *Overwritten front to back* once more, as a whole: each pass leaves the same state behind, so there is nothing to
@@ -12,21 +9,12 @@
 use crate::drive::Drive;
 use crate::engine::{Span, Told};
 use crate::error::DriveError;
-use crate::file::{self, Kind};
-use crate::ring;
 use crate::sequence::{Overwrite, SEQUENTIAL_BYTES, Sequence};
-use crate::size;
 use load::Access;
-use results::{Preconditioning, Purge, SteadyState};
-use rustix::fs::FallocateFlags;
-use std::io;
-use std::ops::Range;
-use std::os::fd::AsFd;
+use results::{Preconditioning, SteadyState};
 use std::time::{Duration, Instant};
 use target::{Pattern, Progress, State, SteadyRule, steady_state};
 
-/// Discarded at once: between two pieces somebody may say stop.
-const DISCARD_BYTES: u64 = 1 << 30;
 /// Fills that are shorter say nothing about a drive's speed.
 const MIN_SEEN_BYTES: u64 = 64 << 20;
 /// Most rounds, whatever is asked: a day of one-minute rounds.
@@ -35,35 +23,6 @@ const MAX_ROUNDS: u32 = 1440;
 const GRAIN_BYTES: u64 = 4096;
 
 impl Drive {
-    /// Empties it, as far as it can.
-    pub(crate) fn empty(&mut self, progress: &dyn Progress) -> Result<Purge, DriveError> {
-        let began = Instant::now();
-        progress.begin("purge", self.capacity_bytes);
-        let done = self.discard(0..self.capacity_bytes, progress)?;
-        let (what, discarded_bytes) = match done {
-            Discarded::All => {
-                self.in_use_bytes = 0;
-                let amount = size::of(self.capacity_bytes);
-                let what = match self.kind {
-                    Kind::BlockDevice => format!("discarded {amount}"),
-                    Kind::File => format!(
-                        "gave the file's {amount} back to its file system and reserved them again; whether the device \
-                         hears of it is up to the file system (mount option discard)"
-                    ),
-                };
-                (what, self.capacity_bytes)
-            }
-            Discarded::NotSupported => {
-                let what = match self.kind {
-                    Kind::BlockDevice => "not supported: the device takes no discards",
-                    Kind::File => "not supported: the file system can't give back a part of a file",
-                };
-                (what.to_owned(), 0)
-            }
-        };
-        Ok(Purge { what, discarded_bytes, took_s: began.elapsed().as_secs_f64() })
-    }
-
     /// Fills, then overwrites.
     pub(crate) fn prepare(&mut self, state: &State, progress: &dyn Progress) -> Result<Preconditioning, DriveError> {
         if !(0.0..=1.0).contains(&state.fill) {
@@ -200,60 +159,6 @@ impl Drive {
             }
         }
     }
-
-    /// Tells the device, or the file system, that a range is unused.
-    fn discard(&mut self, range: Range<u64>, progress: &dyn Progress) -> Result<Discarded, DriveError> {
-        let mut at = range.start;
-        while at < range.end {
-            if progress.cancelled() {
-                self.reserve_again()?;
-                return Err(DriveError::Cancelled);
-            }
-            let len = DISCARD_BYTES.min(range.end - at);
-            let done = match self.kind {
-                Kind::BlockDevice => ring::discard(self.file.as_fd(), at, len),
-                Kind::File => {
-                    let punch = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-                    rustix::fs::fallocate(&self.file, punch, at, len).map_err(io::Error::from)
-                }
-            };
-            match done {
-                Ok(()) => at += len,
-                Err(e) if matches!(e.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOTTY | libc::ENOSYS)) => {
-                    return Ok(Discarded::NotSupported);
-                }
-                Err(e) => return Err(self.doing("discarding", e)),
-            }
-            progress.at(at - range.start);
-        }
-        self.file.sync_all().map_err(|e| self.doing("flushing it", e))?;
-        self.reserve_again()?;
-        Ok(Discarded::All)
-    }
-
-    /// A file's holes become reserved space again.
-    fn reserve_again(&mut self) -> Result<(), DriveError> {
-        if self.kind == Kind::BlockDevice {
-            return Ok(());
-        }
-        match rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, 0, self.capacity_bytes) {
-            Ok(()) | Err(rustix::io::Errno::OPNOTSUPP) => {}
-            Err(rustix::io::Errno::NOSPC | rustix::io::Errno::DQUOT) => {
-                let left_bytes = rustix::fs::fstatvfs(&self.file).map_or(0, |fs| fs.f_bavail * fs.f_frsize);
-                let needed_bytes = self.capacity_bytes;
-                return Err(DriveError::NoSpace { path: self.path.clone(), left_bytes, needed_bytes });
-            }
-            Err(e) => return Err(self.doing("reserving its space", e.into())),
-        }
-        if self.marked_by_sector {
-            file::mark_again(&self.path).map_err(|e| self.doing("marking it", e))?;
-        }
-        Ok(())
-    }
-
-    fn doing(&self, doing: &'static str, source: io::Error) -> DriveError {
-        DriveError::Doing { path: self.path.clone(), doing, source }
-    }
 }
 
 /// Blocks that are overwritten at random.
@@ -262,12 +167,6 @@ struct Blocks {
     count: u64,
     bytes: u32,
     access: Access,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Discarded {
-    All,
-    NotSupported,
 }
 
 /// Ends work that takes too long.

@@ -1,4 +1,4 @@
-//! One io_uring with the buffers of its requests, and two system calls that have no safe wrapper. The only `unsafe` here.
+//! One io_uring with the buffers of its requests, and the system calls that have no safe wrapper. The only `unsafe` here.
 //!
 //! Invariants, which are what makes it sound:
 //! - a slot has at most one request outstanding, and while it has, nobody gets at its buffer;
@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use crate::arena::Arena;
+use crate::nvme::{Admin, Controller};
 use device::{Operation, Request};
 use io_uring::{IoUring, cqueue, opcode, squeue, types};
 use std::io;
@@ -249,6 +250,97 @@ pub(crate) fn discard(device: BorrowedFd, offset_bytes: u64, len_bytes: u64) -> 
         rustix::ioctl::ioctl(device, range)?;
     }
     Ok(())
+}
+
+/// The command as the kernel takes it (`struct nvme_admin_cmd` of linux/nvme_ioctl.h).
+#[repr(C)]
+struct KernelAdmin {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace: u32,
+    dwords_2: [u32; 2],
+    metadata: u64,
+    data: u64,
+    metadata_bytes: u32,
+    data_bytes: u32,
+    dwords_10: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+/// A device that may be an NVMe drive. A partition of one must not come here: the kernel would pass its commands on.
+impl Controller for BorrowedFd<'_> {
+    fn namespace(&self) -> io::Result<u32> {
+        const NVME_ID: rustix::ioctl::Opcode = rustix::ioctl::opcode::none(b'N', 0x40);
+        // SAFETY: the request takes no argument; what it returns is a number.
+        let number = unsafe { rustix::ioctl::ioctl(self, Returning::<NVME_ID>) };
+        Ok(number? as u32)
+    }
+
+    fn admin(&self, admin: &Admin, data: &mut [u8]) -> io::Result<u16> {
+        const NVME_ADMIN: rustix::ioctl::Opcode = rustix::ioctl::opcode::read_write::<KernelAdmin>(b'N', 0x41);
+        let mut command = KernelAdmin {
+            opcode: admin.opcode,
+            flags: 0,
+            reserved: 0,
+            namespace: admin.namespace,
+            dwords_2: [0; 2],
+            metadata: 0,
+            data: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
+            metadata_bytes: 0,
+            data_bytes: u32::try_from(data.len()).map_err(|_| io::ErrorKind::InvalidInput)?,
+            dwords_10: [admin.dword10, 0, 0, 0, 0, 0],
+            timeout_ms: u32::try_from(admin.patience.as_millis()).unwrap_or(u32::MAX),
+            result: 0,
+        };
+        // SAFETY: the kernel reads the structure, and writes its result and the bytes of `data`, which is borrowed alone.
+        let status = unsafe { rustix::ioctl::ioctl(self, Exchanging::<NVME_ADMIN>(&mut command)) }?;
+        // Status Code Type and Status Code, without the bits that say whether to try again.
+        Ok((status & 0x7ff) as u16)
+    }
+}
+
+/// A request without an argument, whose return value counts.
+struct Returning<const OPCODE: rustix::ioctl::Opcode>;
+
+/// A request with a structure that is read and written, whose return value counts.
+struct Exchanging<'a, const OPCODE: rustix::ioctl::Opcode>(&'a mut KernelAdmin);
+
+// SAFETY: there is no argument.
+unsafe impl<const OPCODE: rustix::ioctl::Opcode> rustix::ioctl::Ioctl for Returning<OPCODE> {
+    type Output = i32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> rustix::ioctl::Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut libc::c_void {
+        std::ptr::null_mut()
+    }
+
+    unsafe fn output_from_ptr(out: rustix::ioctl::IoctlOutput, _: *mut libc::c_void) -> rustix::io::Result<i32> {
+        Ok(out)
+    }
+}
+
+// SAFETY: the argument is the structure that the request is defined for, borrowed alone.
+unsafe impl<const OPCODE: rustix::ioctl::Opcode> rustix::ioctl::Ioctl for Exchanging<'_, OPCODE> {
+    type Output = i32;
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> rustix::ioctl::Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut libc::c_void {
+        std::ptr::from_mut(self.0).cast()
+    }
+
+    unsafe fn output_from_ptr(out: rustix::ioctl::IoctlOutput, _: *mut libc::c_void) -> rustix::io::Result<i32> {
+        Ok(out)
+    }
 }
 
 /// Asks the scheduler for short turns of the calling thread (Linux 6.12), so that it runs soon after it is woken, also

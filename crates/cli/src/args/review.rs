@@ -2,7 +2,8 @@
 
 use super::DatabaseArgs;
 use super::values::{Budget, Bytes, Price, Scale, Share};
-use clap::{Args, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
+use drive::PurgeBy;
 use report::conditions::Condition;
 use review::Phase;
 use std::path::PathBuf;
@@ -76,9 +77,31 @@ pub struct RealArgs {
     /// Serial number or model of the block device, in place of typing it
     #[arg(long, value_name = "SERIAL", requires = "destroy_data")]
     pub serial: Option<String>,
+    /// The command that empties an NVMe drive: discard, format (Format NVM, with erasure of user data) or sanitize (of
+    /// the whole drive); both can't be taken back [default: discard]
+    #[arg(long, value_name = "COMMAND", requires = "destroy_data", value_enum)]
+    pub purge: Option<PurgeWord>,
     /// Keep the new file for another review
     #[arg(long)]
     pub keep: bool,
+}
+
+/// The command that empties a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PurgeWord {
+    Discard,
+    Format,
+    Sanitize,
+}
+
+impl From<PurgeWord> for PurgeBy {
+    fn from(word: PurgeWord) -> PurgeBy {
+        match word {
+            PurgeWord::Discard => PurgeBy::Discard,
+            PurgeWord::Format => PurgeBy::Format,
+            PurgeWord::Sanitize => PurgeBy::Sanitize,
+        }
+    }
 }
 
 /// Options that only a modelled card takes.

@@ -41,6 +41,11 @@ fn nothing_is_written_until_the_device_was_named() {
         let line = refusal(&run_in(folder.path(), &words(&device.device, more)));
         assert!(line.contains(&format!("{option} has no effect")), "{line}");
     }
+    for command in ["format", "sanitize"] {
+        let more = ["--destroy-data", "--serial", device.name(), "--purge", command];
+        let said = format!("is no NVMe drive: leave out --purge {command}, and it is discarded");
+        assert!(refused(&more).trim_end().ends_with(&said), "{}", refused(&more));
+    }
     success(&run_in(folder.path(), &words(&device.device, &["--plan"])));
     assert_eq!(entries(folder.path()), [""; 0]);
     assert!(device.bytes() == before, "not a byte was written");

@@ -113,7 +113,7 @@ fn found(result: &ReviewResult) -> Option<(Quota, &Sweep, f64)> {
 /// and that number of threads.
 fn flat(sweep: &Sweep) -> Option<(Quota, f64)> {
     let last = sweep.points.last().filter(|point| point.iops() > 0.0)?;
-    let slice = |point: &Point| if point.seconds > 0.0 { SLICE_S / point.seconds } else { 0.0 };
+    let slice = |point: &Point| if point.seconds > 2.0 * SLICE_S { SLICE_S / (point.seconds - SLICE_S) } else { 0.0 };
     let is_same = |point: &&Point| {
         let waits = mean_ns(point) / point.x / (mean_ns(last) / last.x);
         let near = SAME.max(slice(point)).max(slice(last));
@@ -286,11 +286,15 @@ mod tests {
 
     #[test]
     fn a_short_point_may_have_one_slice_of_the_limiter_more_and_the_quota_stays_that_of_the_others() {
-        let mut reads = sweep("threads-rndrd", &[(1.0, 592.0), (4.0, 592.0), (16.0, 592.0), (64.0, 616.4)]);
+        let mut reads = sweep("threads-rndrd", &[(1.0, 592.0), (4.0, 592.0), (16.0, 592.0), (64.0, 626.9)]);
         assert_eq!(said("file", vec![reads.clone()]), None);
         for point in &mut reads.points {
             point.seconds = 1.72;
         }
+        assert!(said("file", vec![reads.clone()]).unwrap().contains(" 592 IOPS, 9.70 MB/s, from 1 thread on"));
+        // Or one less.
+        reads.points[3].read.iops = 592.0;
+        reads.points[1].read.iops = 626.9;
         assert!(said("file", vec![reads.clone()]).unwrap().contains(" 592 IOPS, 9.70 MB/s, from 1 thread on"));
         // Two slices more are no chance.
         reads.points[3].read.iops = 670.0;
