@@ -27,6 +27,8 @@ pub struct Condition {
     pub own_regions: bool,
     /// Share of the device in use, above 0 and at most 1.
     pub fill: f64,
+    /// Share of the device that the load goes to, at most the fill: the rest of what is in use stays as it is.
+    pub file: f64,
     /// CPU time of a thread between two requests, beside the host's own.
     pub cpu_per_request_ns: u64,
 }
@@ -43,13 +45,22 @@ impl Condition {
             fsync_all: false,
             own_regions: false,
             fill: 1.0,
+            file: 1.0,
             cpu_per_request_ns: 0,
         }
     }
 
-    /// The same at another fill, a share of the device.
+    /// The same at another fill, a share of the device, all of which the load goes to.
     pub fn at_fill(self, fill: f64) -> Condition {
-        Condition { fill, ..self }
+        Condition { fill, file: fill, ..self }
+    }
+
+    /// Share of the data capacity that is written over and over, of all that is left by what is never written again: with
+    /// victims chosen by their valid sectors, such data gather in bands that nobody collects, and write amplification is
+    /// that of a device of the rest. `spare` is the spare factor.
+    pub(crate) fn utilization(&self, spare: f64) -> f64 {
+        let user = 1.0 - spare;
+        user * self.file / (1.0 - user * (self.fill - self.file))
     }
 
     /// Returns the number of requests in flight.
@@ -72,9 +83,18 @@ impl Condition {
         })
     }
 
-    /// Bytes in use on a device that holds `user_bytes`: whole mebibytes where there are some.
+    /// Bytes that the load goes to on a device that holds `user_bytes`: whole mebibytes where there are some.
     pub(crate) fn file_bytes(&self, user_bytes: u64) -> u64 {
-        let wanted = (user_bytes as f64 * self.fill) as u64;
+        self.share_bytes(self.file, user_bytes)
+    }
+
+    /// Bytes in use.
+    pub(crate) fn in_use_bytes(&self, user_bytes: u64) -> u64 {
+        self.share_bytes(self.fill, user_bytes)
+    }
+
+    fn share_bytes(&self, share: f64, user_bytes: u64) -> u64 {
+        let wanted = (user_bytes as f64 * share) as u64;
         let aligned = wanted / ALIGN_BYTES * ALIGN_BYTES;
         if aligned == 0 { wanted.max(u64::from(self.block_bytes)).next_multiple_of(4096) } else { aligned }
     }
@@ -97,11 +117,12 @@ impl Condition {
     }
 
     /// Two conditions with the same find the device in the same state.
-    pub(crate) fn state(&self) -> (u64, bool, u32) {
-        ((self.fill * 1e6).round() as u64, self.mode.is_sequential(), self.write_streams())
+    pub(crate) fn state(&self) -> (u64, u64, bool, u32) {
+        let rounded = |share: f64| (share * 1e6).round() as u64;
+        (rounded(self.fill), rounded(self.file), self.mode.is_sequential(), self.write_streams())
     }
 
-    /// For people, short: `rndwr 16k 8t 90%`.
+    /// For people, short: `rndwr 16k 8t 90%`, or `rndwr 16k 8t 10% of 90%` where the load goes to a part of that.
     pub fn label(&self) -> String {
         let block = match u64::from(self.block_bytes) {
             b if b.is_multiple_of(1 << 20) => format!("{}m", b >> 20),
@@ -117,6 +138,9 @@ impl Condition {
         }
         if self.fsync_all {
             out.push_str(" sync");
+        }
+        if self.file < self.fill {
+            out.push_str(&format!(" {:.0}% of", self.file * 100.0));
         }
         out.push_str(&format!(" {:.0}%", self.fill * 100.0));
         out

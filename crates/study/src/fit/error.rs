@@ -99,6 +99,12 @@ pub enum TableProblem {
         column: Given,
         cell: Given,
     },
+    /// The load can't go to more than what is in use.
+    #[error("line {line}: file_percent must be above 0 and at most percent_in_use")]
+    FileBeyondFill {
+        /// Line, from 1.
+        line: usize,
+    },
     /// Requests a second without their size.
     #[error("iops without block_bytes: add a column, or give mib_per_s")]
     NoBlock,

@@ -206,6 +206,7 @@ fn condition(
         fsync_all: load["fsync_all"] == Value::Bool(true),
         own_regions: load["own_regions"] == Value::Bool(true),
         fill,
+        file: load["file_share"].as_f64().filter(|share| *share > 0.0).map_or(fill, |share| share.min(fill)),
         cpu_per_request_ns: circumstances.map_or(0, |c| c.cpu_per_request_ns),
     })
 }

@@ -8,6 +8,7 @@
 //!   all policies that choose among enough bands come close to A = 1 / (1 - X), u f = (X - 1) / ln X (Desnoyers, "Analytic
 //!   models of SSD write performance", ACM TOS 10(2), 2014, there for FIFO/LRU; greedy's limit for large blocks is the same).
 
+use crate::fit::condition::Condition;
 use crate::fit::knob::Knob;
 use crate::fit::observation::{Figure, Observation};
 use crate::fit::space::Space;
@@ -71,13 +72,13 @@ const HOST_PATH_SPARES: [f64; 6] = [0.08, 0.12, 0.16, 0.2, 0.26, 0.34];
 fn host_paths(space: &Space, points: &[&Observation]) -> Vec<[(Knob, f64); 3]> {
     let curve = random_writes(points);
     let most = curve.iter().fold(0.0_f64, |most, (_, bw)| most.max(*bw));
-    let fullest = curve.iter().copied().max_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((fill, bw)) = fullest.filter(|_| space.choices.through_host && most > 0.0) else { return Vec::new() };
+    let fullest = curve.iter().copied().max_by(|a, b| fullness(a.0).total_cmp(&fullness(b.0)));
+    let Some((fullest, bw)) = fullest.filter(|_| space.choices.through_host && most > 0.0) else { return Vec::new() };
     let dies = space.base_value(Knob::Channels) * space.dies_per_channel_row();
     let program_ns = space.programmed_at_once(dies) * 1e9 / most;
     HOST_PATH_SPARES
         .map(|spare| {
-            let relocated = (write_amplification((1.0 - spare) * fill) - 1.0).max(1e-3);
+            let relocated = (write_amplification(fullest.utilization(spare)) - 1.0).max(1e-3);
             let sector_ns = 1e9 * device::SECTOR_BYTES as f64 * space.cards() / (relocated * bw);
             [(Knob::Spare, spare), (Knob::RelocationSector, sector_ns), (Knob::Program, program_ns)]
         })
@@ -103,13 +104,13 @@ fn larger_blocks_write_faster(points: &[&Observation]) -> bool {
     at(blocks().max()) > FASTER * at(blocks().min())
 }
 
-/// Fill and throughput of random writes that keep the card busy.
-fn random_writes(points: &[&Observation]) -> Vec<(f64, f64)> {
+/// Throughput of random writes that keep the card busy.
+fn random_writes<'a>(points: &[&'a Observation]) -> Vec<(&'a Condition, f64)> {
     points
         .iter()
         .filter(|p| p.condition.mode.writes() && !p.condition.mode.reads() && !p.condition.mode.is_sequential())
         .filter(|p| !p.condition.fsync_all && p.condition.outstanding() >= 8)
-        .filter_map(|p| Some((p.condition.fill, p.value(Figure::Throughput)?)))
+        .filter_map(|p| Some((&p.condition, p.value(Figure::Throughput)?)))
         .collect()
 }
 
@@ -229,10 +230,17 @@ pub(crate) fn write_amplification(used: f64) -> f64 {
     1.0 / (1.0 - low)
 }
 
+/// The fill that a device of ordinary spare space would have, if its writes went to all that is in use.
+fn fullness(condition: &Condition) -> f64 {
+    const SPARE: f64 = 0.1;
+    condition.utilization(SPARE) / (1.0 - SPARE)
+}
+
 /// The best of a grid of spare factors, with the throughput without amplification that goes with each.
 pub(crate) fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillCurve> {
     let curve = random_writes(points);
-    let (least, most) = curve.iter().fold((f64::INFINITY, 0.0_f64), |(l, m), (fill, _)| (l.min(*fill), m.max(*fill)));
+    let fills = curve.iter().map(|(condition, _)| fullness(condition));
+    let (least, most) = fills.fold((f64::INFINITY, 0.0_f64), |(least, most), fill| (least.min(fill), most.max(fill)));
     if curve.is_empty() || most <= 0.0 {
         return None;
     }
@@ -242,8 +250,8 @@ pub(crate) fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillC
     for step in 1..=28 {
         let spare = if one_fill { 0.15 } else { 0.02 * f64::from(step) };
         for &relocation_cost in costs {
-            let slower = |fill: f64| 1.0 + relocation_cost * (write_amplification((1.0 - spare) * fill) - 1.0);
-            let logs: Vec<f64> = curve.iter().map(|&(fill, bw)| (bw * slower(fill)).ln()).collect();
+            let slower = |at: &Condition| 1.0 + relocation_cost * (write_amplification(at.utilization(spare)) - 1.0);
+            let logs: Vec<f64> = curve.iter().map(|&(at, bw)| (bw * slower(at)).ln()).collect();
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
             let error = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
             if best.is_none_or(|(least, _)| error < least) {
@@ -256,7 +264,20 @@ pub(crate) fn fill_curve(space: &Space, points: &[&Observation]) -> Option<FillC
 
 #[cfg(test)]
 mod tests {
-    use super::write_amplification;
+    use super::{fullness, write_amplification};
+    use crate::fit::condition::Condition;
+    use load::FileioMode;
+
+    #[test]
+    fn a_part_of_a_full_drive_is_less_crowded_than_all_of_it_and_more_than_a_drive_with_no_more_in_use() {
+        let of = |fill: f64, file: f64| {
+            fullness(&Condition { file, ..Condition::random(FileioMode::RndWr, 16 << 10, 16).at_fill(fill) })
+        };
+        assert!((of(0.7, 0.7) - 0.7).abs() < 1e-12 && (of(1.0, 1.0) - 1.0).abs() < 1e-12);
+        // A tenth of the data capacity is spare: beside 0.45 that stay, 0.45 of 0.55 are overwritten.
+        assert!((of(1.0, 0.5) * 0.9 - 0.45 / 0.55).abs() < 1e-12);
+        assert!(of(0.5, 0.5) < of(1.0, 0.5) && of(1.0, 0.5) < 1.0);
+    }
 
     #[test]
     fn write_amplification_satisfies_its_equation_and_rises() {

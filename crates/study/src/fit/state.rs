@@ -29,17 +29,18 @@ pub(crate) fn make(
 ) -> Result<Modelled, RunError> {
     let mut state = Modelled::new(device, 1, false, seed)?;
     let user_bytes = device.user_bytes();
-    let in_use = condition.file_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
+    let in_use = condition.in_use_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
     let pattern = if condition.fill > 0.0 { condition.pattern(user_bytes) } else { Pattern::None };
     target::precondition(&mut state, in_use, pattern, seed, progress)?;
     let streams = u64::from(condition.write_streams());
     if streams > 1 {
         let block_bytes = u64::from(condition.block_bytes);
+        let file_bytes = condition.file_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
         match &mut state {
-            Modelled::Card(card) => stream(card.ftl_mut(), in_use, streams, block_bytes)?,
+            Modelled::Card(card) => stream(card.ftl_mut(), file_bytes, streams, block_bytes)?,
             Modelled::Striped(striped) => {
                 for i in 0..striped.cards().len() {
-                    let share = striped.card_offset(i as u64, in_use);
+                    let share = striped.card_offset(i as u64, file_bytes);
                     let cards = striped.cards().len() as u64;
                     stream(striped.cards_mut()[i].ftl_mut(), share, streams, block_bytes / cards)?;
                 }
@@ -71,9 +72,32 @@ fn stream(ftl: &mut Ftl, bytes: u64, streams: u64, block_bytes: u64) -> Result<(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::start::write_amplification;
     use load::FileioMode;
     use profile::Profile;
     use target::Silent;
+
+    /// The rest of a full card gathers in bands that nobody collects: what is overwritten has all spare space to itself.
+    #[test]
+    fn a_part_of_a_full_card_is_overwritten_as_a_card_of_the_rest_would_be() {
+        let device = Profile::builtin("tachion-400").unwrap().lower(1.0 / 64.0).unwrap();
+        for file in [0.1, 0.25, 0.5, 0.75] {
+            let condition = Condition { file, ..Condition::random(FileioMode::RndWr, 4 << 10, 16) };
+            let mut state = make(&device, &condition, 1, &Silent).unwrap();
+            let Modelled::Card(card) = &mut state else { panic!("one card") };
+            let sectors = condition.file_bytes(device.user_bytes()) / SECTOR_BYTES;
+            let before = card.ftl().counters();
+            let mut random = 1_u64;
+            for _ in 0..4 * sectors {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                card.ftl_mut().write_now(Lba(((random >> 33) % sectors) as u32)).unwrap();
+            }
+            let seen = card.ftl().counters().since(&before);
+            let seen = 1.0 + seen.relocated_sectors as f64 / seen.host_sectors as f64;
+            let expected = write_amplification(condition.utilization(card.ftl().effective_spare_factor()));
+            assert!((seen / expected - 1.0).abs() < 0.01, "{file}: {seen}, and {expected} by theory");
+        }
+    }
 
     #[test]
     fn streams_find_the_card_as_they_leave_it() {

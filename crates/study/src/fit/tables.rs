@@ -1,6 +1,7 @@
 //! Tables of numbers with a header, such as those in `published/`, as results.
 //!
-//! Columns that say what was asked: `percent_in_use`, `threads` (or `readers`), `block_bytes`, `read_percent`, `queue_depth`,
+//! Columns that say what was asked: `percent_in_use`, `file_percent` (the part of the device that the load goes to, the rest
+//! of what is in use staying as it is), `threads` (or `readers`), `block_bytes`, `read_percent`, `queue_depth`,
 //! `mode`. Columns of figures: `mib_per_s`, `mb_per_s`, `iops`; with a device's name in front where there are several
 //! (`duo_320_mib_per_s`); `latency_us` (the mean), `p99_us`. All others are left alone.
 
@@ -9,7 +10,7 @@ use results::{Axis, IoClass, LatencySummary, Point, ReviewResult, Sweep};
 use serde_json::json;
 use std::collections::BTreeMap;
 
-const AXES: &str = "percent_in_use, threads, readers, block_bytes, read_percent, queue_depth";
+const AXES: &str = "percent_in_use, file_percent, threads, readers, block_bytes, read_percent, queue_depth";
 const FIGURES: [(&str, f64); 3] = [("mib_per_s", 1_048_576.0), ("mb_per_s", 1e6), ("iops", 0.0)];
 /// Size of a request where the table does not say: what the published measurements used.
 const BLOCK_BYTES: f64 = 16_384.0;
@@ -99,10 +100,11 @@ impl Table {
 
     fn sweep(&self, column: &FigureColumn) -> Result<Sweep, TableProblem> {
         let fills = self.at("percent_in_use").or(self.at("fill_percent"));
-        let readers = self.at("readers");
+        let (files, readers) = (self.at("file_percent"), self.at("readers"));
         let threads = self.at("threads").or(readers);
         let (blocks, shares, depths) = (self.at("block_bytes"), self.at("read_percent"), self.at("queue_depth"));
-        let axis = match (fills, threads, blocks, shares, depths) {
+        // A drive whose rest is in use is as full at any size of the file.
+        let axis = match (files.or(fills), threads, blocks, shares, depths) {
             (Some(at), ..) => (Axis::FillPercent, at),
             (_, Some(at), ..) => (Axis::Threads, at),
             (_, _, Some(at), ..) => (Axis::BlockBytes, at),
@@ -117,7 +119,7 @@ impl Table {
             let read_percent = optional(shares)?;
             let told = modes.and_then(|at| self.rows[row].1.get(at)).cloned();
             let mode = told.unwrap_or_else(|| {
-                match (read_percent, fills, readers) {
+                match (read_percent, files.or(fills), readers) {
                     (Some(share), ..) if share >= 100.0 => "rndrd",
                     (Some(share), ..) if share > 0.0 => "rndrw",
                     (Some(_), ..) | (None, Some(_), _) => "rndwr",
@@ -132,12 +134,18 @@ impl Table {
             let lat_ns =
                 LatencySummary { mean: optional(self.at("latency_us"))?.unwrap_or(0.0) * 1e3, ..Default::default() };
             let class = IoClass { total_ios: 1, iops: bw_bytes / block, bw_bytes, lat_ns, ..IoClass::default() };
+            let fill = match (optional(fills)?, optional(files)?) {
+                (fill, Some(file)) if file <= 0.0 || file > fill.unwrap_or(100.0) => {
+                    return Err(TableProblem::FileBeyondFill { line: self.rows[row].0 });
+                }
+                (fill, _) => fill.unwrap_or(0.0) / 100.0,
+            };
             let load = json!({
                 "kind": "table", "mode": mode, "block_bytes": block as u64,
                 "threads": optional(threads)?.map(|n| n as u64),
                 "queue_depth": optional(depths)?.map(|n| n as u64), "read_percent": read_percent,
+                "file_share": optional(files)?.map(|percent| percent / 100.0),
             });
-            let fill = optional(fills)?.unwrap_or(0.0) / 100.0;
             let mut point = Point { x: self.number(row, axis.1)?, load, fill, ..Point::default() };
             if mode == "rndrd" || mode == "seqrd" {
                 point.read = class
@@ -198,5 +206,18 @@ mod tests {
         assert!(error("a,b\n1,2\n", None).contains("mib_per_s"));
         assert!(error("a,mib_per_s\n1,2\n", None).contains("percent_in_use"));
         assert!(error("threads,mib_per_s\n1,x\n", None).contains("line 2: 'x'"));
+        for row in ["0,50,9", "60,50,9", "101,,9"] {
+            let text = format!("file_percent,percent_in_use,mib_per_s\n{row}\n");
+            assert!(error(&text, None).starts_with("t.csv: line 2: "), "{}", error(&text, None));
+        }
+    }
+
+    #[test]
+    fn the_part_of_a_full_drive_that_a_load_goes_to_is_a_column() {
+        let table = read_table("t.csv", "file_percent,percent_in_use,mib_per_s\n10,100,90\n50,100,60\n", None).unwrap();
+        let points = &table.sweeps[0].points;
+        let told = points.iter().map(|p| (p.x, p.fill, p.load["file_share"].as_f64().unwrap(), p.write.bw_bytes));
+        let mib = 1_048_576.0;
+        assert_eq!(told.collect::<Vec<_>>(), [(10.0, 1.0, 0.1, 90.0 * mib), (50.0, 1.0, 0.5, 60.0 * mib)]);
     }
 }
