@@ -30,6 +30,7 @@ mod junit;
 mod lifetime_cmd;
 mod message;
 mod module_places;
+mod nvme_secrets;
 mod opening;
 mod output;
 mod program;
@@ -45,7 +46,9 @@ mod review_target;
 mod run_cmd;
 mod run_result;
 mod serve_cmd;
+mod server_log;
 mod shards;
+mod shelf_cmd;
 mod show_cmd;
 mod stage;
 mod table;
@@ -203,6 +206,7 @@ fn execute(cli: Cli) -> Result<ExitCode, Failure> {
         Command::Validate(args) => validate_cmd::validate(&args),
         Command::Create(args) => create_cmd::create(&args),
         Command::Serve(args) => serve_cmd::serve(&args),
+        Command::Shelf(args) => shelf_cmd::shelf(&args),
         Command::Torture(args) => torture_cmd::torture(&args),
         Command::Fsck(args) => fsck_cmd::fsck(&args),
         Command::Ctl(args) => ctl_cmd::ctl(&args),

@@ -4,6 +4,8 @@ use crate::args::ServeArgs;
 use crate::cancel;
 use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
+use crate::nvme_secrets;
+use crate::server_log;
 use crate::units::capacity;
 use crate::view;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
@@ -12,8 +14,7 @@ use format::CardId;
 use live::{CHUNK_BYTES, Live, Start, Timing, VolumeStatus};
 use media::{Flash, Physics};
 use profile::Profile;
-use serve::nvme::{Secret, Secrets};
-use serve::{Address, Export, Limits, Protocol, Security, Server, Services, TlsFiles};
+use serve::{Address, Backing, Export, Limits, Protocol, Security, Server, Services, TlsFiles};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -32,6 +33,8 @@ const RESERVATIONS: &str = "reservations";
 struct Running {
     /// The whole card; one that is divided exports its volumes in its place.
     export: Export,
+    /// The card itself.
+    live: Arc<Live>,
     /// Name of its profile.
     card: String,
     /// Path of its control socket, unless another place was named; disks have nothing to be controlled.
@@ -40,18 +43,18 @@ struct Running {
 
 impl Running {
     fn exports(&self) -> Vec<Export> {
-        exports_of(&self.export)
+        exports_of(&self.export, &self.live)
     }
 }
 
 /// The card itself, or its volumes.
-fn exports_of(card: &Export) -> Vec<Export> {
-    let Some(volumes) = card.live.volumes() else { return vec![card.clone()] };
+fn exports_of(card: &Export, live: &Arc<Live>) -> Vec<Export> {
+    let Some(volumes) = live.volumes() else { return vec![card.clone()] };
     let of_volume = |volume: VolumeStatus| Export {
         description: format!("{}, a volume of {}", card.description, card.name),
         id: volume.uuid,
         reservations: card.reservations.as_ref().map(|path| path.with_extension(format!("volume-{}", volume.id))),
-        volume: Some(volume.id),
+        backing: Backing::Card { live: Arc::clone(live), volume: Some(volume.id) },
         name: volume.name,
         ..card.clone()
     };
@@ -87,7 +90,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         has_memory(args)?;
     }
     cancel::listen()?;
-    log(&args.log);
+    server_log::begin(&args.log);
     let mut cards = Vec::new();
     for card in &args.cards {
         cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
@@ -96,14 +99,14 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().flat_map(Running::exports).collect();
-    let services =
-        Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), secrets: secrets(args)?, insecure: args.insecure };
+    let secrets = nvme_secrets::of_server(args.nvme_secret.as_ref(), args.nvme_controller_secret.as_ref())?;
+    let services = Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), secrets, insecure: args.insecure };
     let server = Arc::new(Server::start(exports, &services, security, limits)?);
-    for Running { export, .. } in &cards {
-        let (size, shards) = (capacity(export.live.size_bytes()), export.live.shards());
+    for Running { export, live, .. } in &cards {
+        let (size, shards) = (capacity(live.size_bytes()), live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
         eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
-        tell_volumes(export);
+        tell_volumes(&export.name, live);
     }
     for address in server.addresses(Protocol::Nbd) {
         eprintln!("flashrig: NBD at {address}");
@@ -138,44 +141,14 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn tell_volumes(card: &Export) {
-    let Some(volumes) = card.live.volumes() else { return };
+fn tell_volumes(card: &str, live: &Live) {
+    let Some(volumes) = live.volumes() else { return };
     for volume in &volumes.volumes {
         let (size, allocated) = (capacity(volume.size_bytes), capacity(volume.allocated_bytes));
-        eprintln!("flashrig: {}: volume {}, {size}, {allocated} of it on the card", card.name, volume.name);
+        eprintln!("flashrig: {card}: volume {}, {size}, {allocated} of it on the card", volume.name);
     }
     if volumes.volumes.is_empty() {
-        eprintln!("flashrig: {}: no volumes yet: flashrig volume create makes one", card.name);
-    }
-}
-
-/// The secrets that NVMe hosts have to know.
-fn secrets(args: &ServeArgs) -> Result<Option<Secrets>, ServeFailure> {
-    let read = |option, text: &String| {
-        let text = match text.strip_prefix('@') {
-            None => text.clone(),
-            Some(path) => std::fs::read_to_string(path).map_err(|source| ServeFailure::SecretFile {
-                option,
-                path: path.into(),
-                source,
-            })?,
-        };
-        text.trim().parse::<Secret>().map_err(|source| ServeFailure::Secret { option, source })
-    };
-    let Some(host) = &args.nvme_secret else { return Ok(None) };
-    let host = read("--nvme-secret", host)?;
-    let controller = args.nvme_controller_secret.as_ref();
-    let controller = controller.map(|text| read("--nvme-controller-secret", text)).transpose()?;
-    Ok(Some(Secrets { host, controller }))
-}
-
-/// The events of the server's parts go to standard error, a line for each.
-fn log(how: &str) {
-    let lines = tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::INFO);
-    match how {
-        "none" => {}
-        "json" => lines.json().init(),
-        _ => lines.with_target(false).init(),
+        eprintln!("flashrig: {card}: no volumes yet: flashrig volume create makes one");
     }
 }
 
@@ -185,7 +158,7 @@ fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Moun
     let exports = card.exports();
     let export = match (&args.fuse_volume, &exports[..]) {
         (None, [export]) => export,
-        (Some(name), exports) if card.export.live.volumes().is_some() => {
+        (Some(name), exports) if card.live.volumes().is_some() => {
             let known = || exports.iter().map(|export| export.name.as_str().into()).collect();
             let found = exports.iter().find(|export| export.name == *name);
             found.ok_or_else(|| {
@@ -199,17 +172,21 @@ fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Moun
             return Err(CardFailure::WhichVolume { volumes: several.len() }.into());
         }
     };
-    let (name, read_only, volume) = (export.name.clone(), export.read_only, export.volume);
+    let volume = match export.backing {
+        Backing::Card { volume, .. } => volume,
+        Backing::Disk(_) => None,
+    };
+    let (name, read_only) = (export.name.clone(), export.read_only);
     let options = attach::fuse::Options { name, read_only, volume, ..Default::default() };
-    let mounted = attach::fuse::mount(Arc::clone(&export.live), dir, &options)?;
+    let mounted = attach::fuse::mount(Arc::clone(&card.live), dir, &options)?;
     eprintln!("flashrig: mounted: {}", mounted.file().display());
     eprintln!("flashrig: flashrig attach {} makes it a disk", dir.display());
     Ok(Some(mounted))
 }
 
 /// Says what the start of a card has cost, when it is over; `false`: it is not yet.
-fn tells_start(Running { export, .. }: &Running) -> bool {
-    match export.live.status().start {
+fn tells_start(Running { export, live, .. }: &Running) -> bool {
+    match live.status().start {
         Some(start) if !start.is_over() => return false,
         Some(start) => eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start)),
         None => {}
@@ -219,11 +196,11 @@ fn tells_start(Running { export, .. }: &Running) -> bool {
 
 /// Says once when this machine can't keep up with a card that is modelled.
 fn warn_if_behind(cards: &[Running], was: bool) -> bool {
-    let modelled = |card: &&Running| card.export.live.timing() == Timing::Model;
-    let behind = cards.iter().filter(modelled).find(|card| card.export.live.pace().is_behind());
+    let modelled = |card: &&Running| card.live.timing() == Timing::Model;
+    let behind = cards.iter().filter(modelled).find(|card| card.live.pace().is_behind());
     match behind {
         Some(card) if !was => {
-            let pace = card.export.live.pace();
+            let pace = card.live.pace();
             eprintln!(
                 "flashrig: {}: this machine is too slow for the card: {:.1} % of its events are late, up to {:.1} ms",
                 card.export.name,
@@ -241,22 +218,23 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
 struct Clients {
     server: std::sync::Weak<Server>,
     /// The card that the control plane is of.
-    card: Export,
+    card: (Export, Arc<Live>),
     /// The other cards of the server.
-    others: Vec<Export>,
+    others: Vec<(Export, Arc<Live>)>,
     addresses: Vec<String>,
 }
 
 impl Frontends for Clients {
     fn is_taken(&self, name: &str) -> bool {
-        self.others.iter().flat_map(exports_of).any(|export| export.name == name)
+        self.others.iter().flat_map(|(card, live)| exports_of(card, live)).any(|export| export.name == name)
     }
 
     fn volumes_changed(&self) {
         let Some(server) = self.server.upgrade() else { return };
-        let exports = self.others.iter().chain([&self.card]).flat_map(exports_of).collect();
+        let cards = self.others.iter().chain([&self.card]);
+        let exports = cards.flat_map(|(card, live)| exports_of(card, live)).collect();
         if let Err(error) = server.set_exports(exports) {
-            tracing::error!(card = self.card.name, %error, "the volumes have changed, and the exports can't");
+            tracing::error!(card = self.card.0.name, %error, "the volumes have changed, and the exports can't");
         }
     }
 
@@ -264,7 +242,8 @@ impl Frontends for Clients {
         let server = self.server.upgrade();
         let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
         let clients = server.map(|server| server.clients()).unwrap_or_default();
-        let exports = exports_of(&self.card);
+        let (card, live) = &self.card;
+        let exports = exports_of(card, live);
         let is_mine = |name: &String| exports.iter().any(|export| export.name == *name);
         let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(is_mine));
         let described = |export: &Export| control::Export {
@@ -315,16 +294,17 @@ fn operators(
     web: Option<&WebAddress>,
 ) -> Result<Operators, Failure> {
     let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, Running { export, card, socket }) in cards.iter().enumerate() {
+    let both = |running: &Running| (running.export.clone(), Arc::clone(&running.live));
+    for (at, running @ Running { export, live, card, socket }) in cards.iter().enumerate() {
         let others = cards.iter().enumerate().filter(|(other, _)| *other != at);
         let clients = Clients {
             server: Arc::downgrade(server),
-            card: export.clone(),
-            others: others.map(|(_, other)| other.export.clone()).collect(),
+            card: both(running),
+            others: others.map(|(_, other)| both(other)).collect(),
             addresses: addresses(server),
         };
         let served = Served {
-            live: Arc::clone(&export.live),
+            live: Arc::clone(live),
             name: export.name.clone(),
             card: card.clone(),
             frontends: Some(Arc::new(clients)),
@@ -448,16 +428,16 @@ fn disks_in_memory(
     }
     let live =
         Live::disks(disks, size_bytes, args.seed).map_err(|source| CardFailure::Live { card: name.into(), source })?;
+    let live = Arc::new(live);
     let export = Export {
         name: profile.name().into(),
         id: card_dir::new_card_id()?.0,
         reservations: None,
         description: profile.title().into(),
-        live: Arc::new(live),
-        volume: None,
+        backing: Backing::Card { live: Arc::clone(&live), volume: None },
         read_only: args.read_only,
     };
-    Ok(Running { export, card: profile.name().into(), socket: None })
+    Ok(Running { export, live, card: profile.name().into(), socket: None })
 }
 
 /// A card in a folder.
@@ -497,8 +477,9 @@ fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &
     let Named { name, id: CardId(id), reservations } = named;
     let description = profile.title().into();
     let live = Arc::new(live);
-    let export = Export { name, id, reservations, description, live, volume: None, read_only: args.read_only };
-    Running { export, card: profile.name().into(), socket: Some(socket) }
+    let backing = Backing::Card { live: Arc::clone(&live), volume: None };
+    let export = Export { name, id, reservations, description, backing, read_only: args.read_only };
+    Running { export, live, card: profile.name().into(), socket: Some(socket) }
 }
 
 fn timing(args: &ServeArgs) -> Timing {

@@ -39,7 +39,17 @@ impl Buffer {
         }
     }
 
-    fn capacity(&self) -> usize {
+    /// Has it begin with so many bytes of its memory, with arbitrary contents.
+    ///
+    /// # Panics
+    /// If it has less.
+    pub fn set_len(&mut self, len: usize) {
+        assert!(len <= self.capacity(), "{len} of {} bytes", self.capacity());
+        self.len = len;
+    }
+
+    /// The bytes that it has room for.
+    pub fn capacity(&self) -> usize {
         self.map.as_ref().map_or(0, |map| map.len())
     }
 }

@@ -118,4 +118,14 @@ pub trait Disks: fmt::Debug + Send + Sync {
 
     /// A random number that no other file has.
     fn unique(&mut self) -> u64;
+
+    /// Disks that reach the same places and change nothing; `None`: those are files alone.
+    fn beside(&self) -> Option<Box<dyn Disks>> {
+        None
+    }
+
+    /// There is something at a path, which may become a module only if it may be overwritten.
+    fn is_there(&self, path: &Path) -> bool {
+        path.exists()
+    }
 }

@@ -122,7 +122,37 @@ impl Files {
 
     /// As [`Files::look`], at a shard of a card that has so many.
     pub fn look_shard(paths: &[Option<PathBuf>], shard: u32, shards: u32) -> Result<Files, FilesError> {
-        Files::open_with(Box::new(ReadOnlyDisks::default()), (shard, shards), paths, true)
+        Files::look_shard_on(Files::read_only_disks(), (shard, shards), paths)
+    }
+
+    /// The disks on which modules in files lie, one for each shard. They share the files.
+    pub fn disks(shards: u32) -> Result<Vec<Box<dyn Disks>>, FilesError> {
+        rings(shards)
+    }
+
+    /// Disks that read modules in files, and change nothing.
+    pub fn read_only_disks() -> Box<dyn Disks> {
+        Box::new(ReadOnlyDisks::default())
+    }
+
+    /// As [`Files::look_shard`], on other disks, which change nothing.
+    pub fn look_shard_on(
+        disks: Box<dyn Disks>,
+        shard: (u32, u32),
+        paths: &[Option<PathBuf>],
+    ) -> Result<Files, FilesError> {
+        Files::open_with(disks, shard, paths, true)
+    }
+
+    /// Looks at modules that are none of this card, or not yet, at the places that its own disks reach.
+    pub fn look_beside(&self, paths: &[Option<PathBuf>]) -> Result<Files, FilesError> {
+        let disks = self.disks.beside().unwrap_or_else(Files::read_only_disks);
+        Files::look_shard_on(disks, self.shard, paths)
+    }
+
+    /// There is something at a path, as the card's disks see it.
+    pub fn is_there(&self, path: &Path) -> bool {
+        self.disks.is_there(path)
     }
 
     /// As [`Files::create`], on other disks.

@@ -223,7 +223,8 @@ impl Ring {
         unsafe { self.push(&entry.user_data(OF_RUN | run)) };
     }
 
-    fn keep(&mut self, file: Arc<LockedFile>) -> Opened {
+    /// Takes an open file, which others may have as well.
+    pub fn keep(&mut self, file: Arc<LockedFile>) -> Opened {
         let queue = Queue::of(file.file());
         let LockedFile { bytes, align_bytes, .. } = *file;
         let through = "its cache is written through, so nothing has to be synced";

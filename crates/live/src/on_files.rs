@@ -57,7 +57,8 @@ impl Live {
 
 /// Puts a module into the same slot of all shards: into all of them, or into none.
 fn insert_in_all(engines: &mut [&mut Engine], slot: u32, path: &Path, new: bool) -> Result<(), ControlError> {
-    let is_made = new || !path.exists();
+    let is_there = engines[0].files_mut().map_or_else(|| path.exists(), |files| files.is_there(path));
+    let is_made = new || !is_there;
     for engine in engines.iter_mut() {
         engine.has_room_for_file(slot)?;
         if !is_made {
@@ -156,8 +157,8 @@ impl Engine {
     fn belongs_here(&mut self, slot: u32, path: &Path) -> Result<(), ControlError> {
         let mut places = vec![None; self.slots() as usize];
         places[slot as usize] = Some(path.to_owned());
-        let (shard, shards) = self.files_mut().expect("the card lies in files").shard();
-        let mut looked = match Files::look_shard(&places, shard, shards) {
+        let files = self.files_mut().expect("the card lies in files");
+        let mut looked = match files.look_beside(&places) {
             Ok(looked) => looked,
             Err(FilesError::Nothing(error)) => return Err((*error).into()),
             Err(FilesError::Count { .. }) => return Err(InsertError::Shape { slot }.into()),

@@ -16,6 +16,12 @@ pub enum Address {
 #[derive(Clone, PartialEq, Eq)]
 pub struct AddressText(Box<str>);
 
+impl From<&str> for AddressText {
+    fn from(text: &str) -> AddressText {
+        AddressText(text.into())
+    }
+}
+
 impl std::fmt::Debug for AddressText {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)

@@ -2,6 +2,7 @@
 
 use crate::exported::Exported;
 use crate::line::{Ended, Line, Target, Waits};
+use crate::reply::Failed;
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream, wait};
 use crate::tls::Security;
@@ -308,10 +309,12 @@ impl<'a> Client<'a> {
                 }
                 Err(error) => {
                     let errno = match error {
-                        ReplyError::OutOfRange => Errno::Invalid,
-                        ReplyError::ReadOnly => Errno::NotPermitted,
-                        ReplyError::NoSpace => Errno::NoSpace,
-                        ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted => Errno::Io,
+                        Failed::OfCard(ReplyError::OutOfRange) => Errno::Invalid,
+                        Failed::OfCard(ReplyError::ReadOnly) => Errno::NotPermitted,
+                        Failed::OfCard(ReplyError::NoSpace) => Errno::NoSpace,
+                        Failed::OfCard(ReplyError::Unreadable { .. } | ReplyError::NoPower | ReplyError::Halted)
+                        | Failed::Read
+                        | Failed::Write => Errno::Io,
                     };
                     self.wire.answer_error(request, errno, &error.to_string(), &mut self.line.out);
                 }

@@ -187,7 +187,7 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
         serial,
         model: format!("Flashrig {}", export.name),
         firmware: env!("CARGO_PKG_VERSION").into(),
-        has_write_cache: export.live.has_volatile_cache(),
+        has_write_cache: export.has_volatile_cache(),
         namespaces: vec![NamespaceEntry {
             id: 1,
             card,
@@ -208,7 +208,7 @@ pub(crate) struct OfExports<'a>(pub &'a Exported);
 
 impl Cards for OfExports<'_> {
     fn smart(&self, card: usize) -> Option<Smart> {
-        let health = self.0.at(card)?.live.health()?;
+        let health = self.0.at(card)?.card()?.health()?;
         Some(Smart {
             critical_warning: health.critical_warning.bits(),
             available_spare: health.available_spare,

@@ -1,6 +1,7 @@
 //! How does a host attach it?
 //!
-//! An NBD server for live cards, on unix and TCP sockets, with or without TLS, and an NVMe target on TCP. The modules
+//! An NBD server for live cards, on unix and TCP sockets, with or without TLS, and an NVMe target on TCP, which also exports
+//! raw disks ([`RawDisk`]). The modules
 //! [`wire`] and [`nvme`] are the protocols without any I/O; the rest of the crate moves the bytes. A [`Server`] has a thread
 //! for each listener and one for each connection. A connection's thread submits requests to the card itself and sends the
 //! replies, so that a request in memory crosses no other thread.
@@ -31,9 +32,13 @@ mod line;
 pub mod nvme;
 mod nvme_connection;
 mod patience;
+mod port;
 mod registry;
+pub mod remote;
+mod reply;
 mod server;
 mod shared;
+mod shelf;
 mod stream;
 mod tls;
 mod turned_away;
@@ -42,9 +47,10 @@ pub mod wire;
 
 pub use address::{Address, AddressError, AddressText};
 pub use budget::MIN_MEMORY_BYTES;
-pub use export::Export;
+pub use export::{Backing, Export};
 pub use kept::KeptError;
 pub use registry::{ClientStatus, Protocol};
 pub use server::{ServeError, Server, Services};
 pub use shared::Limits;
+pub use shelf::{RawDisk, RawDiskError, ShelfState, ShelfStateError};
 pub use tls::{Security, TlsError, TlsFiles};

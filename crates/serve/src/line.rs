@@ -5,12 +5,14 @@ use crate::deadlines::{Deadlines, TooSlow};
 use crate::export::Export;
 use crate::nvme;
 use crate::patience::{AWAKE, Patience};
+use crate::port::Port;
 use crate::registry::{Counts, Registry};
+use crate::reply::Reply;
 use crate::shared::{Limits, Shared};
 use crate::stream::{MAX_UNSENT_BYTES, Received, Stream, wait};
 use crate::waker::Waker;
 use crate::wire;
-use live::{Bell, Port, Reply};
+use live::Bell;
 use rustix::event::{PollFd, PollFlags};
 use std::collections::VecDeque;
 use std::io;
@@ -164,7 +166,7 @@ impl<'a> Line<'a> {
 
     /// Connects the client to a card or volume.
     pub fn choose(&mut self, export: &Export) -> Result<(), Ended> {
-        let mut port = export.port(Arc::clone(&self.waker) as Arc<dyn Bell>).ok_or(Ended::VolumeGone)?;
+        let mut port = export.port(Arc::clone(&self.waker) as Arc<dyn Bell>)?.ok_or(Ended::VolumeGone)?;
         self.media = port.listen();
         self.port = Some(port);
         self.registry.change(self.number, |client| client.export = Some(export.name.clone()));

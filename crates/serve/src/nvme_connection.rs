@@ -6,6 +6,7 @@ use crate::line::{Ended, Line, Waits};
 use crate::nvme::{
     Command, Dialog, Failure, Operation, Payload, Queue, RANDOM_BYTES, Secrets, Status, Step, Tag, Work,
 };
+use crate::reply::Failed;
 use crate::shared::Shared;
 use crate::stream::{MAX_UNSENT_BYTES, Stream};
 use crate::waker::Waker;
@@ -83,6 +84,8 @@ impl<'a> Host<'a> {
         let reason = self.queue.end_of_stream(self.line.end - self.line.begin);
         let ended = if matches!(ended, Ended::EndOfStream) { Ended::Nvme(reason) } else { ended };
         let _ = self.line.send();
+        // A raw disk may still carry out what it was asked: a host that preempts this one waits for the end of it.
+        self.line.port = None;
         if let Some(connected) = self.queue.queue() {
             self.hub.leave(connected.controller, connected.queue, self.line.number, self.line.registry);
         }
@@ -499,12 +502,13 @@ fn for_card<'a>(work: &'a Work, input: &'a [u8]) -> live::Request<'a> {
     }
 }
 
-fn failure(error: ReplyError) -> Failure {
-    match error {
-        ReplyError::OutOfRange => Failure::OutOfRange,
-        ReplyError::ReadOnly => Failure::ReadOnly,
-        ReplyError::NoSpace => Failure::NoSpace,
-        ReplyError::Unreadable { .. } => Failure::Unreadable,
-        ReplyError::NoPower | ReplyError::Halted => Failure::NotReady,
+fn failure(failed: Failed) -> Failure {
+    match failed {
+        Failed::OfCard(ReplyError::OutOfRange) => Failure::OutOfRange,
+        Failed::OfCard(ReplyError::ReadOnly) => Failure::ReadOnly,
+        Failed::OfCard(ReplyError::NoSpace) => Failure::NoSpace,
+        Failed::OfCard(ReplyError::Unreadable { .. }) | Failed::Read => Failure::Unreadable,
+        Failed::OfCard(ReplyError::NoPower | ReplyError::Halted) => Failure::NotReady,
+        Failed::Write => Failure::NotWritten,
     }
 }

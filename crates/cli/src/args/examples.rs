@@ -230,6 +230,19 @@ Then, for instance:
       --rw=randwrite --bs=4k --iodepth=16 --size=1g
   nvme connect-all -t tcp -a 127.0.0.1 -s 4420";
 
+pub(super) const SHELF: &str = "\
+A shelf knows nothing of cards: each file or drive is an NVMe subsystem with one
+namespace and persistent reservations. Its name and its reservations survive any
+end of the shelf. Nothing is overwritten before a host writes.
+
+Examples:
+  flashrig shelf a.img b.img --listen 127.0.0.1:4420
+  flashrig shelf /dev/disk/by-id/nvme-A /dev/disk/by-id/nvme-B \\
+      --listen 10.0.0.1:4420 --nvme-secret @/etc/flashrig/shelf.secret
+
+Then, for instance:
+  nvme discover -t tcp -a 127.0.0.1 -s 4420";
+
 pub(super) const FSCK: &str = "\
 CARD is a folder with an image of each module, module-00.frm and so on, or one
 that \"flashrig create\" made and that nobody serves. It is only read.

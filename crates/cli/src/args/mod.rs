@@ -19,6 +19,7 @@ mod redo;
 mod review;
 mod run;
 mod serve;
+mod shelf;
 mod slob;
 mod torture;
 mod trace;
@@ -43,6 +44,7 @@ pub use redo::RedoArgs;
 pub use review::{CompareArgs, ModelArgs, RealArgs, ReviewArgs};
 pub use run::{DeviceArgs, LoadName, MeasureArgs, OutputArgs, RunArgs};
 pub use serve::{CreateArgs, ServeArgs};
+pub use shelf::ShelfArgs;
 pub use slob::SlobArgs;
 pub use torture::TortureArgs;
 pub use trace::{FormatName, TraceArgs, TraceSpeed};
@@ -127,6 +129,9 @@ pub enum Command {
     /// Serve cards as block devices, with real bytes
     #[command(after_help = examples::SERVE)]
     Serve(Box<ServeArgs>),
+    /// Export files and drives as modules for cards of other machines, over NVMe/TCP
+    #[command(after_help = examples::SHELF)]
+    Shelf(ShelfArgs),
     /// Try simulated cards to destruction: power cuts, lost modules, wrong bytes; and check every sector
     #[command(after_help = examples::TORTURE)]
     Torture(TortureArgs),
@@ -176,6 +181,7 @@ impl Command {
             Command::Record(_)
             | Command::Create(_)
             | Command::Serve(_)
+            | Command::Shelf(_)
             | Command::Top(_)
             | Command::Attach(_)
             | Command::Detach(_)

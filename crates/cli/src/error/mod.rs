@@ -12,6 +12,7 @@ mod media;
 mod review;
 mod run;
 mod serve;
+mod shelf;
 mod stream;
 mod whatif;
 
@@ -27,6 +28,7 @@ pub use media::MediaFailure;
 pub use review::ReviewFailure;
 pub use run::RunFailure;
 pub use serve::ServeFailure;
+pub use shelf::ShelfFailure;
 pub use stream::StreamFailure;
 pub use whatif::WhatifFailure;
 
@@ -60,6 +62,7 @@ pub enum Failure {
     Review(#[from] ReviewFailure),
     Run(#[from] RunFailure),
     Serve(#[from] ServeFailure),
+    Shelf(#[from] ShelfFailure),
     Stream(#[from] StreamFailure),
     Whatif(#[from] WhatifFailure),
 }

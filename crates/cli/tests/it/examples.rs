@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "cards",
     "show",
     "run",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 22] = [
     "top",
     "create",
     "serve",
+    "shelf",
     "attach",
     "detach",
     "completions",
@@ -103,7 +104,8 @@ fn every_example_of_a_help_text_runs() {
         cli::args::parse(&words).unwrap_or_else(|e| panic!("{words:?}: {e}"));
         // Reviews and comparisons take long and have tests of their own.
         // Servers go on until they are ended, and there is a card already.
-        if ["review", "compare", "history", "fit", "validate", "create", "serve"].contains(&words[1].as_str()) {
+        if ["review", "compare", "history", "fit", "validate", "create", "serve", "shelf"].contains(&words[1].as_str())
+        {
             continue;
         }
         let output = command().current_dir(dir.path()).args(&words[1..]).output().unwrap();

@@ -1,15 +1,15 @@
-//! One PDU of a host, found in the received bytes and checked before anything in it is believed.
+//! One PDU of the other side, found in the received bytes and checked before anything in it is believed.
 
 use crate::nvme::bytes::u32_at;
 use crate::nvme::close::{Close, Field};
-use crate::nvme::limits::{MAX_ADMIN_DATA_BYTES, MAX_CAPSULE_DATA_BYTES, MAX_H2C_DATA_BYTES};
+use crate::nvme::limits::{MAX_ADMIN_DATA_BYTES, MAX_CAPSULE_DATA_BYTES, MAX_H2C_DATA_BYTES, MAX_TRANSFER_BYTES};
 use crate::nvme::pdu::{
-    COMMAND_HEADER_BYTES, DIGEST_BYTES, Digests, FLAG_DATA_DIGEST, FLAG_HEADER_DIGEST, FLAG_LAST, HEADER_BYTES,
-    INITIALIZE_BYTES, SHORT_HEADER_BYTES, kind,
+    COMMAND_HEADER_BYTES, DIGEST_BYTES, Digests, FLAG_DATA_DIGEST, FLAG_HEADER_DIGEST, FLAG_LAST, FLAG_SUCCESS,
+    HEADER_BYTES, INITIALIZE_BYTES, SHORT_HEADER_BYTES, kind,
 };
 use std::ops::Range;
 
-/// The most data of the PDU behind a H2CTermReq.
+/// The most data of the PDU behind a H2CTermReq or C2HTermReq.
 const MAX_TERMINATION_BYTES: usize = 128;
 
 /// A PDU that is whole, and consistent in itself.
@@ -17,6 +17,8 @@ const MAX_TERMINATION_BYTES: usize = 128;
 pub struct Frame {
     pub kind: u8,
     pub is_last: bool,
+    /// The command of these data has succeeded, and no response follows.
+    pub success: bool,
     /// The data in the input.
     pub data: Range<usize>,
     /// The digest of the data is right, or there is none.
@@ -25,9 +27,17 @@ pub struct Frame {
     pub bytes: usize,
 }
 
+/// The side whose PDUs are looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sender {
+    Host,
+    Controller,
+}
+
 /// The limits that the connection has now.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed {
+    pub sender: Sender,
     pub initialized: bool,
     /// I/O queues take more data in a capsule.
     pub is_io: bool,
@@ -50,7 +60,25 @@ struct Shape {
     flags: u8,
 }
 
+/// A controller answers no command with more data than [`MAX_TRANSFER_BYTES`].
+fn shape_of_controller(kind: u8, allowed: Allowed) -> Result<Shape, Close> {
+    let flags = if allowed.digests.header { FLAG_HEADER_DIGEST } else { 0 };
+    let with_data = flags | if allowed.digests.data { FLAG_DATA_DIGEST } else { 0 };
+    let short = |data: usize, flags| Shape { header: SHORT_HEADER_BYTES, data, wants_data: data > 0, flags };
+    match kind {
+        kind::INITIALIZED if !allowed.initialized => Ok(Shape { header: INITIALIZE_BYTES, ..short(0, 0) }),
+        kind::CONTROLLER_TERMINATES => Ok(Shape { wants_data: false, ..short(MAX_TERMINATION_BYTES, 0) }),
+        kind::RESPONSE | kind::READY if allowed.initialized => Ok(short(0, flags)),
+        kind::CONTROLLER_DATA if allowed.initialized => Ok(short(MAX_TRANSFER_BYTES as usize, with_data)),
+        kind::INITIALIZED | kind::RESPONSE | kind::READY | kind::CONTROLLER_DATA => Err(Close::Sequence { kind }),
+        _ => Err(Close::InvalidField { kind, field: Field::Type }),
+    }
+}
+
 fn shape(kind: u8, allowed: Allowed) -> Result<Shape, Close> {
+    if allowed.sender == Sender::Controller {
+        return shape_of_controller(kind, allowed);
+    }
     let flags = if allowed.digests.header { FLAG_HEADER_DIGEST } else { 0 };
     let with_data = flags | if allowed.digests.data { FLAG_DATA_DIGEST } else { 0 };
     match kind {
@@ -85,7 +113,8 @@ pub fn find(input: &[u8], allowed: Allowed) -> Result<Found, Close> {
     if usize::from(header_bytes) != shape.header {
         return invalid(Field::HeaderLength);
     }
-    let is_control = matches!(kind, kind::INITIALIZE | kind::HOST_TERMINATES);
+    let of_controller = matches!(kind, kind::INITIALIZED | kind::CONTROLLER_TERMINATES);
+    let is_control = of_controller || matches!(kind, kind::INITIALIZE | kind::HOST_TERMINATES);
     let digests = if is_control { Digests::default() } else { allowed.digests };
     let front = digests.header_bytes(shape.header);
     let whole = u32_at(input, 4) as usize;
@@ -123,5 +152,6 @@ pub fn find(input: &[u8], allowed: Allowed) -> Result<Found, Close> {
     }
     let data = if has_data { offset..whole - tail } else { front..front };
     let intact = tail == 0 || crc32c::crc32c(&input[data.clone()]) == u32_at(input, data.end);
-    Ok(Found::Whole(Frame { kind, is_last: flags & FLAG_LAST != 0, data, intact, bytes: whole }))
+    let (is_last, success) = (flags & FLAG_LAST != 0, flags & FLAG_SUCCESS != 0);
+    Ok(Found::Whole(Frame { kind, is_last, success, data, intact, bytes: whole }))
 }

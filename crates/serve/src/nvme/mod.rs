@@ -1,6 +1,7 @@
 //! What does an NVMe host say over TCP, and what is the right answer?
 //!
-//! The controller's side of NVMe over Fabrics on TCP as state machines without sockets, threads or clocks. A [`Queue`] is
+//! Both sides of NVMe over Fabrics on TCP as state machines without sockets, threads or clocks; [`initiator`] is the host's. A
+//! [`Queue`] is
 //! one connection: it gets the received bytes and returns the next action ([`Step`]). A [`Target`] is all that connections
 //! share: subsystems and controllers. `docs/nvme.md` lists the commands, and the sections of the specifications.
 //!
@@ -30,6 +31,7 @@ mod discovery;
 mod frame;
 mod group;
 mod identify;
+pub mod initiator;
 mod io;
 mod limits;
 mod log_page;
@@ -54,7 +56,7 @@ pub use limits::{
     MAX_PDU_BYTES, MAX_QUEUE_ENTRIES, MAX_TRANSFER_BYTES,
 };
 pub use queue::{Failed, Queue};
-pub use reservations::{MAX_REGISTRANTS, Reservations};
+pub use reservations::{Kind as ReservationKind, MAX_REGISTRANTS, Reservations};
 pub use secret::{Secret, SecretError};
 pub use status::Status;
 pub use step::Step;

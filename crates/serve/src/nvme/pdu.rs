@@ -87,6 +87,74 @@ pub fn put_initialized(digests: Digests, max_data_bytes: u32, out: &mut Vec<u8>)
     out.extend_from_slice(&bytes);
 }
 
+/// Appends an ICReq, which asks for digests.
+pub fn put_initialize(digests: Digests, out: &mut Vec<u8>) {
+    let mut bytes = [0; INITIALIZE_BYTES];
+    bytes[0] = kind::INITIALIZE;
+    bytes[2] = INITIALIZE_BYTES as u8;
+    put_u32(&mut bytes, 4, short(INITIALIZE_BYTES));
+    bytes[11] = u8::from(digests.header) | u8::from(digests.data) << 1;
+    out.extend_from_slice(&bytes);
+}
+
+/// Appends data behind a header, at a multiple of `align` in the PDU, with their digest.
+fn put_tail(header_bytes: usize, align: usize, data: &[u8], digests: Digests, out: &mut Vec<u8>) {
+    let padding = header_bytes.next_multiple_of(align) - header_bytes;
+    out.resize(out.len() + padding, 0);
+    out.extend_from_slice(data);
+    if digests.data {
+        out.extend_from_slice(&crc32c::crc32c(data).to_le_bytes());
+    }
+}
+
+/// Appends a command capsule, with data in it unless there are none.
+pub fn put_command(entry: &[u8; 64], data: &[u8], align: usize, digests: Digests, out: &mut Vec<u8>) {
+    let front = digests.header_bytes(COMMAND_HEADER_BYTES);
+    let offset = front.next_multiple_of(align);
+    let tail = if digests.data { DIGEST_BYTES } else { 0 };
+    let whole = if data.is_empty() { front } else { offset + data.len() + tail };
+    let mut header = [0; COMMAND_HEADER_BYTES];
+    header[0] = kind::COMMAND;
+    header[1] = digests.flags(!data.is_empty());
+    header[2] = COMMAND_HEADER_BYTES as u8;
+    header[3] = if data.is_empty() { 0 } else { offset as u8 };
+    put_u32(&mut header, 4, short(whole));
+    put(&mut header, HEADER_BYTES, entry);
+    out.reserve(whole);
+    out.extend_from_slice(&header);
+    if digests.header {
+        out.extend_from_slice(&crc32c::crc32c(&header).to_le_bytes());
+    }
+    if !data.is_empty() {
+        put_tail(front, align, data, digests, out);
+    }
+}
+
+/// The place of data that a controller has asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct HostData {
+    pub command_id: u16,
+    pub tag: u16,
+    pub offset: u32,
+    pub is_last: bool,
+}
+
+/// Appends data that a controller has asked for.
+pub fn put_host_data(of: HostData, data: &[u8], align: usize, digests: Digests, out: &mut Vec<u8>) {
+    let front = digests.header_bytes(SHORT_HEADER_BYTES);
+    let offset = front.next_multiple_of(align);
+    let whole = offset + data.len() + if digests.data { DIGEST_BYTES } else { 0 };
+    let flags = digests.flags(true) | if of.is_last { FLAG_LAST } else { 0 };
+    let mut header = short_header(kind::HOST_DATA, flags, offset as u8, whole);
+    put_u16(&mut header, 8, of.command_id);
+    put_u16(&mut header, 10, of.tag);
+    put_u32(&mut header, 12, of.offset);
+    put_u32(&mut header, 16, short(data.len()));
+    out.reserve(whole);
+    put_header(&header, digests, out);
+    put_tail(front, align, data, digests, out);
+}
+
 /// Appends a response capsule around a completion queue entry.
 pub fn put_response(entry: &[u8; 16], digests: Digests, out: &mut Vec<u8>) {
     let flags = digests.flags(false);

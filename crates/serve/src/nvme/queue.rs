@@ -4,7 +4,7 @@ use crate::nvme::answer::{Answer, Connected};
 use crate::nvme::bytes::{put_u16, put_u64, u16_at, u32_at};
 use crate::nvme::close::{Close, Field};
 use crate::nvme::command::{Command, fabrics, io};
-use crate::nvme::frame::{Allowed, Found, Frame, find};
+use crate::nvme::frame::{Allowed, Found, Frame, Sender, find};
 use crate::nvme::io::{Extent, Plan, Source, Trims, destination, plan, source};
 use crate::nvme::limits::{BLOCK_BYTES, MAX_H2C_DATA_BYTES, MAX_QUEUE_ENTRIES};
 use crate::nvme::pdu::{
@@ -80,7 +80,10 @@ impl Queue {
             return (0, self.next_trim(out));
         }
         let is_io = self.is_io();
-        let frame = match find(input, Allowed { initialized: self.initialized, is_io, digests: self.digests }) {
+        let frame = match find(
+            input,
+            Allowed { sender: Sender::Host, initialized: self.initialized, is_io, digests: self.digests },
+        ) {
             Ok(Found::Missing(at_least_bytes)) => return (0, Step::NeedMore { at_least_bytes }),
             Ok(Found::Whole(frame)) => frame,
             Err(close) => {
@@ -567,6 +570,7 @@ impl Queue {
                 Failure::ReadOnly => Status::WRITE_PROTECTED,
                 Failure::NoSpace => Status::CAPACITY_EXCEEDED,
                 Failure::Unreadable => Status::UNRECOVERED_READ,
+                Failure::NotWritten => Status::WRITE_FAULT,
                 Failure::NotReady => Status::NAMESPACE_NOT_READY,
             });
         }

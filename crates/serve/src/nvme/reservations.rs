@@ -20,6 +20,7 @@ pub struct Registrant {
 
 /// A type of reservation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of the specification")]
 pub enum Kind {
     WriteExclusive = 1,
     ExclusiveAccess = 2,
@@ -30,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn of(code: u32) -> Option<Kind> {
+    pub(crate) fn of(code: u32) -> Option<Kind> {
         Some(match code {
             1 => Kind::WriteExclusive,
             2 => Kind::ExclusiveAccess,

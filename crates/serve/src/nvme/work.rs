@@ -137,6 +137,8 @@ pub enum Failure {
     NoSpace,
     /// A sector can't be read.
     Unreadable,
+    /// A sector can't be written, or not be made durable.
+    NotWritten,
     /// The card has no power, or has stopped.
     NotReady,
 }

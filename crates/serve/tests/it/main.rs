@@ -4,6 +4,7 @@ mod clients;
 mod common;
 mod hostile;
 mod nvme;
+mod remote;
 mod slow;
 mod tls;
 mod wire;

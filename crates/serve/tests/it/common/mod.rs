@@ -2,7 +2,7 @@
 
 use live::{Live, Start, Timing};
 use media::{Flash, Physics};
-use serve::{Address, Export, Limits, Security, Server, Services};
+use serve::{Address, Backing, Export, Limits, Security, Server, Services};
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::sync::Arc;
@@ -29,9 +29,8 @@ pub fn export(name: &str, live: &Arc<Live>, read_only: bool) -> Export {
         id,
         reservations: None,
         description: "a card".into(),
-        live: Arc::clone(live),
+        backing: Backing::Card { live: Arc::clone(live), volume: None },
         read_only,
-        volume: None,
     }
 }
 

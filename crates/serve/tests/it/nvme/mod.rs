@@ -6,5 +6,6 @@ mod common;
 mod connect;
 mod io;
 mod reservations;
+mod shelf;
 mod sockets;
 mod transport;

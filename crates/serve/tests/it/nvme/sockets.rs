@@ -3,7 +3,7 @@
 use super::common::host::{self, Digests, Entry, HOST_ID, Pdu, entry, names};
 use super::common::wire::Wire;
 use crate::common::{Served, export, memory_card, served};
-use serve::{Address, Export, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
+use serve::{Address, Backing, Export, KeptError, Limits, Protocol, Security, ServeError, Server, Services};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -528,7 +528,8 @@ fn exports_come_and_go_while_the_server_runs() {
     let volume = |name: &str| {
         let id = [name.as_bytes()[0]; 16];
         let volume = Some(live.create_volume(name, 2 << 20, id).unwrap());
-        Export { id, volume, ..export(name, &live, false) }
+        let backing = Backing::Card { live: Arc::clone(&live), volume };
+        Export { id, backing, ..export(name, &live, false) }
     };
     let (a, b) = (volume("a"), volume("b"));
     let known = [export("card", &served.live, false), export("looked-at", &served.live, true)];

@@ -1,0 +1,82 @@
+//! A client's way to what it has chosen.
+//!
+//! A card is asked through its engine, which has a lock, a clock and an order of its own. A raw disk needs none of these:
+//! the kernel is the state that all clients share, and a flush on one ring covers the writes that ended on others. So a
+//! connection asks a raw disk on a ring of its own, and a request crosses no other thread and no lock. This is the place
+//! where both look the same, because above it nothing differs: payloads lie in the receive buffer, and a descriptor
+//! becomes readable when something has ended.
+
+use crate::reply::Reply;
+use crate::shelf::DiskPort;
+use live::Request;
+use std::os::fd::OwnedFd;
+
+/// See the module.
+pub(crate) enum Port {
+    Card {
+        port: Box<live::Port>,
+        /// Replies of the card that are being turned into those of all.
+        came: Vec<live::Reply>,
+    },
+    Disk(Box<DiskPort>),
+}
+
+impl Port {
+    pub fn of_card(port: live::Port) -> Port {
+        Port::Card { port: Box::new(port), came: Vec::new() }
+    }
+
+    /// Offers to hear a slow medium, as [`live::Port::listen`] does.
+    pub fn listen(&mut self) -> Vec<OwnedFd> {
+        match self {
+            Port::Card { port, .. } => port.listen(),
+            Port::Disk(port) => port.listen(),
+        }
+    }
+
+    /// Whether this client has to hear a medium now, as [`live::Port::hears`] says.
+    pub fn hears(&self, medium: usize) -> bool {
+        match self {
+            Port::Card { port, .. } => port.hears(medium),
+            Port::Disk(port) => port.hears(),
+        }
+    }
+
+    /// Handles what has come from a medium, as [`live::Port::hear`] does.
+    pub fn hear(&mut self, medium: usize, replies: &mut Vec<Reply>) {
+        match self {
+            Port::Card { port, came } => {
+                port.hear(medium, came);
+                replies.extend(came.drain(..).map(Reply::from));
+            }
+            Port::Disk(port) => port.hear(replies),
+        }
+    }
+
+    /// Submits requests all at once, as [`live::Port::submit`] does.
+    pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
+        match self {
+            Port::Card { port, came } => {
+                port.submit(requests, came);
+                replies.extend(came.drain(..).map(Reply::from));
+            }
+            Port::Disk(port) => port.submit(requests, replies),
+        }
+    }
+
+    /// As [`live::Port::replies`]; a raw disk rings no bell.
+    pub fn replies(&mut self, replies: &mut Vec<Reply>) {
+        if let Port::Card { port, came } = self {
+            port.replies(came);
+            replies.extend(came.drain(..).map(Reply::from));
+        }
+    }
+
+    /// As [`live::Port::extents`]; of a raw disk all counts as written.
+    pub fn extents(&self, offset_bytes: u64, len_bytes: u64, most: usize) -> Vec<(u64, bool)> {
+        match self {
+            Port::Card { port, .. } => port.extents(offset_bytes, len_bytes, most),
+            Port::Disk(_) => vec![(len_bytes, true)],
+        }
+    }
+}
