@@ -24,6 +24,9 @@ BUILD := $(or $(CARGO_TARGET_DIR),target)
 # For work; and what is installed and measured, which takes four times as long to build.
 FLASHRIG := $(BUILD)/release/flashrig
 DIST := $(BUILD)/dist/flashrig
+# The target of the static build, and the size that it may have.
+STATIC := $(shell uname -m)-unknown-linux-musl
+MAX_DIST_BYTES := 15000000
 # Where packages are made.
 RELEASE := $(BUILD)/release-files
 TEST_LOG := $(BUILD)/test.log
@@ -92,6 +95,7 @@ help:
 	@echo 'make wheel               the Python package in $(BUILD)/wheels, for this machine'
 	@echo 'make wheels              the same for others: x86_64 and aarch64, glibc 2.28 (zig)'
 	@echo 'make python              its tests; make python-proof: Ray and notebooks'
+	@echo 'make dist                one static file with its contents and checksums in $(RELEASE)'
 	@echo 'make deb                 a Debian package in $(RELEASE)'
 	@echo 'make deb-check           it is installed and removed in a fresh Debian, which boots a card (root)'
 	@echo 'make install             the command and its pages under PREFIX=$(PREFIX)'
@@ -105,10 +109,20 @@ release:
 	@$(call need,cc,gcc libc6-dev)
 	cargo build --release --locked --bin flashrig
 
-.PHONY: dist
-dist:
+# The command as it is installed here, packed and measured.
+.PHONY: native
+native:
 	@$(call need,cc,gcc libc6-dev)
 	cargo build --profile dist --locked --bin flashrig
+
+# One file that runs on any Linux of this processor, with what it contains and checksums.
+.PHONY: dist
+dist:
+	@$(call need,musl-gcc,musl-tools)
+	@$(call need,python3,python3)
+	rustup target add $(STATIC)
+	CC_$(subst -,_,$(STATIC))=musl-gcc cargo build --profile dist --locked --bin flashrig --target $(STATIC)
+	packaging/build-static.sh $(BUILD)/$(STATIC)/dist/flashrig $(STATIC) $(MAX_DIST_BYTES) $(RELEASE)
 
 .PHONY: test
 test: tools format lint unit python
@@ -356,7 +370,7 @@ soak: release
 	benches/soak.sh $(FLASHRIG) $(SOAK) docs/soak-ledger.md
 
 .PHONY: bench
-bench: dist
+bench: native
 	cargo bench --profile dist --locked
 	$(DIST) run $(CARD) --load rndwr --block 4k --requests 2000000
 	$(DIST) run $(CARD) --load rndrd --block 4k --requests 2000000
@@ -373,7 +387,7 @@ bench-drive:
 
 # Takes five minutes, on a machine that does nothing else.
 .PHONY: bench-serve
-bench-serve: dist
+bench-serve: native
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	@$(call need,nbdkit,nbdkit)
@@ -383,7 +397,7 @@ bench-serve: dist
 # Takes three minutes, on a machine that does nothing else. Exit code 1 when a request over NVMe takes more than 1.2 times
 # the CPU of one over NBD.
 .PHONY: bench-nvme
-bench-nvme: dist
+bench-nvme: native
 	@$(call need,cc,gcc libc6-dev)
 	cargo build --profile dist --locked --package serve --example load
 	benches/nvme-against-nbd.sh $(DIST) $(BUILD)/dist/examples/load
@@ -407,7 +421,7 @@ bench-array:
 MINUTES ?= 10
 DEPTH ?= 16
 .PHONY: bench-array-full
-bench-array-full: dist
+bench-array-full: native
 	@$(call need,fio,fio)
 	@$(call need,python3,python3)
 	benches/array-against-raw.py $(ARRAY) --flashrig $(DIST) --ways nbd --minutes $(MINUTES) --depth $(DEPTH) \
@@ -416,7 +430,7 @@ bench-array-full: dist
 
 ROUNDS ?= 100
 .PHONY: bench-starts
-bench-starts: dist
+bench-starts: native
 	@$(call need,fio,fio)
 	@$(call need,python3,python3)
 	benches/starts-after-kills.py $(BUILD)/bench-starts --flashrig $(DIST) --rounds $(ROUNDS) \
@@ -426,7 +440,7 @@ bench-starts: dist
 # of its name below POSTGRES, which must not be there.
 POSTGRES ?= $(BUILD)
 .PHONY: bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts
-bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts: dist
+bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts: native
 	@$(postgresql)
 	@$(call need,mkfs.xfs,xfsprogs)
 	@$(call need,jq,jq)
@@ -434,7 +448,7 @@ bench-postgres-mix bench-postgres-array bench-postgres-slob bench-postgres-cuts:
 
 # Some ten minutes, on a disk that does nothing else.
 .PHONY: bench-own-disk
-bench-own-disk: dist
+bench-own-disk: native
 	@$(call need,fio,fio)
 	@$(call need,jq,jq)
 	benches/own-disk.sh $(BUILD)/own-disk $(DIST)
@@ -461,7 +475,7 @@ bench-instructions:
 	done
 
 .PHONY: install
-install: dist
+install: native
 	install -D -m 755 $(DIST) $(DESTDIR)$(PREFIX)/bin/flashrig
 	$(DIST) man --out $(BUILD)/man
 	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man1 $(BUILD)/man/*.1
@@ -473,7 +487,7 @@ install: dist
 
 # The command, man pages, completions, cards and the unit that serves a card from boot on.
 .PHONY: deb
-deb: dist
+deb: native
 	@$(call need,dpkg-shlibdeps,dpkg-dev)
 	@$(call need,python3,python3)
 	@mkdir -p $(RELEASE)
