@@ -5,7 +5,20 @@ use crate::settings::Settings;
 use device::SECTOR_BYTES;
 use disk::{ArrayConfig, DiskConfig, RaidLevel};
 
-const FLASH_TABLES: [&str; 8] = ["geometry", "timing", "endurance", "ftl", "link", "buffer", "relocation", "slc_cache"];
+const FLASH_TABLES: [&str; 12] = [
+    "geometry",
+    "timing",
+    "endurance",
+    "ftl",
+    "link",
+    "fabric",
+    "fibre_channel",
+    "iscsi",
+    "infiniband",
+    "buffer",
+    "relocation",
+    "slc_cache",
+];
 
 const FLASH_KEYS: [&str; 6] =
     ["count", "host_stripe_bytes", "power_loss_protection", "acknowledge_flush_early", "reads_first", "missing_module"];

@@ -41,7 +41,7 @@ fn explain(profile: &Profile, full: &Full) -> String {
         page.0.push_str(&wrap("", "  ", &facts));
     }
     match full {
-        Full::Flash(flash) => explain_flash(&mut page, flash),
+        Full::Flash(flash) => explain_flash(&mut page, flash, profile.settings.text_if_any("fabric", "through")),
         Full::Disks(array) => explain_disks(&mut page, array),
         Full::Volume(volume) => explain_volume(&mut page, volume),
     }
@@ -69,7 +69,7 @@ fn facts(profile: &Profile, user_bytes: u64) -> String {
     facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn explain_flash(page: &mut Page, flash: &Flash) {
+fn explain_flash(page: &mut Page, flash: &Flash, fabric: Option<&str>) {
     let figures = Figures::of(flash);
     if flash.cards > 1 {
         page.heading("Cards");
@@ -81,6 +81,12 @@ fn explain_flash(page: &mut Page, flash: &Flash) {
     geometry(page, flash);
     bandwidth(page, &figures);
     path(page, flash);
+    if let Some(fabric) = fabric {
+        page.row(
+            "attached",
+            &format!("{}; commands, latency and link are those that hosts find", fabric.replace('_', " ")),
+        );
+    }
     management(page, flash);
     let card = &flash.card;
     let endurance = &card.nand.endurance;

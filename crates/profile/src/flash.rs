@@ -2,6 +2,7 @@
 
 use crate::capacity::{Capacities, sectors_per_band};
 use crate::error::{Problem, ProfileError};
+use crate::fabric;
 use crate::reliability;
 use crate::settings::Settings;
 use card::{CardConfig, Care, LinkConfig, ModelState, RelocationPath, TimeSpread};
@@ -58,7 +59,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
         nand,
         ftl,
         bands: geometry.blocks_per_plane,
-        link: read_link(settings)?,
+        link: fabric::over(settings, read_link(settings)?)?,
         buffer_sectors: (buffer_bytes / SECTOR_BYTES) as u32,
         power_loss_protection,
         acknowledge_flush_early,

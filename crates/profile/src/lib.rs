@@ -34,6 +34,7 @@
 //! | `endurance` | how it wears | `rated_cycles`, `factory_bad_ppm`, `erase_fail_ppm_at_rated` |
 //! | `ftl` | flash management | `victim` (`greedy`, `cost-benefit`, `fifo`, `random-d` with `d`), `gc` (`paced` with `target_free_bands`, of which there are at least as many as hold three times the buffer and what relocation has under way, `stop-the-world` with `start_free_bands` and `stop_free_bands`), `reserve_bands`, `stripe_width`, `parity_units`, `separate_streams`, `static_wear_spread_cycles`, \[`reserve`: share of the user capacity given up at format\] |
 //! | `link` | the way to the host | `read_bytes_per_s`, `write_bytes_per_s`, `half_duplex`, `read_command_ns`, `write_command_ns`, `latency_ns`, \[`queue_depth`: requests that the card has at once\] |
+//! | \[`fabric`\] | how hosts reach an array | `through` (`direct`, `fibre_channel`, `iscsi`, `infiniband`), `controller_cores`; each fabric has a table of its name with `read_bytes_per_s`, `write_bytes_per_s`, `latency_ns`, and `controller_ns` of a core for a request |
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
@@ -58,6 +59,7 @@ mod disks;
 mod drive_array;
 mod error;
 mod explain;
+mod fabric;
 mod figures;
 mod flash;
 mod host;

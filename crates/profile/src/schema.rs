@@ -179,6 +179,9 @@ pub(crate) const GC_MODES: &[&str] = &["paced", "stop-the-world"];
 pub(crate) const RAID_LEVELS: &[&str] = &["raid0", "raid1", "raid10", "raid5"];
 /// Ways of relocated sectors, as files name them.
 pub(crate) const RELOCATION_PATHS: &[&str] = &["internal", "host"];
+pub(crate) const FABRICS: &[&str] = &["direct", "fibre_channel", "iscsi", "infiniband"];
+const FABRIC_KEYS: &[Key] =
+    &[rate("read_bytes_per_s"), rate("write_bytes_per_s"), time("latency_ns", 0), time("controller_ns", 0)];
 /// Kinds of device, as files name them.
 pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks", "volume"];
 
@@ -318,6 +321,13 @@ pub(crate) static CARD: Schema = Schema {
                 counted("queue_depth", 1, 65_536),
             ],
         },
+        TableSchema {
+            name: "fabric",
+            keys: &[key("through", Kind::Choice(FABRICS)), counted("controller_cores", 1, 1 << 10)],
+        },
+        TableSchema { name: "fibre_channel", keys: FABRIC_KEYS },
+        TableSchema { name: "iscsi", keys: FABRIC_KEYS },
+        TableSchema { name: "infiniband", keys: FABRIC_KEYS },
         TableSchema {
             name: "buffer",
             keys: &[

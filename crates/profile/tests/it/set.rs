@@ -181,3 +181,50 @@ fn a_mapping_unit_is_a_power_of_two_of_sectors_and_only_of_models() {
     profile.set("ftl.mapping_unit=64KiB").unwrap();
     assert!(profile.with_contents(None).unwrap_err().to_string().contains("mapping_unit"));
 }
+
+#[test]
+fn a_fabric_adds_its_time_to_a_lone_request_and_its_controllers_bound_the_rate() {
+    let link = |settings: &[&str]| {
+        let mut profile = Profile::builtin("violin-3205").unwrap();
+        settings.iter().for_each(|setting| profile.set(setting).unwrap());
+        match profile.lower(1.0).unwrap() {
+            DeviceConfig::Card(card) => card.link,
+            other => panic!("{other:?}"),
+        }
+    };
+    let alone =
+        |link: card::LinkConfig| (link.read_command_ns + link.latency_ns, link.write_command_ns + link.latency_ns);
+    let direct = link(&[]);
+    let behind = link(&["fabric.through=fibre_channel"]);
+    // 110 us of the fabric and 40 us of a controller's core.
+    assert_eq!(alone(behind), (alone(direct).0 + 150_000, alone(direct).1 + 150_000));
+    // 16 cores of 40 us each: 2.5 us a request, beside 2 us of the array's link.
+    assert_eq!((behind.read_command_ns, behind.write_command_ns), (2_500, 2_500));
+    assert_eq!(behind.read_bytes_per_s, direct.read_bytes_per_s);
+    let narrow = link(&["fabric.through=iscsi", "fabric.controller_cores=2", "iscsi.read_bytes_per_s=1GB/s"]);
+    assert_eq!((narrow.read_command_ns, narrow.read_bytes_per_s), (30_000, 1_000_000_000));
+    assert_eq!(alone(narrow).0, alone(direct).0 + 130_000 + 60_000);
+    let many = link(&["fabric.through=infiniband", "fabric.controller_cores=64"]);
+    assert_eq!((many.read_command_ns, alone(many).0), (2_000, alone(direct).0 + 40_000));
+}
+
+#[test]
+fn a_fabric_that_the_card_has_no_figures_of_is_refused() {
+    let profile = Profile::builtin("tachion-400").unwrap();
+    let error = |settings: &[&str]| {
+        let mut profile = profile.clone();
+        let set = settings.iter().try_for_each(|setting| profile.set(setting));
+        set.and_then(|()| profile.lower(1.0).map(drop)).unwrap_err().to_string()
+    };
+    let all = ["fabric.through=iscsi", "fabric.controller_cores=4"];
+    assert!(
+        error(&all).contains("fabric.through=iscsi") && error(&all).contains("missing table [iscsi]"),
+        "{}",
+        error(&all)
+    );
+    assert!(
+        error(&["fabric.through=fibre"]).contains("nearest: fibre_channel"),
+        "{}",
+        error(&["fabric.through=fibre"])
+    );
+}
