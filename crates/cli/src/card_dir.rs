@@ -3,18 +3,21 @@
 use crate::error::{CardFailure, DescriptionError, Failure, ServeFailure, StreamFailure, WayOut};
 use crate::module_places;
 use crate::shards::usual_shards;
+use crate::shelf_modules::SecretFiles;
 use card::{CardConfig, OpenError};
 use device::SECTOR_BYTES;
-use files::{Files, FilesError, Options};
+use files::{Disks, Files, FilesError, Options};
 use format::CardId;
 use fsck::Described;
 use live::{CHUNK_BYTES, Division, Live, LiveError, Start, Timing, id_of_shard, on_files};
 use media::Medium;
 use profile::Profile;
 use serde::{Deserialize, Serialize};
+use serve::remote::{ModuleAddress, ModuleDisks, Ownership, RemoteOptions};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Name of the description in the folder.
@@ -42,7 +45,13 @@ struct Description {
     /// The card is divided into volumes, whose table lies on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     volumes: bool,
-    /// By slot; relative to the folder.
+    /// The file of the secret that shelves ask for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shelf_secret: Option<PathBuf>,
+    /// The file of the secret by which shelves prove themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shelf_controller_secret: Option<PathBuf>,
+    /// By slot; relative to the folder, or addresses of modules on shelves.
     modules: Vec<PathBuf>,
     /// Text of the profile.
     profile: String,
@@ -72,7 +81,11 @@ pub struct CardDir {
     pub modules: Vec<PathBuf>,
     /// The card is divided into volumes.
     pub has_volumes: bool,
+    /// Whether another host has taken a module on a shelf, since the card runs.
+    pub ownership: Ownership,
     id: CardId,
+    secret_files: SecretFiles,
+    shelves: Arc<RemoteOptions>,
 }
 
 /// The profile of a new card.
@@ -124,6 +137,8 @@ pub struct New<'a> {
     pub modules: &'a [PathBuf],
     /// The contents of the devices may be destroyed.
     pub overwrite: bool,
+    /// The files of the secrets of the shelves that modules lie on.
+    pub secret_files: SecretFiles,
 }
 
 /// The size of a card, and the configuration of each of its shards.
@@ -142,6 +157,14 @@ pub fn divided(profile: &Profile, user_bytes: Option<u64>, shards: u32) -> Resul
     }
     let config = profile.with_contents(Some(Live::shard_bytes(user_bytes, shards)))?;
     Ok((user_bytes, on_files(&config)))
+}
+
+/// The place that a word names, whatever folder is the current one later.
+pub fn absolute(path: &Path) -> PathBuf {
+    match ModuleAddress::is_meant(path) {
+        true => path.into(),
+        false => std::path::absolute(path).unwrap_or_else(|_| path.into()),
+    }
 }
 
 /// Is it the folder of a card?
@@ -191,7 +214,7 @@ impl CardDir {
         let shape = card::shape(&config);
         let modules: Vec<PathBuf> = match new.modules {
             [] => (0..shape.modules).map(|slot| format!("module-{slot:02}").into()).collect(),
-            named => named.iter().map(|path| std::path::absolute(path).unwrap_or_else(|_| path.clone())).collect(),
+            named => named.iter().map(|path| absolute(path)).collect(),
         };
         if modules.len() != shape.modules as usize {
             return Err(CardFailure::ModuleCount { found: modules.len(), modules: shape.modules }.into());
@@ -199,7 +222,21 @@ impl CardDir {
         let made_dir = !dir.exists();
         CardDir::make_folder(dir)?;
         let (dir, id, has_volumes) = (PathBuf::from(dir), new_card_id()?, false);
-        let made = CardDir { dir, profile, user_bytes, shards, config, modules, has_volumes, id };
+        let (secret_files, ownership) = (new.secret_files.clone(), Ownership::default());
+        let shelves = Arc::new(secret_files.options()?);
+        let made = CardDir {
+            dir,
+            profile,
+            user_bytes,
+            shards,
+            config,
+            modules,
+            has_volumes,
+            ownership,
+            id,
+            secret_files,
+            shelves,
+        };
         let written = made.write(new, text);
         if written.is_err() && made_dir {
             // Only if nothing else has come to lie in it.
@@ -212,8 +249,8 @@ impl CardDir {
     fn write(&self, new: &New, text: String) -> Result<u64, Failure> {
         let shape = card::shape(&self.config);
         let options = Options { overwrite: new.overwrite, ..Options::default() };
-        module_places::may_be_made(shape, self.shards, &self.paths(), new.overwrite)?;
-        let files = Files::create_shards(shape, self.shards, &self.paths(), &options)?;
+        module_places::may_be_made(shape, self.shards, &self.paths(), new.overwrite, &self.shelves)?;
+        let files = Files::create_shards_on(self.disks()?, shape, &self.paths(), &options)?;
         let layouts = (0..shape.modules).filter_map(|slot| files[0].layout(slot));
         let module_bytes = layouts.map(|layout| layout.module_bytes()).min().unwrap_or(0);
         let named = self.dir.display().to_string();
@@ -239,6 +276,8 @@ impl CardDir {
             shards: self.shards,
             settings: new.settings.to_vec(),
             volumes: false,
+            shelf_secret: self.secret_files.host.clone(),
+            shelf_controller_secret: self.secret_files.controller.clone(),
             modules: self.modules.clone(),
             profile: text,
         };
@@ -301,12 +340,44 @@ impl CardDir {
             return Err(CardFailure::ModuleCount { found: description.modules.len(), modules: slots }.into());
         }
         let Description { shards, modules, volumes: has_volumes, .. } = description;
-        Ok(CardDir { dir: dir.into(), profile, user_bytes, shards, config, modules, has_volumes, id })
+        let secret_files =
+            SecretFiles { host: description.shelf_secret, controller: description.shelf_controller_secret };
+        let shelves = Arc::new(secret_files.options()?);
+        Ok(CardDir {
+            dir: dir.into(),
+            profile,
+            user_bytes,
+            shards,
+            config,
+            modules,
+            has_volumes,
+            ownership: Ownership::default(),
+            id,
+            secret_files,
+            shelves,
+        })
+    }
+
+    /// The disks on which its modules lie, for each shard.
+    fn disks(&self) -> Result<Vec<Box<dyn Disks>>, FilesError> {
+        ModuleDisks::of_shards(self.shards, &self.shelves, &self.ownership)
+    }
+
+    /// Opens the places of modules to be looked at.
+    fn look_at(&self, places: &[Option<PathBuf>], shard: u32) -> Result<Files, FilesError> {
+        match places.iter().flatten().any(|path| ModuleAddress::is_meant(path)) {
+            true => Files::look_shard_on(ModuleDisks::read_only(&self.shelves)?, (shard, self.shards), places),
+            false => Files::look_shard(places, shard, self.shards),
+        }
     }
 
     /// Returns the paths of the modules.
     pub fn paths(&self) -> Vec<PathBuf> {
-        self.modules.iter().map(|path| self.dir.join(path)).collect()
+        let place = |path: &PathBuf| match ModuleAddress::is_meant(path) {
+            true => path.clone(),
+            false => self.dir.join(path),
+        };
+        self.modules.iter().map(place).collect()
     }
 
     /// Returns the parameters of the start of each of its shards.
@@ -329,7 +400,7 @@ impl CardDir {
     pub fn look(&self, shard: u32, without: &[u32], note: impl FnMut(String)) -> Result<Files, Failure> {
         let places = self.places(without)?;
         module_places::are_apart(&places.iter().flatten().cloned().collect::<Vec<_>>())?;
-        let looked = look_patiently(|| Files::look_shard(&places, shard, self.shards));
+        let looked = look_patiently(|| self.look_at(&places, shard));
         let files = looked.map_err(|error| self.no_files(error, without))?;
         notes(&files).into_iter().for_each(note);
         Ok(files)
@@ -366,7 +437,7 @@ impl CardDir {
             let without = [without, &[*slot]].concat();
             let Ok(places) = self.places(&without) else { return false };
             (0..self.shards).all(|shard| {
-                let looked = Files::look_shard(&places, shard, self.shards);
+                let looked = self.look_at(&places, shard);
                 looked.is_ok_and(|mut files| self.examine(shard, &mut files).is_ok())
             })
         };
@@ -400,7 +471,8 @@ impl CardDir {
             let mut looked = self.look(shard, without, |_| {})?;
             self.examine(shard, &mut looked).map_err(|error| self.not_started(error, without))?;
         }
-        let opened = Files::open_shards(&self.places(without)?, self.shards);
+        let places = self.places(without)?;
+        let opened = self.disks().and_then(|disks| Files::open_shards_on(disks, &places));
         let mut files = opened.map_err(|error| self.no_files(error, without))?;
         files.iter_mut().for_each(|files| files.set_discards(discards));
         // Most are true of the module in all shards.

@@ -5,8 +5,9 @@ use crate::card_dir::{CardDir, New, Source};
 use crate::drive_array::{self, Array};
 use crate::error::Failure;
 use crate::output::{pretty, print};
+use crate::shelf_modules::{self, SecretFiles};
 use crate::table::{Align, Table, wrap};
-use crate::units::{capacity, io_size};
+use crate::units::{capacity, counted, io_size};
 use crate::view;
 use device::SECTOR_BYTES;
 use profile::DriveArray;
@@ -17,6 +18,10 @@ use std::process::ExitCode;
 const USUAL_CARD: &str = "tachion-400";
 
 pub fn create(args: &CreateArgs) -> Result<ExitCode, Failure> {
+    if !args.shelf.is_empty() {
+        let modules = shelf_modules::all_of(&args.shelf, &SecretFiles::of(args).options()?)?;
+        return create(&CreateArgs { shelf: Vec::new(), modules, ..args.clone() });
+    }
     if args.card.is_none() && !args.modules.is_empty() {
         let (array, _folder) = drive_array::prepare(args)?;
         let source = Source::Text { name: DriveArray::NAME, text: &array.text };
@@ -34,9 +39,18 @@ fn make(
 ) -> Result<ExitCode, Failure> {
     let settings = &args.settings;
     let shards = array.map(|array| array.shards).or(args.shards);
-    let new = New { source, settings, user_bytes, shards, modules: &args.modules, overwrite: args.destroy_data };
+    let (modules, overwrite) = (&args.modules, args.destroy_data);
+    let new = New { source, settings, user_bytes, shards, modules, overwrite, secret_files: SecretFiles::of(args) };
     let (made, module_bytes) = CardDir::create(&args.dir, &new)?;
     let user_bytes = made.user_bytes;
+    let (width, parity) = (made.config.ftl.stripe_width, made.config.ftl.parity_units);
+    if let Some((shelf, units)) = shelf_modules::weakest(&made.modules, width, parity) {
+        let lost = counted(units.into(), "module");
+        eprintln!(
+            "flashrig: the loss of the shelf {shelf} takes {lost} of a stripe, and parity stands for {parity}: the card would \
+             stop"
+        );
+    }
     let paths: Vec<String> = made.paths().iter().map(|path| path.display().to_string()).collect();
     if args.json {
         let mut result = json!({

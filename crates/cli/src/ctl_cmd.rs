@@ -9,6 +9,7 @@ use control::{Client, Insert, Pull, Range, find_socket};
 use live::ModuleStatus;
 use serde::Serialize;
 use serde_json::{Value, json};
+use serve::remote::ModuleAddress;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -38,8 +39,11 @@ fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure
             (value(&pulled), view::pulled(&pulled))
         }
         CtlCommand::Module(ModuleCommand::Insert { slot, path, new, destroy_data }) => {
-            let absolute = |path: &PathBuf| {
-                std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })
+            let absolute = |path: &PathBuf| match ModuleAddress::is_meant(path) {
+                true => Ok(path.clone()),
+                false => {
+                    std::path::absolute(path).map_err(|source| StreamFailure::Unreadable { path: path.clone(), source })
+                }
             };
             let path = path.as_ref().map(absolute).transpose()?;
             if let Some(path) = path.as_ref().filter(|_| *new) {

@@ -5,17 +5,19 @@
 
 use crate::args::CreateArgs;
 use crate::cancel;
-use crate::card_dir::{CardDir, divided};
+use crate::card_dir::{CardDir, absolute, divided};
 use crate::error::{CardFailure, DeviceFailure, Failure};
 use crate::module_places::{MIN_MODULES, may_be_made};
 use crate::progress::Watch;
 use crate::shards::usual_shards;
+use crate::shelf_modules::{SecretFiles, ShelfModule, even_shelves};
 use card::CardConfig;
 use drive::sweep::{Choice, SweepPlan, Swept, UnitSize, choose, stripe_width, sweep};
 use drive::{Drive, DriveError, DriveOptions};
 use files::{Files, Layout};
 use profile::{DriveArray, MeasuredArray, Profile, parse_bytes};
 use results::words::{duration, three_digits};
+use serve::remote::{ModuleAddress, RemoteOptions};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -95,15 +97,22 @@ struct Places<'a> {
     /// The size of each device; `None` of a file.
     sizes_bytes: Vec<Option<u64>>,
     shards: u32,
+    shelves: RemoteOptions,
 }
 
 impl<'a> Places<'a> {
     fn look(args: &'a CreateArgs) -> Result<Places<'a>, Failure> {
-        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        let paths: Vec<PathBuf> = args.modules.iter().map(absolute).collect();
+        let paths: Vec<PathBuf> = args.modules.iter().map(|path| absolute(path)).collect();
+        let shelves = SecretFiles::of(args).options()?;
         let mut align_bytes = 0;
         let mut sizes_bytes = Vec::new();
         for path in &paths {
+            if ModuleAddress::is_meant(path) {
+                let module = ShelfModule::look(path, &shelves)?;
+                align_bytes = align_bytes.max(module.block_bytes);
+                sizes_bytes.push(Some(module.bytes));
+                continue;
+            }
             align_bytes = align_bytes.max(Files::align_bytes(path)?);
             let is_device = std::fs::metadata(path).is_ok_and(|meta| meta.file_type().is_block_device());
             sizes_bytes.push(if is_device { Some(identify::block_device(path)?.size_bytes) } else { None });
@@ -111,7 +120,20 @@ impl<'a> Places<'a> {
         let all_bytes = sizes_bytes.iter().copied().sum::<Option<u64>>();
         let about_bytes = args.size.map(|size| size.0).or(all_bytes).ok_or(CardFailure::NoSize)?;
         let shards = args.shards.unwrap_or_else(|| usual_shards(about_bytes));
-        Ok(Places { args, paths, align_bytes, sizes_bytes, shards })
+        Ok(Places { args, paths, align_bytes, sizes_bytes, shards, shelves })
+    }
+
+    /// Nothing is measured: nobody wants it, or a module lies on a shelf, which is asked as a card asks it and not as a
+    /// drive.
+    fn is_quick(&self) -> bool {
+        self.args.quick || self.paths.iter().any(|path| ModuleAddress::is_meant(path))
+    }
+
+    /// A stripe has one unit on each shelf where all of them have equally many modules, so that the loss of a shelf is the
+    /// loss of one unit.
+    fn stripe_width(&self) -> u32 {
+        let even = even_shelves(&self.paths).filter(|shelves| *shelves >= MIN_MODULES);
+        even.unwrap_or_else(|| stripe_width(self.modules()))
     }
 
     fn modules(&self) -> u32 {
@@ -126,7 +148,7 @@ impl<'a> Places<'a> {
     /// The card with units of this size, with what a person has set.
     fn profile(&self, unit_bytes: u32, measured: Option<MeasuredArray>) -> Result<(String, Profile), Failure> {
         let (modules, set) = (self.modules(), &self.args.settings[..]);
-        let stripe_width = stripe_width(modules);
+        let stripe_width = self.stripe_width();
         let text = DriveArray { modules, stripe_width, unit_bytes, measured, set }.text();
         let mut profile = Profile::parse(&text, &format!("{}.toml", DriveArray::NAME))?;
         for setting in set {
@@ -165,7 +187,7 @@ impl<'a> Places<'a> {
         match unit.map(|(_, value)| parse_bytes(value.trim()).ok().and_then(|bytes| u32::try_from(bytes).ok())) {
             // The card says what is wrong with a size that is none.
             Some(bytes) => vec![bytes.unwrap_or(QUICK_UNIT_BYTES)],
-            None if self.args.quick => vec![QUICK_UNIT_BYTES],
+            None if self.is_quick() => vec![QUICK_UNIT_BYTES],
             None => UNITS_BYTES.to_vec(),
         }
     }
@@ -209,12 +231,12 @@ pub fn prepare(args: &CreateArgs) -> Result<(Array, Option<MadeFolder<'_>>), Fai
         if shape.modules != modules {
             return Err(CardFailure::ModuleCount { found: modules as usize, modules: shape.modules }.into());
         }
-        may_be_made(shape, places.shards, &places.paths, args.destroy_data)?;
+        may_be_made(shape, places.shards, &places.paths, args.destroy_data, &places.shelves)?;
         let layout = places.layout(&config)?;
         module_bytes = module_bytes.min(layout.module_bytes());
         units.push(UnitSize { payload_bytes: unit_bytes, medium_bytes: layout.unit_bytes() as u32 });
     }
-    let measured = if args.quick { None } else { Some(measure(&places, units.clone(), module_bytes)?) };
+    let measured = if places.is_quick() { None } else { Some(measure(&places, units.clone(), module_bytes)?) };
     let unit_bytes = measured.as_ref().map_or(units[0].payload_bytes, |measured| measured.choice.unit_bytes);
     let (text, profile) = places.profile(unit_bytes, measured.as_ref().map(Measured::numbers))?;
     let (user_bytes, _) = places.sized(&profile)?;

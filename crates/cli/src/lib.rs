@@ -49,6 +49,7 @@ mod serve_cmd;
 mod server_log;
 mod shards;
 mod shelf_cmd;
+mod shelf_modules;
 mod show_cmd;
 mod stage;
 mod table;

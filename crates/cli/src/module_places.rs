@@ -1,9 +1,11 @@
 //! The files and devices that are named for the modules of a card, and what must be true of them before any is written.
 
-use crate::error::{CardFailure, DeviceFailure, Failure, StreamFailure};
+use crate::error::{CardFailure, DeviceFailure, Failure, ShelfFailure, StreamFailure};
+use crate::shelf_modules::{MODULE_MAGIC, ShelfModule};
 use files::{Files, FilesError};
 use identify::Identity;
 use media::Shape;
+use serve::remote::{ModuleAddress, RemoteOptions};
 use std::collections::BTreeMap;
 use std::fs::{self, Metadata};
 use std::io::ErrorKind;
@@ -13,8 +15,6 @@ use std::path::{Path, PathBuf};
 /// The least number of modules of a card that is to survive the loss of one. A card of a single module promises no such
 /// thing.
 pub const MIN_MODULES: u32 = 3;
-/// The beginning of a superblock (docs/module-files.md).
-const MODULE_MAGIC: &[u8; 8] = b"FLRMODUL";
 
 /// One place, whatever its name.
 #[derive(Debug)]
@@ -24,6 +24,8 @@ enum Place {
     File(u64, u64),
     /// A file that is to be made, by its folder.
     Future(u64, u64, std::ffi::OsString),
+    /// A module on a shelf.
+    Shelf(Box<ShelfModule>),
 }
 
 impl Place {
@@ -37,6 +39,14 @@ impl Place {
             kind if kind.is_block_device() => Ok(Place::Device(Box::new(identify::block_device(path)?))),
             kind if kind.is_file() => Ok(Place::File(meta.dev(), meta.ino())),
             _ => Err(FilesError::Kind { path: path.into() }.into()),
+        }
+    }
+
+    /// As [`Place::of`], of a place that may lie on a shelf.
+    fn reached(path: &Path, shelves: &RemoteOptions) -> Result<Place, Failure> {
+        match ModuleAddress::is_meant(path) {
+            true => Ok(Place::Shelf(Box::new(ShelfModule::look(path, shelves)?))),
+            false => Place::of(path),
         }
     }
 
@@ -55,6 +65,7 @@ impl Place {
             (Place::Future(dev, ino, name), Place::Future(other_dev, other_ino, other_name)) => {
                 (dev, ino, name) == (other_dev, other_ino, other_name)
             }
+            (Place::Shelf(one), Place::Shelf(other)) => one.is(other),
             _ => false,
         }
     }
@@ -78,11 +89,17 @@ fn apart(paths: &[PathBuf], places: &[Place]) -> Result<(), Failure> {
 
 /// Refuses all that must not become a module, before any of it is written: places that are named twice, devices that
 /// are in use or hold something, files that are there, and places that are too small.
-pub fn may_be_made(shape: Shape, shards: u32, paths: &[PathBuf], overwrite: bool) -> Result<(), Failure> {
+pub fn may_be_made(
+    shape: Shape,
+    shards: u32,
+    paths: &[PathBuf],
+    overwrite: bool,
+    shelves: &RemoteOptions,
+) -> Result<(), Failure> {
     if (2..MIN_MODULES).contains(&shape.modules) {
         return Err(CardFailure::TooFewModules { modules: shape.modules, least: MIN_MODULES }.into());
     }
-    let places: Vec<Place> = paths.iter().map(|path| Place::of(path)).collect::<Result<_, _>>()?;
+    let places: Vec<Place> = paths.iter().map(|path| Place::reached(path, shelves)).collect::<Result<_, _>>()?;
     apart(paths, &places)?;
     let mut permits = Vec::new();
     let mut needed: BTreeMap<u64, u64> = BTreeMap::new();
@@ -96,6 +113,13 @@ pub fn may_be_made(shape: Shape, shards: u32, paths: &[PathBuf], overwrite: bool
                 if identity.size_bytes < bytes {
                     let size_bytes = identity.size_bytes;
                     return Err(CardFailure::TooSmall { path: path.clone(), size_bytes, bytes }.into());
+                }
+            }
+            Place::Shelf(module) => {
+                module.may_be_made(overwrite)?;
+                let bytes = Files::module_bytes_of(shape, shards, path, module.block_bytes)?;
+                if module.bytes < bytes {
+                    return Err(CardFailure::TooSmall { path: path.clone(), size_bytes: module.bytes, bytes }.into());
                 }
             }
             Place::File(..) if holds_module(path) => {
@@ -119,6 +143,10 @@ pub fn may_be_made(shape: Shape, shards: u32, paths: &[PathBuf], overwrite: bool
 /// Refuses a device that is to become a new module of a card that runs, and that nobody has given away. The card's server
 /// looks for everything else that speaks against it.
 pub fn may_be_new(path: &Path, overwrite: bool) -> Result<(), Failure> {
+    if ModuleAddress::is_meant(path) {
+        let refused = || ShelfFailure::NotGivenAway { path: path.into() };
+        return overwrite.then_some(()).ok_or_else(|| refused().into());
+    }
     match Place::of(path)? {
         Place::Device(identity) => given_away(path, &identity, overwrite),
         _ => Ok(()),

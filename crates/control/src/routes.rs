@@ -163,11 +163,11 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
     let slot = slot(&words)?;
     match path {
         None => served.live.act(Action::Insert { slot, new })?,
-        Some(path) if new && path.is_absolute() => {
+        Some(path) if new && is_place(&path) => {
             may_be_overwritten(&path)?;
             served.live.insert_new(slot, &path)?;
         }
-        Some(path) if path.is_absolute() => served.live.insert_image(slot, &path)?,
+        Some(path) if is_place(&path) => served.live.insert_image(slot, &path)?,
         Some(_) => {
             let message = "the path of a module is absolute";
             return Err(Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message));
@@ -175,6 +175,11 @@ async fn insert(State(served): Shared, Path(words): Path<String>, request: Reque
     }
     tracing::info!(card = served.name, slot, new, "a module was inserted");
     module(&served, slot)
+}
+
+/// It means the same to the server and to the one who asks: an absolute path, or the address of a module on a shelf.
+fn is_place(path: &std::path::Path) -> bool {
+    path.is_absolute() || path.to_str().is_some_and(|text| text.starts_with("nvme://"))
 }
 
 /// Refuses a block device that is in use, or holds something, whoever asks: it would be lost.

@@ -99,6 +99,11 @@ impl Files {
     /// The least number of bytes that a module of a card takes at this path, whose shards have this shape. Writes nothing.
     pub fn module_bytes(shape: Shape, shards: u32, path: &Path) -> Result<u64, FilesError> {
         let align_bytes = ring()?.align_bytes(path)?;
+        Files::module_bytes_of(shape, shards, path, align_bytes)
+    }
+
+    /// As [`Files::module_bytes`], at a place whose alignment is known.
+    pub fn module_bytes_of(shape: Shape, shards: u32, path: &Path, align_bytes: u32) -> Result<u64, FilesError> {
         let least = least(shape, path, align_bytes, best_log_bytes(&shape))?;
         Ok(least.of_shard(0, shards).ok_or(FilesError::BadShape { shape })?.module_bytes())
     }

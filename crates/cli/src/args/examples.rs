@@ -240,6 +240,9 @@ Examples:
   flashrig shelf /dev/disk/by-id/nvme-A /dev/disk/by-id/nvme-B \\
       --listen 10.0.0.1:4420 --nvme-secret @/etc/flashrig/shelf.secret
 
+A card whose modules are those of three shelves:
+  flashrig create ./card --shelf 10.0.0.1:4420,10.0.0.2:4420,10.0.0.3:4420
+
 Then, for instance:
   nvme discover -t tcp -a 127.0.0.1 -s 4420";
 

@@ -2,12 +2,14 @@
 
 use super::values::{Bytes, card_size, client_memory};
 use clap::builder::PossibleValuesParser;
-use clap::{Args, ValueHint};
+use clap::{ArgGroup, Args, ValueHint};
 use serve::Address;
+use serve::remote::ShelfAddress;
 use std::path::PathBuf;
 
 /// The options of `flashrig create`.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
+#[command(group = ArgGroup::new("places").args(["modules", "shelf"]).multiple(true))]
 pub struct CreateArgs {
     /// The folder of the card; it is made
     #[arg(value_hint = ValueHint::DirPath)]
@@ -19,19 +21,29 @@ pub struct CreateArgs {
     /// Bytes that a host sees
     #[arg(help = "What a host sees of it [default: as much as the card or the smallest drive has]", long, value_name = "BYTES", value_parser = card_size)]
     pub size: Option<Bytes>,
-    /// Places of the modules: as many block devices (best by /dev/disk/by-id, whose names stay) or files as the card has
-    /// modules [default: files in the folder]
+    /// Places of the modules: as many block devices (best by /dev/disk/by-id, whose names stay), files or modules on
+    /// shelves (nvme://HOST:PORT/NQN) as the card has modules [default: files in the folder]
     #[arg(long, value_name = "PATH", value_delimiter = ',', value_hint = ValueHint::AnyPath)]
     pub modules: Vec<PathBuf>,
+    /// Shelves (flashrig shelf) all of whose modules become the card's: neighbours lie on different ones, and where all
+    /// have equally many, each stripe has one unit on each, so that the card survives the loss of a shelf
+    #[arg(long, value_name = "HOST:PORT", value_delimiter = ',', conflicts_with = "modules")]
+    pub shelf: Vec<ShelfAddress>,
+    /// The file of the secret by which this host proves itself to shelves; the card remembers its place
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub shelf_secret: Option<PathBuf>,
+    /// The file of the secret by which shelves prove themselves
+    #[arg(long, value_name = "FILE", requires = "shelf_secret", value_hint = ValueHint::FilePath)]
+    pub shelf_controller_secret: Option<PathBuf>,
     /// Divide the card over N shards by address, each with flash management, a thread and a region of each module of its
     /// own [default: by its size and the processors of this machine]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(live::MAX_SHARDS)))]
     pub shards: Option<u32>,
     /// Do not measure the modules: an array of them has units of 64 KiB and a buffer of 64 MiB
-    #[arg(long, requires = "modules", conflicts_with = "card")]
+    #[arg(long, requires = "places", conflicts_with = "card")]
     pub quick: bool,
     /// The contents of these devices may be destroyed
-    #[arg(help = "What lies on these devices may be destroyed", long, requires = "modules")]
+    #[arg(help = "What lies on these devices may be destroyed", long, requires = "places")]
     pub destroy_data: bool,
     /// Override a number of the card: table.key=value; may be given again
     #[arg(long = "set", value_name = "TABLE.KEY=VALUE")]

@@ -38,6 +38,7 @@ mod serve_files;
 mod serve_nvme;
 mod serve_web;
 mod sharded_card;
+mod shelves;
 mod stored_cards;
 mod torture;
 mod verdicts;

@@ -35,10 +35,14 @@ pub enum RemoteError {
     #[error(transparent)]
     Chap(#[from] ChapError),
     /// The shelf wants a secret.
-    #[error("the shelf wants a secret: say it with --shelf-secret")]
+    #[error(
+        "the shelf wants a secret: name the file of it when the card is made (flashrig create … --shelf-secret FILE)"
+    )]
     NoSecret,
     /// A secret was given and is not wanted.
-    #[error("the shelf does not ask for the secret: start it with --nvme-secret, or leave --shelf-secret out")]
+    #[error(
+        "the shelf does not ask for the secret: start it with --nvme-secret, or take shelf_secret out of card.toml"
+    )]
     SecretUnused,
     /// The controller does not become ready.
     #[error("the controller on the shelf does not become ready")]

@@ -1,0 +1,275 @@
+//! Cards whose modules lie on shelves: made, served, and served on while shelves are killed and come back.
+
+use crate::common::command;
+use crate::common::nbd::{Client, FLUSH, WRITE};
+use crate::common::server::{Server, ctl, serve, until_degraded};
+use crate::common::versions::sector;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SECTORS: u64 = (32 << 20) / 4096;
+/// Room for a module of the smallest card; the files are sparse.
+const MODULE_BYTES: u64 = 384 << 20;
+const SECRET: &str = "DHHC-1:01:pNtvc8BuOnDA1mQdDh7judViMu9A86KEqiPkn4RC7OnnSErO:";
+
+/// A shelf in a process of its own.
+struct Shelf {
+    process: Server,
+    address: String,
+    modules: Vec<PathBuf>,
+}
+
+impl Shelf {
+    fn start(dir: &Path, name: &str, modules: u32) -> Shelf {
+        let folder = dir.join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        let modules: Vec<PathBuf> = (0..modules).map(|number| folder.join(format!("m{number}"))).collect();
+        for path in &modules {
+            std::fs::File::create(path).unwrap().set_len(MODULE_BYTES).unwrap();
+        }
+        Shelf::at("127.0.0.1:0", modules, &[])
+    }
+
+    fn at(listen: &str, modules: Vec<PathBuf>, more: &[&str]) -> Shelf {
+        let said = modules[0].with_file_name("said");
+        let errors = std::fs::File::create(&said).unwrap();
+        let mut shelf = command();
+        shelf.arg("shelf").args(&modules).args(["--listen", listen, "--log", "none"]).args(more);
+        let mut process = Server(shelf.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said.clone());
+        let began = Instant::now();
+        loop {
+            let text = std::fs::read_to_string(&said).unwrap();
+            if let Some(address) = text.lines().find_map(|line| line.strip_prefix("flashrig: NVMe at ")) {
+                return Shelf { process, address: address.to_owned(), modules };
+            }
+            assert!(process.0.try_wait().unwrap().is_none(), "the shelf has ended: {text}");
+            assert!(began.elapsed() < Duration::from_secs(60), "the shelf does not listen: {text}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Kills it, and starts it again at the same port.
+    fn again(self, while_gone: impl FnOnce()) -> Shelf {
+        let Shelf { mut process, address, modules } = self;
+        process.0.kill().unwrap();
+        process.0.wait().unwrap();
+        while_gone();
+        Shelf::at(&address, modules, &[])
+    }
+}
+
+fn create(card: &Path, words: &[&str]) -> Output {
+    command().arg("create").arg(card).args(["--size", "32MiB", "--shards", "1"]).args(words).output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn write_all(client: &mut Client, version: u32) {
+    for number in 0..SECTORS {
+        assert_eq!(client.done(WRITE, number * 4096, &sector(number, version)).unwrap(), 0, "sector {number}");
+    }
+    assert_eq!(client.done(FLUSH, 0, &[]).unwrap(), 0);
+}
+
+fn read_all(client: &mut Client, version: u32) {
+    for number in 0..SECTORS {
+        assert!(client.read(number * 4096, 4096).unwrap().unwrap() == sector(number, version), "sector {number}");
+    }
+}
+
+#[test]
+fn a_card_on_three_shelves_lives_through_the_loss_of_one_and_its_own_death() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut shelves: Vec<Shelf> = ["a", "b", "c"].map(|name| Shelf::start(dir.path(), name, 2)).into();
+    let card = dir.path().join("card");
+    let all = shelves.iter().map(|shelf| shelf.address.clone()).collect::<Vec<_>>().join(",");
+    let made = create(&card, &["--shelf", &all, "--json"]);
+    assert!(made.status.success(), "{}", said(&made));
+    assert_eq!(said(&made), "", "a stripe has one unit on each shelf");
+    let json: serde_json::Value = serde_json::from_slice(&made.stdout).unwrap();
+    let modules: Vec<&str> = json["modules"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    for (slot, path) in modules.iter().enumerate() {
+        assert!(path.starts_with(&format!("nvme://{}/nqn.", shelves[slot % 3].address)), "slot {slot}: {path}");
+    }
+    let (mut server, mut client) = serve(&card);
+    write_all(&mut client, 1);
+    read_all(&mut client, 1);
+    // Both of its modules go under load, and no request fails.
+    let gone = shelves.remove(1);
+    let back = gone.again(|| {
+        write_all(&mut client, 2);
+        read_all(&mut client, 2);
+        until_degraded(&card, true, "a shelf is gone");
+    });
+    for slot in ["1", "4"] {
+        let _ = ctl(&card, &["module", "pull", slot]);
+        let (taken, text) = ctl(&card, &["module", "insert", slot]);
+        assert!(taken, "{text}");
+    }
+    until_degraded(&card, false, "the shelf is back");
+    shelves.insert(1, back);
+    write_all(&mut client, 3);
+    server.0.kill().unwrap();
+    server.0.wait().unwrap();
+    let (server, mut client) = serve(&card);
+    read_all(&mut client, 3);
+    drop(client);
+    server.end();
+    let checked = command().arg("fsck").arg(&card).output().unwrap();
+    assert!(checked.status.success(), "{}{}", String::from_utf8_lossy(&checked.stdout), said(&checked));
+}
+
+#[test]
+fn files_and_modules_on_shelves_make_one_card_and_a_new_module_may_lie_on_a_shelf() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let shelf = Shelf::start(dir.path(), "a", 2);
+    let nqn = |number: usize| {
+        let text = std::fs::read_to_string(&shelf.process.1).unwrap();
+        let path = shelf.modules[number].display().to_string();
+        let line = text.lines().find(|line| line.contains(&format!("{path}:"))).unwrap().to_owned();
+        format!("nvme://{}/{}", shelf.address, line.rsplit(' ').next().unwrap())
+    };
+    let card = dir.path().join("card");
+    let file = |number: u32| dir.path().join(format!("file-{number}")).display().to_string();
+    let places = [nqn(0), file(0), file(1)].join(",");
+    let made = create(&card, &["--modules", &places, "--quick"]);
+    assert!(made.status.success(), "{}", said(&made));
+    let (_server, mut client) = serve(&card);
+    write_all(&mut client, 1);
+    // A file makes way for a module of the shelf, which is said to be given away.
+    assert!(ctl(&card, &["module", "pull", "2"]).0);
+    let (taken, text) = ctl(&card, &["module", "insert", "2", &nqn(1), "--new"]);
+    assert!(!taken && text.contains("--destroy-data"), "{text}");
+    let (taken, text) = ctl(&card, &["module", "insert", "2", &nqn(1), "--new", "--destroy-data"]);
+    assert!(taken, "{text}");
+    until_degraded(&card, false, "a new module");
+    read_all(&mut client, 1);
+    let (_, modules) = ctl(&card, &["modules", "--json"]);
+    assert!(modules.contains(&nqn(1)) || !modules.contains("file-1"), "{modules}");
+}
+
+#[test]
+fn what_must_not_become_a_card_is_refused_in_one_line_and_nothing_is_written() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let shelves: Vec<Shelf> = ["a", "b", "c"].map(|name| Shelf::start(dir.path(), name, 1)).into();
+    let [a, b, c] = [0, 1, 2].map(|at: usize| shelves[at].address.clone());
+    let card = dir.path().join("card");
+    let refused = |words: &[&str], why: &str| {
+        // A write would change the time of the file and the room that it takes.
+        let state = |shelf: &Shelf| {
+            let meta = std::fs::metadata(&shelf.modules[0]).unwrap();
+            (meta.modified().unwrap(), meta.blocks())
+        };
+        let before: Vec<_> = shelves.iter().map(state).collect();
+        let output = match words.contains(&"--size") {
+            true => command().arg("create").arg(&card).args(words).output().unwrap(),
+            false => create(&card, words),
+        };
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {text}");
+        assert!(text.lines().count() == 1 && text.contains(why), "{words:?}: {text}");
+        assert_eq!(shelves.iter().map(state).collect::<Vec<_>>(), before, "{words:?}");
+        assert!(!card.exists(), "{words:?}");
+    };
+    refused(&["--shelf", &format!("{a},{b}")], "2 modules are too few");
+    let by_name = a.replace("127.0.0.1", "localhost");
+    refused(&["--shelf", &format!("{a},{by_name},{b}")], "needs a place of its own");
+    refused(&["--shelf", &format!("{a},{b},127.0.0.1:1")], "can't be reached");
+    refused(&["--shelf", "nowhere"], "write HOST:PORT");
+    refused(&["--modules", "nvme://nowhere,a,b", "--quick"], "nvme://HOST:PORT/NQN");
+    refused(&["--shelf", &format!("{a},{b},{c}"), "--size", "64GiB"], "takes");
+    // One module too many on a shelf is said, and no reason to refuse.
+    let made = create(&card, &["--shelf", &format!("{a},{b},{c}")]);
+    assert!(made.status.success(), "{}", said(&made));
+    std::fs::remove_dir_all(&card).unwrap();
+    refused(&["--shelf", &format!("{a},{b},{c}")], "--destroy-data");
+    let made = create(&card, &["--shelf", &format!("{a},{b},{c}"), "--destroy-data"]);
+    assert!(made.status.success(), "{}", said(&made));
+    std::fs::remove_dir_all(&card).unwrap();
+    reserve_for_another(&shelves[1]);
+    refused(&["--shelf", &format!("{a},{b},{c}"), "--destroy-data"], "another host has reserved it");
+}
+
+fn reserve_for_another(shelf: &Shelf) {
+    use serve::remote::{HostName, ModuleClient, RemoteOptions, discover};
+    let options = RemoteOptions { host: HostName::of_id([9; 16]), ..RemoteOptions::default() };
+    let found = discover(&shelf.address.parse().unwrap(), &options).unwrap().remove(0);
+    let mut client = ModuleClient::connect(&found.address, &options).unwrap();
+    client.register(5).unwrap();
+    client.acquire(5, serve::nvme::ReservationKind::WriteExclusive).unwrap();
+}
+
+#[test]
+fn a_shelf_whose_loss_is_more_than_parity_stands_for_is_said() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let (a, b) = (Shelf::start(dir.path(), "a", 2), Shelf::start(dir.path(), "b", 1));
+    let card = dir.path().join("card");
+    let made = create(&card, &["--shelf", &format!("{},{}", a.address, b.address)]);
+    assert!(made.status.success(), "{}", said(&made));
+    let text = said(&made);
+    assert!(text.lines().count() == 1 && text.contains(&a.address) && text.contains("2 modules of a stripe"), "{text}");
+}
+
+#[test]
+fn shelves_with_a_secret_are_reached_by_those_who_know_it() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let file = dir.path().join("secret");
+    std::fs::write(&file, format!("{SECRET}\n")).unwrap();
+    let at = format!("@{}", file.display());
+    let open: Vec<Shelf> = ["a", "b", "c"].map(|name| Shelf::start(dir.path(), name, 1)).into();
+    let closed = |shelf: Shelf| {
+        let Shelf { process, address, modules } = shelf;
+        process.end();
+        Shelf::at(&address, modules, &["--nvme-secret", &at])
+    };
+    let shelves: Vec<Shelf> = open.into_iter().map(closed).collect();
+    let all = shelves.iter().map(|shelf| shelf.address.clone()).collect::<Vec<_>>().join(",");
+    let card = dir.path().join("card");
+    let refused = create(&card, &["--shelf", &all]);
+    assert!(!refused.status.success() && said(&refused).contains("--shelf-secret"), "{}", said(&refused));
+    let made = create(&card, &["--shelf", &all, "--shelf-secret", file.to_str().unwrap()]);
+    assert!(made.status.success(), "{}", said(&made));
+    assert!(!std::fs::read_to_string(card.join("card.toml")).unwrap().contains("DHHC"), "the card holds no secret");
+    let (_server, mut client) = serve(&card);
+    assert_eq!(client.done(WRITE, 0, &sector(0, 1)).unwrap(), 0);
+    assert!(client.read(0, 4096).unwrap().unwrap() == sector(0, 1));
+}
+
+#[test]
+fn a_shelf_refuses_what_it_can_not_export_in_one_line() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let shelf = Shelf::start(dir.path(), "a", 1);
+    let module = shelf.modules[0].clone();
+    let other = dir.path().join("other");
+    std::fs::write(&other, [0; 8192]).unwrap();
+    let (other, module_name) = (other.to_str().unwrap(), module.to_str().unwrap());
+    let local = "127.0.0.1:0";
+    let refused = |words: &[&str], why: &str| {
+        let output = command().arg("shelf").args(words).output().unwrap();
+        let text = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {text}");
+        assert!(text.lines().count() == 1 && text.contains(why), "{words:?}: {text}");
+    };
+    refused(&[module_name, "--listen", local], "in use");
+    refused(&[other, "--listen", "0.0.0.0:0"], "--insecure");
+    refused(&[other, "--listen", "unix:/tmp/x"], "needs HOST:PORT");
+    refused(&["/nowhere/m", "--listen", local], "/nowhere/m");
+    refused(&["/dev/null", "--listen", local], "neither a file nor a block device");
+    let copy = dir.path().join("b");
+    std::fs::create_dir(&copy).unwrap();
+    std::fs::write(copy.join("other"), [0; 4096]).unwrap();
+    let second = copy.join("other");
+    let state = dir.path().join("state");
+    let (second, state) = (second.to_str().unwrap(), state.to_str().unwrap());
+    refused(&[other, second, "--state", state, "--listen", local], "in one place");
+    let identity = PathBuf::from(format!("{module_name}.shelf/identity"));
+    shelf.process.end();
+    let mut bytes = std::fs::read(&identity).unwrap();
+    bytes[10] ^= 1;
+    std::fs::write(&identity, bytes).unwrap();
+    refused(&[module_name, "--listen", local], "damaged");
+}
