@@ -18,6 +18,8 @@ pub enum DeviceConfig {
         /// Bytes on one card before the next one's turn.
         stripe_bytes: u64,
     },
+    /// Equal flash cards that the host writes the same to: those that are there.
+    Mirrored { cards: Vec<CardConfig> },
     /// Disks behind a controller.
     Disks(ArrayConfig),
     /// A volume of a cloud.
@@ -31,6 +33,9 @@ impl DeviceConfig {
             DeviceConfig::Disks(array) => disks::user_bytes(array),
             DeviceConfig::Volume(volume) => volume.capacity_bytes,
             DeviceConfig::Card(card) => card.ftl.user_sectors * SECTOR_BYTES,
+            DeviceConfig::Mirrored { cards } => {
+                cards.iter().map(|card| card.ftl.user_sectors * SECTOR_BYTES).min().unwrap_or(0)
+            }
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 // Whole rows of stripes: what is left at the end of each card is not used.
                 let stripes = cards.iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES / stripe_bytes).min().unwrap_or(0);
@@ -43,7 +48,7 @@ impl DeviceConfig {
     pub fn cards(&self) -> &[CardConfig] {
         match self {
             DeviceConfig::Card(card) => std::slice::from_ref(card),
-            DeviceConfig::Striped { cards, .. } => cards,
+            DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } => cards,
             DeviceConfig::Disks(_) | DeviceConfig::Volume(_) => &[],
         }
     }

@@ -20,8 +20,16 @@ const FLASH_TABLES: [&str; 12] = [
     "slc_cache",
 ];
 
-const FLASH_KEYS: [&str; 6] =
-    ["count", "host_stripe_bytes", "power_loss_protection", "acknowledge_flush_early", "reads_first", "missing_module"];
+const FLASH_KEYS: [&str; 8] = [
+    "count",
+    "host_stripe_bytes",
+    "host_layout",
+    "dead_cards",
+    "power_loss_protection",
+    "acknowledge_flush_early",
+    "reads_first",
+    "missing_module",
+];
 
 /// Reads and checks everything.
 pub(crate) fn read(settings: &Settings) -> Result<ArrayConfig, ProfileError> {

@@ -73,8 +73,16 @@ fn explain_flash(page: &mut Page, flash: &Flash, fabric: Option<&str>) {
     let figures = Figures::of(flash);
     if flash.cards > 1 {
         page.heading("Cards");
-        let stripe = binary_bytes(flash.host_stripe_bytes);
-        page.row("striped", &format!("{} cards, the host stripes over them by {stripe}", flash.cards));
+        match flash.mirror_without {
+            Some(dead) => {
+                let gone = if dead > 0 { format!(", {dead} of which are gone") } else { String::new() };
+                page.row("mirrored", &format!("{} cards, the host writes to each of them{gone}", flash.cards));
+            }
+            None => {
+                let stripe = binary_bytes(flash.host_stripe_bytes);
+                page.row("striped", &format!("{} cards, the host stripes over them by {stripe}", flash.cards));
+            }
+        }
         page.row("", "capacity, bandwidth and endurance are those of all, the rest of each");
     }
     capacity(page, flash, &figures);

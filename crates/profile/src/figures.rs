@@ -12,8 +12,10 @@ const WARRANTY_YEARS: f64 = 5.0;
 pub struct Figures {
     /// Division of one card's flash.
     pub capacities: Capacities,
-    /// Cards that the host stripes over.
+    /// Cards that the host stripes over, or mirrors.
     pub cards: u32,
+    /// Cards whose contents the host sees: one, of a mirror.
+    pub distinct_cards: u32,
     /// User capacity as sold.
     pub sold_bytes: u64,
     /// User capacity after the reserve chosen at format.
@@ -41,7 +43,9 @@ impl Figures {
         let card = &flash.card;
         let (geometry, timing) = (&card.nand.geometry, &card.nand.timing);
         let capacities = Capacities::of(card);
-        let cards = f64::from(flash.cards);
+        // All cards of a mirror take each write.
+        let (cards, distinct) = (f64::from(flash.alive()), f64::from(flash.distinct()));
+        let for_the_host = distinct / cards;
         let (dies, channels) = (f64::from(geometry.dies()), f64::from(geometry.channels()));
         let pages = f64::from(geometry.pages_per_unit());
         let unit_bytes = pages * f64::from(geometry.page_bytes);
@@ -55,19 +59,20 @@ impl Figures {
         // Every program pays its share of the erase that made room for it.
         let erase_share_ns = timing.native.erase_ns / u64::from(card.nand.geometry.units_per_band());
         let program_bytes_per_s = cards * from_dies(timing.native.program_ns + erase_share_ns);
-        let user_bytes = capacities.user_bytes * u64::from(flash.cards);
-        let endurance_bytes = cards * capacities.data_bytes as f64 * f64::from(card.nand.endurance.rated_cycles);
+        let user_bytes = capacities.user_bytes * u64::from(flash.distinct());
+        let endurance_bytes = distinct * capacities.data_bytes as f64 * f64::from(card.nand.endurance.rated_cycles);
         Figures {
             capacities,
             cards: flash.cards,
+            distinct_cards: flash.distinct(),
             sold_bytes: flash.sold_bytes,
             user_bytes,
             link_read_bytes_per_s: cards * card.link.read_bytes_per_s as f64,
-            link_write_bytes_per_s: cards * card.link.write_bytes_per_s as f64,
+            link_write_bytes_per_s: distinct * card.link.write_bytes_per_s as f64,
             bus_bytes_per_s: cards * bus_bytes_per_s,
             flash_read_bytes_per_s: cards * from_dies(timing.native.read_ns),
             program_bytes_per_s,
-            data_program_bytes_per_s: program_bytes_per_s * data_share,
+            data_program_bytes_per_s: program_bytes_per_s * data_share * for_the_host,
             endurance_bytes,
             drive_writes_per_day: endurance_bytes / user_bytes as f64 / (WARRANTY_YEARS * 365.0),
         }
@@ -75,7 +80,8 @@ impl Figures {
 
     /// Share of the sold capacity that was given up at format.
     pub fn reserve(&self) -> f64 {
-        1.0 - self.user_bytes as f64 / self.sold_bytes as f64
+        let sold_bytes = self.sold_bytes as f64 * f64::from(self.distinct_cards) / f64::from(self.cards);
+        1.0 - self.user_bytes as f64 / sold_bytes
     }
 
     pub(crate) fn to_json(self) -> Value {

@@ -25,14 +25,28 @@ const SPARE_BANDS_FOR_ONE: u64 = 16;
 pub(crate) struct Flash {
     /// One of the cards.
     pub card: CardConfig,
-    /// Number of cards over which the host stripes.
+    /// Number of cards that the host stripes over, or mirrors.
     pub cards: u32,
+    /// Cards that are gone, of a mirror; `None`: the host stripes.
+    pub mirror_without: Option<u32>,
     /// Bytes on one card before the next one's turn, when there are several.
     pub host_stripe_bytes: u64,
     /// User capacity of all cards as sold, before any reserve.
     pub sold_bytes: u64,
     /// Physics of the flash: how often it errs.
     pub physics: media::Physics,
+}
+
+impl Flash {
+    /// Cards that are there.
+    pub fn alive(&self) -> u32 {
+        self.cards - self.mirror_without.unwrap_or(0)
+    }
+
+    /// Cards whose contents the host sees: those of a mirror are all the same.
+    pub fn distinct(&self) -> u32 {
+        if self.mirror_without.is_some() { 1 } else { self.cards }
+    }
 }
 
 /// Reads and checks everything.
@@ -44,7 +58,8 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     }
     let cards = settings.count_if_any("card", "count").unwrap_or(1);
     let sold_bytes = read_user_bytes(settings, cards)?;
-    let host_stripe_bytes = read_host_stripe(settings, cards)?;
+    let mirror_without = read_mirror(settings, cards)?;
+    let host_stripe_bytes = if mirror_without.is_some() { 0 } else { read_host_stripe(settings, cards)? };
     let geometry = read_geometry(settings)?;
     let nand = NandConfig { geometry, timing: read_timing(settings)?, endurance: read_endurance(settings)? };
     let ftl = read_ftl(settings, &geometry, sold_bytes / cards)?;
@@ -95,7 +110,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     }
     let physics = reliability::read_physics(settings, &card)?;
     card.model.physics = media::may_retry(&physics).then_some(physics);
-    Ok(Flash { card, cards: cards as u32, host_stripe_bytes, sold_bytes, physics })
+    Ok(Flash { card, cards: cards as u32, mirror_without, host_stripe_bytes, sold_bytes, physics })
 }
 
 fn must_be_multiple(
@@ -128,6 +143,24 @@ fn read_user_bytes(settings: &Settings, cards: u64) -> Result<u64, ProfileError>
         return Err(settings.wrong("card", key, Problem::TooSmall { what, bytes, needed_bytes: unit }));
     }
     Ok(bytes - bytes % unit)
+}
+
+/// Reads how many cards of a mirror are gone; `None` where the host does not mirror.
+fn read_mirror(settings: &Settings, cards: u64) -> Result<Option<u32>, ProfileError> {
+    let (table, dead) = ("card", settings.count_if_any("card", "dead_cards"));
+    if settings.text_if_any(table, "host_layout") != Some("mirror") {
+        let problem = Problem::MissingBecause { table, key: "host_layout = \"mirror\"", because: "dead_cards" };
+        return if dead.is_some() { Err(settings.wrong(table, "dead_cards", problem)) } else { Ok(None) };
+    }
+    if cards < 2 {
+        let problem = Problem::MissingBecause { table, key: "count", because: "host_layout = \"mirror\"" };
+        return Err(settings.wrong(table, "host_layout", problem));
+    }
+    let dead = dead.unwrap_or(0);
+    if dead >= cards {
+        return Err(settings.wrong(table, "dead_cards", Problem::OutOfOrder { low: "dead_cards", high: "count - 1" }));
+    }
+    Ok(Some(dead as u32))
 }
 
 fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {

@@ -145,10 +145,13 @@ impl Profile {
         Ok(if flash.cards == 1 {
             DeviceConfig::Card(card)
         } else {
-            let mut cards = vec![card; flash.cards as usize];
+            let mut cards = vec![card; flash.alive() as usize];
             // One module is gone, and not one of each card.
             cards[1..].iter_mut().for_each(|card| card.model.missing_module = None);
-            DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes }
+            match flash.mirror_without {
+                Some(_) => DeviceConfig::Mirrored { cards },
+                None => DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes },
+            }
         })
     }
 

@@ -10,6 +10,7 @@
 mod bursts;
 mod error;
 mod machine;
+mod mirrored;
 mod model;
 mod modelled;
 mod precondition;
@@ -25,6 +26,7 @@ mod target;
 pub use bursts::BurstDevice;
 pub use error::RunError;
 pub use machine::{Machine, Stop, StopReason};
+pub use mirrored::Mirrored;
 pub use model::ModelTarget;
 pub use modelled::Modelled;
 pub use precondition::{Pattern, Preconditioned, precondition};

@@ -1,8 +1,8 @@
 //! The modelled devices behind one name.
 
-use crate::Striped;
 use crate::error::RunError;
-use card::{MediaCounters, ModelCard};
+use crate::{Mirrored, Striped};
+use card::{CardConfig, MediaCounters, ModelCard};
 use device::{Completion, Device, Request, RequestId, Time};
 use disk::{Array, Volume};
 use ftl::Counters;
@@ -17,6 +17,8 @@ pub enum Modelled {
     Card(Box<ModelCard>),
     /// Cards striped by the host.
     Striped(Striped),
+    /// Cards mirrored by the host.
+    Mirrored(Mirrored),
     Disks(Box<Array>),
     /// A volume of a cloud.
     Volume(Box<Volume>),
@@ -25,18 +27,19 @@ pub enum Modelled {
 impl Modelled {
     /// Builds the device for at most `max_requests` requests at once.
     pub fn new(config: &DeviceConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Modelled, RunError> {
+        let all = |cards: &[CardConfig]| {
+            let cards = cards.iter().enumerate();
+            let made = cards.map(|(i, of)| ModelCard::new(of, max_requests, explain, seed.wrapping_add(i as u64)));
+            made.collect::<Result<Vec<_>, _>>()
+        };
         Ok(match config {
             DeviceConfig::Card(config) => {
                 Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?))
             }
             DeviceConfig::Striped { cards, stripe_bytes } => {
-                let cards = cards
-                    .iter()
-                    .enumerate()
-                    .map(|(i, config)| ModelCard::new(config, max_requests, explain, seed.wrapping_add(i as u64)))
-                    .collect::<Result<Vec<_>, _>>()?;
-                Modelled::Striped(Striped::new(cards, *stripe_bytes, max_requests))
+                Modelled::Striped(Striped::new(all(cards)?, *stripe_bytes, max_requests))
             }
+            DeviceConfig::Mirrored { cards } => Modelled::Mirrored(Mirrored::new(all(cards)?, max_requests)),
             DeviceConfig::Disks(config) => Modelled::Disks(Box::new(Array::new(*config, max_requests, explain, seed)?)),
             DeviceConfig::Volume(config) => {
                 Modelled::Volume(Box::new(Volume::new(*config, max_requests, explain, seed)?))
@@ -49,6 +52,7 @@ impl Modelled {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
+            Modelled::Mirrored(mirrored) => mirrored.cards(),
             Modelled::Disks(_) | Modelled::Volume(_) => &[],
         }
     }
@@ -109,6 +113,7 @@ impl Device for Modelled {
         match self {
             Modelled::Card(d) => d.submit(now, id, request, done),
             Modelled::Striped(d) => d.submit(now, id, request, done),
+            Modelled::Mirrored(d) => d.submit(now, id, request, done),
             Modelled::Disks(d) => d.submit(now, id, request, done),
             Modelled::Volume(d) => d.submit(now, id, request, done),
         }
@@ -119,6 +124,7 @@ impl Device for Modelled {
         match self {
             Modelled::Card(d) => d.next_event(),
             Modelled::Striped(d) => d.next_event(),
+            Modelled::Mirrored(d) => d.next_event(),
             Modelled::Disks(d) => d.next_event(),
             Modelled::Volume(d) => d.next_event(),
         }
@@ -129,6 +135,7 @@ impl Device for Modelled {
         match self {
             Modelled::Card(d) => d.advance(now, done),
             Modelled::Striped(d) => d.advance(now, done),
+            Modelled::Mirrored(d) => d.advance(now, done),
             Modelled::Disks(d) => d.advance(now, done),
             Modelled::Volume(d) => d.advance(now, done),
         }
@@ -138,6 +145,7 @@ impl Device for Modelled {
         match self {
             Modelled::Card(d) => d.capacity_bytes(),
             Modelled::Striped(d) => d.capacity_bytes(),
+            Modelled::Mirrored(d) => d.capacity_bytes(),
             Modelled::Disks(d) => d.capacity_bytes(),
             Modelled::Volume(d) => d.capacity_bytes(),
         }
@@ -147,6 +155,7 @@ impl Device for Modelled {
         match self {
             Modelled::Card(d) => d.in_flight(),
             Modelled::Striped(d) => d.in_flight(),
+            Modelled::Mirrored(d) => d.in_flight(),
             Modelled::Disks(d) => d.in_flight(),
             Modelled::Volume(d) => d.in_flight(),
         }

@@ -82,6 +82,15 @@ pub fn precondition(
             let sectors = (fill_bytes / SECTOR_BYTES).min(card.capacity_bytes() / SECTOR_BYTES);
             done = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;
         }
+        Modelled::Mirrored(mirrored) => {
+            let sectors = fill_bytes.min(mirrored.capacity_bytes()) / SECTOR_BYTES;
+            // Each card gets the same writes, in the same order.
+            for card in mirrored.cards_mut() {
+                let of_card = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;
+                done.rounds = of_card.rounds;
+                done.overwriting = slower(done.overwriting, of_card.overwriting);
+            }
+        }
         Modelled::Striped(striped) => {
             for i in 0..striped.cards().len() {
                 let sectors = striped.card_offset(i as u64, fill_bytes) / SECTOR_BYTES;

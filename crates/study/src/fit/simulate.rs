@@ -13,7 +13,7 @@ use crate::fit::observation::{Figure, Observation, RANKS};
 use crate::fit::relevant::relevant;
 use crate::fit::state;
 use crate::fit::stops;
-use card::CardConfig;
+use card::{CardConfig, ModelCard};
 use device::{Device, SECTOR_BYTES};
 use profile::DeviceConfig;
 use results::IoClass;
@@ -240,11 +240,8 @@ impl<'a> Lab<'a> {
         let mut modelled = Modelled::new(device, load.build(self.seed)?.processes(), false, self.seed)?;
         match (&mut modelled, state) {
             (Modelled::Card(card), Modelled::Card(from)) => *card.ftl_mut() = from.ftl().clone(),
-            (Modelled::Striped(cards), Modelled::Striped(from)) => {
-                for (card, from) in cards.cards_mut().iter_mut().zip(from.cards()) {
-                    *card.ftl_mut() = from.ftl().clone();
-                }
-            }
+            (Modelled::Striped(cards), Modelled::Striped(from)) => copy_states(cards.cards_mut(), from.cards()),
+            (Modelled::Mirrored(cards), Modelled::Mirrored(from)) => copy_states(cards.cards_mut(), from.cards()),
             _ => {}
         }
         let length = length(device, condition, self.part);
@@ -272,6 +269,12 @@ impl<'a> Lab<'a> {
         };
         let result = target::measure(&spec, modelled.into(), &only_cancel)?;
         Ok(Seen::of(&result.read, &result.write, candidate.stretch))
+    }
+}
+
+fn copy_states(cards: &mut [ModelCard], from: &[ModelCard]) {
+    for (card, from) in cards.iter_mut().zip(from) {
+        *card.ftl_mut() = from.ftl().clone();
     }
 }
 

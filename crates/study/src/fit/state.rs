@@ -38,6 +38,11 @@ pub(crate) fn make(
         let file_bytes = condition.file_bytes(user_bytes).next_multiple_of(SECTOR_BYTES).min(user_bytes);
         match &mut state {
             Modelled::Card(card) => stream(card.ftl_mut(), file_bytes, streams, block_bytes)?,
+            Modelled::Mirrored(mirrored) => {
+                for card in mirrored.cards_mut() {
+                    stream(card.ftl_mut(), file_bytes, streams, block_bytes)?;
+                }
+            }
             Modelled::Striped(striped) => {
                 for i in 0..striped.cards().len() {
                     let share = striped.card_offset(i as u64, file_bytes);

@@ -75,7 +75,8 @@ pub fn lifetime(
     let mini = miniature(card, figures.capacities.effective_spare_factor, program_fail_ppm, wearing.size, pads);
     let life = Life::new(&mini, wearing, pads)?.live(progress)?;
     let c = &figures.capacities;
-    let data_bytes = (c.data_sectors_per_band * u64::from(c.bands) * SECTOR_BYTES) as f64 * f64::from(figures.cards);
+    let data_bytes =
+        (c.data_sectors_per_band * u64::from(c.bands) * SECTOR_BYTES) as f64 * f64::from(figures.distinct_cards);
     // A sector of the small card stands for so many bytes of the large one, each cycle for several.
     let bytes_for_a_sector = data_bytes / mini.data_sectors as f64 * mini.factor;
     let bytes = |sectors: u64| sectors as f64 * bytes_for_a_sector;
