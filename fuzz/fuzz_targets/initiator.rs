@@ -51,7 +51,8 @@ fn pdu(part: &[u8]) -> Vec<u8> {
     }
     // Sometimes a field is wrong.
     if kind >= 0xE0 {
-        bytes[usize::from(flags) % 32 % bytes.len().min(32)] ^= 1 << (a & 7);
+        let at = usize::from(flags) % bytes.len().min(32);
+        bytes[at] ^= 1 << (a & 7);
     }
     bytes
 }

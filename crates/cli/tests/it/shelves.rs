@@ -4,6 +4,8 @@ use crate::common::command;
 use crate::common::nbd::{Client, FLUSH, WRITE};
 use crate::common::server::{Server, ctl, serve, until_degraded};
 use crate::common::versions::sector;
+use serve::nvme::ReservationKind;
+use serve::remote::{HostName, ModuleClient, RemoteError, RemoteOptions, discover};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Output, Stdio};
@@ -194,13 +196,39 @@ fn what_must_not_become_a_card_is_refused_in_one_line_and_nothing_is_written() {
     refused(&["--shelf", &format!("{a},{b},{c}"), "--destroy-data"], "another host has reserved it");
 }
 
-fn reserve_for_another(shelf: &Shelf) {
-    use serve::remote::{HostName, ModuleClient, RemoteOptions, discover};
-    let options = RemoteOptions { host: HostName::of_id([9; 16]), ..RemoteOptions::default() };
+/// The first module of a shelf, asked by a host of this number.
+fn asked_by(host: u8, shelf: &Shelf) -> ModuleClient {
+    let options = RemoteOptions { host: HostName::of_id([host; 16]), ..RemoteOptions::default() };
     let found = discover(&shelf.address.parse().unwrap(), &options).unwrap().remove(0);
-    let mut client = ModuleClient::connect(&found.address, &options).unwrap();
+    ModuleClient::connect(&found.address, &options).unwrap()
+}
+
+fn reserve_for_another(shelf: &Shelf) {
+    let mut client = asked_by(9, shelf);
     client.register(5).unwrap();
-    client.acquire(5, serve::nvme::ReservationKind::WriteExclusive).unwrap();
+    client.acquire(5, ReservationKind::WriteExclusive).unwrap();
+}
+
+#[test]
+fn reservations_survive_the_kill_of_a_shelf() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let mut shelf = Shelf::start(dir.path(), "a", 1);
+    reserve_for_another(&shelf);
+    for key in 6..16 {
+        asked_by(9, &shelf).replace(key - 1, key).unwrap();
+        let before = asked_by(1, &shelf).report().unwrap();
+        shelf = shelf.again(|| {});
+        let after = asked_by(1, &shelf).report().unwrap();
+        let holder = after.holder().unwrap();
+        assert_eq!((holder.host, holder.key, after.held), ([9; 16], key, Some(ReservationKind::WriteExclusive)));
+        assert_eq!((after.generation, after.persists), (before.generation, true));
+    }
+    // Another one still takes it only by the key that is there.
+    let mut other = asked_by(1, &shelf);
+    other.register(1).unwrap();
+    assert!(matches!(other.acquire(1, ReservationKind::WriteExclusive), Err(RemoteError::Conflict)));
+    other.preempt_and_abort(1, 15, ReservationKind::WriteExclusive).unwrap();
+    assert_eq!(other.report().unwrap().holder().unwrap().key, 1);
 }
 
 #[test]

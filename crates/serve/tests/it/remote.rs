@@ -175,6 +175,25 @@ fn a_module_that_holds_something_is_taken_only_when_it_may_be_destroyed() {
     }
 }
 
+/// A card goes on while one of its modules is made.
+#[test]
+fn requests_that_end_while_a_module_is_made_are_not_lost() {
+    let dir = tempfile::tempdir().unwrap();
+    let shelf = shelf(dir.path(), 2);
+    let found = shelf.modules();
+    let (mut disks, _) = disks(1);
+    let first = disks.open(&found[0].to_path()).unwrap().handle;
+    let file = disks.make(&dir.path().join("file"), Make { bytes: 1 << 20, overwrite: false }).unwrap().handle;
+    for (tag, handle) in [(1, first), (2, file)] {
+        disks.begin(Io { tag, handle, kind: IoKind::Read, offset: 0, buffer: Buffer::new(4096).unwrap() });
+    }
+    disks.submit().unwrap();
+    disks.make(&found[1].to_path(), Make { bytes: BYTES, overwrite: true }).unwrap();
+    let mut tags: Vec<u64> = ends(&mut *disks, 2).into_iter().map(|done| done.tag).collect();
+    tags.sort_unstable();
+    assert_eq!(tags, [1, 2]);
+}
+
 /// A claim needs all of it, and finds it again after a shelf was ended and started again.
 #[test]
 fn reservations_are_registered_replaced_preempted_reported_and_kept() {

@@ -4,6 +4,7 @@ mod admin;
 mod authentication;
 mod common;
 mod connect;
+mod initiator;
 mod io;
 mod reservations;
 mod shelf;
