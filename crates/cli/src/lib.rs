@@ -53,6 +53,7 @@ mod shelf_modules;
 mod show_cmd;
 mod stage;
 mod table;
+mod takeovers_cmd;
 mod top;
 mod torture_cmd;
 mod units;

@@ -5,6 +5,7 @@ use crate::cancel;
 use crate::error::{Failure, MediaFailure, StreamFailure};
 use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
+use crate::takeovers_cmd::takeovers;
 use crate::view::{self, Campaigned, Found};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
@@ -31,6 +32,9 @@ pub fn torture(args: &TortureArgs) -> Result<ExitCode, Failure> {
     }
     if let Some(path) = &args.replay {
         return replay(path, args);
+    }
+    if args.takeovers {
+        return takeovers(args);
     }
     let path = PathBuf::from(format!("torture-{}.json", args.seed));
     TextSink::probe(&path)?;

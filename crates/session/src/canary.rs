@@ -39,12 +39,46 @@ pub enum Canary {
     FreedLate,
     /// A page of the volume table that could not be written is written over its other copy next.
     LastCopyLost,
+    /// An owner answers whether its lease has ended or not.
+    NoLease,
+    /// A lease is counted from the answers to a renewal.
+    LeaseFromAnswer,
+    /// A lease goes on while any module answers renewals.
+    KeptWithoutMajority,
+    /// A claimant does not preempt the holder of one module.
+    Unfenced,
+    /// A claim has the generation of the last one, and preempts its like.
+    EqualGeneration,
+    /// An owner renews its key with the same one.
+    KeyNotRenewed,
+    /// A new owner does not wait for the lease of the last one.
+    NoWait,
+    /// A report is believed where the answer to a preempt was lost.
+    LostAnswerBelieved,
+    /// A new owner that still waits says of its keys that no lease runs.
+    ReleasedWhileWaiting,
+    /// An owner answers while it comes to its orderly end.
+    AnswersAfterRelease,
 }
 
 impl Canary {
     /// Those of the volume table.
     pub const OF_VOLUMES: [Canary; 4] =
         [Canary::OwnerLate, Canary::FreedNotCleared, Canary::FreedLate, Canary::LastCopyLost];
+
+    /// Those of the ownership of an array.
+    pub const OF_OWNERSHIP: [Canary; 10] = [
+        Canary::NoLease,
+        Canary::LeaseFromAnswer,
+        Canary::KeptWithoutMajority,
+        Canary::Unfenced,
+        Canary::EqualGeneration,
+        Canary::KeyNotRenewed,
+        Canary::NoWait,
+        Canary::LostAnswerBelieved,
+        Canary::ReleasedWhileWaiting,
+        Canary::AnswersAfterRelease,
+    ];
 
     /// Those of sessions and routers.
     pub const ALL: [Canary; 13] = [
@@ -83,6 +117,16 @@ impl Canary {
             Canary::FreedNotCleared => "freed extent not cleared",
             Canary::FreedLate => "freed extent late",
             Canary::LastCopyLost => "last copy lost",
+            Canary::NoLease => "no lease",
+            Canary::LeaseFromAnswer => "lease from the answer",
+            Canary::KeptWithoutMajority => "kept without a majority",
+            Canary::Unfenced => "one module left unfenced",
+            Canary::EqualGeneration => "equal generation accepted",
+            Canary::KeyNotRenewed => "key not renewed",
+            Canary::NoWait => "no wait",
+            Canary::LostAnswerBelieved => "lost answer believed",
+            Canary::ReleasedWhileWaiting => "released while waiting",
+            Canary::AnswersAfterRelease => "answers after the release",
         }
     }
 }

@@ -7,6 +7,8 @@
 //! A card that is divided over shards has a session for each, and a client a [`Router`] in front of them. A card may be
 //! divided into volumes as well, by a [`VolumeTable`].
 //!
+//! An array that several controllers reach is owned by one of them at a time: [`ownership`].
+//!
 //! The same session is driven by the server, whose device is a card or disks, and by the simulator of faults.
 //!
 //! Invariants:
@@ -26,6 +28,7 @@ mod division;
 mod joints;
 mod limits;
 mod outstanding;
+pub mod ownership;
 mod piece;
 mod request;
 mod router;

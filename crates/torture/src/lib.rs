@@ -4,7 +4,8 @@
 //! [`CardUnderTest`] is a card with contents on emulated flash as a [`sim::Subject`]: requests with stamps for
 //! payloads, power that is cut with whatever is under way, modules that are pulled, and the faults that flash knows. A
 //! [`campaign`] is many lives of such cards, with all faults. [`tiny`] is a card small enough for millions of lives,
-//! with everything that a large one has.
+//! with everything that a large one has. [`takeovers`] are lives of another kind: those of an array that several
+//! controllers share.
 
 pub mod campaign;
 mod controllers;
@@ -22,6 +23,7 @@ mod sharded;
 pub mod sim;
 pub mod situations;
 mod subject;
+pub mod takeovers;
 mod tiny;
 mod versions;
 mod wear;

@@ -45,6 +45,9 @@ pub struct TortureArgs {
     /// flashrig fsck
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub image: Option<PathBuf>,
+    /// Lives of another kind: two or three controllers that share an array, and the hosts that it changes its owner under
+    #[arg(long, conflicts_with_all = ["card", "operations", "beyond", "replay", "image"])]
+    pub takeovers: bool,
     /// Print the result as JSON in place of tables
     #[arg(long)]
     pub json: bool,

@@ -4,6 +4,7 @@ mod clients;
 mod flush;
 mod model;
 mod order;
+mod ownership;
 mod pieces;
 mod replies;
 mod shards;

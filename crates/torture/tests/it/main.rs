@@ -11,4 +11,5 @@ mod proof;
 mod regressions;
 mod sharded;
 mod slow_modules;
+mod takeovers;
 mod wear;
