@@ -237,6 +237,7 @@ slow: release
 canaries:
 	cargo clippy --package torture --features canaries --all-targets --locked -- -D warnings
 	cargo test --package torture --features canaries --test canaries --locked -- --nocapture
+	cargo test --release --package torture --features canaries --test takeover_canaries --locked -- --nocapture
 	cargo clippy --package files --features canaries --all-targets --locked -- -D warnings
 	cargo test --package files --features canaries --test canaries --locked -- --nocapture every_planted_bug
 	cargo test --package session --features canaries --test canaries --locked -- --nocapture every_planted_bug
@@ -293,6 +294,7 @@ validate: release
 lives: release
 	$(FLASHRIG) torture --lives $(PROOF_LIVES) --require-coverage 100
 	$(FLASHRIG) torture --lives $(PROOF_LIVES_BEYOND) --beyond
+	$(FLASHRIG) torture --takeovers --lives $(PROOF_LIVES) --require-coverage 10
 
 .PHONY: fuzz-short
 fuzz-short:

@@ -19,6 +19,8 @@ pub(crate) struct Standing {
     active: AtomicBool,
     /// The version of the terms with which all of its commands in flight were checked.
     seen: AtomicU64,
+    /// The subsystem, and the host.
+    of: Option<(usize, Uuid)>,
 }
 
 impl Standing {
@@ -90,15 +92,20 @@ impl Hub {
         Ok(())
     }
 
-    /// The standing of an I/O queue.
-    pub fn standing(&self, connection: u64) -> Arc<Standing> {
-        Arc::clone(self.standings.lock().entry(connection).or_default())
+    /// The standing of an I/O queue that knows these terms: its subsystem, and its host.
+    pub fn standing(&self, connection: u64, terms: u64, of: Option<(usize, Uuid)>) -> Arc<Standing> {
+        let standing = Arc::new(Standing { active: AtomicBool::new(false), seen: AtomicU64::new(terms), of });
+        self.standings.lock().insert(connection, Arc::clone(&standing));
+        standing
     }
 
-    /// The standings of those of some connections that are still there.
-    pub fn standings(&self, connections: &[u64]) -> Vec<Arc<Standing>> {
-        let standings = self.standings.lock();
-        connections.iter().filter_map(|connection| standings.get(connection).map(Arc::clone)).collect()
+    /// The standings of all queues whose hosts are kept out of a subsystem. A queue has one until its last command has ended,
+    /// though its controller be gone.
+    pub fn kept_out(&self, target: &Target, subsystem: usize) -> Vec<Arc<Standing>> {
+        let is_kept_out = |standing: &&Arc<Standing>| {
+            standing.of.is_some_and(|(of, host)| of == subsystem && target.keeps_out(subsystem, &host))
+        };
+        self.standings.lock().values().filter(is_kept_out).map(Arc::clone).collect()
     }
 
     /// From now on a connection is woken when a queue has no older commands in flight.
@@ -235,5 +242,115 @@ impl Cards for OfExports<'_> {
         kept::write(path, bytes)
             .inspect_err(|error| tracing::error!(path = %path.display(), %error, "reservations can't be kept"))
             .is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::nvme::{COMMAND_BYTES, Command};
+
+    struct NoCards;
+
+    impl Cards for NoCards {
+        fn smart(&self, _: usize) -> Option<Smart> {
+            None
+        }
+
+        fn used_blocks(&self, _: usize) -> u64 {
+            0
+        }
+
+        fn keep_reservations(&self, _: usize, _: &[u8]) -> bool {
+            true
+        }
+    }
+
+    /// A hub with one subsystem, and a host's controller with an I/O queue on the connection of its number.
+    fn connect(hub: &Hub, number: u8) -> (u16, Arc<Standing>) {
+        let mut data = vec![0; 1024];
+        data[0..16].fill(number);
+        data[16..18].fill(0xFF);
+        let nqn = hub.target().subsystems().next().unwrap().nqn.clone();
+        data[256..256 + nqn.len()].copy_from_slice(nqn.as_bytes());
+        data[512..521].copy_from_slice(b"nqn.test.");
+        let mut connect = [0; COMMAND_BYTES];
+        (connect[0], connect[4], connect[44]) = (0x7F, 1, 31);
+        let (connected, _) = hub.target().connect(&Command(connect), &data, 100 + u64::from(number)).unwrap();
+        let of = hub.target().host_of(connected.controller);
+        (connected.controller, hub.standing(number.into(), hub.terms(), of))
+    }
+
+    fn reserve(hub: &Hub, controller: u16, (opcode, dword): (u8, u32), keys: [u64; 2]) -> Vec<Arc<Standing>> {
+        let mut command = [0; COMMAND_BYTES];
+        (command[0], command[4]) = (opcode, 1);
+        command[40..44].copy_from_slice(&dword.to_le_bytes());
+        let reserved =
+            hub.target().reserve(controller, &Command(command), &keys.map(u64::to_le_bytes).concat(), &NoCards);
+        assert_eq!(reserved.status, crate::nvme::Status::SUCCESS);
+        if reserved.new_terms {
+            hub.terms_changed();
+        }
+        reserved.waits_in.map(|place| hub.kept_out(&hub.target(), place)).unwrap_or_default()
+    }
+
+    const REGISTER: (u8, u32) = (0x0D, 0);
+    const ACQUIRE: (u8, u32) = (0x11, 2 << 8);
+    const PREEMPT_AND_ABORT: (u8, u32) = (0x11, 2 << 8 | 2);
+
+    fn hub() -> Hub {
+        let hub = Hub::new(&[]).unwrap();
+        let namespaces = vec![NamespaceEntry {
+            id: 1,
+            card: 0,
+            blocks: 8,
+            uuid: [9; 16],
+            read_only: false,
+            keeps_reservations: true,
+        }];
+        let text = String::new;
+        let nqn = Subsystem::nqn_of(&[9; 16]);
+        let of = Subsystem { nqn, serial: text(), model: text(), firmware: text(), has_write_cache: false, namespaces };
+        hub.target().add(of);
+        hub
+    }
+
+    fn waits(hub: &Hub, standings: &[Arc<Standing>]) -> bool {
+        !standings.iter().all(|standing| standing.is_past(hub.terms()))
+    }
+
+    #[test]
+    fn a_preempt_waits_for_commands_whose_controller_has_ended() {
+        let hub = hub();
+        let (one, at_work) = connect(&hub, 1);
+        reserve(&hub, one, REGISTER, [0, 0xA]);
+        reserve(&hub, one, ACQUIRE, [0xA, 0]);
+        at_work.begin();
+        // Its admin queue has ended, and the controller with it; the last write is still carried out.
+        hub.target().leave(one, 0, 101);
+        let (two, _) = connect(&hub, 2);
+        reserve(&hub, two, REGISTER, [0, 0xB]);
+        let standings = reserve(&hub, two, PREEMPT_AND_ABORT, [0xB, 0xA]);
+        assert!(waits(&hub, &standings));
+        hub.rest(&at_work);
+        assert!(!waits(&hub, &standings));
+    }
+
+    #[test]
+    fn a_preempt_waits_for_commands_of_a_host_that_was_preempted_before() {
+        let hub = hub();
+        let [(one, at_work), (two, _), (three, _)] = [1, 2, 3].map(|number| connect(&hub, number));
+        for (of, key) in [(one, 0xA), (two, 0xB), (three, 0xC)] {
+            reserve(&hub, of, REGISTER, [0, key]);
+        }
+        reserve(&hub, one, ACQUIRE, [0xA, 0]);
+        at_work.begin();
+        assert!(waits(&hub, &reserve(&hub, two, PREEMPT_AND_ABORT, [0xB, 0xA])));
+        let standings = reserve(&hub, three, PREEMPT_AND_ABORT, [0xC, 0xB]);
+        assert!(waits(&hub, &standings));
+        // Nor has one that preempts itself, to hear of the end of what it has lost the answer of.
+        assert!(waits(&hub, &reserve(&hub, three, PREEMPT_AND_ABORT, [0xC, 0xC])));
+        hub.rest(&at_work);
+        assert!(!waits(&hub, &standings));
     }
 }

@@ -261,18 +261,19 @@ impl<'a> Host<'a> {
         self.hub.wait(self.line.number, &self.line.waker);
         let mut target = self.hub.target();
         let reserved = target.reserve(connected.controller, command, data.of(&self.line.input), &cards);
+        let kept_out = reserved.waits_in.map(|place| self.hub.kept_out(&target, place)).unwrap_or_default();
         drop(target);
         if reserved.new_terms {
             self.hub.terms_changed();
         }
         self.line.registry.wake_some(&reserved.woken);
-        if reserved.waits_for.is_empty() {
+        if kept_out.is_empty() {
             self.queue.answer_reserve(slot, reserved.status, &mut self.line.out);
             if self.aborting.is_empty() {
                 self.hub.stop_waiting(self.line.number);
             }
         } else {
-            self.aborting.push((slot, self.hub.terms(), self.hub.standings(&reserved.waits_for)));
+            self.aborting.push((slot, self.hub.terms(), kept_out));
         }
         self.end_aborts();
     }
@@ -308,7 +309,8 @@ impl<'a> Host<'a> {
                 }
                 self.terms = terms;
                 self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);
-                self.standing = (connected.queue > 0).then(|| self.hub.standing(self.line.number));
+                let of = target.host_of(connected.controller);
+                self.standing = (connected.queue > 0).then(|| self.hub.standing(self.line.number, terms, of));
                 self.clock = Some(self.hub.clock(connected.controller));
                 tracing::info!(
                     number = self.line.number,

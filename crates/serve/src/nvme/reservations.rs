@@ -75,8 +75,8 @@ pub struct Change {
     pub to_keep: bool,
     /// The hosts that hear of something.
     pub notices: Vec<(Uuid, Notice)>,
-    /// The hosts whose commands in flight have to end before this command is answered.
-    pub aborted: Vec<Uuid>,
+    /// Commands in flight of hosts that are kept out have to end before this command is answered.
+    pub aborts: bool,
 }
 
 /// See the module.
@@ -267,9 +267,7 @@ impl Reservations {
             }
         }
         change.notices.extend(gone.iter().map(|registrant| (registrant.host, Notice::RegistrationPreempted)));
-        if aborts {
-            change.aborted = gone.iter().map(|registrant| registrant.host).collect();
-        }
+        change.aborts = aborts;
         self.generation = self.generation.wrapping_add(1);
         Ok(change)
     }

@@ -69,13 +69,14 @@ pub struct Reserved {
     pub new_terms: bool,
     /// The connections of hosts that are to be told of it.
     pub woken: Vec<u64>,
-    /// The connections whose commands in flight have to end before the command is answered.
-    pub waits_for: Vec<u64>,
+    /// The command is answered when no command of a host is in flight that is kept out of this subsystem's namespaces
+    /// ([`Target::keeps_out`]): also of one that was preempted before, or whose connections have ended.
+    pub waits_in: Option<usize>,
 }
 
 impl Reserved {
     fn refused(status: Status) -> Reserved {
-        Reserved { status, new_terms: false, woken: Vec::new(), waits_for: Vec::new() }
+        Reserved { status, new_terms: false, woken: Vec::new(), waits_in: None }
     }
 }
 
@@ -289,11 +290,22 @@ impl Target {
                     reserved.woken.extend(controller.queues.get(&0));
                 }
             }
-            if change.aborted.contains(&controller.host_id) {
-                reserved.waits_for.extend(controller.queues.iter().filter(|(queue, _)| **queue > 0).map(|(_, of)| *of));
-            }
         }
+        reserved.waits_in = change.aborts.then_some(place);
         reserved
+    }
+
+    /// The subsystem of a controller, and its host; `None` for discovery controllers.
+    #[must_use]
+    pub fn host_of(&self, controller: u16) -> Option<(usize, Uuid)> {
+        let controller = self.controllers.get(&controller)?;
+        Some((controller.subsystem?, controller.host_id))
+    }
+
+    /// A host may not write to a namespace of a subsystem.
+    #[must_use]
+    pub fn keeps_out(&self, subsystem: usize, host: &Uuid) -> bool {
+        self.reservations[subsystem].iter().any(|reservations| reservations.conflicts(host).1)
     }
 
     /// The place of the subsystem of a controller, and the one in it of the namespace of a command.

@@ -67,6 +67,8 @@ pub struct Plan {
     pub shelves: usize,
     /// The number of hosts.
     pub hosts: usize,
+    /// So many requests of a hundred are writes.
+    pub writes: u64,
     /// In order of time.
     pub faults: Vec<Fault>,
 }
@@ -114,14 +116,16 @@ impl Plan {
             faults.push(Fault { at_ns, for_ns, kind });
             at_ns += [20, 500, 2_500][rng.below(3) as usize] * MS * (1 + rng.below(100)) / 100;
         }
+        let mut writes = 50;
         match rng.below(10) {
             0..=1 => faults = Plan::with_late_writes(rng, modules, controllers),
             2 => faults = Plan::with_short_claim(rng, controllers),
-            3 => faults = vec![Plan::split(rng, modules)],
+            // An owner that only reads does not find out by a write.
+            3 => (faults, writes) = (vec![Plan::split(rng, modules)], rng.below(3)),
             4 => faults = Plan::outage(rng, shelves),
             _ => {}
         }
-        Plan { controllers, modules, shelves, hosts: 2 + rng.below(2) as usize, faults }
+        Plan { controllers, modules, shelves, hosts: 2 + rng.below(2) as usize, writes, faults }
     }
 
     /// Writes are on their way for long, and the array changes its owner meanwhile, and again afterwards.
@@ -147,9 +151,15 @@ impl Plan {
         let at_ns = (1_000 + rng.below(1_000)) * MS;
         let claimant = rng.below(controllers as u64) as usize;
         let slow = Fault { at_ns, for_ns: rng.below(3_000) * MS, kind: Kind::SlowNetwork(Who::Owner) };
+        if rng.below(3) == 0 {
+            // The answers to renewals wait while it stands still.
+            let at_ns = at_ns + rng.below(1_500) * MS;
+            return vec![slow, Fault { at_ns, for_ns: (4_000 + rng.below(3_000)) * MS, kind: Kind::Pause(Who::Owner) }];
+        }
         let take_over = Fault { at_ns: at_ns + 1, for_ns: 0, kind: Kind::TakeOver(claimant) };
         let release_at = at_ns + 2 + rng.below(400 * MS);
-        vec![slow, take_over, Fault { at_ns: release_at, for_ns: 0, kind: Kind::Release(Who::Controller(claimant)) }]
+        let release = Fault { at_ns: release_at, for_ns: 0, kind: Kind::Release(Who::Controller(claimant)) };
+        if rng.below(2) == 0 { vec![slow, take_over, release] } else { vec![slow, take_over] }
     }
 
     /// The owner reaches some modules, mostly a single one, and the others the rest.

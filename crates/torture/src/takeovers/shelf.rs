@@ -95,15 +95,23 @@ impl Shelf {
             return Some(Told::Reserved(Answer::Report(self.report())));
         }
         let (bytes, data) = encoded(command);
-        let change = match self.reservations.change(host, &bytes, &data, true) {
-            Ok(change) => change,
+        let meant = match (command, flaw) {
+            (Command::Preempt { of, .. }, Some(Flaw::AbortWaitsForItsOwn)) => {
+                self.report().registrants.into_iter().filter(|(_, key)| *key == of).collect()
+            }
+            _ => Vec::new(),
+        };
+        match self.reservations.change(host, &bytes, &data, true) {
+            Ok(_) => {}
             Err(nvme::Status::RESERVATION_CONFLICT) => return Some(Told::Reserved(Answer::Conflict)),
             Err(_) => return Some(Told::Reserved(Answer::Failed)),
-        };
+        }
         if let Command::Preempt { .. } = command {
             let is_waited_for = |one: &&Running| match flaw {
                 Some(Flaw::AbortDoesNotWait) => false,
-                Some(Flaw::AbortWaitsForItsOwn) => change.aborted.contains(&one.host),
+                Some(Flaw::AbortWaitsForItsOwn) => {
+                    one.host != host && meant.iter().any(|(meant, _)| *meant == one.host)
+                }
                 Some(Flaw::CutConnectionsForgotten) => self.reservations.conflicts(&one.host).1 && !one.is_cut,
                 _ => self.reservations.conflicts(&one.host).1,
             };

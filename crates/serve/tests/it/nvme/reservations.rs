@@ -223,9 +223,9 @@ fn a_preemption_takes_registrations_and_reservations_and_those_who_lose_them_hea
     let report = c.report(&mut shared);
     assert_eq!((report.kind, report.entries), (WRITE_EXCLUSIVE, vec![(2, 0xB, true)]));
     assert_eq!(a.notices(&mut shared), [1]);
-    // It waits for the I/O queue of a, and wakes its admin queue.
+    // It waits for commands of those that are kept out, and wakes the admin queue of a.
     let reserved = shared.reserved.last().unwrap();
-    assert_eq!((&reserved.woken[..], &reserved.waits_for[..], reserved.new_terms), (&[1][..], &[2][..], true));
+    assert_eq!((&reserved.woken[..], reserved.waits_in, reserved.new_terms), (&[1][..], Some(0), true));
     assert_eq!(a.may(&mut shared), (true, false));
     // Types of all: the key 0 names all others.
     for (of, key) in [(&mut a, 0xA), (&mut c, 0xC)] {

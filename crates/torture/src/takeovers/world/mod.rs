@@ -1,17 +1,20 @@
 //! The machines of a life, the network between them, and the order in which things happen.
 
-use super::clock::{Clock, MOST};
-use super::flaw::Flaw;
-use super::history::{Disorder, Operation, judge};
-use super::met::Met;
-use super::plan::{Fault, Kind, Plan, Who};
-use super::process::{Effect, Input, Process};
-use super::shelf::{Answered, Shelf};
-use super::words::{Ask, Line, Reply, Request, SECTORS, Told};
+use crate::takeovers::clock::{Clock, MOST};
+use crate::takeovers::flaw::Flaw;
+use crate::takeovers::history::{Disorder, Operation, judge};
+use crate::takeovers::met::Met;
+use crate::takeovers::plan::Plan;
+use crate::takeovers::process::{Effect, Input, Process};
+use crate::takeovers::shelf::{Answered, Shelf};
+use crate::takeovers::words::{Ask, Line, Reply, Request, SECTORS, Told};
 use device::{Rng, Time};
 use session::ownership::{Claim, End, Terms};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+mod hosts;
+mod strikes;
 
 const US: u64 = 1_000;
 const MS: u64 = 1_000_000;
@@ -609,144 +612,5 @@ impl World {
 
     fn heat(&mut self) {
         self.hot_until = self.hot_until.max(self.now + 4_500 * MS);
-    }
-
-    fn block(&mut self, controller: usize, modules: u16, until: Time) {
-        for (module, blocked) in self.machines[controller].blocked.iter_mut().enumerate() {
-            if modules >> module & 1 != 0 {
-                *blocked = (*blocked).max(until);
-            }
-        }
-    }
-
-    fn strike(&mut self, fault: Fault) {
-        self.heat();
-        let Fault { for_ns, kind, .. } = fault;
-        let until = self.now + for_ns;
-        let controller = |who: Who| match who {
-            Who::Controller(number) => number,
-            Who::Owner => self.owner.unwrap_or(0),
-        };
-        match kind {
-            Kind::Pause(who) => {
-                let controller = controller(who);
-                let machine = &mut self.machines[controller];
-                machine.paused_until = machine.paused_until.max(until);
-                self.at(until, Event::Resume { controller });
-            }
-            Kind::Kill(who) => self.kill(controller(who), for_ns),
-            Kind::Power { shelf } => {
-                for module in (shelf..self.plan.modules).step_by(self.plan.shelves) {
-                    let rng = &mut self.rng;
-                    self.modules[module].cut(|| rng.below(2) == 0, self.flaw);
-                    self.boots[module] += 1;
-                    for connection in self.open_connections(|of| of.module == module) {
-                        self.tell_of_end(connection, 1_000 * MS);
-                    }
-                    self.at(until, Event::Power { module });
-                }
-            }
-            Kind::Partition(who, modules) => self.block(controller(who), modules, until),
-            Kind::Split(modules) => {
-                let owner = controller(Who::Owner);
-                for number in 0..self.machines.len() {
-                    self.block(number, if number == owner { modules } else { !modules }, until);
-                }
-            }
-            Kind::Cut(who, module) => {
-                let controller = controller(who);
-                for connection in self.open_connections(|of| of.controller == controller && of.module == module) {
-                    self.tell_of_end(connection, 5 * MS);
-                }
-            }
-            Kind::SlowModules(modules) => {
-                for module in (0..self.plan.modules).filter(|module| modules >> module & 1 != 0) {
-                    self.slow_modules[module] = until;
-                }
-            }
-            Kind::SlowNetwork(who) => self.machines[controller(who)].slow_until = until,
-            Kind::Clock(who) => {
-                let (controller, now) = (controller(who), self.now);
-                self.machines[controller].clock.stop(now, for_ns);
-            }
-            Kind::Release(who) => {
-                let controller = controller(who);
-                let start = self.machines[controller].start;
-                self.reach_controller(controller, start, Input::Release);
-            }
-            Kind::TakeOver(controller) => {
-                self.met.forced += 1;
-                let start = self.machines[controller].start;
-                self.reach_controller(controller, start, Input::TakeOver);
-            }
-        }
-    }
-
-    fn host_goes(&mut self, host: usize) {
-        if self.hosts[host].asked.is_some() {
-            return;
-        }
-        self.moments += 1;
-        let number = self.moments;
-        let healed = self.now > self.healed;
-        let seen = self.hosts[host].seen;
-        // In the end each host reads everything.
-        let sector = match healed {
-            true => (0..SECTORS as u32).find(|sector| seen >> sector & 1 == 0).unwrap_or(0) as u8,
-            false => self.rng.below(SECTORS as u64) as u8,
-        };
-        let is_write = !healed && self.rng.below(2) == 0;
-        let request = Request { host: host as u8, number, sector, is_write };
-        let value = if is_write { number } else { 0 };
-        self.history.push(Operation { sector, is_write, value, called: number, returned: None });
-        self.hosts[host].asked = Some((request, self.history.len() - 1));
-        // Paths may be tried that others believe to be dead.
-        let controller = match self.rng.below(4) {
-            0 => self.rng.below(self.machines.len() as u64) as usize,
-            _ => self.hosts[host].believes,
-        };
-        self.hosts[host].believes = controller;
-        let start = self.machines[controller].start;
-        let slow = self.now < self.machines[controller].slow_until;
-        let delay = self.delay_ns(slow);
-        if self.machines[controller].process.is_none() {
-            return self.after(delay, Event::ToHost { host, number, reply: Reply::NotOwner });
-        }
-        self.after(delay, Event::ToController { controller, start, input: Input::Asked(request) });
-        let patience = PATIENCE_NS[self.rng.below(3) as usize];
-        self.after(patience, Event::HostGivesUp { host, number });
-    }
-
-    fn look_elsewhere(&mut self, host: usize) {
-        self.hosts[host].believes = self.rng.below(self.machines.len() as u64) as usize;
-        let delay = self.rng.below(if self.now < self.hot_until { 60 * MS } else { 200 * MS });
-        self.after(delay, Event::HostGoes { host });
-    }
-
-    fn reach_host(&mut self, host: usize, number: u32, reply: Reply) {
-        let Some((request, place)) = self.hosts[host].asked.take_if(|(request, _)| request.number == number) else {
-            return;
-        };
-        match reply {
-            // The request was not begun: it never was.
-            Reply::NotOwner => {
-                let operation = &mut self.history[place];
-                (operation.is_write, operation.returned) = (false, None);
-                self.met.turned_away += 1;
-                self.look_elsewhere(host);
-            }
-            Reply::Value(value) => {
-                self.moments += 1;
-                let operation = &mut self.history[place];
-                (operation.value, operation.returned) = (value, Some(self.moments));
-                if self.now > self.healed && Time(0) < self.healed && request.number > 0 && !request.is_write {
-                    self.hosts[host].seen |= 1 << request.sector;
-                }
-                let mean_ns = if self.now < self.hot_until { 12.0 } else { 150.0 } * MS as f64;
-                let thinks = self.rng.exponential(mean_ns) as u64;
-                let thinks = if self.now > self.healed { thinks / 20 } else { thinks };
-                self.after(thinks, Event::HostGoes { host });
-            }
-        }
     }
 }
