@@ -14,7 +14,7 @@ pub enum Action {
     Ask {
         /// The module's number.
         module: usize,
-        /// The command.
+        /// The command to be sent.
         command: Command,
     },
     /// Enough modules are held: open the array with those that [`Ownership::holds`] names, answer nothing yet, and call
@@ -462,7 +462,7 @@ impl Ownership {
         };
     }
 
-    /// The holder of a module is not to be preempted by this claim: with a higher generation, or with the same one. Of two
+    /// The holder of a module is not to be preempted by this claim: with a higher generation, or with the same one. Among
     /// claims of one generation the one with the higher number may go on when it holds so many modules that the other can't
     /// have opened the array.
     fn rival(&self, of: Claim) -> Option<Rival> {

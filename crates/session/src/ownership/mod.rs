@@ -10,7 +10,7 @@
 //! - **A claim** registers a new key on each module, and preempts and aborts the holder's. A module counts as held when
 //!   its target has answered that the aborted host has nothing in flight any more, and a report says the same. An answer
 //!   that was lost is not made up for by a report: it may have been waiting.
-//! - Only a holder with a lower claim is preempted, so the claims of owners only rise. Of two claims of one generation the
+//! - Only a holder with a lower claim is preempted, so the claims of owners only rise. Among claims of one generation the
 //!   higher number of a controller goes on, once it holds so many modules that the other can't have opened the array.
 //! - **A lease** ends the answers of an owner that has lost touch: it runs from the sending of the last renewal of its key
 //!   that a majority answered. A renewal succeeds only where the owner still holds, so it was sent before anybody had

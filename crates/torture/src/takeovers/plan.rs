@@ -67,7 +67,7 @@ pub struct Plan {
     pub shelves: usize,
     /// The number of hosts.
     pub hosts: usize,
-    /// So many requests of a hundred are writes.
+    /// Writes of a hundred requests.
     pub writes: u64,
     /// In order of time.
     pub faults: Vec<Fault>,

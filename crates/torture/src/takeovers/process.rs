@@ -106,7 +106,7 @@ impl Process {
         }
     }
 
-    /// Something happens.
+    /// Takes one event, and does what follows from it.
     pub fn handle(&mut self, now: Time, input: Input) {
         let was_claiming = matches!(self.core.standing(), Standing::Claiming(_));
         match input {

@@ -9,7 +9,7 @@ use session::ownership::{Answer, Command, HostId, Key, Report};
 mod wire {
     pub const REGISTER: u8 = 0x0D;
     pub const ACQUIRE: u8 = 0x11;
-    /// Exclusive Access.
+    /// The type Exclusive Access.
     pub const KIND: u32 = 2;
     pub const PREEMPT_AND_ABORT: u32 = 2;
     pub const REPLACE: u32 = 2;
