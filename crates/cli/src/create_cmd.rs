@@ -80,7 +80,7 @@ fn make(
         table.row(["buffer", &io_size(buffer_bytes(&made))]);
     }
     table.row(["durable", "what was flushed, or written with FUA"]);
-    let said = array.map(words).unwrap_or_default();
+    let said = array.map(|array| words(array, args.quick)).unwrap_or_default();
     let dir = args.dir.display();
     print(&format!("{said}{}\nServe it: flashrig serve {dir} --nbd unix:{dir}/nbd.sock\n", table.render()))?;
     Ok(ExitCode::SUCCESS)
@@ -91,10 +91,13 @@ fn buffer_bytes(made: &CardDir) -> u64 {
 }
 
 /// The sweep of an array, and what a person should know of its drives.
-fn words(array: &Array) -> String {
+fn words(array: &Array, is_quick: bool) -> String {
     let mut text = match &array.measured {
         Some(measured) => view::sweep(&measured.swept, &measured.choice),
-        None => "Nothing was measured (--quick): units and buffer have their default sizes.\n".to_owned(),
+        None => {
+            let why = if is_quick { "Nothing was measured (--quick)" } else { "Modules on shelves are not measured" };
+            format!("{why}: units and buffer have their default sizes.\n")
+        }
     };
     if let Some(smallest) = &array.smallest {
         let (path, size, unused) =
