@@ -17,7 +17,7 @@ pub struct Mirrored {
 }
 
 impl Mirrored {
-    /// Of at least one card, those that are there.
+    /// The cards that are there, at least one.
     pub fn new(cards: Vec<ModelCard>, max_requests: u32) -> Mirrored {
         assert!(!cards.is_empty());
         let copies_left = vec![0; max_requests as usize];
