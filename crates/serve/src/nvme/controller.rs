@@ -8,7 +8,7 @@ use crate::nvme::queue::Failed;
 use crate::nvme::reservations::Notice;
 use crate::nvme::status::Status;
 use crate::nvme::subsystem::Uuid;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// The version of the specification: 2.0.0.
 pub const VERSION: u32 = 0x0002_0000;
@@ -83,6 +83,12 @@ impl Event {
 
 /// The event of a notice of reservations.
 const RESERVATION_EVENT: Event = Event { kind: 6, information: 0, log_page: 0x80 };
+/// The event of a namespace that has another size.
+const NAMESPACE_EVENT: Event = Event { kind: 2, information: 0, log_page: 0x04 };
+/// The bit of the events that a host wants to hear of, and of those that there are: changes of namespaces.
+pub const NAMESPACE_EVENTS: u32 = 1 << 8;
+/// The most namespaces that a log of changes names.
+const MAX_CHANGED: usize = 1024;
 /// The most notices of reservations that wait; the oldest are lost, as a counter tells.
 const MAX_NOTICES: usize = 255;
 
@@ -124,6 +130,8 @@ pub struct Controller {
     notice_count: u64,
     /// The notices that the host does not want, by namespace, as the bits of the feature.
     notice_masks: BTreeMap<u32, u32>,
+    /// The namespaces that have changed since the host read which.
+    changed: BTreeSet<u32>,
 }
 
 impl Controller {
@@ -148,6 +156,7 @@ impl Controller {
             notices: VecDeque::new(),
             notice_count: 0,
             notice_masks: BTreeMap::new(),
+            changed: BTreeSet::new(),
         }
     }
 
@@ -240,6 +249,29 @@ impl Controller {
         self.masked.clear();
         self.notices.clear();
         self.notice_masks.clear();
+        self.changed.clear();
+    }
+
+    /// A namespace has another size.
+    pub fn note_namespace(&mut self, namespace: u32) {
+        self.changed.insert(namespace);
+        if self.wants_events() & NAMESPACE_EVENTS != 0 {
+            self.note(NAMESPACE_EVENT);
+        }
+    }
+
+    /// The log page of the namespaces that have changed since it was read.
+    pub fn changed_namespaces(&mut self, clears: bool) -> Vec<u8> {
+        let mut page = vec![0; 4 * MAX_CHANGED];
+        if self.changed.len() > MAX_CHANGED {
+            put_u32(&mut page, 0, u32::MAX);
+        } else {
+            self.changed.iter().enumerate().for_each(|(place, namespace)| put_u32(&mut page, 4 * place, *namespace));
+        }
+        if clears {
+            self.changed.clear();
+        }
+        page
     }
 
     /// The notices of reservations that the host does not want, as the bits of the feature.

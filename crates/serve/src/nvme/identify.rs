@@ -3,7 +3,7 @@
 use crate::nvme::answer::Answer;
 use crate::nvme::bytes::{put, put_padded, put_u16, put_u32, put_u64};
 use crate::nvme::command::{ALL_NAMESPACES, COMMAND_BYTES, Command};
-use crate::nvme::controller::{Controller, VERSION};
+use crate::nvme::controller::{Controller, NAMESPACE_EVENTS, VERSION};
 use crate::nvme::limits::{
     BLOCK_SHIFT, ERROR_ENTRIES, KEEP_ALIVE_UNIT_MS, MAX_CAPSULE_DATA_BYTES, MAX_EVENT_REQUESTS, MAX_QUEUE_ENTRIES, MDTS,
 };
@@ -101,7 +101,7 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     put_padded(&mut page, 24, 40, &subsystem.model);
     // Several controllers at once, with asymmetric access.
     page[76] = 1 << 1 | 1 << 3;
-    put_u32(&mut page, 92, ANA_EVENTS);
+    put_u32(&mut page, 92, ANA_EVENTS | NAMESPACE_EVENTS);
     page[111] = 1;
     // Commands to be aborted at once: zero-based.
     page[258] = 3;

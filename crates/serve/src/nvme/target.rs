@@ -15,7 +15,7 @@ use crate::nvme::log_page::{self, Asked, page};
 use crate::nvme::queue::Failed;
 use crate::nvme::reservations::Reservations;
 use crate::nvme::status::Status;
-use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, Subsystem, Uuid};
+use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem, Uuid};
 use crate::nvme::terms::{Namespace, Terms};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -119,10 +119,16 @@ impl Target {
         }
     }
 
-    /// A card has another size from now on. Hosts see it when they look at their namespaces again.
+    /// A card has another size from now on. Hosts that want to hear of it look at their namespaces again.
     pub fn resize(&mut self, card: usize, blocks: u64) {
-        let namespaces = self.subsystems.iter_mut().flat_map(|subsystem| &mut subsystem.namespaces);
-        namespaces.filter(|namespace| namespace.card == card).for_each(|namespace| namespace.blocks = blocks);
+        for (place, subsystem) in self.subsystems.iter_mut().enumerate() {
+            let is_meant = |one: &&mut NamespaceEntry| one.card == card && one.blocks != blocks;
+            for namespace in subsystem.namespaces.iter_mut().filter(is_meant) {
+                namespace.blocks = blocks;
+                let controllers = self.controllers.values_mut().filter(|one| one.subsystem == Some(place));
+                controllers.for_each(|controller| controller.note_namespace(namespace.id));
+            }
+        }
     }
 
     /// The reservations of a card that have survived a loss of power.
@@ -520,8 +526,7 @@ fn log(
             }
         }
         (page::FIRMWARE, Some(subsystem)) => log_page::firmware(subsystem),
-        // Namespaces do not change while a server runs.
-        (page::CHANGED_NAMESPACES, Some(_)) => vec![0; 4096],
+        (page::CHANGED_NAMESPACES, Some(_)) => controller.changed_namespaces(asked.clears),
         (page::COMMAND_EFFECTS, Some(_)) => log_page::command_effects(),
         (page::ASYMMETRIC_ACCESS, Some(subsystem)) => log_page::asymmetric_access(subsystem, asked.parameter & 1 != 0),
         (page::FEATURE_EFFECTS, Some(subsystem)) => log_page::features(subsystem.has_write_cache),

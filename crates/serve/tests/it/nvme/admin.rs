@@ -293,6 +293,35 @@ fn events_are_told_once_until_their_log_page_is_read() {
 }
 
 #[test]
+fn a_host_hears_that_its_namespace_has_grown_and_which_one() {
+    let mut shared = Shared::default();
+    let mut admin = admin(&mut shared);
+    let id = admin.queue.queue().unwrap().controller;
+    let page = admin.get(&mut shared, identify(1, 0)).unwrap();
+    assert_eq!(page[93] & 1, 1, "notices of namespaces are offered");
+    let changed = |admin: &mut Server, shared: &mut Shared, retains: u32| {
+        let page = admin.get(shared, log(4 | retains << 15, 4096, 0)).unwrap();
+        page.chunks_exact(4)
+            .map(|id| u32::from_le_bytes(id.try_into().unwrap()))
+            .take_while(|id| *id > 0)
+            .collect::<Vec<_>>()
+    };
+    admin.feed(&mut shared, &host::command(entry(0x0C, 20, 0), &[], PLAIN));
+    let blocks = shared.target.subsystems().next().unwrap().namespaces[0].blocks;
+    // It did not ask to hear of it, and finds it all the same.
+    shared.target.resize(0, blocks + 1);
+    assert!(shared.target.events(id, &shared.cards).is_empty());
+    assert_eq!(changed(&mut admin, &mut shared, 0), [1]);
+    assert_eq!(admin.ask(&mut shared, set(0x0B, 1 << 8)).status, OK);
+    shared.target.resize(0, blocks + 1);
+    assert!(shared.target.events(id, &shared.cards).is_empty(), "the size is what it was");
+    shared.target.resize(0, blocks + 2);
+    assert_eq!(shared.target.events(id, &shared.cards), [(20, 2 | 4 << 16)]);
+    assert_eq!([changed(&mut admin, &mut shared, 1), changed(&mut admin, &mut shared, 0)], [[1], [1]]);
+    assert!(changed(&mut admin, &mut shared, 0).is_empty());
+}
+
+#[test]
 fn a_discovery_controller_tells_of_the_subsystems_and_of_nothing_else() {
     let mut shared = Shared::default();
     let mut server = Server::admin(&mut shared, host::DISCOVERY, PLAIN);
