@@ -66,8 +66,8 @@ one create create files --card tachion-400 --size 64MiB --json
     # Every card.
     for card in "$here"/cards/*.toml; do
         card=$(basename "$card" .toml)
-        # Disks have no scale.
-        scale=$([ $card = sas-raid10-6 ] || echo "--scale 1/256")
+        # Disks and volumes have no scale.
+        scale=$(grep -qE '^kind = "(disks|volume)"' "$here/cards/$card.toml" || echo "--scale 1/256")
         echo "card-$card run $card --load rndwr $scale --requests 40000 --json -"
         echo "show-$card show $card --json"
     done

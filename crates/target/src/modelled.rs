@@ -105,6 +105,29 @@ impl Modelled {
     }
 }
 
+impl Modelled {
+    /// The device, whatever it is; a card is asked without this, as most runs are of one.
+    fn other(&self) -> &dyn Device<Data = ()> {
+        match self {
+            Modelled::Card(d) => &**d,
+            Modelled::Striped(d) => d,
+            Modelled::Mirrored(d) => d,
+            Modelled::Disks(d) => &**d,
+            Modelled::Volume(d) => &**d,
+        }
+    }
+
+    fn other_mut(&mut self) -> &mut dyn Device<Data = ()> {
+        match self {
+            Modelled::Card(d) => &mut **d,
+            Modelled::Striped(d) => d,
+            Modelled::Mirrored(d) => d,
+            Modelled::Disks(d) => &mut **d,
+            Modelled::Volume(d) => &mut **d,
+        }
+    }
+}
+
 impl Device for Modelled {
     type Data = ();
 
@@ -112,10 +135,7 @@ impl Device for Modelled {
     fn submit(&mut self, now: Time, id: RequestId, request: Request, done: &mut Vec<Completion>) {
         match self {
             Modelled::Card(d) => d.submit(now, id, request, done),
-            Modelled::Striped(d) => d.submit(now, id, request, done),
-            Modelled::Mirrored(d) => d.submit(now, id, request, done),
-            Modelled::Disks(d) => d.submit(now, id, request, done),
-            Modelled::Volume(d) => d.submit(now, id, request, done),
+            other => other.other_mut().submit(now, id, request, done),
         }
     }
 
@@ -123,10 +143,7 @@ impl Device for Modelled {
     fn next_event(&self) -> Time {
         match self {
             Modelled::Card(d) => d.next_event(),
-            Modelled::Striped(d) => d.next_event(),
-            Modelled::Mirrored(d) => d.next_event(),
-            Modelled::Disks(d) => d.next_event(),
-            Modelled::Volume(d) => d.next_event(),
+            other => other.other().next_event(),
         }
     }
 
@@ -134,30 +151,19 @@ impl Device for Modelled {
     fn advance(&mut self, now: Time, done: &mut Vec<Completion>) {
         match self {
             Modelled::Card(d) => d.advance(now, done),
-            Modelled::Striped(d) => d.advance(now, done),
-            Modelled::Mirrored(d) => d.advance(now, done),
-            Modelled::Disks(d) => d.advance(now, done),
-            Modelled::Volume(d) => d.advance(now, done),
+            other => other.other_mut().advance(now, done),
         }
     }
 
     fn capacity_bytes(&self) -> u64 {
-        match self {
-            Modelled::Card(d) => d.capacity_bytes(),
-            Modelled::Striped(d) => d.capacity_bytes(),
-            Modelled::Mirrored(d) => d.capacity_bytes(),
-            Modelled::Disks(d) => d.capacity_bytes(),
-            Modelled::Volume(d) => d.capacity_bytes(),
-        }
+        self.other().capacity_bytes()
     }
 
+    #[inline]
     fn in_flight(&self) -> u64 {
         match self {
             Modelled::Card(d) => d.in_flight(),
-            Modelled::Striped(d) => d.in_flight(),
-            Modelled::Mirrored(d) => d.in_flight(),
-            Modelled::Disks(d) => d.in_flight(),
-            Modelled::Volume(d) => d.in_flight(),
+            other => other.other().in_flight(),
         }
     }
 }

@@ -154,14 +154,13 @@ impl Dies {
     }
 
     /// The time of the array to read a unit.
-    #[inline]
-    fn array_read_ns(&mut self, op: DieOp) -> u64 {
-        let ns = self.timing.of(op.mode).read_ns;
-        let drawn = match &mut self.times {
+    #[inline(always)]
+    fn array_read_ns(&mut self, mode: CellMode, row: u32) -> u64 {
+        let ns = self.timing.of(mode).read_ns;
+        match &mut self.times {
             None => ns,
-            Some(times) => times.read_ns(ns, op.unit.row, op.mode == CellMode::Slc),
-        };
-        self.dies[op.unit.die as usize].paced(drawn)
+            Some(times) => times.read_ns(ns, row, mode == CellMode::Slc),
+        }
     }
 
     /// Says from now on what reads of the host wait for.
@@ -267,6 +266,7 @@ impl Dies {
     }
 
     /// Keeps an operation that will wait, and notes when a read of the host came; the operation's id.
+    #[inline(always)]
     fn line_up(&mut self, now: Time, op: DieOp) -> u32 {
         let id = self.ops.insert(op) as u32;
         if matches!(op.work, Work::HostRead(_))
@@ -300,6 +300,12 @@ impl Dies {
             return self.start_plane(now, d, events);
         }
         self.try_suspend(now, d, Some(plane), events)
+    }
+
+    /// Whether planes read on their own.
+    #[inline]
+    pub fn has_planes(&self) -> bool {
+        self.planes.is_some()
     }
 
     /// Begins a read of an idle plane, if the die is free for it: `None` if there is none to begin now.
@@ -351,9 +357,10 @@ impl Dies {
         op.suspend_ns = start - now;
         op.is_in_register = is_in_register && self.reuses_registers;
         let op = *op;
-        let array_ns = if op.is_in_register { 0 } else { self.array_read_ns(op) };
-        self.ops[id as usize].array_ns = array_ns;
+        let array_ns = if op.is_in_register { 0 } else { self.array_read_ns(op.mode, op.unit.row) };
         let die = &mut self.dies[d];
+        let array_ns = die.paced(array_ns);
+        self.ops[id as usize].array_ns = array_ns;
         die.in_register = NOTHING;
         let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
         let end = self.buses[die.channel as usize].book(start + array_ns, transfer_ns) + transfer_ns;
@@ -408,6 +415,7 @@ impl Dies {
     }
 
     /// The die's event came: what it did is done. [`Dies::start_next`] must follow: it sets or clears the die's event.
+    #[inline(always)]
     pub fn finish(&mut self, now: Time, d: usize) -> Finished {
         let die = &mut self.dies[d];
         let id = std::mem::replace(&mut die.current, NONE);
@@ -570,6 +578,7 @@ impl Dies {
     }
 
     /// Whether the next operation of collection erases a block that a read still needs that waits for its plane.
+    #[inline(never)]
     fn plane_reads_before_erase(&self, d: usize) -> bool {
         let Some(op) = self.ops.get(self.dies[d].collection.head as usize) else { return false };
         let (Work::Erase(band), Some(planes)) = (op.work, &self.planes) else { return false };
@@ -587,23 +596,25 @@ impl Dies {
         if let Some(planes) = &mut self.planes {
             planes.forget_registers(d);
         }
-        op.is_in_register = self.reuses_registers && die.in_register == unit;
+        let is_in_register = self.reuses_registers && die.in_register == unit;
+        op.is_in_register = is_in_register;
         die.in_register = unit;
-        let op = *op;
-        let array_ns = if op.is_in_register { 0 } else { self.array_read_ns(op) };
-        self.ops[id as usize].array_ns = array_ns;
+        let (work, mode, unit, bytes) = (op.work, op.mode, op.unit, op.bytes);
+        let array_ns = if is_in_register { 0 } else { self.array_read_ns(mode, unit.row) };
         let die = &mut self.dies[d];
+        let array_ns = die.paced(array_ns);
+        self.ops[id as usize].array_ns = array_ns;
         let array_end = start + array_ns;
-        let transfer_ns = die.paced(self.timing.bus_ns(u64::from(op.bytes)));
+        let transfer_ns = die.paced(self.timing.bus_ns(u64::from(bytes)));
         let end = self.buses[die.channel as usize].book(array_end, transfer_ns) + transfer_ns;
         events.set(d, end);
         if let Some(occupancy) = &mut self.occupancy {
-            if matches!(op.work, Work::HostRead(_)) {
+            if matches!(work, Work::HostRead(_)) {
                 occupancy.read_begins(d, id);
             }
-            occupancy.begin(now, d, op.work.cause());
+            occupancy.begin(now, d, work.cause());
         }
-        Started { work: op.work, unit: op.unit, busy_ns: end - now, fresh: true }
+        Started { work, unit, busy_ns: end - now, fresh: true }
     }
 
     /// Mean time of the flash array itself in a read.

@@ -136,8 +136,10 @@ impl<C: Contents> Card<C> {
         // The die goes on before anything else is decided: what it did is off its hands.
         let next = self.core.dies.start_next(now, d, self.core.timers.of_dies());
         self.note_started(next);
-        self.start_planes(now, d);
-        self.work_done(now, finished, done);
+        if self.core.dies.has_planes() {
+            self.start_planes(now, d);
+        }
+        self.work_done(now, &finished, done);
     }
 
     /// A plane has finished its read.
@@ -149,7 +151,7 @@ impl<C: Contents> Card<C> {
         let next = self.core.dies.start_after_plane(now, d, self.core.timers.of_dies());
         self.note_started(next);
         self.start_planes(now, d);
-        self.work_done(now, finished, done);
+        self.work_done(now, &finished, done);
     }
 
     /// Begins all reads that planes of a die are free for.
@@ -160,18 +162,18 @@ impl<C: Contents> Card<C> {
         }
     }
 
-    fn work_done(&mut self, now: Time, finished: Finished, done: &mut Done<C>) {
+    fn work_done(&mut self, now: Time, finished: &Finished, done: &mut Done<C>) {
         let Finished { op, at, id: op_id } = finished;
         match op.work {
             Work::HostRead(id) => {
                 if let Some(record) = self.core.account.record(id) {
-                    let mut parts = self.core.dies.waited(op_id);
+                    let mut parts = self.core.dies.waited(*op_id);
                     parts.add(Cause::Suspend, op.suspend_ns);
                     let array = op.array_ns;
                     parts.add(Cause::FlashRead, array);
                     let retry_ns = op.retry_ns.unwrap_or(0);
                     parts.add(Cause::ReadRetry, retry_ns);
-                    parts.add(Cause::Bus, at - op.started - array - retry_ns);
+                    parts.add(Cause::Bus, *at - op.started - array - retry_ns);
                     record.flash = parts;
                 }
                 if !C::host_read(self, now, id, op.unit, done) {
