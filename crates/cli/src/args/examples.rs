@@ -186,7 +186,7 @@ Examples:
   flashrig torture
   flashrig torture --seed 7 --for 10m --card unprotected
   flashrig torture --beyond --lives 100000
-  flashrig torture --takeovers --lives 20000
+  flashrig torture --takeovers --lives 2000
   flashrig torture --replay torture-7.json --image left-behind
   flashrig fsck left-behind";
 
