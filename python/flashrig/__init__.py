@@ -6,7 +6,7 @@
 True
 
 Functions are the commands of `flashrig`, with the same words and the same JSON: `run`, `replay`, `whatif`, `lifetime`, `review`,
-`fit`, `validate`, `compare`, `history`, `torture`, `read_result`. See docs/python.md.
+`fit`, `validate`, `compare`, `history`, `torture`, `takeovers`, `read_result`. See docs/python.md.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from .results import (
     Result,
     ReviewResult,
     RunResult,
+    TakeoversResult,
     TortureResult,
     ValidateResult,
     WhatifResult,
     read_result,
 )
 from .served import Event, Served, connect
-from .verbs import compare, fit, history, lifetime, published, replay, review, run, torture, validate, whatif
+from .verbs import compare, fit, history, lifetime, published, replay, review, run, takeovers, torture, validate, whatif
 
 __all__ = [
     "Card",
@@ -48,6 +49,7 @@ __all__ = [
     "RunResult",
     "Served",
     "Slob",
+    "TakeoversResult",
     "TortureResult",
     "ValidateResult",
     "WhatifResult",
@@ -62,6 +64,7 @@ __all__ = [
     "replay",
     "review",
     "run",
+    "takeovers",
     "torture",
     "validate",
     "whatif",

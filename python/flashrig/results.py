@@ -287,6 +287,23 @@ class HistoryResult(Result):
         ]
 
 
+class TakeoversResult(Result):
+    """Simulated lives of controllers that share an array. `ok` is False where a promise was broken."""
+
+    tables = ("met",)
+    seed: int
+    lives: int
+    faults: int
+    steps: int
+    met: list[dict[str, Any]]
+    rare: list[str]
+    violation: dict[str, Any] | None
+    partial: bool
+
+    def _rows(self, table: str) -> Rows:
+        return [dict(row) for row in self["met"]]
+
+
 class TortureResult(Result):
     """Simulated lives with faults. `ok` is False where a card broke its promise."""
 

@@ -26,6 +26,7 @@ from .results import (
     LifetimeResult,
     ReviewResult,
     RunResult,
+    TakeoversResult,
     TortureResult,
     ValidateResult,
     WhatifResult,
@@ -333,6 +334,24 @@ def torture(
     """
     given = {key: value for key, value in locals().items() if key != "progress"}
     return made(TortureResult, ["torture", *words({**given, "json": True})], progress)
+
+
+def takeovers(
+    *,
+    seed: int | None = None,
+    lives: int | None = None,
+    first: int | None = None,
+    for_: Time | None = None,
+    require_coverage: int | None = None,
+    threads: int | None = None,
+    progress: Progress = None,
+) -> TakeoversResult:
+    """Plays lives of controllers that share an array, one of which owns it at a time, and judges what hosts were answered.
+
+    This is `flashrig torture --takeovers`; docs/two-controllers.md has the rules that are tried.
+    """
+    given = {key: value for key, value in locals().items() if key != "progress"}
+    return made(TakeoversResult, ["torture", *words({**given, "takeovers": True, "json": True})], progress)
 
 
 def published() -> list[str]:

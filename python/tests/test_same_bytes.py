@@ -55,6 +55,10 @@ CALLS: dict[str, tuple[list[str], Callable[[], Any]]] = {
         ["review", "tachion-400", "--quick", "--only", "fill", SMALL, "--json"],
         lambda: flashrig.review("tachion-400", quick=True, only=["fill"], scale="1/1024"),
     ),
+    "takeovers": (
+        ["torture", "--takeovers", "--lives", "20", "--seed", "3", "--json"],
+        lambda: flashrig.takeovers(lives=20, seed=3),
+    ),
     "compare": (
         ["compare", "published:tachion-400-fill", "published:duo-320-fill", "--fail-if", "iops<-5%", "--json"],
         lambda: flashrig.compare("published:tachion-400-fill", "published:duo-320-fill", fail_if=["iops<-5%"]),
