@@ -65,7 +65,7 @@ flashrig review $two --destroy-data --serial $(serial $two) --purge format --onl
 [ $? = 0 ] || fail "a drive of two namespaces: $(tail -n 5 /tmp/said)"
 [ "$(sum $other)" = "$before" ] || fail "the other namespace was changed"
 
-# What is refused.
+# Refusals.
 dirty $one
 printf 'o\nn\np\n1\n\n\nw\n' | fdisk $one > /tmp/said 2>&1
 until [ -b ${one}p1 ]; do sleep 0.2; done

@@ -28,6 +28,7 @@ mod generate_cmd;
 mod history_cmd;
 mod junit;
 mod lifetime_cmd;
+mod lives;
 mod message;
 mod module_places;
 mod nvme_secrets;

@@ -4,14 +4,14 @@
 use crate::args::TortureArgs;
 use crate::cancel;
 use crate::error::Failure;
+use crate::lives;
 use crate::output::{pretty, print};
 use crate::progress::Watch;
 use crate::view::{self, TookOver};
 use serde_json::{Value, json};
 use std::process::ExitCode;
 use std::time::Instant;
-use target::Progress;
-use torture::takeovers::{Campaign, Limits};
+use torture::takeovers::Campaign;
 
 const LIVES: u64 = 5_000;
 const NO: u8 = 1;
@@ -21,19 +21,7 @@ pub fn takeovers(args: &TortureArgs) -> Result<ExitCode, Failure> {
     let campaign = Campaign { seed: args.seed, flaw: None };
     let begun = Instant::now();
     let watch = Watch::new();
-    let lives = args.lives.unwrap_or(if args.time.is_some() { u64::MAX } else { LIVES });
-    let milliseconds = args.time.filter(|_| args.lives.is_none()).map(|time| time.0.as_millis() as u64);
-    watch.begin("lives", milliseconds.unwrap_or(lives));
-    let at = |done: u64| watch.at(if milliseconds.is_some() { begun.elapsed().as_millis() as u64 } else { done });
-    let limits = Limits {
-        first: args.first,
-        lives,
-        until: args.time.and_then(|time| begun.checked_add(time.0)),
-        threads: args.threads.unwrap_or(0).into(),
-        cancelled: &|| watch.cancelled(),
-        progress: &at,
-    };
-    let (tally, found) = campaign.run(&limits);
+    let (tally, found) = lives::within(args, LIVES, &watch, |limits| campaign.run(limits));
     let partial = watch.stopped();
     drop(watch);
     let least = args.require_coverage.filter(|_| found.is_none()).unwrap_or(0);

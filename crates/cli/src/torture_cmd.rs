@@ -3,6 +3,7 @@
 use crate::args::TortureArgs;
 use crate::cancel;
 use crate::error::{Failure, MediaFailure, StreamFailure};
+use crate::lives;
 use crate::output::{TextSink, pretty, print};
 use crate::progress::Watch;
 use crate::takeovers_cmd::takeovers;
@@ -15,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use target::Progress;
 use torture::Kind;
-use torture::campaign::{Campaign, Gaps, Limits, Reproducer, Trial, Violation, Wrong};
+use torture::campaign::{Campaign, Gaps, Reproducer, Trial, Violation, Wrong};
 
 const LIVES: u64 = 2_000;
 const OPERATIONS: u32 = 5_000;
@@ -79,21 +80,8 @@ fn run(args: &TortureArgs, path: &Path) -> Result<Campaigned, Failure> {
     let campaign = Campaign { seed: args.seed, cards: cards.collect(), operations, beyond: args.beyond };
     let begun = Instant::now();
     let watch = Watch::new();
-    let lives = args.lives.unwrap_or(if args.time.is_some() { u64::MAX } else { LIVES });
-    // The campaign ends with its time or its lives; the bar counts the one that was given.
-    let milliseconds = args.time.filter(|_| args.lives.is_none()).map(|time| time.0.as_millis() as u64);
-    watch.begin("lives", milliseconds.unwrap_or(lives));
-    let at = |done: u64| watch.at(if milliseconds.is_some() { begun.elapsed().as_millis() as u64 } else { done });
-    let limits = Limits {
-        first: args.first,
-        lives,
-        until: args.time.and_then(|time| begun.checked_add(time.0)),
-        threads: args.threads.unwrap_or(0).into(),
-        cancelled: &|| watch.cancelled(),
-        progress: &at,
-    };
     let quiet = QuietPanics::new();
-    let (tally, violation) = campaign.run(&limits);
+    let (tally, violation) = lives::within(args, LIVES, &watch, |limits| campaign.run(limits));
     let partial = watch.stopped();
     let violation = violation.map(|violation| {
         watch.begin("make the life small that failed", 1);

@@ -110,7 +110,7 @@ pub(crate) fn look(path: &Path) -> Result<Option<Found>, FilesError> {
 }
 
 fn find(path: &Path) -> Result<Found, FilesError> {
-    look(path)?.ok_or_else(|| failed(path, "open it", io::ErrorKind::NotFound.into()))
+    look(path)?.ok_or_else(|| failed(path, "open it", rustix::io::Errno::NOENT.into()))
 }
 
 /// As [`open_once`], with some patience: a killed process keeps its files locked until its requests in flight have

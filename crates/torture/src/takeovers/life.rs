@@ -4,6 +4,7 @@ use super::flaw::Flaw;
 use super::met::Met;
 use super::plan::Plan;
 use super::world::{World, Wrong};
+use crate::campaign::Limits;
 use crate::sim::parallel::{self, Parallel};
 use device::Rng;
 use std::time::Instant;
@@ -18,22 +19,6 @@ pub struct Campaign {
     pub seed: u64,
     /// A bug that each of them has.
     pub flaw: Option<Flaw>,
-}
-
-/// When to stop, and who is told.
-pub struct Limits<'a> {
-    /// Number of the first life.
-    pub first: u64,
-    /// Lives from there on, at most.
-    pub lives: u64,
-    /// No life is begun after this.
-    pub until: Option<Instant>,
-    /// Threads; 0 for as many as there are cores.
-    pub threads: usize,
-    /// When it says so, no life is begun any more.
-    pub cancelled: &'a (dyn Fn() -> bool + Sync),
-    /// Told after each life how many there were, in any order.
-    pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 /// One life, and how it ended.

@@ -22,7 +22,7 @@ mod words;
 mod world;
 
 pub use flaw::Flaw;
-pub use life::{Campaign, Found, Life, Limits, Tally};
+pub use life::{Campaign, Found, Life, Tally};
 pub use met::Met;
 pub use plan::{Fault, Kind, Plan, Who};
 pub use world::Wrong;

@@ -1,6 +1,7 @@
 //! Lives of an array that controllers share: none goes wrong, and they meet what they are meant to meet.
 
-use torture::takeovers::{Campaign, Limits};
+use torture::campaign::Limits;
+use torture::takeovers::Campaign;
 
 const CAMPAIGN: Campaign = Campaign { seed: 1, flaw: None };
 
