@@ -13,7 +13,7 @@ use live::{CHUNK_BYTES, Division, Live, LiveError, Start, Timing, id_of_shard, o
 use media::Medium;
 use profile::Profile;
 use serde::{Deserialize, Serialize};
-use serve::remote::{ModuleAddress, ModuleDisks, Ownership, RemoteOptions};
+use serve::remote::{ModuleAddress, ModuleDisks, RemoteOptions, Watch};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -81,11 +81,12 @@ pub struct CardDir {
     pub modules: Vec<PathBuf>,
     /// The card is divided into volumes.
     pub has_volumes: bool,
-    /// Whether another host has taken a module on a shelf, since the card runs.
-    pub ownership: Ownership,
+    /// The word of its disks on shelves, since the card runs.
+    pub watch: Watch,
     id: CardId,
     secret_files: SecretFiles,
-    shelves: Arc<RemoteOptions>,
+    /// The options of connections to its shelves.
+    pub shelves: Arc<RemoteOptions>,
 }
 
 /// The profile of a new card.
@@ -222,7 +223,7 @@ impl CardDir {
         let made_dir = !dir.exists();
         CardDir::make_folder(dir)?;
         let (dir, id, has_volumes) = (PathBuf::from(dir), new_card_id()?, false);
-        let (secret_files, ownership) = (new.secret_files.clone(), Ownership::default());
+        let (secret_files, watch) = (new.secret_files.clone(), Watch::default());
         let shelves = Arc::new(secret_files.options()?);
         let made = CardDir {
             dir,
@@ -232,7 +233,7 @@ impl CardDir {
             config,
             modules,
             has_volumes,
-            ownership,
+            watch,
             id,
             secret_files,
             shelves,
@@ -351,7 +352,7 @@ impl CardDir {
             config,
             modules,
             has_volumes,
-            ownership: Ownership::default(),
+            watch: Watch::default(),
             id,
             secret_files,
             shelves,
@@ -360,7 +361,7 @@ impl CardDir {
 
     /// The disks on which its modules lie, for each shard.
     fn disks(&self) -> Result<Vec<Box<dyn Disks>>, FilesError> {
-        ModuleDisks::of_shards(self.shards, &self.shelves, &self.ownership)
+        ModuleDisks::of_shards(self.shards, &self.shelves, &self.watch)
     }
 
     /// Opens the places of modules to be looked at.
@@ -416,7 +417,7 @@ impl CardDir {
         let places: Vec<Option<PathBuf>> = (0..).zip(self.paths()).map(of_slot).collect();
         let left_out = places.iter().filter(|place| place.is_none()).count();
         let spared = card::spared_modules(&self.config);
-        if left_out > spared as usize {
+        if !card::can_do_without(&self.config, |slot| without.contains(&slot)) && left_out > 0 {
             return Err(CardFailure::TooManyLeftOut { left_out, spared }.into());
         }
         Ok(places)

@@ -133,6 +133,8 @@ pub(crate) fn media_error(result: i32) -> MediaError {
     match -result {
         libc::ENOSPC | libc::EDQUOT => MediaError::NoSpace,
         libc::ENODEV | libc::ENXIO | libc::ENOMEDIUM => MediaError::NoModule,
+        // A module on a shelf, whose reservation another host has taken.
+        libc::EBADE => MediaError::Fenced,
         _ => MediaError::Host,
     }
 }

@@ -58,6 +58,16 @@ pub struct UnitAddress {
     pub row: u32,
 }
 
+/// See [`Layout::stands_for`], for dies, units of a stripe, and parity units of it.
+pub(crate) fn parity_stands_for(
+    (dies, width, parity_units): (u32, u32, u32),
+    modules: u32,
+    is_gone: impl Fn(u32) -> bool,
+) -> bool {
+    let gone_of = |group: u32| (0..width).filter(|unit| is_gone((group * width + unit) % modules)).count();
+    (0..dies / width).all(|group| gone_of(group) <= parity_units as usize)
+}
+
 /// The sizes that the addresses of a card follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -150,6 +160,12 @@ impl Layout {
     pub fn stripes_on_group(&self, group: u32, end: u32) -> u32 {
         let round = self.groups * self.run;
         end / round * self.run + (end % round).saturating_sub(group * self.run).min(self.run)
+    }
+
+    /// Whether parity stands for all units on some of the modules, over which the dies lie in turn: no stripe has more of them
+    /// than it has parity units.
+    pub fn stands_for(&self, modules: u32, is_gone: impl Fn(u32) -> bool) -> bool {
+        parity_stands_for((self.dies, self.width, self.parity_units), modules, is_gone)
     }
 
     /// The die and row of a unit of a stripe.

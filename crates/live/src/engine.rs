@@ -107,6 +107,9 @@ impl Engine {
 
     /// Writes may be answered before they are durable. With capacitors those in the buffer are.
     pub fn has_volatile_cache(&self) -> bool {
+        if self.session.writes_through() {
+            return false;
+        }
         match (&self.of_card, &self.device.state) {
             (Some(card), _) => !card.running.power_loss_protection,
             (None, State::Disks(disks)) => disks.has_volatile_cache(),

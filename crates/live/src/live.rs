@@ -138,6 +138,12 @@ impl Live {
         Ok(live)
     }
 
+    /// From now on each change is durable when it is acknowledged, and reads see durable bytes only: whoever starts the card
+    /// next, and on whatever machine, finds all that anybody was told of.
+    pub fn write_through(&self) {
+        self.shards.iter().for_each(|shard| shard.shared.lock().session.write_through());
+    }
+
     /// Connects a client. `bell` rings when there are replies that [`Port::submit`] has not handed out.
     pub fn port(&self, bell: Arc<dyn Bell>) -> Port {
         let lanes: Vec<Lane> = self.shards.iter().map(|shard| Lane::new(&shard.shared, Arc::clone(&bell))).collect();

@@ -223,7 +223,7 @@ mod tests {
             let granted: u64 = budget.pool.lock().granted.values().sum();
             assert_eq!(budget.free() + borrowed + granted, all, "round {round}");
             for (account, held, _) in &clients {
-                assert_eq!(account.held, held.iter().sum());
+                assert_eq!(account.held, held.iter().sum::<u64>());
                 assert!(account.held <= budget.share() + account.borrowed, "more than it was given");
             }
         }

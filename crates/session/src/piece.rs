@@ -53,8 +53,18 @@ impl Piece {
 
     /// Both change a sector, and one of them only a part of what it writes to: they may not be in flight together.
     pub fn conflicts(&self, other: &Piece) -> bool {
-        let shares_sectors = self.first_sector() < other.end_sector() && other.first_sector() < self.end_sector();
-        (self.is_ragged() || other.is_ragged()) && self.changes() && other.changes() && shares_sectors
+        (self.is_ragged() || other.is_ragged()) && self.changes() && other.changes() && self.shares_sectors(other)
+    }
+
+    /// One of the two changes a sector that the other one reads.
+    pub fn is_seen_by(&self, other: &Piece) -> bool {
+        let reads = |piece: &Piece| piece.operation == Operation::Read;
+        let is_pair = self.changes() && reads(other) || reads(self) && other.changes();
+        is_pair && self.shares_sectors(other)
+    }
+
+    fn shares_sectors(&self, other: &Piece) -> bool {
+        self.first_sector() < other.end_sector() && other.first_sector() < self.end_sector()
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Session<D> {
     pub(crate) completions: Vec<Completion<D>>,
     /// The device was ready once since its start.
     is_ready: bool,
+    /// See [`Session::write_through`].
+    writes_through: bool,
     /// The device's time.
     time: Time,
 }
@@ -43,8 +45,20 @@ impl<D: Default> Session<D> {
             waiting: Waiting::new(limits.max_waiting),
             completions: Vec::new(),
             is_ready: false,
+            writes_through: false,
             time: Time::ZERO,
         }
+    }
+
+    /// From now on each write and trim is durable when it is acknowledged, and a read sees nothing that is not: it waits for
+    /// the changes of its sectors that are in flight, and they for it.
+    pub fn write_through(&mut self) {
+        self.writes_through = true;
+    }
+
+    /// Each change is durable when it is acknowledged.
+    pub fn writes_through(&self) -> bool {
+        self.writes_through
     }
 
     /// Another client. No id is given twice.
@@ -157,6 +171,7 @@ impl<D: Default> Session<D> {
         assert!(self.admits(client), "{client:?} was not admitted");
         self.waiting.submitted(client);
         let Request { tag, is_part, operation, range, fua, .. } = *request;
+        let fua = fua || self.writes_through;
         let refusal = refusal(backend, request);
         let data = match operation {
             Operation::Write if refusal.is_none() => backend.pack(within_sector(range), request.bytes),
@@ -195,7 +210,7 @@ impl<D: Default> Session<D> {
         loop {
             let mut rest = self.requests[key].pieces;
             let Some(piece) = rest.next(&self.limits) else { return true };
-            if self.slots.is_full() || self.slots.conflicts(&piece) {
+            if self.slots.is_full() || self.slots.conflicts(&piece, self.writes_through) {
                 return false;
             }
             let time = self.device_time(backend, now);

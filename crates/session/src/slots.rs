@@ -36,10 +36,14 @@ impl Slots {
         self.free.iter().all(|word| *word == 0)
     }
 
-    /// A piece in flight writes to the same sector, and one of the two covers only a part of it.
-    pub fn conflicts(&self, piece: &Piece) -> bool {
+    /// A piece in flight writes to the same sector, and one of the two covers only a part of it. Where reads see durable
+    /// bytes only, one of them may also be a read.
+    pub fn conflicts(&self, piece: &Piece, reads_wait: bool) -> bool {
         if planted(Canary::OrderIgnored) {
             return false;
+        }
+        if reads_wait && self.pieces.iter().flatten().any(|in_flight| piece.is_seen_by(&in_flight.piece)) {
+            return true;
         }
         // Nearly all requests cover whole sectors.
         (self.ragged > 0 || piece.is_ragged())

@@ -142,7 +142,7 @@ impl Card<Storage> {
 
     /// All that was programmed and erased survives a cut from now on, or the card has stopped.
     pub(crate) fn sync_media(&mut self, now: Time) {
-        let parity = self.core.ftl.layout().parity_units;
+        let layout = *self.core.ftl.layout();
         let store = &mut self.contents.store;
         if !store.media.is_volatile() {
             return;
@@ -156,14 +156,15 @@ impl Card<Storage> {
                     self.core.phase.halt();
                     return;
                 }
+                Err(MediaError::Fenced) => return self.core.phase.halt_without_headers(),
                 Err(_) => failed.push(logical),
             }
         }
         if failed.is_empty() {
             return;
         }
-        // With more of them than parity stands for, what was to be durable may be nowhere.
-        if failed.len() > parity as usize {
+        // Where a stripe has more units on them than parity stands for, what was to be durable may be nowhere.
+        if !layout.stands_for(store.slots.len() as u32, |module| failed.contains(&module)) {
             self.core.phase.halt();
             return;
         }

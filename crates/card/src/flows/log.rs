@@ -112,18 +112,20 @@ impl Card<Storage> {
         self.contents.log.holds(lba)
     }
 
-    /// The two modules that the next record goes to, with their slots. Modules take turns, but not with each record: a file
-    /// system writes the time of a file's last change with the first sync after the clock's tick.
+    /// The two modules that the next record goes to, with their slots: neighbours, so that a start without modules that are
+    /// none has all records. Modules take turns, but not with each record: a file system writes the time of a file's last
+    /// change with the first sync after the clock's tick.
     fn log_modules(&self) -> Option<[(u32, u32); 2]> {
         let store = &self.contents.store;
-        let states = &store.headers.common.slots;
-        let counts = (0..)
-            .zip(&store.slots)
-            .filter(|(logical, _)| states[*logical as usize].state == SlotState::Active)
-            .filter_map(|(logical, slot)| Some((logical, (*slot)?)));
-        let all: Vec<(u32, u32)> = counts.collect();
-        let first = (self.contents.log.next_sequence() / RECORDS_IN_TURN) as usize % all.len().max(1);
-        (all.len() > 1).then(|| [all[first], all[(first + 1) % all.len()]])
+        let modules = store.slots.len() as u32;
+        let there = |logical: u32| {
+            let is_active = store.headers.common.slots[logical as usize].state == SlotState::Active;
+            Some((logical, store.slots[logical as usize].filter(|_| is_active)?))
+        };
+        let pair = |logical: u32| Some([there(logical)?, there((logical + 1) % modules)?]);
+        let pairs: Vec<[(u32, u32); 2]> = (0..modules).filter(|_| modules > 1).filter_map(pair).collect();
+        let turn = self.contents.log.next_sequence() / RECORDS_IN_TURN;
+        pairs.get(turn as usize % pairs.len().max(1)).copied()
     }
 
     /// Writes the next record, if flushes wait for it and none is being written.

@@ -35,6 +35,8 @@ impl Card<Storage> {
         let store = &self.contents.store;
         if error == MediaError::NoPower {
             self.core.phase.halt();
+        } else if error == MediaError::Fenced {
+            self.core.phase.halt_without_headers();
         } else if store.place(at).is_some() {
             match error {
                 MediaError::Host => self.lose_module_of(now, at.die),

@@ -87,6 +87,11 @@ pub fn spared_modules(config: &CardConfig) -> u32 {
     recover::spared_modules(config.ftl.stripe_width, config.nand.geometry.modules, config.ftl.parity_units)
 }
 
+/// Whether a card of this configuration can be started without some of its modules.
+pub fn can_do_without(config: &CardConfig, is_gone: impl Fn(u32) -> bool) -> bool {
+    recover::can_do_without(&shape(config), config.ftl.stripe_width, config.ftl.parity_units, is_gone)
+}
+
 /// Refuses what a start with this configuration can't go on from, though its bands were read. Writes nothing.
 pub fn may_adopt(
     config: &CardConfig,

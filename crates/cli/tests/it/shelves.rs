@@ -117,8 +117,28 @@ fn a_card_on_three_shelves_lives_through_the_loss_of_one_and_its_own_death() {
     write_all(&mut client, 3);
     server.0.kill().unwrap();
     server.0.wait().unwrap();
-    let (server, mut client) = serve(&card);
+    let (mut server, mut client) = serve(&card);
     read_all(&mut client, 3);
+    // The host of the card dies with a shelf of its own, and the card starts without it.
+    server.0.kill().unwrap();
+    server.0.wait().unwrap();
+    let gone = shelves.remove(2);
+    let back = gone.again(|| {
+        let (mut server, mut client) = serve(&card);
+        read_all(&mut client, 3);
+        write_all(&mut client, 4);
+        server.0.kill().unwrap();
+        server.0.wait().unwrap();
+        let (server, mut client) = serve(&card);
+        read_all(&mut client, 4);
+        drop(client);
+        server.end();
+    });
+    shelves.insert(2, back);
+    // Its modules are stale now, and filled again.
+    let (server, mut client) = serve(&card);
+    read_all(&mut client, 4);
+    until_degraded(&card, false, "the other shelf is back");
     drop(client);
     server.end();
     let checked = command().arg("fsck").arg(&card).output().unwrap();

@@ -17,6 +17,7 @@
 use super::assemble_error::AssembleError;
 use super::member::{Member, MemberState};
 use crate::canary::{Canary, planted};
+use crate::layout::parity_stands_for;
 use format::{CardId, HeaderError, ModuleHeader, ModuleId, SlotState};
 use media::{HEADER_COPIES, Media, MediaError, Shape, persist};
 
@@ -137,15 +138,29 @@ pub fn spared_modules(stripe_width: u32, modules: u32, parity_units: u32) -> u32
     if stripe_width <= modules { parity_units } else { 0 }
 }
 
+/// Whether a card can be found without some of its modules: as many as parity stands for, or more of them, as those of a
+/// shelf are, where no stripe has more units on them than parity stands for. No two of these may be neighbours, which a
+/// record of the log lies on.
+pub fn can_do_without(shape: &Shape, width: u32, parity_units: u32, is_gone: impl Fn(u32) -> bool) -> bool {
+    let modules = shape.modules;
+    let gone = (0..modules).filter(|module| is_gone(*module)).count();
+    let is_pair = |module: u32| is_gone(module) && is_gone((module + 1) % modules);
+    gone <= spared_modules(width, modules, parity_units) as usize
+        || gone > 0
+            && parity_stands_for((shape.dies(), width, parity_units), modules, &is_gone)
+            && !(0..modules).any(is_pair)
+}
+
 /// Fails if more modules can't be trusted than parity can restore.
 fn enough(header: &ModuleHeader, members: &[Member]) -> Result<(), AssembleError> {
+    let is_gone = |logical: u32| members[logical as usize].state != MemberState::Trusted;
+    if can_do_without(&header.shape, header.stripe_width, header.parity_units, is_gone) {
+        return Ok(());
+    }
     let spared = spared_modules(header.stripe_width, header.shape.modules, header.parity_units);
     let missing = (0..).zip(members).filter(|(_, member)| member.state != MemberState::Trusted);
-    let missing: Vec<(u32, MemberState)> = missing.map(|(logical, member)| (logical, member.state)).collect();
-    if missing.len() > spared as usize {
-        return Err(AssembleError::TooFew { missing, spared });
-    }
-    Ok(())
+    let missing = missing.map(|(logical, member)| (logical, member.state)).collect();
+    Err(AssembleError::TooFew { missing, spared })
 }
 
 /// Refuses modules of other cards, and two copies of one module.

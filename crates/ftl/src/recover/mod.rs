@@ -186,7 +186,7 @@ mod summary;
 mod watermark;
 
 pub use crate::opening::Opening;
-pub use assemble::{Assembly, assemble, spared_modules};
+pub use assemble::{Assembly, assemble, can_do_without, spared_modules};
 pub use assemble_error::AssembleError;
 pub use check::{Place, Rejection, check, check_place, check_spare};
 pub use checkpoint::BAND_KNOWN;

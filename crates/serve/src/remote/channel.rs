@@ -4,9 +4,11 @@ use crate::nvme::Status;
 use crate::nvme::initiator::{Arrival, Ask, Broken, Completion, HostQueue, NamespaceFacts};
 use crate::remote::address::ModuleAddress;
 use crate::remote::error::RemoteError;
+use crate::remote::host_name::HostNames;
 use crate::remote::keeper::Keeper;
 use crate::remote::link::{INPUT_BYTES, Link};
 use crate::remote::session::{RemoteOptions, Session};
+use crate::remote::watch::{Loss, Watch};
 use files::{Done, Io, IoKind};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, recv, send};
@@ -15,8 +17,6 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A shelf ends a controller of which it has heard nothing for so long.
 const KEEP_ALIVE_MS: u32 = 30_000;
@@ -66,16 +66,15 @@ pub(crate) struct Channel {
     in_flight: Vec<Option<Part>>,
     is_lost: bool,
     _keeper: Keeper,
-    /// A host that is not this one has taken the module.
-    conflict: Arc<AtomicBool>,
+    /// The name of this host at the module, when the connection was made.
+    host: [u8; 16],
+    hosts: HostNames,
+    watch: Watch,
 }
 
 impl Channel {
-    pub fn open(
-        address: ModuleAddress,
-        options: &RemoteOptions,
-        conflict: &Arc<AtomicBool>,
-    ) -> Result<Channel, RemoteError> {
+    pub fn open(address: ModuleAddress, options: &RemoteOptions, watch: &Watch) -> Result<Channel, RemoteError> {
+        let host = options.host_at(&address).id;
         let session = Session::open(&address, options, KEEP_ALIVE_MS)?;
         let Session { admin, io, controller, namespace, namespace_id } = session;
         if namespace.read_only {
@@ -102,7 +101,9 @@ impl Channel {
             in_flight: vec![None; crate::nvme::initiator::DEPTH],
             is_lost: false,
             _keeper: keeper,
-            conflict: Arc::clone(conflict),
+            host,
+            hosts: options.hosts.clone(),
+            watch: watch.clone(),
         })
     }
 
@@ -153,6 +154,7 @@ impl Channel {
         let is_aligned = io.offset.is_multiple_of(block) && bytes.is_multiple_of(block);
         let is_within = io.offset.checked_add(bytes).is_some_and(|end| end <= self.bytes());
         let refused = match io.kind {
+            _ if self.watch.is_lost() => Some(Errno::BADE),
             _ if self.is_lost => Some(Errno::IO),
             IoKind::Sync => None,
             IoKind::Discard { .. } if !self.can_zero => Some(Errno::OPNOTSUPP),
@@ -174,6 +176,11 @@ impl Channel {
 
     /// Sends as many commands as the queue has room for, and as many bytes as the socket takes.
     pub fn send(&mut self, done: &mut Vec<Done>) {
+        if self.watch.is_lost() {
+            for part in std::mem::take(&mut self.waiting) {
+                self.end_part(part, Errno::BADE.raw_os_error(), done);
+            }
+        }
         while self.queue.has_room()
             && self.out.len() - self.sent < MAX_UNSENT_BYTES
             && let Some(part) = self.waiting.pop_front()
@@ -286,8 +293,12 @@ impl Channel {
         }
         let error = match status {
             Status::SUCCESS => 0,
+            // This host has taken the module from the one that it was.
+            Status::RESERVATION_CONFLICT if self.hosts.has_another(&self.address, &self.host) => {
+                Errno::IO.raw_os_error()
+            }
             Status::RESERVATION_CONFLICT => {
-                self.conflict.store(true, Ordering::SeqCst);
+                self.watch.tell(Loss::Taken);
                 Errno::BADE.raw_os_error()
             }
             Status::CAPACITY_EXCEEDED => Errno::NOSPC.raw_os_error(),
@@ -325,6 +336,9 @@ impl Channel {
         }
         let _ = self.stream.shutdown(std::net::Shutdown::Both);
         (self.out, self.sent) = (Vec::new(), 0);
+        if !self.hosts.has_another(&self.address, &self.host) {
+            self.watch.tell(Loss::Left(self.address.clone()));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::remote::channel::Channel;
 use crate::remote::client::ModuleClient;
 use crate::remote::error::RemoteError;
 use crate::remote::session::RemoteOptions;
+use crate::remote::watch::Watch;
 use crate::stream::wait;
 use crate::waker::Waker;
 use files::{Buffer, Disks, Done, Files, FilesError, Handle, Io, IoKind, Make, Opened, PAGE_BYTES};
@@ -17,7 +18,6 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// The names of descriptors that are none of a channel's.
@@ -26,18 +26,6 @@ const OF_WAKER: u64 = u64::MAX - 1;
 /// Ready descriptors that are taken at once.
 const MAX_EVENTS: usize = 64;
 
-/// Whether a module that was lost to another host was lost by a reservation: one for all disks of a card.
-#[derive(Clone, Debug, Default)]
-pub struct Ownership(Arc<AtomicBool>);
-
-impl Ownership {
-    /// A module has refused a request because another host holds its reservation.
-    #[must_use]
-    pub fn is_lost(&self) -> bool {
-        self.0.load(Ordering::SeqCst)
-    }
-}
-
 /// See the module. Handles of files are even, those of modules on shelves odd.
 pub struct ModuleDisks {
     files: Box<dyn Disks>,
@@ -45,7 +33,7 @@ pub struct ModuleDisks {
     /// Channels that were closed with requests in flight.
     leaving: Vec<usize>,
     options: Arc<RemoteOptions>,
-    ownership: Ownership,
+    watch: Watch,
     read_only: bool,
     epoll: OwnedFd,
     /// Wakes whoever waits, because a request has ended without any answer.
@@ -60,25 +48,25 @@ impl fmt::Debug for ModuleDisks {
 }
 
 impl ModuleDisks {
-    /// Disks for each shard of a card. The owner of `ownership` hears of a module that another host has taken.
+    /// Disks for each shard of a card. The owner of `watch` hears of modules that are lost.
     pub fn of_shards(
         shards: u32,
         options: &Arc<RemoteOptions>,
-        ownership: &Ownership,
+        watch: &Watch,
     ) -> Result<Vec<Box<dyn Disks>>, FilesError> {
         let all = Files::disks(shards)?.into_iter();
-        all.map(|files| ModuleDisks::around(files, options, ownership, false)).collect()
+        all.map(|files| ModuleDisks::around(files, options, watch, false)).collect()
     }
 
     /// Disks that change nothing.
     pub fn read_only(options: &Arc<RemoteOptions>) -> Result<Box<dyn Disks>, FilesError> {
-        ModuleDisks::around(Files::read_only_disks(), options, &Ownership::default(), true)
+        ModuleDisks::around(Files::read_only_disks(), options, &Watch::default(), true)
     }
 
     fn around(
         files: Box<dyn Disks>,
         options: &Arc<RemoteOptions>,
-        ownership: &Ownership,
+        watch: &Watch,
         read_only: bool,
     ) -> Result<Box<dyn Disks>, FilesError> {
         let system = |error: io::Error| FilesError::Io { path: "shelves".into(), action: "wait for them", error };
@@ -94,7 +82,7 @@ impl ModuleDisks {
             channels: Slab::new(),
             leaving: Vec::new(),
             options: Arc::clone(options),
-            ownership: ownership.clone(),
+            watch: watch.clone(),
             read_only,
             epoll,
             waker,
@@ -106,9 +94,12 @@ impl ModuleDisks {
     fn connect(&mut self, path: &Path) -> Result<Opened, FilesError> {
         let address = address_of(path)?;
         let unreached = |error| unreached(path, error);
-        let channel = Channel::open(address.clone(), &self.options, &self.ownership.0).map_err(unreached)?;
+        if self.watch.is_lost() {
+            return Err(unreached(RemoteError::Conflict));
+        }
+        let channel = Channel::open(address.clone(), &self.options, &self.watch).map_err(unreached)?;
         match ModuleClient::connect(&address, &self.options).and_then(|mut client| client.report()) {
-            Ok(report) if !self.read_only && is_anothers(&report, &self.options.host.id) => {
+            Ok(report) if !self.read_only && is_anothers(&report, &self.options.host_at(&address).id) => {
                 return Err(unreached(RemoteError::Conflict));
             }
             // A foreign target without reservations is a module all the same.

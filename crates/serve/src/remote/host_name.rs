@@ -1,7 +1,13 @@
 //! The name of this host, to which reservations belong.
 
+use crate::remote::address::ModuleAddress;
+use parking_lot::RwLock;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
+use std::sync::Arc;
 
 /// The files of nvme-cli, by which other programs of this machine know it too.
 const HOST_ID: &str = "/etc/nvme/hostid";
@@ -37,11 +43,43 @@ impl HostName {
         HostName::of_id(made_from(&machine, ""))
     }
 
+    /// A name that no host has had before.
+    pub fn new() -> io::Result<HostName> {
+        let mut id = [0; 16];
+        File::open("/dev/urandom")?.read_exact(&mut id)?;
+        id[6] = id[6] & 0x0F | 0x40;
+        id[8] = id[8] & 0x3F | 0x80;
+        Ok(HostName::of_id(id))
+    }
+
     /// The name of a part of this host that is a host of its own to shelves, as one of two servers on one machine is.
     #[must_use]
     pub fn of_part(&self, part: &str) -> HostName {
         let own: String = self.id.iter().map(|byte| format!("{byte:02x}")).collect();
         HostName::of_id(made_from(&own, part))
+    }
+}
+
+/// The names that this host has at modules where it is not the one of all others. A host that has lost a connection with
+/// requests under way is another one there when it comes back, so that it can be told from the one whose requests may
+/// still be carried out.
+#[derive(Clone, Debug, Default)]
+pub struct HostNames(Arc<RwLock<BTreeMap<String, HostName>>>);
+
+impl HostNames {
+    /// The name at a module, if it has one of its own.
+    #[must_use]
+    pub fn of(&self, module: &ModuleAddress) -> Option<HostName> {
+        self.0.read().get(&module.to_string()).cloned()
+    }
+
+    /// The host has this name at a module from now on.
+    pub fn set(&self, module: &ModuleAddress, name: HostName) {
+        self.0.write().insert(module.to_string(), name);
+    }
+
+    pub(crate) fn has_another(&self, module: &ModuleAddress, host: &[u8; 16]) -> bool {
+        self.0.read().get(&module.to_string()).is_some_and(|name| name.id != *host)
     }
 }
 

@@ -18,11 +18,13 @@ mod keeper;
 mod link;
 mod session;
 mod shelves;
+mod watch;
 
 pub use address::{ModuleAddress, ModuleAddressError, ShelfAddress};
 pub use client::ModuleClient;
-pub use disks::{ModuleDisks, Ownership};
+pub use disks::ModuleDisks;
 pub use error::RemoteError;
-pub use host_name::HostName;
+pub use host_name::{HostName, HostNames};
 pub use session::RemoteOptions;
 pub use shelves::{FoundModule, discover};
+pub use watch::{Loss, Watch};

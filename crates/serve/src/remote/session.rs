@@ -6,7 +6,7 @@ use crate::nvme::initiator::{
 use crate::nvme::{RANDOM_BYTES, Secrets, Status};
 use crate::remote::address::{ModuleAddress, ShelfAddress};
 use crate::remote::error::RemoteError;
-use crate::remote::host_name::HostName;
+use crate::remote::host_name::{HostName, HostNames};
 use crate::remote::link::Link;
 use std::fs::File;
 use std::io::Read;
@@ -32,6 +32,8 @@ const MESSAGE_BYTES: u32 = 4096;
 pub struct RemoteOptions {
     /// The name of this host.
     pub host: HostName,
+    /// The modules at which it has another name.
+    pub hosts: HostNames,
     /// The secret of this host, and that of the shelves.
     pub secrets: Option<Secrets>,
     /// The time after which a shelf that gives no sign of life is lost.
@@ -40,7 +42,16 @@ pub struct RemoteOptions {
 
 impl Default for RemoteOptions {
     fn default() -> RemoteOptions {
-        RemoteOptions { host: HostName::of_machine(), secrets: None, timeout: Duration::from_secs(1) }
+        let (host, hosts) = (HostName::of_machine(), HostNames::default());
+        RemoteOptions { host, hosts, secrets: None, timeout: Duration::from_secs(1) }
+    }
+}
+
+impl RemoteOptions {
+    /// The name of this host at a module.
+    #[must_use]
+    pub fn host_at(&self, module: &ModuleAddress) -> HostName {
+        self.hosts.of(module).unwrap_or_else(|| self.host.clone())
     }
 }
 
@@ -139,6 +150,7 @@ pub(crate) struct Session {
 
 impl Session {
     pub fn open(address: &ModuleAddress, options: &RemoteOptions, keep_alive_ms: u32) -> Result<Session, RemoteError> {
+        let options = &RemoteOptions { host: options.host_at(address), ..options.clone() };
         let Admin { link: mut admin, controller: id } =
             Admin::open(&address.shelf, &address.subsystem, options, keep_alive_ms)?;
         let page = admin.get("to identify itself", &Ask::identify_controller(), &[])?.data;

@@ -3,7 +3,8 @@
 use files::{Buffer, Disks, Done, Io, IoKind, Make};
 use serve::nvme::{ReservationKind, Secrets};
 use serve::remote::{
-    HostName, ModuleAddress, ModuleClient, ModuleDisks, Ownership, RemoteError, RemoteOptions, ShelfAddress, discover,
+    HostName, HostNames, ModuleAddress, ModuleClient, ModuleDisks, RemoteError, RemoteOptions, ShelfAddress, Watch,
+    discover,
 };
 use serve::{Address, Backing, Export, Limits, Protocol, RawDisk, Security, Server, Services, ShelfState};
 use std::io::{Read, Write};
@@ -48,7 +49,8 @@ fn shelf(dir: &Path, modules: u32) -> Shelf {
 }
 
 fn options(host: u8) -> RemoteOptions {
-    RemoteOptions { host: HostName::of_id([host; 16]), secrets: None, timeout: Duration::from_secs(2) }
+    let (host, hosts) = (HostName::of_id([host; 16]), HostNames::default());
+    RemoteOptions { host, hosts, secrets: None, timeout: Duration::from_secs(2) }
 }
 
 impl Shelf {
@@ -57,8 +59,8 @@ impl Shelf {
     }
 }
 
-fn disks(host: u8) -> (Box<dyn Disks>, Ownership) {
-    let ownership = Ownership::default();
+fn disks(host: u8) -> (Box<dyn Disks>, Watch) {
+    let ownership = Watch::default();
     (ModuleDisks::of_shards(1, &Arc::new(options(host)), &ownership).unwrap().remove(0), ownership)
 }
 

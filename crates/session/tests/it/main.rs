@@ -10,3 +10,4 @@ mod replies;
 mod shards;
 mod volumes;
 mod waiting;
+mod write_through;

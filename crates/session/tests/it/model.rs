@@ -68,6 +68,17 @@ impl Model {
         }
     }
 
+    /// A read is in flight beside a change of one of its sectors.
+    pub fn reads_what_changes(&self) -> bool {
+        let is_read = |done: &&InFlight| done.request.operation == Operation::Read;
+        let (reads, changes): (Vec<&InFlight>, Vec<&InFlight>) = self.in_flight.iter().partition(is_read);
+        let shares = |one: &InFlight, other: &InFlight| {
+            let (one, other) = (Model::sectors(&one.request), Model::sectors(&other.request));
+            one.start < other.end && other.start < one.end
+        };
+        reads.iter().any(|read| changes.iter().any(|change| shares(read, change)))
+    }
+
     fn sectors(request: &device::Request) -> std::ops::Range<usize> {
         let first = request.range.offset_bytes / SECTOR_BYTES * SECTOR_BYTES;
         first as usize..request.range.end_bytes().next_multiple_of(SECTOR_BYTES) as usize

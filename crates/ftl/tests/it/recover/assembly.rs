@@ -380,3 +380,45 @@ fn a_module_that_is_put_in_joins_in_its_place_or_is_refused_by_name() {
     let found = joins(&mut flash, 0, [true, false, true]);
     assert!(matches!(found, Err(JoinError::Foreign { slot: 0, found: OTHER, card: CARD, .. })));
 }
+
+/// Six modules, whose stripes lie on the first three and on the last three.
+fn on_three_shelves() -> Flash {
+    let shape = Shape { modules: 6, ..SHAPE };
+    let mut flash = Flash::new(shape, Physics::IDEAL, 1);
+    for slot in 0..6 {
+        let slots = (0..6).map(|number| Slot::new(module(number), SlotState::Active)).collect();
+        write_both(&mut flash, slot.into(), &ModuleHeader { shape, slots, ..header(CARD, slot, 5) });
+    }
+    flash
+}
+
+#[test]
+fn two_modules_may_be_missing_where_no_stripe_and_no_record_of_the_log_lies_on_both() {
+    for first in 0..6u32 {
+        for second in first + 1..6 {
+            let mut flash = on_three_shelves();
+            flash.pull(first);
+            flash.pull(second);
+            // One of each half, and no neighbours: 2 and 3 are, and 5 and 0.
+            let may = first < 3 && second >= 3 && (first, second) != (2, 3) && (first, second) != (0, 5);
+            match assemble(&mut flash, None) {
+                Ok(assembly) => {
+                    assert!(may, "{first} and {second}");
+                    let gone = |logical: usize| assembly.members[logical].state == Missing;
+                    assert!(
+                        (0..6).all(|logical| gone(logical) == [first as usize, second as usize].contains(&logical))
+                    );
+                    let third = (0..6)
+                        .filter(|logical| !gone(*logical))
+                        .find(|third| assembly.enough_without(&[*third]).is_ok());
+                    assert_eq!(third, None, "{first}, {second} and {third:?}");
+                }
+                Err(AssembleError::TooFew { missing, spared: 1 }) => {
+                    assert!(!may, "{first} and {second}");
+                    assert_eq!(missing, [(first, Missing), (second, Missing)]);
+                }
+                Err(error) => panic!("{first} and {second}: {error}"),
+            }
+        }
+    }
+}
