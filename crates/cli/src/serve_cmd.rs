@@ -100,7 +100,8 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().flat_map(Running::exports).collect();
     let secrets = nvme_secrets::of_server(args.nvme_secret.as_ref(), args.nvme_controller_secret.as_ref())?;
-    let services = Services { nbd: args.nbd.clone(), nvme: args.nvme.clone(), secrets, insecure: args.insecure };
+    let (nbd, nvme, insecure) = (args.nbd.clone(), args.nvme.clone(), args.insecure);
+    let services = Services { nbd, nvme, secrets, insecure, ..Services::default() };
     let server = Arc::new(Server::start(exports, &services, security, limits)?);
     for Running { export, live, .. } in &cards {
         let (size, shards) = (capacity(live.size_bytes()), live.shards());
@@ -174,7 +175,7 @@ fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Moun
     };
     let volume = match export.backing {
         Backing::Card { volume, .. } => volume,
-        Backing::Disk(_) => None,
+        Backing::Disk(_) | Backing::Elsewhere(_) => None,
     };
     let (name, read_only) = (export.name.clone(), export.read_only);
     let options = attach::fuse::Options { name, read_only, volume, ..Default::default() };
@@ -436,6 +437,7 @@ fn disks_in_memory(
         description: profile.title().into(),
         backing: Backing::Card { live: Arc::clone(&live), volume: None },
         read_only: args.read_only,
+        lease: None,
     };
     Ok(Running { export, live, card: profile.name().into(), socket: None })
 }
@@ -478,7 +480,8 @@ fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &
     let description = profile.title().into();
     let live = Arc::new(live);
     let backing = Backing::Card { live: Arc::clone(&live), volume: None };
-    let export = Export { name, id, reservations, description, backing, read_only: args.read_only };
+    let read_only = args.read_only;
+    let export = Export { name, id, reservations, description, backing, read_only, lease: None };
     Running { export, live, card: profile.name().into(), socket: Some(socket) }
 }
 

@@ -45,12 +45,14 @@ pub fn shelf(args: &ShelfArgs) -> Result<ExitCode, Failure> {
             description: path.display().to_string(),
             backing: Backing::Disk(Arc::new(disk)),
             read_only: false,
+            lease: None,
         });
     }
     let usual = Limits::default();
     let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
     let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
-    let services = Services { nbd: Vec::new(), nvme: args.listen.clone(), secrets, insecure: args.insecure };
+    let (nvme, insecure) = (args.listen.clone(), args.insecure);
+    let services = Services { nvme, secrets, insecure, ..Services::default() };
     let server = Server::start(exports.clone(), &services, Security::Plain, limits)?;
     for (export, nqn) in exports.iter().zip(server.subsystems()) {
         eprintln!("flashrig: {}: {}, {nqn}", export.description, capacity(export.size_bytes()));

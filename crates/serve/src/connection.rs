@@ -1,6 +1,7 @@
 //! An NBD client: receives its requests, submits them to the card, and sends the replies.
 
-use crate::exported::Exported;
+use crate::export::{Backing, Export};
+use crate::exported::{Current, Table};
 use crate::line::{Ended, Line, Target, Waits};
 use crate::reply::Failed;
 use crate::shared::Shared;
@@ -29,7 +30,12 @@ struct Parsed {
 /// A client's connection to the server.
 pub(crate) struct Client<'a> {
     line: Line<'a>,
-    exported: Arc<Exported>,
+    exported: &'a Current,
+    table: Arc<Table>,
+    /// The version of the exports that the client was last held against.
+    version: u64,
+    /// The card has gone elsewhere: requests in flight are answered, and no more are taken.
+    is_leaving: bool,
     security: &'a Security,
     wire: Connection,
     requests: Vec<Option<Request>>,
@@ -41,13 +47,17 @@ pub(crate) struct Client<'a> {
 
 impl<'a> Client<'a> {
     pub fn new(number: u64, stream: Stream, server: &'a Shared, waker: Arc<Waker>) -> Client<'a> {
-        let (security, exported) = (&server.security, server.exported.now());
+        let (security, exported) = (&server.security, &server.exported);
+        let (version, table) = (exported.version(), Arc::clone(&exported.now().table));
         let tls = if matches!(security, Security::Tls(_)) { Tls::Required } else { Tls::Off };
         let mut line = Line::new(number, stream, server, waker);
-        let wire = Connection::new(Arc::clone(&exported.wire), tls, &mut line.out);
+        let wire = Connection::new(Arc::clone(&table.exports), tls, &mut line.out);
         Client {
             line,
             exported,
+            table,
+            version,
+            is_leaving: false,
             security,
             wire,
             requests: (0..MAX_IN_FLIGHT).map(|_| None).collect(),
@@ -85,6 +95,13 @@ impl<'a> Client<'a> {
                 self.line.stopping = true;
                 self.wire.shut_down();
             }
+            self.look_for_the_card();
+            if self.is_leaving && self.submitted() == 0 {
+                self.line.leave();
+                if self.line.unsent() == 0 {
+                    return Err(Ended::Elsewhere);
+                }
+            }
             let is_answered = self.wire.in_flight() == 0 && self.line.unsent() == 0;
             if self.line.stopping && (is_answered || self.held.is_some()) {
                 return Err(Ended::Stopped);
@@ -94,9 +111,27 @@ impl<'a> Client<'a> {
         }
     }
 
+    /// The requests that the card has not answered.
+    fn submitted(&self) -> u32 {
+        self.wire.in_flight() - u32::from(self.partial.is_some()) - u32::from(self.held.is_some())
+    }
+
+    /// A card that is shared may have gone since.
+    fn look_for_the_card(&mut self) {
+        if !self.line.is_shared() || self.is_leaving {
+            return;
+        }
+        let version = self.exported.version();
+        if version != self.version {
+            self.version = version;
+            self.is_leaving = self.line.has_changed(&self.exported.now()).is_some();
+            self.line.stopping |= self.is_leaving;
+        }
+    }
+
     fn wait_and_receive(&mut self) -> Result<(), Ended> {
         let waits = Waits {
-            asked: self.wire.in_flight() > u32::from(self.partial.is_some()) + u32::from(self.held.is_some()),
+            asked: self.submitted() > 0,
             held: self.held.is_some(),
             in_the_middle: self.is_in_the_middle(),
             is_chosen: self.line.port.is_some(),
@@ -136,10 +171,12 @@ impl<'a> Client<'a> {
         self.line.busy = false;
         // The data of reads take room among the replies.
         let mut to_answer = 0;
-        if let Some((request, payload)) = self.held.take() {
+        if !self.is_leaving
+            && let Some((request, payload)) = self.held.take()
+        {
             to_answer += self.admit(request, payload);
         }
-        while self.partial.is_none() && self.held.is_none() {
+        while self.partial.is_none() && self.held.is_none() && !self.is_leaving {
             if self.line.unsent() + to_answer >= MAX_UNSENT_BYTES {
                 self.line.busy = true;
                 break;
@@ -153,8 +190,13 @@ impl<'a> Client<'a> {
                 Step::Replied => self.line.deadlines.arrived(),
                 Step::StartTls => self.start_tls()?,
                 Step::Ready { export } => {
-                    let chosen = self.exported.chosen(export).expect("the table is this client's own");
-                    self.line.choose(chosen)?;
+                    let exported = self.exported.now();
+                    let place = self.table.place(export);
+                    let elsewhere = |export: &Export| matches!(export.backing, Backing::Elsewhere(_));
+                    if exported.at(place).is_some_and(elsewhere) {
+                        return Err(Ended::Elsewhere);
+                    }
+                    self.line.choose(&exported, place)?;
                 }
                 Step::Request(request) => to_answer += self.admit(request, 0..0),
                 Step::Write { request, payload } => {

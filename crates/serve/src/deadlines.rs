@@ -56,6 +56,11 @@ impl Deadlines {
         }
     }
 
+    /// Nobody waits for the client to take its answers: they are withheld from it.
+    pub fn withheld(&mut self) {
+        self.answers = None;
+    }
+
     fn allowed(&self, bytes: u64) -> Duration {
         self.limits.request + Duration::from_millis(bytes.saturating_mul(1000) / self.limits.least_rate.max(1))
     }

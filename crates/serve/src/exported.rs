@@ -1,69 +1,107 @@
 //! The exports of a server, which come and go while it runs.
 
-use crate::export::Export;
+use crate::export::{Backing, Export};
 use crate::wire::{self, BlockSizes, ExportsError, Features};
 use parking_lot::RwLock;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The exports as of some moment. A client keeps the ones that there were when it came.
+/// What NBD clients are told that choose a card which is not here.
+const ELSEWHERE: &str = "another controller has the card: connect to that one";
+
+/// The exports as of some moment.
 pub(crate) struct Exported {
     /// Each has its place for as long as the server runs; one that has gone leaves its place empty.
-    pub places: Vec<Option<Export>>,
+    places: Vec<Option<Place>>,
     /// The exports in the words of NBD.
-    pub wire: Arc<wire::Exports>,
+    pub table: Arc<Table>,
+}
+
+#[derive(Clone)]
+struct Place {
+    export: Export,
+    /// The number of times that the card, volume or disk behind the export became another one.
+    changes: u64,
+}
+
+/// The exports in the words of NBD. A client keeps the table that there was when it came, and nothing of the cards.
+pub(crate) struct Table {
+    pub exports: Arc<wire::Exports>,
     /// The place of each of these.
-    of_wire: Vec<usize>,
+    places: Vec<usize>,
+}
+
+impl Table {
+    /// The place of what an NBD client has chosen.
+    pub fn place(&self, chosen: usize) -> usize {
+        self.places[chosen]
+    }
 }
 
 impl Exported {
-    pub fn new(places: Vec<Option<Export>>) -> Result<Exported, ExportsError> {
-        let there = || places.iter().enumerate().filter_map(|(at, export)| Some((at, export.as_ref()?)));
-        let wire = Arc::new(wire::Exports::new(there().map(|(_, export)| described(export)).collect())?);
-        let of_wire = there().map(|(at, _)| at).collect();
-        Ok(Exported { places, wire, of_wire })
+    pub fn new(exports: Vec<Export>) -> Result<Exported, ExportsError> {
+        Exported::of(exports.into_iter().map(|export| Some(Place { export, changes: 0 })).collect())
     }
 
-    /// The export that an NBD client has chosen.
-    pub fn chosen(&self, of_wire: usize) -> Option<&Export> {
-        self.at(*self.of_wire.get(of_wire)?)
+    fn of(places: Vec<Option<Place>>) -> Result<Exported, ExportsError> {
+        let there = || places.iter().enumerate().filter_map(|(at, place)| Some((at, &place.as_ref()?.export)));
+        let exports = Arc::new(wire::Exports::new(there().map(|(_, export)| described(export)).collect())?);
+        let table = Arc::new(Table { exports, places: there().map(|(at, _)| at).collect() });
+        Ok(Exported { places, table })
+    }
+
+    /// The exports after a change: known ones keep their places, others come behind.
+    pub fn with(&self, mut exports: Vec<Export>) -> Result<Exported, ExportsError> {
+        let mut renewed = |place: &Place| {
+            let at = exports.iter().position(|export| export.id == place.export.id)?;
+            let export = exports.remove(at);
+            let is_other = !export.backing.is(&place.export.backing);
+            Some(Place { export, changes: place.changes + u64::from(is_other) })
+        };
+        let mut places: Vec<Option<Place>> = self.places.iter().map(|place| renewed(place.as_ref()?)).collect();
+        places.extend(exports.into_iter().map(|export| Some(Place { export, changes: 0 })));
+        Exported::of(places)
     }
 
     /// The export in a place.
     pub fn at(&self, place: usize) -> Option<&Export> {
-        self.places.get(place)?.as_ref()
+        Some(&self.places.get(place)?.as_ref()?.export)
+    }
+
+    /// The number of times that what is behind the export in a place became another one; `None`: the export has gone.
+    pub fn changes(&self, place: usize) -> Option<u64> {
+        Some(self.places.get(place)?.as_ref()?.changes)
     }
 
     /// The exports that are there, with their places.
     pub fn there(&self) -> impl Iterator<Item = (usize, &Export)> {
-        self.places.iter().enumerate().filter_map(|(at, export)| Some((at, export.as_ref()?)))
-    }
-
-    /// The places when these are the exports: known ones keep theirs, others come behind.
-    pub fn places_of(&self, mut exports: Vec<Export>) -> Vec<Option<Export>> {
-        let mut take = |id: [u8; 16]| {
-            let at = exports.iter().position(|export| export.id == id)?;
-            Some(exports.remove(at))
-        };
-        let mut places: Vec<Option<Export>> = self.places.iter().map(|export| take(export.as_ref()?.id)).collect();
-        places.extend(exports.into_iter().map(Some));
-        places
+        self.places.iter().enumerate().filter_map(|(at, place)| Some((at, &place.as_ref()?.export)))
     }
 }
 
 /// The exports as of now.
-pub(crate) struct Current(RwLock<Arc<Exported>>);
+pub(crate) struct Current {
+    exported: RwLock<Arc<Exported>>,
+    version: AtomicU64,
+}
 
 impl Current {
     pub fn new(exported: Exported) -> Current {
-        Current(RwLock::new(Arc::new(exported)))
+        Current { exported: RwLock::new(Arc::new(exported)), version: AtomicU64::new(0) }
     }
 
     pub fn now(&self) -> Arc<Exported> {
-        Arc::clone(&self.0.read())
+        Arc::clone(&self.exported.read())
     }
 
     pub fn set(&self, exported: Exported) {
-        *self.0.write() = Arc::new(exported);
+        *self.exported.write() = Arc::new(exported);
+        self.version.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The number of times that exports were set.
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::SeqCst)
     }
 }
 
@@ -75,5 +113,6 @@ fn described(export: &Export) -> wire::Export {
         read_only: export.read_only,
         blocks: BlockSizes::default(),
         features: Features::ALL,
+        refusal: matches!(export.backing, Backing::Elsewhere(_)).then_some(ELSEWHERE),
     }
 }

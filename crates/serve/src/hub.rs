@@ -1,13 +1,14 @@
 //! The NVMe target that the connections of a server share, with its lock.
 
-use crate::export::Export;
-use crate::exported::Exported;
+use crate::export::{Backing, Export};
+use crate::exported::{Current, Exported};
 use crate::kept::{self, KeptError};
-use crate::nvme::{Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
+use crate::nvme::{Access, Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
 use crate::waker::Waker;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,8 +55,10 @@ pub(crate) struct Hub {
 
 impl Hub {
     /// A subsystem for each card, with the reservations that have survived.
-    pub fn new(exports: &[Export]) -> Result<Hub, KeptError> {
+    pub fn new(exports: &[Export], number: Option<u8>, peers: Vec<SocketAddr>) -> Result<Hub, KeptError> {
         let mut target = Target::new(exports.iter().enumerate().map(subsystem).collect());
+        number.into_iter().for_each(|number| target.number(number));
+        target.tell_of(peers);
         for (card, path) in exports.iter().enumerate().filter_map(|(card, of)| Some((card, of.reservations.as_ref()?)))
         {
             if let Some(kept) = kept::read(path)? {
@@ -73,20 +76,26 @@ impl Hub {
         })
     }
 
-    /// Has hosts find the exports that have come, not those that have gone, and the sizes of today.
-    pub fn exports_changed(&self, before: &Exported, now: &Exported) -> Result<(), KeptError> {
+    /// Has hosts find the exports that have come, not those that have gone, the sizes of today, and which cards are here.
+    /// Whoever has the target sees the exports that belong to it.
+    pub fn exports_changed(&self, before: &Exported, now: Exported, current: &Current) -> Result<(), KeptError> {
+        let fresh = || now.there().filter(|(place, _)| before.at(*place).is_none());
+        let mut kept = Vec::new();
+        for (place, path) in fresh().filter_map(|(place, export)| Some((place, export.reservations.as_ref()?))) {
+            kept.extend(kept::read(path)?.map(|kept| (place, kept)));
+        }
         let mut target = self.target.lock();
         for (place, export) in now.there() {
             if before.at(place).is_some() {
                 target.resize(place, blocks_of(export));
-                continue;
-            }
-            target.add(subsystem((place, export)));
-            if let Some(kept) = export.reservations.as_ref().map(|path| kept::read(path)).transpose()?.flatten() {
-                target.restore_reservations(place, &kept);
+                target.set_access(place, access_of(export), now.changes(place).unwrap_or(0));
+            } else {
+                target.add(subsystem((place, export)));
             }
         }
+        kept.iter().for_each(|(place, kept)| target.restore_reservations(*place, kept));
         before.there().filter(|(place, _)| now.at(*place).is_none()).for_each(|(place, _)| target.retire(place));
+        current.set(now);
         drop(target);
         self.terms_changed();
         Ok(())
@@ -195,6 +204,8 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
         model: format!("Flashrig {}", export.name),
         firmware: env!("CARGO_PKG_VERSION").into(),
         has_write_cache: export.has_volatile_cache(),
+        is_shared: export.is_shared(),
+        access: access_of(export),
         namespaces: vec![NamespaceEntry {
             id: 1,
             card,
@@ -202,7 +213,16 @@ fn subsystem((card, export): (usize, &Export)) -> Subsystem {
             uuid,
             read_only: export.read_only,
             keeps_reservations: export.reservations.is_some(),
+            backing: 0,
         }],
+    }
+}
+
+fn access_of(export: &Export) -> Access {
+    match &export.backing {
+        Backing::Card { .. } | Backing::Disk(_) => Access::Optimized,
+        Backing::Elsewhere(card) if card.is_changing => Access::Change,
+        Backing::Elsewhere(_) => Access::Inaccessible,
     }
 }
 
@@ -299,7 +319,7 @@ mod tests {
     const PREEMPT_AND_ABORT: (u8, u32) = (0x11, 2 << 8 | 2);
 
     fn hub() -> Hub {
-        let hub = Hub::new(&[]).unwrap();
+        let hub = Hub::new(&[], None, Vec::new()).unwrap();
         let namespaces = vec![NamespaceEntry {
             id: 1,
             card: 0,
@@ -307,10 +327,10 @@ mod tests {
             uuid: [9; 16],
             read_only: false,
             keeps_reservations: true,
+            backing: 0,
         }];
-        let text = String::new;
         let nqn = Subsystem::nqn_of(&[9; 16]);
-        let of = Subsystem { nqn, serial: text(), model: text(), firmware: text(), has_write_cache: false, namespaces };
+        let of = Subsystem { nqn, namespaces, ..Subsystem::default() };
         hub.target().add(of);
         hub
     }

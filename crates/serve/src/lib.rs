@@ -28,6 +28,7 @@ mod export;
 mod exported;
 mod hub;
 mod kept;
+mod lease;
 mod line;
 pub mod nvme;
 mod nvme_connection;
@@ -47,8 +48,9 @@ pub mod wire;
 
 pub use address::{Address, AddressError, AddressText};
 pub use budget::MIN_MEMORY_BYTES;
-pub use export::{Backing, Export};
+pub use export::{Backing, Elsewhere, Export};
 pub use kept::KeptError;
+pub use lease::Lease;
 pub use registry::{ClientStatus, Protocol};
 pub use server::{ServeError, Server, Services};
 pub use shared::Limits;

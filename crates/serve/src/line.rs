@@ -2,7 +2,9 @@
 
 use crate::budget::Account;
 use crate::deadlines::{Deadlines, TooSlow};
-use crate::export::Export;
+use crate::export::Backing;
+use crate::exported::Exported;
+use crate::lease::{ASKED_AGAIN, Gate};
 use crate::nvme;
 use crate::patience::{AWAKE, Patience};
 use crate::port::Port;
@@ -57,6 +59,8 @@ pub(crate) enum Ended {
     Unauthenticated,
     #[error("the volume was deleted")]
     VolumeGone,
+    #[error("another controller has the card now")]
+    Elsewhere,
     #[error("the server stops")]
     Stopped,
 }
@@ -98,6 +102,14 @@ pub(crate) struct Line<'a> {
     pub registry: &'a Registry,
     pub waker: Arc<Waker>,
     pub port: Option<Port>,
+    /// What the client has chosen: its place, and how often what is behind it had become another one.
+    chosen: Option<(usize, u64)>,
+    /// Other controllers show the same card, so it may go while the client is silent.
+    is_shared: bool,
+    /// Answers say what the card holds, and need its lease.
+    pub needs_lease: bool,
+    /// The leases that answers need, where they need any.
+    gate: Option<Box<Gate>>,
     /// The slow media of the card's shards; each becomes readable when it has done something.
     media: Vec<OwnedFd>,
     pub input: Vec<u8>,
@@ -140,6 +152,10 @@ impl<'a> Line<'a> {
             limits: *limits,
             registry,
             port: None,
+            chosen: None,
+            is_shared: false,
+            needs_lease: true,
+            gate: None,
             media: Vec::new(),
             input: vec![0; RECEIVE_BYTES],
             begin: 0,
@@ -164,13 +180,51 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Connects the client to a card or volume.
-    pub fn choose(&mut self, export: &Export) -> Result<(), Ended> {
-        let mut port = export.port(Arc::clone(&self.waker) as Arc<dyn Bell>)?.ok_or(Ended::VolumeGone)?;
-        self.media = port.listen();
-        self.port = Some(port);
-        self.registry.change(self.number, |client| client.export = Some(export.name.clone()));
+    /// Connects the client to what is in a place now.
+    pub fn choose(&mut self, exported: &Exported, place: usize) -> Result<(), Ended> {
+        let export = exported.at(place).ok_or(Ended::VolumeGone)?;
+        let bell = Arc::clone(&self.waker) as Arc<dyn Bell>;
+        self.leave();
+        self.port = match export.backing {
+            Backing::Elsewhere(_) => None,
+            _ => Some(export.port(bell)?.ok_or(Ended::VolumeGone)?),
+        };
+        self.media = self.port.as_mut().map(Port::listen).unwrap_or_default();
+        self.chosen = exported.changes(place).map(|changes| (place, changes));
+        self.is_shared = export.is_shared();
+        let lease = export.gate().filter(|_| self.needs_lease);
+        if self.gate.is_some() || lease.is_some() {
+            let has_unsent = self.unsent() > 0;
+            self.gate.get_or_insert_default().change(lease.cloned(), has_unsent);
+        }
+        let chosen = Some((place, self.is_shared));
+        self.registry.change(self.number, |client| {
+            client.export = Some(export.name.clone());
+            client.place = chosen;
+        });
         Ok(())
+    }
+
+    /// Lets go of the card or disk.
+    pub fn leave(&mut self) {
+        self.media.clear();
+        self.port = None;
+    }
+
+    /// The place of what the client has chosen, if what is behind it has become another one. One that has gone altogether
+    /// is kept.
+    pub fn has_changed(&self, exported: &Exported) -> Option<usize> {
+        let (place, changes) = self.chosen?;
+        exported.changes(place).is_some_and(|now| now != changes).then_some(place)
+    }
+
+    /// Other controllers show what the client has chosen.
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    fn may_answer(&self) -> bool {
+        self.gate.as_ref().is_none_or(|gate| gate.may_answer())
     }
 
     /// Bytes that are to be sent.
@@ -196,7 +250,12 @@ impl<'a> Line<'a> {
     /// Sends what the client takes now.
     pub fn send(&mut self) -> Result<(), Ended> {
         let was_unsent = self.unsent();
+        let mut is_withheld = false;
         while self.sent < self.out.len() {
+            if !self.may_answer() {
+                is_withheld = true;
+                break;
+            }
             let bytes = self.stream.send(&self.out[self.sent..])?;
             if bytes == 0 {
                 break;
@@ -214,6 +273,11 @@ impl<'a> Line<'a> {
                 self.answers.pop_front();
                 self.account.give(bytes);
             }
+            if is_withheld {
+                // The client can't take what it does not get.
+                self.deadlines.withheld();
+                self.progress = Instant::now();
+            }
         }
         // Under load the buffer never gets empty, so the part that was sent is removed now and then.
         if self.sent >= MAX_SENT_BYTES && self.sent * 2 >= self.out.len() {
@@ -226,6 +290,7 @@ impl<'a> Line<'a> {
             if self.out.capacity() > self.kept_bytes {
                 self.out = Vec::new();
             }
+            self.gate.take_if(|gate| gate.all_sent());
         }
         Ok(())
     }
@@ -242,16 +307,26 @@ impl<'a> Line<'a> {
             return Ok(());
         }
         let takes = !self.busy && !self.drains && !self.stopping && self.unsent() < MAX_UNSENT_BYTES;
-        let tls_unsent = self.stream.has_tls() && self.stream.has_unsent()?;
-        let unsent = self.unsent() > 0 || tls_unsent;
-        let is_quiet = takes && !asked && !unsent && is_chosen && !has_others;
+        let may_answer = self.may_answer();
+        let tls_unsent = self.stream.has_tls() && (!may_answer || self.stream.has_unsent()?);
+        let withheld = !may_answer && (self.unsent() > 0 || tls_unsent);
+        let unsent = !withheld && (self.unsent() > 0 || tls_unsent);
+        let is_quiet = takes && !asked && !unsent && !withheld && is_chosen && !has_others;
         // The rest of a message is probably on its way.
         if is_quiet && in_the_middle && self.receive_awake(AWAKE, target.as_deref_mut())? {
             return Ok(());
         }
-        // Only the client can cause work now.
-        if is_quiet && !in_the_middle {
+        // Only the client can cause work now, unless it shares its card with other controllers, who may take it.
+        let is_idle = is_quiet && !in_the_middle;
+        if is_idle && !self.is_shared {
             return self.receive_next(target);
+        }
+        let idle_since = is_idle.then(Instant::now);
+        if let Some(since) = idle_since
+            && self.receive_awake(self.patience.awake(), target.as_deref_mut())?
+        {
+            self.patience.asked_after(since.elapsed());
+            return Ok(());
         }
         // A client with a queue has probably sent more meanwhile. With TLS the socket does not show all received bytes.
         if takes && (self.last_batch > 1 || self.stream.has_tls()) && self.receive(false, target.as_deref_mut())? {
@@ -262,7 +337,8 @@ impl<'a> Line<'a> {
             true if unsent || in_the_middle && !self.busy => Some(self.progress + self.limits.stall),
             true => None,
         };
-        let deadline = deadline.into_iter().chain(self.deadlines.next()).chain(until).min();
+        let deadline = deadline.into_iter().chain(self.deadlines.next()).chain(until);
+        let deadline = deadline.chain(withheld.then(|| Instant::now() + ASKED_AGAIN)).min();
         let waker = Arc::clone(&self.waker);
         let mut flags = PollFlags::empty();
         flags.set(PollFlags::IN, takes);
@@ -281,7 +357,7 @@ impl<'a> Line<'a> {
                     return Err(slow.into());
                 }
                 return match is_chosen {
-                    _ if until.is_some_and(|until| now >= until) => Ok(()),
+                    _ if withheld || until.is_some_and(|until| now >= until) => Ok(()),
                     false => Err(Ended::Handshake(self.limits.handshake)),
                     true => Err(Ended::Stalled(self.limits.stall)),
                 };
@@ -305,6 +381,7 @@ impl<'a> Line<'a> {
         }
         if has_come && takes {
             self.receive(false, target)?;
+            idle_since.iter().for_each(|since| self.patience.asked_after(since.elapsed()));
         } else if has_come && !takes && !unsent {
             // The client takes no more replies, and its bytes are not wanted now. Only its completions are waited for.
             std::thread::sleep(Duration::from_millis(1));

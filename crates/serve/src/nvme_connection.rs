@@ -167,7 +167,7 @@ impl<'a> Host<'a> {
         if let Some(work) = self.held.take() {
             to_answer += self.admit(work);
         }
-        let is_current = self.renew_terms();
+        let is_current = self.renew_terms()?;
         self.line.busy |= !is_current;
         let begin = self.line.begin;
         while is_current && self.held.is_none() && !self.line.stopping {
@@ -234,23 +234,29 @@ impl<'a> Host<'a> {
 
     /// Other queues may have changed what this one may do. `false`: the commands in flight, which were checked before, have
     /// to end first.
-    fn renew_terms(&mut self) -> bool {
+    fn renew_terms(&mut self) -> Result<bool, Ended> {
         if let Some(standing) = &self.standing {
             standing.begin();
         }
         let terms = self.hub.terms();
-        let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return true };
+        let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return Ok(true) };
         if !self.is_quiet() {
-            return false;
+            return Ok(false);
         }
-        let renewed = self.hub.target().terms(connected.controller);
+        // Exports are set while the target is locked, so both are of one moment.
+        let target = self.hub.target();
+        let (renewed, exported) = (target.terms(connected.controller), self.exported.now());
+        drop(target);
+        if let Some(place) = self.line.has_changed(&exported) {
+            self.line.choose(&exported, place)?;
+        }
         self.queue.set_terms(renewed, &mut self.line.out);
         self.terms = terms;
         if let Some(standing) = &self.standing {
             standing.seen(terms);
             self.hub.tell_waiters();
         }
-        true
+        Ok(true)
     }
 
     fn reserve(&mut self, slot: u8, command: &Command, data: &Payload) {
@@ -304,8 +310,8 @@ impl<'a> Host<'a> {
             Ok((connected, value)) => {
                 let card = target.subsystem_of(connected.controller).and_then(|of| of.namespaces.first());
                 if let Some(namespace) = card {
-                    let exported = self.exported.now();
-                    self.line.choose(exported.at(namespace.card).ok_or(Ended::VolumeGone)?)?;
+                    self.line.needs_lease = connected.queue > 0;
+                    self.line.choose(&self.exported.now(), namespace.card)?;
                 }
                 self.terms = terms;
                 self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);
@@ -403,7 +409,7 @@ impl<'a> Host<'a> {
         if self.parsed.is_empty() {
             return;
         }
-        let Some(port) = &mut self.line.port else { unreachable!("requests come after a card was chosen") };
+        let Some(port) = &mut self.line.port else { unreachable!("what is elsewhere is not asked") };
         let input = &self.line.input;
         let requests: Vec<live::Request> = self.parsed.iter().map(|work| for_card(work, input)).collect();
         self.outstanding += requests.len() as u32;

@@ -8,13 +8,16 @@
 
 use crate::reply::Reply;
 use crate::shelf::DiskPort;
-use live::Request;
+use live::{Live, Request};
 use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 /// See the module.
 pub(crate) enum Port {
     Card {
         port: Box<live::Port>,
+        /// The card itself: whoever waits to be its last owner waits for its clients' ports as well.
+        _live: Arc<Live>,
         /// Replies of the card that are being turned into those of all.
         came: Vec<live::Reply>,
     },
@@ -22,8 +25,8 @@ pub(crate) enum Port {
 }
 
 impl Port {
-    pub fn of_card(port: live::Port) -> Port {
-        Port::Card { port: Box::new(port), came: Vec::new() }
+    pub fn of_card(port: live::Port, live: &Arc<Live>) -> Port {
+        Port::Card { port: Box::new(port), _live: Arc::clone(live), came: Vec::new() }
     }
 
     /// Offers to hear a slow medium, as [`live::Port::listen`] does.
@@ -45,7 +48,7 @@ impl Port {
     /// Handles what has come from a medium, as [`live::Port::hear`] does.
     pub fn hear(&mut self, medium: usize, replies: &mut Vec<Reply>) {
         match self {
-            Port::Card { port, came } => {
+            Port::Card { port, came, .. } => {
                 port.hear(medium, came);
                 replies.extend(came.drain(..).map(Reply::from));
             }
@@ -56,7 +59,7 @@ impl Port {
     /// Submits requests all at once, as [`live::Port::submit`] does.
     pub fn submit(&mut self, requests: &[Request], replies: &mut Vec<Reply>) {
         match self {
-            Port::Card { port, came } => {
+            Port::Card { port, came, .. } => {
                 port.submit(requests, came);
                 replies.extend(came.drain(..).map(Reply::from));
             }
@@ -66,7 +69,7 @@ impl Port {
 
     /// As [`live::Port::replies`]; a raw disk rings no bell.
     pub fn replies(&mut self, replies: &mut Vec<Reply>) {
-        if let Port::Card { port, came } = self {
+        if let Port::Card { port, came, .. } = self {
             port.replies(came);
             replies.extend(came.drain(..).map(Reply::from));
         }

@@ -77,6 +77,8 @@ pub(crate) struct Client {
     protocol: Protocol,
     pub peer: String,
     pub export: Option<String>,
+    /// The place of this export, and whether other controllers show it as well.
+    pub place: Option<(usize, bool)>,
     pub tls: bool,
     since: Instant,
     socket: Arc<OwnedFd>,
@@ -104,7 +106,7 @@ impl Registry {
         clients.0 += 1;
         let number = clients.0;
         let (since, counts) = (Instant::now(), Arc::default());
-        let client = Client { protocol, peer, export: None, tls: false, since, socket, waker, counts };
+        let client = Client { protocol, peer, export: None, place: None, tls: false, since, socket, waker, counts };
         clients.1.insert(number, client);
         number
     }
@@ -143,6 +145,20 @@ impl Registry {
     pub fn cut_off_some(&self, numbers: &[u64]) {
         let clients = self.clients.lock();
         for client in numbers.iter().filter_map(|number| clients.1.get(number)) {
+            let _ = shutdown(&*client.socket, Shutdown::Both);
+            client.waker.wake();
+        }
+    }
+
+    /// Wakes all clients.
+    pub fn wake_all(&self) {
+        self.clients.lock().1.values().for_each(|client| client.waker.wake());
+    }
+
+    /// Cuts off the clients that have chosen an export, by its place and whether it is shared.
+    pub fn cut_off_where(&self, is_meant: impl Fn(usize, bool) -> bool) {
+        let is_meant = |client: &&Client| client.place.is_some_and(|(place, is_shared)| is_meant(place, is_shared));
+        for client in self.clients.lock().1.values().filter(is_meant) {
             let _ = shutdown(&*client.socket, Shutdown::Both);
             client.waker.wake();
         }

@@ -55,6 +55,9 @@ pub enum ServeError {
     /// NVMe over a socket of the file system is nothing that hosts know.
     #[error("{address}: NVMe over TCP needs HOST:PORT")]
     NotTcp { address: Address },
+    /// The address of another controller has no meaning.
+    #[error("{address}, where another controller is to be reached: {source}")]
+    Peer { address: Address, source: io::Error },
     /// Hosts could not tell two cards from each other.
     #[error("{first:?} and {second:?} have the same UUID, one is a copy: NVMe hosts would take them for one card")]
     SameCard { first: ExportName, second: ExportName },
@@ -80,6 +83,10 @@ pub struct Services {
     pub secrets: Option<Secrets>,
     /// Others than this machine may come without authentication.
     pub insecure: bool,
+    /// The number of this controller among those that share cards: NVMe hosts see identifiers that no other one gives.
+    pub controller_number: Option<u8>,
+    /// The addresses at which NVMe hosts reach the other controllers that share the cards.
+    pub peers: Vec<Address>,
 }
 
 enum Listener {
@@ -94,6 +101,8 @@ pub struct Server {
     /// The addresses that it listens on; port 0 is replaced by the real port.
     addresses: Vec<(Protocol, Address)>,
     sockets: Mutex<Vec<PathBuf>>,
+    /// Exports are changed by one thread at a time.
+    changes: Mutex<()>,
 }
 
 /// The time that clients have to take their last replies when the server stops.
@@ -110,13 +119,14 @@ impl Server {
         if !services.nvme.is_empty() {
             check_for_nvme(&exports)?;
         }
+        let peers = services.peers.iter().map(resolved).collect::<Result<_, _>>()?;
         let budget = Budget::new(limits.memory_bytes, limits.connections);
         let is_open_for_nvme = services.insecure || services.secrets.is_some();
         let is_open = services.insecure || matches!(security, Security::Tls(_));
         let shared = Arc::new(Shared {
-            hub: Hub::new(&exports)?,
+            hub: Hub::new(&exports, services.controller_number, peers)?,
             serves_nvme: !services.nvme.is_empty(),
-            exported: Current::new(Exported::new(exports.into_iter().map(Some).collect())?),
+            exported: Current::new(Exported::new(exports)?),
             secrets: services.secrets.clone(),
             security,
             limits,
@@ -125,7 +135,8 @@ impl Server {
             turned_away: TurnedAway::default(),
             stop: Waker::new()?,
         });
-        let mut server = Server { shared, threads: Mutex::default(), addresses: Vec::new(), sockets: Mutex::default() };
+        let (threads, sockets, changes) = Default::default();
+        let mut server = Server { shared, threads, addresses: Vec::new(), sockets, changes };
         let nbd = services.nbd.iter().map(|address| (Protocol::Nbd, address, is_open));
         let nvme = services.nvme.iter().map(|address| (Protocol::Nvme, address, is_open_for_nvme));
         for (protocol, address, is_open) in nbd.chain(nvme) {
@@ -153,15 +164,34 @@ impl Server {
 
     /// Has these exports from now on. Clients that are connected go on with what they have chosen; hosts see another size
     /// when they look again.
+    ///
+    /// An export that has a lease may have another backing than before. Requests in flight are answered by the card that
+    /// was asked. Then an NVMe host goes on with the new one, and an NBD client is let go. Each connection owns its card:
+    /// when the caller is the last owner of the old one, no connection can ask it any more. Clients of an export without
+    /// a lease are cut off.
     pub fn set_exports(&self, exports: Vec<Export>) -> Result<(), ServeError> {
         if self.shared.serves_nvme {
             check_for_nvme(&exports)?;
         }
-        let before = self.shared.exported.now();
-        let now = Exported::new(before.places_of(exports))?;
-        self.shared.hub.exports_changed(&before, &now)?;
-        self.shared.exported.set(now);
+        let Shared { exported, hub, registry, .. } = &*self.shared;
+        let _one_at_a_time = self.changes.lock();
+        let before = exported.now();
+        let now = before.with(exports)?;
+        let is_other = |place: usize| now.changes(place).is_some_and(|changes| before.changes(place) != Some(changes));
+        let alone: Vec<usize> = before
+            .there()
+            .filter(|(place, export)| !export.is_shared() && is_other(*place))
+            .map(|(place, _)| place)
+            .collect();
+        hub.exports_changed(&before, now, exported)?;
+        registry.cut_off_where(|place, _| alone.contains(&place));
+        registry.wake_all();
         Ok(())
+    }
+
+    /// Cuts off all clients of exports that have a lease, at once. Requests in flight are not answered.
+    pub fn cut_off_clients(&self) {
+        self.shared.registry.cut_off_where(|_, is_shared| is_shared);
     }
 
     /// The NVMe qualified names of the exports, in their order.
@@ -217,6 +247,18 @@ fn check_for_nvme(exports: &[Export]) -> Result<(), ServeError> {
         }
     }
     Ok(())
+}
+
+/// The address at which hosts reach another controller.
+fn resolved(address: &Address) -> Result<SocketAddr, ServeError> {
+    let failed = |source| ServeError::Peer { address: address.clone(), source };
+    match address {
+        Address::Tcp(text) => {
+            let mut resolved = text.to_socket_addrs().map_err(failed)?;
+            resolved.next().ok_or_else(|| failed(io::ErrorKind::AddrNotAvailable.into()))
+        }
+        Address::Unix(_) => Err(ServeError::NotTcp { address: address.clone() }),
+    }
 }
 
 fn listen(protocol: Protocol, address: &Address, is_open: bool) -> Result<Listener, ServeError> {

@@ -85,7 +85,11 @@ impl Event {
 const RESERVATION_EVENT: Event = Event { kind: 6, information: 0, log_page: 0x80 };
 /// The event of a namespace that has another size.
 const NAMESPACE_EVENT: Event = Event { kind: 2, information: 0, log_page: 0x04 };
-/// The bit of the events that a host wants to hear of, and of those that there are: changes of namespaces.
+/// The event of namespaces that are reached in another way.
+const ACCESS_EVENT: Event = Event { kind: 2, information: 3, log_page: 0x0C };
+/// The bit of the events that a host wants to hear of, and of those that there are: changes of asymmetric access.
+pub const ACCESS_EVENTS: u32 = 1 << 11;
+/// The bit of changes of namespaces.
 pub const NAMESPACE_EVENTS: u32 = 1 << 8;
 /// The most namespaces that a log of changes names.
 const MAX_CHANGED: usize = 1024;
@@ -132,6 +136,7 @@ pub struct Controller {
     notice_masks: BTreeMap<u32, u32>,
     /// The namespaces that have changed since the host read which.
     changed: BTreeSet<u32>,
+    access_changes: u64,
 }
 
 impl Controller {
@@ -157,6 +162,7 @@ impl Controller {
             notice_count: 0,
             notice_masks: BTreeMap::new(),
             changed: BTreeSet::new(),
+            access_changes: 0,
         }
     }
 
@@ -250,6 +256,7 @@ impl Controller {
         self.notices.clear();
         self.notice_masks.clear();
         self.changed.clear();
+        self.access_changes = 0;
     }
 
     /// A namespace has another size.
@@ -258,6 +265,19 @@ impl Controller {
         if self.wants_events() & NAMESPACE_EVENTS != 0 {
             self.note(NAMESPACE_EVENT);
         }
+    }
+
+    /// The namespaces are reached in another way than before, of which the host may be told.
+    pub fn note_access(&mut self, is_told: bool) {
+        self.access_changes += 1;
+        if is_told && self.wants_events() & ACCESS_EVENTS != 0 {
+            self.note(ACCESS_EVENT);
+        }
+    }
+
+    /// The number of times that the log page of asymmetric access has changed since the last reset.
+    pub fn access_changes(&self) -> u64 {
+        self.access_changes
     }
 
     /// The log page of the namespaces that have changed since it was read.

@@ -3,12 +3,12 @@
 use crate::nvme::answer::Answer;
 use crate::nvme::bytes::{put, put_padded, put_u16, put_u32, put_u64};
 use crate::nvme::command::{ALL_NAMESPACES, COMMAND_BYTES, Command};
-use crate::nvme::controller::{Controller, NAMESPACE_EVENTS, VERSION};
+use crate::nvme::controller::{ACCESS_EVENTS, Controller, NAMESPACE_EVENTS, VERSION};
 use crate::nvme::limits::{
     BLOCK_SHIFT, ERROR_ENTRIES, KEEP_ALIVE_UNIT_MS, MAX_CAPSULE_DATA_BYTES, MAX_EVENT_REQUESTS, MAX_QUEUE_ENTRIES, MDTS,
 };
 use crate::nvme::status::Status;
-use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem};
+use crate::nvme::subsystem::{Access, Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem};
 
 /// Bytes of all structures that Identify returns.
 const BYTES: usize = 4096;
@@ -16,8 +16,9 @@ const BYTES: usize = 4096;
 /// The group of all namespaces for asymmetric access.
 pub const ANA_GROUP: u32 = 1;
 
-/// Events that controllers tell of: changes of asymmetric access.
-pub const ANA_EVENTS: u32 = 1 << 11;
+/// Seconds in which a card goes from one server to another (`ANATT`): a lease runs out, and the card is started. A host waits
+/// for so long at least.
+const TAKEOVER_SECONDS: u8 = 60;
 
 /// Answers an Identify of a controller, whose subsystem is `None` for discovery controllers.
 pub fn identify(
@@ -46,14 +47,14 @@ pub fn identify(
         Err(status) => status.into(),
     };
     match structure {
-        0x00 => of_namespace(&|namespace| of_a_namespace(namespace, cards)),
+        0x00 => of_namespace(&|namespace| of_a_namespace(namespace, subsystem, cards)),
         0x01 => Answer::data(of_controller(controller, subsystem)),
         0x02 | 0x07 if id >= ALL_NAMESPACES - 1 => Status::INVALID_NAMESPACE.into(),
         0x02 | 0x07 => Answer::data(list(subsystem, id)),
         0x03 => of_namespace(&descriptors),
         0x05 => of_namespace(&|_| vec![0; BYTES]),
         0x06 => Answer::data(vec![0; BYTES]),
-        0x08 => of_namespace(&independent),
+        0x08 => of_namespace(&|namespace| independent(namespace, subsystem)),
         0x1C => match command.dword(10) >> 16 {
             // This controller's own combination.
             own if own == u32::from(controller.id) || own == 0xFFFF => {
@@ -99,9 +100,9 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     let mut page = common(controller, &subsystem.nqn, &subsystem.firmware);
     put_padded(&mut page, 4, 20, &subsystem.serial);
     put_padded(&mut page, 24, 40, &subsystem.model);
-    // Several controllers at once, with asymmetric access.
-    page[76] = 1 << 1 | 1 << 3;
-    put_u32(&mut page, 92, ANA_EVENTS | NAMESPACE_EVENTS);
+    // Several controllers at once, with asymmetric access; and several ports.
+    page[76] = u8::from(subsystem.is_shared) | 1 << 1 | 1 << 3;
+    put_u32(&mut page, 92, ACCESS_EVENTS | NAMESPACE_EVENTS);
     page[111] = 1;
     // Commands to be aborted at once: zero-based.
     page[258] = 3;
@@ -109,9 +110,10 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     page[260] = 1 << 1 | 1;
     // Health is the whole controller's; effects of commands, offsets, and the pages that say which pages there are.
     page[261] = 1 << 1 | 1 << 2 | 1 << 5;
-    // Asymmetric access: states are told of within a second; only "optimized" occurs, and groups never change.
-    page[342] = 1;
-    page[343] = 1 | 1 << 6;
+    // Asymmetric access: the time of a transition, the states that occur, and that groups never change.
+    let (seconds, more_states) = if subsystem.is_shared { (TAKEOVER_SECONDS, 1 << 2 | 1 << 4) } else { (1, 0) };
+    page[342] = seconds;
+    page[343] = 1 | more_states | 1 << 6;
     put_u32(&mut page, 344, ANA_GROUP);
     put_u32(&mut page, 348, 1);
     page[512] = 0x66;
@@ -120,7 +122,8 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     put_u32(&mut page, 516, most);
     put_u32(&mut page, 540, most);
     // Compare, Dataset Management, Write Zeroes, the Select field of Get Features, and reservations.
-    put_u16(&mut page, 520, 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5);
+    let reservations = u16::from(subsystem.takes_reservations());
+    put_u16(&mut page, 520, 1 | 1 << 2 | 1 << 3 | 1 << 4 | reservations << 5);
     // A flush may name all namespaces.
     page[525] = 3 << 1 | u8::from(subsystem.has_write_cache);
     put_u32(&mut page, 1792, (COMMAND_BYTES as u32 + MAX_CAPSULE_DATA_BYTES) / 16);
@@ -129,15 +132,17 @@ fn of_controller(controller: &Controller, subsystem: &Subsystem) -> Vec<u8> {
     page
 }
 
-fn of_a_namespace(namespace: &NamespaceEntry, cards: &dyn Cards) -> Vec<u8> {
+fn of_a_namespace(namespace: &NamespaceEntry, subsystem: &Subsystem, cards: &dyn Cards) -> Vec<u8> {
     let mut page = vec![0; BYTES];
     put_u64(&mut page, 0, namespace.blocks);
     put_u64(&mut page, 8, namespace.blocks);
-    put_u64(&mut page, 16, cards.used_blocks(namespace.card).min(namespace.blocks));
+    if subsystem.access == Access::Optimized {
+        put_u64(&mut page, 16, cards.used_blocks(namespace.card).min(namespace.blocks));
+    }
     // The name is never used again.
     page[24] = 1 << 3;
     page[30] = 1;
-    page[31] = reservation_capabilities(namespace);
+    page[31] = reservation_capabilities(namespace, subsystem);
     // Blocks that were deallocated read as zeroes; Write Zeroes may deallocate.
     page[33] = 1 | 1 << 3;
     put_u32(&mut page, 92, ANA_GROUP);
@@ -148,15 +153,18 @@ fn of_a_namespace(namespace: &NamespaceEntry, cards: &dyn Cards) -> Vec<u8> {
 }
 
 /// All types; they survive a loss of power where there is a place for that; keys are ignored as since revision 1.3.
-fn reservation_capabilities(namespace: &NamespaceEntry) -> u8 {
+fn reservation_capabilities(namespace: &NamespaceEntry, subsystem: &Subsystem) -> u8 {
+    if !subsystem.takes_reservations() {
+        return 0;
+    }
     u8::from(namespace.keeps_reservations) | 0x3F << 1 | 1 << 7
 }
 
-fn independent(namespace: &NamespaceEntry) -> Vec<u8> {
+fn independent(namespace: &NamespaceEntry, subsystem: &Subsystem) -> Vec<u8> {
     let mut page = vec![0; BYTES];
     page[0] = 1 << 3;
     page[1] = 1;
-    page[2] = reservation_capabilities(namespace);
+    page[2] = reservation_capabilities(namespace, subsystem);
     put_u32(&mut page, 4, ANA_GROUP);
     page[8] = u8::from(namespace.read_only);
     page[14] = 1;

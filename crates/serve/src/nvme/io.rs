@@ -94,9 +94,15 @@ pub fn plan(command: &Command, terms: &Terms) -> Result<Plan, Status> {
         return Err(Status::INVALID_FIELD);
     }
     if opcode == io::FLUSH && command.namespace() == super::command::ALL_NAMESPACES {
-        return Ok(Plan::Flush);
+        return terms.refusal().map_or(Ok(Plan::Flush), Err);
     }
     let namespace = terms.namespace(command.namespace()).ok_or(Status::INVALID_NAMESPACE)?;
+    if (reserves || opcode == io::RESERVATION_REPORT) && !namespace.takes_reservations {
+        return Err(Status::INVALID_OPCODE);
+    }
+    if let Some(refused) = namespace.access.refusal() {
+        return Err(refused);
+    }
     if opcode == io::RESERVATION_REPORT {
         return Ok(Plan::Report);
     }

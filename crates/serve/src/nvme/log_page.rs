@@ -111,7 +111,7 @@ pub fn identifiers(ids: impl IntoIterator<Item = u8>) -> Vec<u8> {
     page
 }
 
-pub fn features(has_write_cache: bool) -> Vec<u8> {
+pub fn features(subsystem: &Subsystem) -> Vec<u8> {
     let all = [
         feature::ARBITRATION,
         feature::POWER_MANAGEMENT,
@@ -121,20 +121,22 @@ pub fn features(has_write_cache: bool) -> Vec<u8> {
         feature::ASYNC_EVENTS,
         feature::KEEP_ALIVE,
         feature::HOST_IDENTIFIER,
-        feature::RESERVATION_NOTICES,
-        feature::RESERVATION_PERSISTENCE,
     ];
-    identifiers(all.into_iter().chain(has_write_cache.then_some(feature::WRITE_CACHE)))
+    let of_reservations = [feature::RESERVATION_NOTICES, feature::RESERVATION_PERSISTENCE];
+    let reservations = of_reservations.into_iter().filter(|_| subsystem.takes_reservations());
+    let cache = subsystem.has_write_cache.then_some(feature::WRITE_CACHE);
+    identifiers(all.into_iter().chain(reservations).chain(cache))
 }
 
 /// Commands that are there, and those among them that change the contents of logical blocks.
-pub fn command_effects() -> Vec<u8> {
+pub fn command_effects(subsystem: &Subsystem) -> Vec<u8> {
     const SUPPORTED: u32 = 1;
     const CHANGES_CONTENTS: u32 = 1 << 1;
     let mut page = vec![0; 4096];
     admin::ALL.iter().for_each(|opcode| put_u32(&mut page, usize::from(*opcode) * 4, SUPPORTED));
-    let without_change = [io::FLUSH, io::READ, io::COMPARE, io::RESERVATION_REPORT];
-    for opcode in without_change.into_iter().chain(io::RESERVATIONS) {
+    let of_reservations = io::RESERVATIONS.into_iter().chain([io::RESERVATION_REPORT]);
+    let reservations = of_reservations.filter(|_| subsystem.takes_reservations());
+    for opcode in [io::FLUSH, io::READ, io::COMPARE].into_iter().chain(reservations) {
         put_u32(&mut page, 1024 + usize::from(opcode) * 4, SUPPORTED);
     }
     for opcode in [io::WRITE, io::WRITE_ZEROES, io::DATASET_MANAGEMENT] {
@@ -143,21 +145,24 @@ pub fn command_effects() -> Vec<u8> {
     page
 }
 
-/// The one group of namespaces, which is optimized on each controller.
-pub fn asymmetric_access(subsystem: &Subsystem, groups_only: bool) -> Vec<u8> {
-    const OPTIMIZED: u8 = 1;
+/// The one group of namespaces, whose state is that of the subsystem on each controller of this server. A group that never
+/// changes has no count of its own.
+pub fn asymmetric_access(subsystem: &Subsystem, changes: u64, groups_only: bool) -> Vec<u8> {
     let ids: Vec<u32> = if groups_only { Vec::new() } else { subsystem.namespaces.iter().map(|all| all.id).collect() };
     let mut page = vec![0; 48 + ids.len() * 4];
+    put_u64(&mut page, 0, changes);
     put_u16(&mut page, 8, 1);
     put_u32(&mut page, 16, ANA_GROUP);
     put_u32(&mut page, 20, ids.len() as u32);
-    page[32] = OPTIMIZED;
+    put_u64(&mut page, 24, if subsystem.is_shared { changes + 1 } else { 0 });
+    page[32] = subsystem.access as u8;
     ids.iter().enumerate().for_each(|(at, id)| put(&mut page, 48 + at * 4, &id.to_le_bytes()));
     page
 }
 
 /// The pages that a controller has.
-pub fn supported(controller: &Controller) -> Vec<u8> {
+pub fn supported(controller: &Controller, subsystem: Option<&Subsystem>) -> Vec<u8> {
     let pages: &[u8] = if controller.is_discovery() { &page::OF_DISCOVERY } else { &page::OF_CONTROLLER };
-    identifiers(pages.iter().copied())
+    let takes_reservations = subsystem.is_none_or(Subsystem::takes_reservations);
+    identifiers(pages.iter().copied().filter(|id| *id != page::RESERVATIONS || takes_reservations))
 }

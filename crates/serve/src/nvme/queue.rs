@@ -152,19 +152,25 @@ impl Queue {
     /// The terms for commands that are parsed from now on, and for data that come from now on: a command that is not
     /// allowed any more changes nothing more.
     pub fn set_terms(&mut self, terms: Terms, out: &mut Vec<u8>) {
-        self.terms = terms;
-        let namespaces = &self.terms.namespaces;
-        let is_kept_out = |slot: &Slot| {
+        let before = std::mem::replace(&mut self.terms, terms);
+        let terms = &self.terms;
+        let refusal = |slot: &Slot| {
             let (id, opcode) = (slot.command.namespace(), slot.command.opcode());
+            let namespace = terms.namespace(id)?;
+            // A part of it may lie in the card of before.
+            let has_changed = before.namespace(id).is_some_and(|before| before.backing != namespace.backing);
             let changes = matches!(opcode, io::WRITE | io::DATASET_MANAGEMENT);
-            changes && namespaces.iter().any(|of| of.id == id && of.write_conflict)
+            let changed = has_changed.then_some(Status::ACCESS_TRANSITION);
+            let conflicts = (changes && namespace.write_conflict).then_some(Status::RESERVATION_CONFLICT);
+            namespace.access.refusal().or(changed).or(conflicts)
         };
-        self.slots.fail_waiting(is_kept_out, Status::RESERVATION_CONFLICT);
+        self.slots.fail_waiting(refusal);
         if let Some((number, _)) = self.trims
-            && let Some(slot) = self.slots.get(number.into()).filter(|slot| is_kept_out(slot))
+            && let Some(slot) = self.slots.get(number.into())
+            && let Some(status) = refusal(slot)
         {
             slot.more = false;
-            slot.fail(Status::RESERVATION_CONFLICT);
+            slot.fail(status);
             self.trims = None;
             self.finish(number.into(), out);
         }

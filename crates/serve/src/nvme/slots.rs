@@ -120,9 +120,9 @@ impl Slots {
     }
 
     /// Fails commands whose data have not come, and that are not allowed any more. They are answered when the data have.
-    pub fn fail_waiting(&mut self, is_kept_out: impl Fn(&Slot) -> bool, status: Status) {
-        for slot in self.slots.iter_mut().flatten() {
-            if slot.wanted != Wanted::Nothing && is_kept_out(slot) {
+    pub fn fail_waiting(&mut self, refusal: impl Fn(&Slot) -> Option<Status>) {
+        for slot in self.slots.iter_mut().flatten().filter(|slot| slot.wanted != Wanted::Nothing) {
+            if let Some(status) = refusal(slot) {
                 slot.fail(status);
             }
         }

@@ -54,6 +54,8 @@ impl Status {
     pub const WRITE_FAULT: Status = passing(MEDIA, 0x80);
     pub const UNRECOVERED_READ: Status = refusal(MEDIA, 0x81);
     pub const COMPARE_FAILURE: Status = refusal(MEDIA, 0x85);
+    pub const ACCESS_INACCESSIBLE: Status = passing(PATH, 0x02);
+    pub const ACCESS_TRANSITION: Status = passing(PATH, 0x03);
     pub const CONTROLLER_PATHING_ERROR: Status = passing(PATH, 0x60);
 
     /// The status code type and the status code.

@@ -1,5 +1,7 @@
 //! NVM subsystems: one for each card that is served, and its namespaces.
 
+use crate::nvme::status::Status;
+
 /// The NQN of discovery services (NVMe Base 2.0, section 4.5.1).
 pub const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
 
@@ -21,10 +23,41 @@ pub struct NamespaceEntry {
     pub read_only: bool,
     /// There is a place where reservations survive a loss of power.
     pub keeps_reservations: bool,
+    /// The number of times that the card behind it became another one: what was begun with the last one is void.
+    pub backing: u64,
+}
+
+/// The state of all namespaces of a subsystem for asymmetric access, with the code that stands for it (NVMe Base 2.0,
+/// section 8.1.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Commands are carried out.
+    #[default]
+    Optimized = 0x1,
+    /// They are carried out by another controller.
+    Inaccessible = 0x3,
+    /// They will be carried out in a moment, here or by another controller.
+    Change = 0xF,
+}
+
+impl Access {
+    /// Hosts are told when this state is entered (NVMe Base 2.2, section 8.1.1.9): a change is told of when it is over.
+    pub(crate) fn is_told(self) -> bool {
+        self != Access::Change
+    }
+
+    /// The status of a command that can't be carried out now.
+    pub(crate) fn refusal(self) -> Option<Status> {
+        match self {
+            Access::Optimized => None,
+            Access::Inaccessible => Some(Status::ACCESS_INACCESSIBLE),
+            Access::Change => Some(Status::ACCESS_TRANSITION),
+        }
+    }
 }
 
 /// An NVM subsystem.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Subsystem {
     /// The NVMe qualified name.
     pub nqn: String,
@@ -36,6 +69,10 @@ pub struct Subsystem {
     pub firmware: String,
     /// Writes may be answered before they are durable.
     pub has_write_cache: bool,
+    /// Other servers have controllers of it as well.
+    pub is_shared: bool,
+    /// The state of its namespaces, on all controllers of this server.
+    pub access: Access,
     /// The namespaces, ascending.
     pub namespaces: Vec<NamespaceEntry>,
 }
@@ -47,6 +84,11 @@ impl Subsystem {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let parts = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].map(hex);
         format!("nqn.2014-08.org.nvmexpress:uuid:{}", parts.join("-"))
+    }
+
+    /// Its namespaces can be reserved. Reservations of a card that is shared would not go with the card.
+    pub(crate) fn takes_reservations(&self) -> bool {
+        !self.is_shared
     }
 
     pub(crate) fn namespace(&self, id: u32) -> Option<&NamespaceEntry> {

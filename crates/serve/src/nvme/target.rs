@@ -6,7 +6,7 @@
 use crate::nvme::answer::{Answer, Connected};
 use crate::nvme::authentication::Names;
 use crate::nvme::bytes::{array_at, text_at, u16_at};
-use crate::nvme::command::{Command, admin, fabrics};
+use crate::nvme::command::{ALL_NAMESPACES, Command, admin, fabrics};
 use crate::nvme::controller::{Controller, Turn, feature};
 use crate::nvme::discovery;
 use crate::nvme::identify::identify;
@@ -15,10 +15,11 @@ use crate::nvme::log_page::{self, Asked, page};
 use crate::nvme::queue::Failed;
 use crate::nvme::reservations::Reservations;
 use crate::nvme::status::Status;
-use crate::nvme::subsystem::{Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem, Uuid};
+use crate::nvme::subsystem::{Access, Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem, Uuid};
 use crate::nvme::terms::{Namespace, Terms};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 /// Bytes of the data of a Connect.
 const CONNECT_BYTES: usize = 1024;
@@ -28,6 +29,8 @@ const NAME_BYTES: usize = 256;
 const MAX_NQN_BYTES: usize = 223;
 /// The controller identifier of a host that does not care which one it gets.
 const DYNAMIC: u16 = 0xFFFF;
+/// Identifiers behind this one are reserved.
+const MAX_CONTROLLER_ID: u16 = 0xFFEF;
 
 /// Offsets of parameters in a Connect, and in its data.
 mod parameter {
@@ -81,13 +84,17 @@ impl Reserved {
 }
 
 /// See the module.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Target {
     subsystems: Vec<Subsystem>,
     /// The reservations of each subsystem's namespaces, in their order.
     reservations: Vec<Vec<Reservations>>,
     controllers: BTreeMap<u16, Controller>,
+    /// The identifiers that controllers of this server may have.
+    ids: RangeInclusive<u16>,
     last_id: u16,
+    /// The addresses of the other servers that have controllers of the same subsystems.
+    peers: Vec<SocketAddr>,
     /// The times that subsystems came or went, and one more.
     generation: u64,
 }
@@ -98,7 +105,20 @@ impl Target {
     pub fn new(subsystems: Vec<Subsystem>) -> Target {
         let none = |subsystem: &Subsystem| vec![Reservations::default(); subsystem.namespaces.len()];
         let reservations = subsystems.iter().map(none).collect();
-        Target { subsystems, reservations, generation: 1, ..Target::default() }
+        let (controllers, ids, last_id) = (BTreeMap::new(), 1..=MAX_CONTROLLER_ID, 0);
+        Target { subsystems, reservations, controllers, ids, last_id, peers: Vec::new(), generation: 1 }
+    }
+
+    /// Discovery tells of these addresses as well, for subsystems that are shared.
+    pub fn tell_of(&mut self, peers: Vec<SocketAddr>) {
+        self.peers = peers;
+    }
+
+    /// This server is one of several that have controllers of the same subsystems: it has the identifiers of its number.
+    pub fn number(&mut self, number: u8) {
+        let first = u16::from(number) << 8;
+        self.ids = first.max(1)..=(first | 0xFF).min(MAX_CONTROLLER_ID);
+        self.last_id = self.ids.start() - 1;
     }
 
     /// From now on hosts may connect to one more subsystem.
@@ -127,6 +147,19 @@ impl Target {
                 namespace.blocks = blocks;
                 let controllers = self.controllers.values_mut().filter(|one| one.subsystem == Some(place));
                 controllers.for_each(|controller| controller.note_namespace(namespace.id));
+            }
+        }
+    }
+
+    /// A card is here from now on, or elsewhere. Hosts that want to hear of it look at the groups again. `backing` counts
+    /// how often the card became another one.
+    pub fn set_access(&mut self, card: usize, access: Access, backing: u64) {
+        for (place, subsystem) in self.subsystems.iter_mut().enumerate() {
+            let Some(namespace) = subsystem.namespaces.iter_mut().find(|one| one.card == card) else { continue };
+            namespace.backing = backing;
+            if std::mem::replace(&mut subsystem.access, access) != access {
+                let controllers = self.controllers.values_mut().filter(|one| one.subsystem == Some(place));
+                controllers.for_each(|controller| controller.note_access(access.is_told()));
             }
         }
     }
@@ -220,12 +253,11 @@ impl Target {
 
     /// An identifier that no controller has: the next one, so that a late message of an old host finds none.
     fn new_controller(&mut self) -> Option<u16> {
-        if self.controllers.len() >= MAX_CONTROLLERS {
+        if self.controllers.len() >= MAX_CONTROLLERS.min(self.ids.len()) {
             return None;
         }
         loop {
-            // Identifiers from FFF0h on are reserved.
-            self.last_id = if self.last_id >= 0xFFEF { 1 } else { self.last_id + 1 };
+            self.last_id = if self.last_id >= *self.ids.end() { *self.ids.start() } else { self.last_id + 1 };
             if !self.controllers.contains_key(&self.last_id) {
                 return Some(self.last_id);
             }
@@ -237,7 +269,8 @@ impl Target {
     pub fn terms(&self, controller: u16) -> Terms {
         let Some(controller) = self.controllers.get(&controller) else { return Terms::default() };
         let Some(place) = controller.subsystem else { return Terms::default() };
-        let all = self.subsystems[place].namespaces.iter().zip(&self.reservations[place]);
+        let subsystem = &self.subsystems[place];
+        let all = subsystem.namespaces.iter().zip(&self.reservations[place]);
         let namespaces = all.map(|(namespace, reservations)| {
             let (read_conflict, write_conflict) = reservations.conflicts(&controller.host_id);
             Namespace {
@@ -247,6 +280,9 @@ impl Target {
                 read_only: namespace.read_only,
                 read_conflict,
                 write_conflict,
+                takes_reservations: subsystem.takes_reservations(),
+                access: subsystem.access,
+                backing: namespace.backing,
             }
         });
         Terms { namespaces: namespaces.collect(), writes_through: controller.writes_through() }
@@ -346,6 +382,9 @@ impl Target {
         let Some((place, at)) = self.namespace_of(id, command) else { return Status::INVALID_NAMESPACE.into() };
         let Some(controller) = self.controllers.get_mut(&id) else { return Status::INTERNAL_ERROR.into() };
         let (feature, value) = (command.dword(10) as u8, command.dword(11));
+        if !self.subsystems[place].takes_reservations() {
+            return Status::INVALID_FIELD.into();
+        }
         let namespace = &self.subsystems[place].namespaces[at];
         let reservations = &mut self.reservations[place][at];
         let is_mask = feature == feature::RESERVATION_NOTICES;
@@ -428,9 +467,17 @@ impl Target {
         }
         let subsystem = controller.subsystem.map(|place| &self.subsystems[place]);
         let has_write_cache = subsystem.is_some_and(|subsystem| subsystem.has_write_cache);
+        if let Some(refused) = subsystem.and_then(|subsystem| subsystem.access.refusal())
+            && needs_access(command)
+        {
+            return Answer::refused(refused).into();
+        }
         match command.opcode() {
             admin::IDENTIFY => identify(command, controller, subsystem, cards).into(),
-            admin::GET_LOG_PAGE => log(command, controller, (&self.subsystems, self.generation), cards, local).into(),
+            admin::GET_LOG_PAGE => {
+                let discovered = || discovery::page(&self.subsystems, self.generation, local, &self.peers);
+                log(command, controller, subsystem, cards, discovered).into()
+            }
             admin::GET_FEATURES => controller.feature(command, has_write_cache).into(),
             admin::SET_FEATURES => {
                 let (answer, new_terms) = controller.set_feature(command, has_write_cache);
@@ -488,6 +535,17 @@ impl Target {
     }
 }
 
+/// Admin commands for namespaces that can be reached (NVMe Base 2.2, section 8.1.1.10; NVM Command Set 1.2, section 5.1): features
+/// that belong to namespaces, and features of all namespaces.
+fn needs_access(command: &Command) -> bool {
+    let is_of_namespaces = command.dword(10) as u8 == feature::ERROR_RECOVERY;
+    match command.opcode() {
+        admin::GET_FEATURES => is_of_namespaces,
+        admin::SET_FEATURES => is_of_namespaces || command.namespace() == ALL_NAMESPACES,
+        _ => false,
+    }
+}
+
 fn take_io_queues(controller: &mut Controller) -> Vec<u64> {
     let admin = controller.queues.remove(&0);
     let ended = std::mem::take(&mut controller.queues).into_values().collect();
@@ -504,33 +562,36 @@ fn smart(subsystem: &Subsystem, cards: &dyn Cards) -> Option<u8> {
 fn log(
     command: &Command,
     controller: &mut Controller,
-    (subsystems, generation): (&[Subsystem], u64),
+    subsystem: Option<&Subsystem>,
     cards: &dyn Cards,
-    local: SocketAddr,
+    discovered: impl FnOnce() -> Vec<u8>,
 ) -> Answer {
     let asked = match Asked::of(command) {
         Ok(asked) => asked,
         Err(status) => return status.into(),
     };
-    let subsystem = controller.subsystem.map(|place| &subsystems[place]);
     let errors = controller.error_count();
     let page = match (asked.page, subsystem) {
-        (page::SUPPORTED, _) => log_page::supported(controller),
+        (page::SUPPORTED, _) => log_page::supported(controller, subsystem),
         (page::ERRORS, _) => controller.error_log(),
-        (page::DISCOVERY, None) => discovery::page(subsystems, generation, local),
+        (page::DISCOVERY, None) => discovered(),
         (page::HEALTH, Some(subsystem)) => {
             let card = subsystem.namespaces.first().map(|namespace| namespace.card);
             match card.and_then(|card| cards.smart(card)) {
                 Some(smart) => log_page::health(&smart, errors),
-                None => return Status::NAMESPACE_NOT_READY.into(),
+                None => return subsystem.access.refusal().unwrap_or(Status::NAMESPACE_NOT_READY).into(),
             }
         }
         (page::FIRMWARE, Some(subsystem)) => log_page::firmware(subsystem),
         (page::CHANGED_NAMESPACES, Some(_)) => controller.changed_namespaces(asked.clears),
-        (page::COMMAND_EFFECTS, Some(_)) => log_page::command_effects(),
-        (page::ASYMMETRIC_ACCESS, Some(subsystem)) => log_page::asymmetric_access(subsystem, asked.parameter & 1 != 0),
-        (page::FEATURE_EFFECTS, Some(subsystem)) => log_page::features(subsystem.has_write_cache),
-        (page::RESERVATIONS, Some(_)) => controller.reservation_log(asked.clears),
+        (page::COMMAND_EFFECTS, Some(subsystem)) => log_page::command_effects(subsystem),
+        (page::ASYMMETRIC_ACCESS, Some(subsystem)) => {
+            log_page::asymmetric_access(subsystem, controller.access_changes(), asked.parameter & 1 != 0)
+        }
+        (page::FEATURE_EFFECTS, Some(subsystem)) => log_page::features(subsystem),
+        (page::RESERVATIONS, Some(subsystem)) if subsystem.takes_reservations() => {
+            controller.reservation_log(asked.clears)
+        }
         // There is no management interface, so none of its commands.
         (page::MANAGEMENT_EFFECTS, Some(_)) => log_page::identifiers([]),
         _ => return Status::INVALID_LOG_PAGE.into(),

@@ -45,6 +45,9 @@ pub enum Close {
     /// `NBD_OPT_EXPORT_NAME` names no export of the table.
     #[error("the client chose an export that is not there: {}", shown(.0.as_str()))]
     UnknownExport(ExportName),
+    /// `NBD_OPT_EXPORT_NAME`, which can't be refused otherwise, names an export that may not be chosen now.
+    #[error("the client chose an export that it can't have: {}: {reason}", shown(.name.as_str()))]
+    Refused { name: ExportName, reason: &'static str },
     /// The name in `NBD_OPT_EXPORT_NAME` is longer than the document allows.
     #[error("the client chose an export by a name of {0} bytes; at most {MAX_STRING_BYTES} are allowed")]
     ExportNameTooLong(u32),

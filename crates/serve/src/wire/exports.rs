@@ -76,6 +76,8 @@ pub struct Export {
     pub blocks: BlockSizes,
     /// The features of the export besides reading and writing.
     pub features: Features,
+    /// The reason why no client may choose the export now, if there is one.
+    pub refusal: Option<&'static str>,
 }
 
 impl Export {

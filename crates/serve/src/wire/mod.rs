@@ -25,6 +25,7 @@
 //!     read_only: false,
 //!     blocks: BlockSizes::default(),
 //!     features: Features { fast_zero: false, ..Features::ALL },
+//!     refusal: None,
 //! };
 //! let exports = Arc::new(Exports::new(vec![export])?);
 //! let mut card = vec![0_u8; 4096];

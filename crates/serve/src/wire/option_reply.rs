@@ -48,7 +48,11 @@ pub fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'))
 }
 
-/// The place of an export that an option names.
+/// The place of an export that an option names, and that may be chosen.
 pub fn find(exports: &Exports, name: &str) -> Result<usize, Refused> {
-    exports.find(name).ok_or(Refused::UNKNOWN)
+    let place = exports.find(name).ok_or(Refused::UNKNOWN)?;
+    match exports.all()[place].refusal {
+        Some(message) => Err(Refused { reply: REP_ERR_UNKNOWN, message }),
+        None => Ok(place),
+    }
 }

@@ -41,6 +41,9 @@ impl Handshake {
         let Some(name) = text(data) else { return Step::Close(Close::ExportNameNotText) };
         let Some(index) = exports.find(name) else { return Step::Close(Close::UnknownExport(name.into())) };
         let export = &exports.all()[index];
+        if let Some(reason) = export.refusal {
+            return Step::Close(Close::Refused { name: name.into(), reason });
+        }
         put_u64(out, export.size_bytes);
         put_u16(out, export.transmission_flags(self.structured));
         if !self.no_zeroes() {

@@ -16,7 +16,7 @@ const EINVAL: u32 = 22;
 pub struct Raw(pub UnixStream);
 
 impl Raw {
-    fn connect(socket: &Path) -> Raw {
+    pub fn connect(socket: &Path) -> Raw {
         let stream = UnixStream::connect(socket).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         stream.set_write_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -40,11 +40,11 @@ impl Raw {
         }
     }
 
-    fn send(&mut self, bytes: &[u8]) -> bool {
+    pub fn send(&mut self, bytes: &[u8]) -> bool {
         self.0.write_all(bytes).is_ok()
     }
 
-    fn option(&mut self, number: u32, data: &[u8]) {
+    pub fn option(&mut self, number: u32, data: &[u8]) {
         let mut all = IHAVEOPT.to_vec();
         all.extend(number.to_be_bytes());
         all.extend((data.len() as u32).to_be_bytes());
@@ -70,7 +70,7 @@ impl Raw {
     }
 
     /// An option's reply: its kind and data.
-    fn reply(&mut self) -> (u32, Vec<u8>) {
+    pub fn reply(&mut self) -> (u32, Vec<u8>) {
         let head = self.take(20);
         let len = u32::from_be_bytes(head[16..20].try_into().unwrap());
         (u32::from_be_bytes(head[12..16].try_into().unwrap()), self.take(len as usize))
@@ -108,7 +108,7 @@ impl Raw {
     }
 }
 
-fn go(name: &str) -> Vec<u8> {
+pub fn go(name: &str) -> Vec<u8> {
     let mut data = (name.len() as u32).to_be_bytes().to_vec();
     data.extend(name.as_bytes());
     data.extend([0, 0]);

@@ -34,7 +34,7 @@ fn shelf_at(dir: &Path, modules: u32, listen: &str, secrets: Option<Secrets>) ->
         let ShelfState { id, reservations } = ShelfState::open(&path.with_extension("shelf")).unwrap();
         let backing = Backing::Disk(Arc::new(RawDisk::open(&path).unwrap()));
         let (name, description) = (format!("m{number}"), "a module".into());
-        Export { name, id, reservations: Some(reservations), description, backing, read_only: false }
+        Export { name, id, reservations: Some(reservations), description, backing, read_only: false, lease: None }
     };
     let exports = (0..modules).map(export).collect();
     let services = Services { nvme: vec![listen.parse().unwrap()], secrets, ..Services::default() };

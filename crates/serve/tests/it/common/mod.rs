@@ -31,6 +31,7 @@ pub fn export(name: &str, live: &Arc<Live>, read_only: bool) -> Export {
         description: "a card".into(),
         backing: Backing::Card { live: Arc::clone(live), volume: None },
         read_only,
+        lease: None,
     }
 }
 

@@ -9,4 +9,5 @@ mod io;
 mod reservations;
 mod shelf;
 mod sockets;
+mod takeover;
 mod transport;

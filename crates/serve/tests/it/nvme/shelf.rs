@@ -24,6 +24,7 @@ fn shelf(path: &Path) -> (Server, SocketAddr, String) {
         description: "a module".into(),
         backing: Backing::Disk(Arc::new(RawDisk::open(path).unwrap())),
         read_only: false,
+        lease: None,
     };
     let services = Services { nvme: vec![Address::Tcp("127.0.0.1:0".into())], ..Services::default() };
     let server = Server::start(vec![export], &services, Security::Plain, Limits::default()).unwrap();

@@ -2,8 +2,8 @@
 
 use super::host::{self, Digests, Entry, Pdu, Response};
 use serve::nvme::{
-    Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Smart, Status,
-    Step, Subsystem, Tag, Target, Work,
+    Access, Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Smart,
+    Status, Step, Subsystem, Tag, Target, Work,
 };
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -35,6 +35,8 @@ pub fn subsystem() -> Subsystem {
         model: "a card".into(),
         firmware: "1.2.3".into(),
         has_write_cache: true,
+        is_shared: false,
+        access: Access::Optimized,
         namespaces: vec![NamespaceEntry {
             id: 1,
             card: 0,
@@ -42,6 +44,7 @@ pub fn subsystem() -> Subsystem {
             uuid,
             read_only: false,
             keeps_reservations: true,
+            backing: 0,
         }],
     }
 }

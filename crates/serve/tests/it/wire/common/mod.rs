@@ -26,6 +26,7 @@ pub fn card() -> Export {
         read_only: false,
         blocks: BlockSizes::default(),
         features: Features::ALL,
+        refusal: None,
     }
 }
 
