@@ -6,7 +6,7 @@ use parking_lot::RwLock;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What NBD clients are told that choose a card which is not here.
+/// The refusal of NBD clients that choose a card which is not here.
 const ELSEWHERE: &str = "another controller has the card: connect to that one";
 
 /// The exports as of some moment.

@@ -77,7 +77,7 @@ impl Hub {
     }
 
     /// Has hosts find the exports that have come, not those that have gone, the sizes of today, and which cards are here.
-    /// Whoever has the target sees the exports that belong to it.
+    /// A connection that has the target sees the exports that belong to it.
     pub fn exports_changed(&self, before: &Exported, now: Exported, current: &Current) -> Result<(), KeptError> {
         let fresh = || now.there().filter(|(place, _)| before.at(*place).is_none());
         let mut kept = Vec::new();

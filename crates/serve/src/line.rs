@@ -102,7 +102,7 @@ pub(crate) struct Line<'a> {
     pub registry: &'a Registry,
     pub waker: Arc<Waker>,
     pub port: Option<Port>,
-    /// What the client has chosen: its place, and how often what is behind it had become another one.
+    /// The place of what the client has chosen, and how often what is behind it had become another one.
     chosen: Option<(usize, u64)>,
     /// Other controllers show the same card, so it may go while the client is silent.
     is_shared: bool,

@@ -85,6 +85,10 @@ impl Event {
 const RESERVATION_EVENT: Event = Event { kind: 6, information: 0, log_page: 0x80 };
 /// The event of a namespace that has another size.
 const NAMESPACE_EVENT: Event = Event { kind: 2, information: 0, log_page: 0x04 };
+/// The event of subsystems that come or go, for hosts of a discovery controller.
+const DISCOVERY_EVENT: Event = Event { kind: 2, information: 0xF0, log_page: 0x70 };
+/// The bit of such changes.
+pub const DISCOVERY_EVENTS: u32 = 1 << 31;
 /// The event of namespaces that are reached in another way.
 const ACCESS_EVENT: Event = Event { kind: 2, information: 3, log_page: 0x0C };
 /// The bit of the events that a host wants to hear of, and of those that there are: changes of asymmetric access.
@@ -264,6 +268,13 @@ impl Controller {
         self.changed.insert(namespace);
         if self.wants_events() & NAMESPACE_EVENTS != 0 {
             self.note(NAMESPACE_EVENT);
+        }
+    }
+
+    /// The discovery log page has changed.
+    pub fn note_discovery(&mut self) {
+        if self.wants_events() & DISCOVERY_EVENTS != 0 {
+            self.note(DISCOVERY_EVENT);
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::nvme::answer::Answer;
 use crate::nvme::bytes::{put, put_padded, put_u16, put_u32, put_u64};
 use crate::nvme::command::{ALL_NAMESPACES, COMMAND_BYTES, Command};
-use crate::nvme::controller::{ACCESS_EVENTS, Controller, NAMESPACE_EVENTS, VERSION};
+use crate::nvme::controller::{ACCESS_EVENTS, Controller, DISCOVERY_EVENTS, NAMESPACE_EVENTS, VERSION};
 use crate::nvme::limits::{
     BLOCK_SHIFT, ERROR_ENTRIES, KEEP_ALIVE_UNIT_MS, MAX_CAPSULE_DATA_BYTES, MAX_EVENT_REQUESTS, MAX_QUEUE_ENTRIES, MDTS,
 };
@@ -92,6 +92,7 @@ fn common(controller: &Controller, nqn: &str, firmware: &str) -> Vec<u8> {
 
 fn of_discovery_controller(controller: &Controller) -> Vec<u8> {
     let mut page = common(controller, DISCOVERY_NQN, env!("CARGO_PKG_VERSION"));
+    put_u32(&mut page, 92, DISCOVERY_EVENTS);
     page[111] = 2;
     page
 }

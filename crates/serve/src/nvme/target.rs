@@ -125,17 +125,27 @@ impl Target {
     pub fn add(&mut self, subsystem: Subsystem) {
         self.reservations.push(vec![Reservations::default(); subsystem.namespaces.len()]);
         self.subsystems.push(subsystem);
+        self.discovery_changed();
+    }
+
+    fn discovery_changed(&mut self) {
         self.generation += 1;
+        let discovery = self.controllers.values_mut().filter(|controller| controller.is_discovery());
+        discovery.for_each(Controller::note_discovery);
     }
 
     /// Hides the subsystem of a card that has gone: it keeps its place, and no host finds it any more.
     pub fn retire(&mut self, card: usize) {
+        let mut has_changed = false;
         for (subsystem, reservations) in self.subsystems.iter_mut().zip(&mut self.reservations) {
             if subsystem.namespaces.iter().any(|namespace| namespace.card == card) {
                 subsystem.namespaces.clear();
                 reservations.clear();
-                self.generation += 1;
+                has_changed = true;
             }
+        }
+        if has_changed {
+            self.discovery_changed();
         }
     }
 

@@ -1,7 +1,7 @@
 //! Commands of the admin queue, one line each, against NVMe Base 2.0, section 5.
 
 use super::common::host::{self, Digests, Entry, Pdu, entry};
-use super::common::server::{Server, Shared};
+use super::common::server::{Server, Shared, subsystem};
 use serve::nvme::Smart;
 
 const PLAIN: Digests = Digests { header: false, data: false };
@@ -319,6 +319,35 @@ fn a_host_hears_that_its_namespace_has_grown_and_which_one() {
     assert_eq!(shared.target.events(id, &shared.cards), [(20, 2 | 4 << 16)]);
     assert_eq!([changed(&mut admin, &mut shared, 1), changed(&mut admin, &mut shared, 0)], [[1], [1]]);
     assert!(changed(&mut admin, &mut shared, 0).is_empty());
+}
+
+/// NVMe Base 2.0, section 5.2: type notice, information F0h, log page 70h, for hosts that have set bit 31 of the feature.
+#[test]
+fn hosts_of_a_discovery_controller_hear_of_subsystems_that_come_and_go() {
+    let mut shared = Shared::default();
+    let mut silent = Server::admin(&mut shared, host::DISCOVERY, PLAIN);
+    let mut server = Server::admin(&mut shared, host::DISCOVERY, PLAIN);
+    assert_eq!(u32_at(&server.get(&mut shared, identify(1, 0)).unwrap(), 92), 1 << 31, "OAES");
+    assert_eq!(server.ask(&mut shared, set(0x0B, 1 << 31)).status, OK);
+    for id in [1, 2] {
+        server.feed(&mut shared, &host::command(entry(0x0C, id, 0), &[], PLAIN));
+        silent.feed(&mut shared, &host::command(entry(0x0C, id, 0), &[], PLAIN));
+    }
+    let told = |shared: &mut Shared, server: &Server| {
+        let id = server.queue.queue().unwrap().controller;
+        shared.target.events(id, &shared.cards)
+    };
+    let mut more = subsystem();
+    (more.nqn, more.namespaces[0].card) = ("nqn.more".into(), 1);
+    shared.target.add(more);
+    assert_eq!(told(&mut shared, &server), [(1, 0x70_F0_02)]);
+    let page = server.get(&mut shared, log(0x70, 1024, 0)).unwrap();
+    assert_eq!((u32_at(&page, 0), u32_at(&page, 8)), (2, 2), "generation, records");
+    shared.target.retire(1);
+    // A card that there was not.
+    shared.target.retire(7);
+    assert_eq!(told(&mut shared, &server), [(2, 0x70_F0_02)]);
+    assert!(told(&mut shared, &silent).is_empty());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! NVMe over TCP without sockets: the transport, Connect, and all commands.
 
+mod access;
 mod admin;
 mod authentication;
 mod common;

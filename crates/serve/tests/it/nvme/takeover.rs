@@ -275,7 +275,7 @@ fn answers_are_withheld_while_there_is_no_lease() {
         };
         nothing(std::io::Read::read(&mut io.stream, &mut [0; 1]));
         nothing(std::io::Read::read(&mut nbd.0, &mut [0; 1]));
-        // What needs no lease is answered.
+        // The admin queue needs no lease.
         assert_eq!(admin.ask(entry(0x18, 3, 0)).status, OK);
         assert_eq!(group(&mut admin).0, 1);
         io.stream.set_read_timeout(Some(SOON)).unwrap();

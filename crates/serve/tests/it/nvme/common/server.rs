@@ -63,6 +63,10 @@ pub struct Shared {
     pub secrets: Option<Secrets>,
     pub random: u8,
     pub connections: u64,
+    /// The card goes to another server and comes back, each time after so many steps; 0: it stays.
+    pub stays: u64,
+    pub steps: u64,
+    pub access: Access,
 }
 
 impl Default for Shared {
@@ -78,6 +82,9 @@ impl Default for Shared {
             secrets: None,
             random: 0,
             connections: 0,
+            stays: 0,
+            steps: 0,
+            access: Access::Optimized,
         }
     }
 }
@@ -194,8 +201,30 @@ impl Server {
         self.queue.set_terms(terms, &mut self.out);
     }
 
+    /// The card goes, or comes back, and the queue learns of it when its commands in flight have ended.
+    pub fn moves(&mut self, shared: &mut Shared, access: Access) {
+        shared.access = access;
+        shared.target.set_access(0, access, shared.steps);
+        self.answer_all(shared, None);
+        self.renew(shared);
+    }
+
     /// Whether parsing may go on.
     fn step(&mut self, shared: &mut Shared) -> bool {
+        let goes_on = self.one_step(shared);
+        shared.steps += 1;
+        if shared.stays > 0 && goes_on && self.queue.queue().is_some() && shared.steps.is_multiple_of(shared.stays) {
+            let next = match shared.access {
+                Access::Optimized => Access::Inaccessible,
+                Access::Inaccessible => Access::Change,
+                Access::Change => Access::Optimized,
+            };
+            self.moves(shared, next);
+        }
+        goes_on
+    }
+
+    fn one_step(&mut self, shared: &mut Shared) -> bool {
         let before = self.out.len();
         let (consumed, step) = self.queue.parse(&self.received, &mut self.out);
         let goes_on = match step {
@@ -290,6 +319,7 @@ impl Server {
 
     fn take(&mut self, shared: &mut Shared, work: &Work) {
         let range = work.offset_bytes as usize..work.offset_bytes as usize + work.length_bytes as usize;
+        assert_eq!(shared.access, Access::Optimized, "the card is not here");
         shared.forced += u32::from(work.fua);
         match work.operation {
             Operation::Read | Operation::Compare => {}
