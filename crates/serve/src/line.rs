@@ -59,6 +59,8 @@ pub(crate) enum Ended {
     Unauthenticated,
     #[error("the volume was deleted")]
     VolumeGone,
+    #[error("the server has cut it off")]
+    CutOff,
     #[error("another controller has the card now")]
     Elsewhere,
     #[error("the server stops")]
@@ -202,7 +204,11 @@ impl<'a> Line<'a> {
             client.export = Some(export.name.clone());
             client.place = chosen;
         });
-        Ok(())
+        // Those that choose while others are cut off are cut off by these, or end here.
+        match export.gate().is_some() && self.registry.keeps_off.load(Ordering::SeqCst) {
+            true => Err(Ended::CutOff),
+            false => Ok(()),
+        }
     }
 
     /// Lets go of the card or disk.
@@ -372,6 +378,9 @@ impl<'a> Line<'a> {
         };
         if rung {
             waker.clear();
+            if self.counts.is_cut_off.load(Ordering::SeqCst) {
+                return Err(Ended::CutOff);
+            }
             if let Some(port) = &mut self.port {
                 port.replies(&mut self.replies);
             }

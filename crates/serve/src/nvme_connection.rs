@@ -311,7 +311,11 @@ impl<'a> Host<'a> {
                 let card = target.subsystem_of(connected.controller).and_then(|of| of.namespaces.first());
                 if let Some(namespace) = card {
                     self.line.needs_lease = connected.queue > 0;
-                    self.line.choose(&self.exported.now(), namespace.card)?;
+                    if let Err(ended) = self.line.choose(&self.exported.now(), namespace.card) {
+                        drop(target);
+                        self.hub.leave(connected.controller, connected.queue, self.line.number, self.line.registry);
+                        return Err(ended);
+                    }
                 }
                 self.terms = terms;
                 self.queue.set_terms(target.terms(connected.controller), &mut self.line.out);

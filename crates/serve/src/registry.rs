@@ -64,9 +64,10 @@ pub struct ClientStatus {
     pub written_bytes: u64,
 }
 
-/// The counters of a client. Only its own thread changes them.
+/// The counters of a client, which only its own thread changes, and whether it was cut off.
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
+    pub is_cut_off: AtomicBool,
     pub requests: AtomicU64,
     pub in_flight: AtomicU64,
     pub read_bytes: AtomicU64,
@@ -86,10 +87,21 @@ pub(crate) struct Client {
     pub counts: Arc<Counts>,
 }
 
+impl Client {
+    /// Ends the connection, whatever its thread waits for.
+    fn cut_off(&self) {
+        self.counts.is_cut_off.store(true, Ordering::SeqCst);
+        let _ = shutdown(&*self.socket, Shutdown::Both);
+        self.waker.wake();
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Registry {
     clients: Mutex<(u64, BTreeMap<u64, Client>)>,
     stops: AtomicBool,
+    /// Clients of cards that are shared were cut off, and no new ones come until exports are set again.
+    pub keeps_off: AtomicBool,
 }
 
 impl Registry {
@@ -159,17 +171,13 @@ impl Registry {
     pub fn cut_off_where(&self, is_meant: impl Fn(usize, bool) -> bool) {
         let is_meant = |client: &&Client| client.place.is_some_and(|(place, is_shared)| is_meant(place, is_shared));
         for client in self.clients.lock().1.values().filter(is_meant) {
-            let _ = shutdown(&*client.socket, Shutdown::Both);
-            client.waker.wake();
+            client.cut_off();
         }
     }
 
     /// Cuts off the clients that are still connected.
     pub fn cut_off(&self) {
-        for client in self.clients.lock().1.values() {
-            let _ = shutdown(&*client.socket, Shutdown::Both);
-            client.waker.wake();
-        }
+        self.clients.lock().1.values().for_each(Client::cut_off);
     }
 
     pub fn status(&self) -> Vec<ClientStatus> {

@@ -26,6 +26,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -184,13 +185,16 @@ impl Server {
             .map(|(place, _)| place)
             .collect();
         hub.exports_changed(&before, now, exported)?;
+        registry.keeps_off.store(false, Ordering::SeqCst);
         registry.cut_off_where(|place, _| alone.contains(&place));
         registry.wake_all();
         Ok(())
     }
 
-    /// Cuts off all clients of exports that have a lease, at once. Requests in flight are not answered.
+    /// Cuts off all clients of exports that have a lease, at once. Requests in flight are not answered. Cards with a lease
+    /// have no clients from then on until exports are set again.
     pub fn cut_off_clients(&self) {
+        self.shared.registry.keeps_off.store(true, Ordering::SeqCst);
         self.shared.registry.cut_off_where(|_, is_shared| is_shared);
     }
 

@@ -303,6 +303,50 @@ fn answers_are_withheld_while_there_is_no_lease() {
     assert!(!matches!(std::io::Read::read(&mut nbd.0, &mut [0; 1]), Ok(1..)));
 }
 
+/// Whatever a connection waits for when its card is lost: it ends at once, and nothing of the card is left behind.
+#[test]
+fn connections_end_at_once_when_they_are_cut_off() {
+    let live = memory_card(SIZE);
+    let controller = Controller::new(0);
+    for is_told_first in [false, true] {
+        controller.lease.set(true);
+        controller.has(&live);
+        let (mut flooded, mut slow) = (Raw::ready(&controller.socket()), Raw::ready(&controller.socket()));
+        let (_admin, mut io) = controller.pair();
+        controller.lease.set(false);
+        // More answers than are kept for a client that takes none.
+        for _ in 0..400 {
+            assert!(flooded.request(0, 0, 0, 64 << 10, &[]));
+        }
+        (0..12).for_each(|id| assert!(io.send(&host::command(read(id, 0, 256), &[], PLAIN))));
+        // Half of a write.
+        assert!(slow.request(0, 1, 0, 2 * BLOCK as u32, &[1; BLOCK]));
+        std::thread::sleep(Duration::from_millis(300));
+        assert_eq!(controller.server.clients().len(), 4);
+        let began = Instant::now();
+        if is_told_first {
+            controller.set(elsewhere(false));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        controller.server.cut_off_clients();
+        while !controller.server.clients().is_empty() {
+            assert!(began.elapsed() < Duration::from_secs(1), "{:?}", controller.server.clients());
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if !is_told_first {
+            // Nobody comes in between: the card has no clients until it is said where it is.
+            let mut late = Raw::connect(&controller.socket());
+            assert!(late.send(&3u32.to_be_bytes()));
+            late.option(1, b"card");
+            assert_eq!(std::io::Read::read_to_end(&mut late.0, &mut Vec::new()).unwrap_or(0), 0);
+            let mut late = Wire::initialized(controller.address(), PLAIN);
+            assert!(late.send(&host::connect(0, 32, 0xFFFF, host::SUBSYSTEM, PLAIN)));
+            assert!(late.pdu().is_none());
+        }
+        controller.gives_up(&live, 1);
+    }
+}
+
 #[test]
 fn nbd_clients_are_refused_and_let_go_where_the_card_is_not() {
     let live = memory_card(SIZE);
