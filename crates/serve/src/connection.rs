@@ -96,11 +96,8 @@ impl<'a> Client<'a> {
                 self.wire.shut_down();
             }
             self.look_for_the_card();
-            if self.is_leaving && self.submitted() == 0 {
-                self.line.leave();
-                if self.line.unsent() == 0 {
-                    return Err(Ended::Elsewhere);
-                }
+            if self.is_leaving && self.submitted() == 0 && self.line.unsent() == 0 {
+                return Err(Ended::Elsewhere);
             }
             let is_answered = self.wire.in_flight() == 0 && self.line.unsent() == 0;
             if self.line.stopping && (is_answered || self.held.is_some()) {

@@ -4,7 +4,7 @@ use crate::budget::Account;
 use crate::deadlines::{Deadlines, TooSlow};
 use crate::export::Backing;
 use crate::exported::Exported;
-use crate::lease::{ASKED_AGAIN, Gate};
+use crate::lease::{ASKED_AGAIN, Lease};
 use crate::nvme;
 use crate::patience::{AWAKE, Patience};
 use crate::port::Port;
@@ -110,8 +110,8 @@ pub(crate) struct Line<'a> {
     is_shared: bool,
     /// Answers say what the card holds, and need its lease.
     pub needs_lease: bool,
-    /// The leases that answers need, where they need any.
-    gate: Option<Box<Gate>>,
+    /// The lease that answers need, where they need one.
+    lease: Option<Arc<dyn Lease>>,
     /// The slow media of the card's shards; each becomes readable when it has done something.
     media: Vec<OwnedFd>,
     pub input: Vec<u8>,
@@ -157,7 +157,7 @@ impl<'a> Line<'a> {
             chosen: None,
             is_shared: false,
             needs_lease: true,
-            gate: None,
+            lease: None,
             media: Vec::new(),
             input: vec![0; RECEIVE_BYTES],
             begin: 0,
@@ -194,11 +194,7 @@ impl<'a> Line<'a> {
         self.media = self.port.as_mut().map(Port::listen).unwrap_or_default();
         self.chosen = exported.changes(place).map(|changes| (place, changes));
         self.is_shared = export.is_shared();
-        let lease = export.gate().filter(|_| self.needs_lease);
-        if self.gate.is_some() || lease.is_some() {
-            let has_unsent = self.unsent() > 0;
-            self.gate.get_or_insert_default().change(lease.cloned(), has_unsent);
-        }
+        self.lease = export.gate().filter(|_| self.needs_lease).cloned();
         let chosen = Some((place, self.is_shared));
         self.registry.change(self.number, |client| {
             client.export = Some(export.name.clone());
@@ -224,13 +220,18 @@ impl<'a> Line<'a> {
         exported.changes(place).is_some_and(|now| now != changes).then_some(place)
     }
 
+    /// Answers that need a lease are not sent. The card is kept until they are: its owner gives the lease up behind that.
+    pub fn owes_answers(&self) -> bool {
+        self.lease.is_some() && self.unsent() > 0
+    }
+
     /// Other controllers show what the client has chosen.
     pub fn is_shared(&self) -> bool {
         self.is_shared
     }
 
     fn may_answer(&self) -> bool {
-        self.gate.as_ref().is_none_or(|gate| gate.may_answer())
+        self.lease.as_ref().is_none_or(|lease| lease.may_answer())
     }
 
     /// Bytes that are to be sent.
@@ -296,7 +297,6 @@ impl<'a> Line<'a> {
             if self.out.capacity() > self.kept_bytes {
                 self.out = Vec::new();
             }
-            self.gate.take_if(|gate| gate.all_sent());
         }
         Ok(())
     }

@@ -141,7 +141,7 @@ impl<'a> Host<'a> {
             until = until.into_iter().chain([self.next_look]).min();
         }
         let waits = Waits {
-            asked: self.outstanding > 0 || !self.aborting.is_empty(),
+            asked: self.outstanding > 0 || !self.aborting.is_empty() || self.line.owes_answers(),
             held: self.held.is_some(),
             in_the_middle: self.is_in_the_middle(),
             is_chosen: self.queue.queue().is_some() && !self.queue.is_locked(),
@@ -240,7 +240,7 @@ impl<'a> Host<'a> {
         }
         let terms = self.hub.terms();
         let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return Ok(true) };
-        if !self.is_quiet() {
+        if !self.is_quiet() || self.line.owes_answers() {
             return Ok(false);
         }
         // Exports are set while the target is locked, so both are of one moment.

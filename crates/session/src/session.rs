@@ -24,7 +24,7 @@ pub struct Session<D> {
     pub(crate) completions: Vec<Completion<D>>,
     /// The device was ready once since its start.
     is_ready: bool,
-    /// See [`Session::write_through`].
+    /// Writes go through to the medium: see [`Session::write_through`].
     writes_through: bool,
     /// The device's time.
     time: Time,

@@ -173,6 +173,9 @@ fn hosts_follow_a_card_between_two_servers_under_load() {
         for takeover in 0..takeovers {
             let (from, to) = (&controllers[takeover % 2], &controllers[1 - takeover % 2]);
             from.gives_up(&live, 1);
+            // All that was carried out is answered: nothing waits for a lease that does not come back.
+            from.lease.set(false);
+            to.lease.set(true);
             to.set(elsewhere(true));
             let before = carried_out.load(Ordering::SeqCst);
             to.has(&live);
@@ -303,7 +306,29 @@ fn answers_are_withheld_while_there_is_no_lease() {
     assert!(!matches!(std::io::Read::read(&mut nbd.0, &mut [0; 1]), Ok(1..)));
 }
 
-/// Whatever a connection waits for when its card is lost: it ends at once, and nothing of the card is left behind.
+/// The owner gives up its lease when nobody has the card any more: all answers have been sent by then.
+#[test]
+fn a_card_is_kept_until_the_last_answer_is_sent() {
+    let live = memory_card(SIZE);
+    let controller = Controller::new(0);
+    controller.has(&live);
+    let (_admin, mut io) = controller.pair();
+    controller.lease.set(false);
+    (0..16).for_each(|id| assert!(io.send(&host::command(write(id, 1, 1), &[5; BLOCK], PLAIN))));
+    std::thread::sleep(Duration::from_millis(50));
+    controller.set(elsewhere(false));
+    std::thread::sleep(Duration::from_millis(50));
+    assert!(Arc::strong_count(&live) > 1, "answers are not sent");
+    controller.lease.set(true);
+    is_let_go(&live, 1);
+    controller.lease.set(false);
+    for _ in 0..16 {
+        assert!(matches!(io.pdu(), Some(Pdu::Response(response)) if response.status == OK));
+    }
+    assert_eq!(writes(&mut io, 0, 1), INACCESSIBLE);
+}
+
+/// A connection ends at once whatever it waits for when its card is lost, and leaves nothing of the card behind.
 #[test]
 fn connections_end_at_once_when_they_are_cut_off() {
     let live = memory_card(SIZE);
@@ -376,9 +401,14 @@ fn nbd_clients_are_refused_and_let_go_where_the_card_is_not() {
         assert!(busy.request(0, 1, block * 4096, 4096, &[3; BLOCK]));
     }
     std::thread::sleep(Duration::from_millis(50));
-    controller.gives_up(&live, 1);
+    controller.set(elsewhere(false));
     assert!(std::io::Read::read(&mut idle.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
+    // The card is not let go before they are.
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(Arc::strong_count(&live), 2);
     controller.lease.set(true);
+    is_let_go(&live, 1);
+    controller.lease.set(false);
     (0..16).for_each(|_| assert_eq!(busy.error(), 0));
     assert!(std::io::Read::read(&mut busy.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
     assert!(!info().status.success());

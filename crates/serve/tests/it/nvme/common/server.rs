@@ -212,7 +212,8 @@ impl Server {
     /// Whether parsing may go on.
     fn step(&mut self, shared: &mut Shared) -> bool {
         let goes_on = self.one_step(shared);
-        shared.steps += 1;
+        // A call for more bytes is no step: how many there are depends on how the bytes are cut.
+        shared.steps += u64::from(goes_on);
         if shared.stays > 0 && goes_on && self.queue.queue().is_some() && shared.steps.is_multiple_of(shared.stays) {
             let next = match shared.access {
                 Access::Optimized => Access::Inaccessible,
