@@ -88,6 +88,7 @@ help:
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
+	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS, speed (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md and docs show'
@@ -128,7 +129,7 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme blackbox-short \
+proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme guest-ublk blackbox-short \
 	fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
@@ -271,6 +272,18 @@ guest-nvme: release
 		benches/guest-nvme.py --flashrig $(FLASHRIG); \
 	else \
 		echo 'SKIPPED guest-nvme: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
+	fi
+
+# Disks by ublk in a guest with Debian's newest backported kernel, which is fetched once: some four minutes on two cores. It
+# is skipped, aloud, where QEMU or such a kernel can't be had.
+.PHONY: guest-ublk
+guest-ublk: release
+	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
+		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,fio,fio); $(call need,mkfs.xfs,xfsprogs); \
+		$(call need,nbd-client,nbd-client); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
+		benches/guest-ublk.py --flashrig $(FLASHRIG) --kernels $(BUILD)/guest-kernel; \
+	else \
+		echo 'SKIPPED guest-ublk: no qemu-system-x86_64 (package qemu-system-x86): no disk by ublk was tried'; \
 	fi
 
 # Exit code 1 when a card lies, or breaks within what parity stands for: blackbox/run.py. Needs root and /dev/fuse.

@@ -32,6 +32,35 @@ def has(where, release, option):
         return re.search(f"^{option}=[ym]$", config.read(), re.MULTILINE) is not None
 
 
+def kernel_root(option, folder):
+    """The folder below which a kernel lies that was built with an option: this system's, or the newest of Debian's
+    backports, which is fetched into `folder` once. None where neither can be had."""
+    installed = sorted(glob.glob("/boot/vmlinuz-*-amd64"))
+    for where in (["/"] if installed else []) + [os.path.join(folder, "")]:
+        if glob.glob(os.path.join(where, "boot/vmlinuz-*-amd64")) and has(where, newest_kernel(where)[1], option):
+            return where
+    lists = os.path.join(folder, "apt")
+    os.makedirs(os.path.join(lists, "lists/partial"), exist_ok=True)
+    with open(os.path.join(lists, "sources.list"), "w", encoding="utf-8") as file:
+        file.write("deb http://deb.debian.org/debian bookworm-backports main\n")
+    places = {"Dir::Etc::sourcelist": f"{lists}/sources.list", "Dir::Etc::sourceparts": "-", "Dir::State::lists": f"{lists}/lists",
+              "Dir::Cache::pkgcache": "", "Dir::Cache::srcpkgcache": ""}
+    options = [word for name, value in places.items() for word in ("-o", f"{name}={os.path.abspath(value) if '/' in value else value}")]
+    try:
+        run("apt-get", *options, "update", "-qq", capture_output=True)
+        needs = run("apt-cache", *options, "depends", "linux-image-amd64", capture_output=True, text=True).stdout
+        name = re.search(r"Depends: (linux-image-6\S+-amd64)", needs).group(1)
+        run("apt-get", *options, "download", name, cwd=lists, capture_output=True)
+        package = glob.glob(os.path.join(lists, f"{glob.escape(name)}_*.deb"))[0]
+        run("dpkg-deb", "-x", package, folder, capture_output=True)
+        os.remove(package)
+        run("depmod", "-b", folder, newest_kernel(folder)[1], capture_output=True)
+    except (OSError, subprocess.CalledProcessError, AttributeError, IndexError):
+        return None
+    where = os.path.join(folder, "")
+    return where if has(where, newest_kernel(where)[1], option) else None
+
+
 def module_files(release, names, where="/"):
     files = []
     for name in names:

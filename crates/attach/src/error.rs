@@ -57,6 +57,9 @@ pub enum AttachError {
     /// A mount of a server that has died.
     #[error("can't unmount {}: {source}", .mountpoint.display())]
     Unmount { mountpoint: PathBuf, source: io::Error },
+    /// The ublk driver says no.
+    #[error(transparent)]
+    Ublk(#[from] ublk::UblkError),
     /// An error of identifying the device.
     #[error(transparent)]
     Identify(#[from] identify::IdentifyError),

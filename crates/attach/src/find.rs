@@ -3,6 +3,7 @@
 use crate::fuse;
 use crate::record::{Kind, Record, Records};
 use crate::source::{cards, is_dead};
+use crate::ublk;
 use identify::Device;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ pub enum State {
     InUse,
     /// A device whose server has died.
     Dead,
+    /// A device whose server has ended, and that goes on with the next one.
+    Waiting,
 }
 
 /// A device that is attached.
@@ -48,7 +51,7 @@ pub(crate) struct Found(pub Device);
 
 /// Everything that is attached. Records of what is no longer there are left out.
 pub fn list(records: &Records) -> Vec<Attached> {
-    let (records, cards) = (records.read(), cards());
+    let (records, cards, disks) = (records.read(), cards(), ublk::all());
     let mut all = Vec::new();
     for device in identify::block_devices() {
         if device.partition.is_some() {
@@ -57,17 +60,21 @@ pub fn list(records: &Records) -> Vec<Attached> {
         let node = Path::new("/dev").join(&device.name);
         let record = records.iter().find(|record| record.device == node && is_of(record, &device));
         let card = device.backing_file.as_deref().and_then(|file| card_of(file, &cards));
+        let disk = disks.iter().find(|disk| disk.device == node);
         let (kind, on) = match (record, &device.backing_file) {
             (Some(record), _) => (record.kind, record.on.clone()),
+            (None, _) if disk.is_some() => (Kind::Ublk, String::new()),
             (None, Some(file)) if card.is_some() => (Kind::Loop, file.clone()),
             _ => continue,
         };
         let users: Vec<String> = identify::users(&device).iter().map(ToString::to_string).collect();
         let lost = match kind {
             Kind::Loop => card.as_deref().is_some_and(is_dead) || (card.is_none() && !Path::new(&on).exists()),
-            Kind::Nbd => false,
+            Kind::Nbd | Kind::Ublk => false,
         };
+        let waits = disk.is_some_and(|disk| disk.standing == ublk::Standing::Waits);
         let state = match (lost, users.is_empty()) {
+            _ if waits => State::Waiting,
             (true, _) => State::Dead,
             (false, false) => State::InUse,
             (false, true) => State::Free,
@@ -89,12 +96,19 @@ pub fn list(records: &Records) -> Vec<Attached> {
     all
 }
 
+/// The users of a device, and the remedy for each.
+pub fn users(device: &Path) -> Vec<String> {
+    let found = identify::block_devices().into_iter().find(|found| found.node() == device);
+    found.iter().flat_map(identify::users).map(|user| user.to_string()).collect()
+}
+
 /// The record tells of the device that has this name now.
 fn is_of(record: &Record, device: &Device) -> bool {
     match record.kind {
         // The kernel has another name for a file that was removed, or lies on a mount that was taken away.
         Kind::Loop => device.backing_file.as_deref().is_some_and(|file| names_same(file, &record.on)),
         Kind::Nbd => device.name.starts_with("nbd"),
+        Kind::Ublk => device.name.starts_with("ublkb"),
     }
 }
 

@@ -13,6 +13,8 @@ pub enum Kind {
     Loop,
     /// The NBD client's.
     Nbd,
+    /// The ublk driver's, made by the server itself.
+    Ublk,
 }
 
 /// Record of an attachment.

@@ -142,6 +142,22 @@ pub(crate) fn cards() -> Vec<PathBuf> {
     cards.map(|mount| mount.point).collect()
 }
 
+/// The directory on which a server has mounted the card or volume of this name.
+pub fn mounted_as(name: &str) -> Option<PathBuf> {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    mount_in(&mounts, name).filter(|point| is_card(point))
+}
+
+/// The mount point of a name among lines of `/proc/self/mounts`, in which a space is `\\040`.
+fn mount_in(mounts: &str, name: &str) -> Option<PathBuf> {
+    let plain = |word: &str| word.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\");
+    mounts.lines().find_map(|line| {
+        let mut words = line.split(' ');
+        let (source, point, kind) = (words.next()?, words.next()?, words.next()?);
+        (kind == fuse::KIND && plain(source) == name).then(|| plain(point).into())
+    })
+}
+
 /// The card's mount that a path lies in. Looks at names only: what is asked of a dead mount fails.
 pub(crate) fn mount_of(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
@@ -184,6 +200,15 @@ mod tests {
         assert!(matches!(Source::parse(folder.path().to_str().unwrap()), Err(SourceError::NoCard { .. })));
         assert!(matches!(Source::parse("/dev/null"), Err(SourceError::NoFile { .. })));
         assert!(matches!(Source::parse("nbd:unix:/dev/null"), Err(SourceError::NoFile { .. })));
+    }
+
+    #[test]
+    fn a_mount_is_found_by_the_name_of_its_card() {
+        let mounts = "/dev/sda1 / ext4 rw 0 0\ncard /srv ext4 rw 0 0\nmy\\040card /mnt/a\\040b fuse.flashrig rw 0 0\n\
+                      card /mnt/c fuse.flashrig rw 0 0\nx\n";
+        assert_eq!(mount_in(mounts, "my card"), Some("/mnt/a b".into()));
+        assert_eq!(mount_in(mounts, "card"), Some("/mnt/c".into()));
+        assert_eq!(mount_in(mounts, "/dev/sda1"), None);
     }
 
     #[test]

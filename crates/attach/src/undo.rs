@@ -6,6 +6,7 @@ use crate::privilege::as_root;
 use crate::program::run;
 use crate::record::{Kind, Records};
 use crate::source::{cards, is_dead, mount_of};
+use crate::ublk;
 use rustix::mount::UnmountFlags;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -90,6 +91,12 @@ pub fn detach_all(records: &Records) -> Result<(Undone, Vec<AttachError>), Attac
             Err(error) => errors.push(error),
         }
     }
+    for disk in ublk::all().iter().filter(|disk| disk.standing == ublk::Standing::Dead) {
+        match ublk::remove(disk) {
+            Ok(()) => all.detached.push(disk.device.clone()),
+            Err(error) => errors.push(error.into()),
+        }
+    }
     let left = list(records);
     for record in records.read() {
         if !left.iter().any(|device| device.device == record.device) {
@@ -132,10 +139,12 @@ pub(crate) fn release(device: &Path, kind: Kind) -> Result<(), AttachError> {
     let holds = match kind {
         Kind::Loop => Path::new("/sys/block").join(name).join("loop/backing_file"),
         Kind::Nbd => Path::new("/sys/block").join(name).join("pid"),
+        Kind::Ublk => Path::new("/sys/block").join(name),
     };
     match kind {
-        Kind::Loop => run("losetup", "util-linux", &["--detach", &node])?,
-        Kind::Nbd => run("nbd-client", "nbd-client", &["-d", &node])?,
+        Kind::Loop => run("losetup", "util-linux", &["--detach", &node]).map(|_| ())?,
+        Kind::Nbd => run("nbd-client", "nbd-client", &["-d", &node]).map(|_| ())?,
+        Kind::Ublk => ublk::all().iter().filter(|disk| disk.device == device).try_for_each(ublk::remove)?,
     };
     // losetup says yes to a device that somebody has open, and the kernel lets go of it later.
     let began = Instant::now();

@@ -57,6 +57,7 @@ mod table;
 mod takeovers_cmd;
 mod top;
 mod torture_cmd;
+mod ublk_disks;
 mod units;
 mod validate_cmd;
 mod view;

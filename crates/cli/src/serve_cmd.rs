@@ -6,6 +6,7 @@ use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
 use crate::nvme_secrets;
 use crate::server_log;
+use crate::ublk_disks::{self, UblkDisks};
 use crate::units::capacity;
 use crate::view;
 use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
@@ -102,6 +103,8 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let secrets = nvme_secrets::of_server(args.nvme_secret.as_ref(), args.nvme_controller_secret.as_ref())?;
     let (nbd, nvme, insecure) = (args.nbd.clone(), args.nvme.clone(), args.insecure);
     let services = Services { nbd, nvme, secrets, insecure, ..Services::default() };
+    // Before anybody else may write: what a disk that has waited believes done is repeated.
+    let disks = Arc::new(ublk_disks::made(args.ublk, &exports)?);
     let server = Arc::new(Server::start(exports, &services, security, limits)?);
     for Running { export, live, .. } in &cards {
         let (size, shards) = (capacity(live.size_bytes()), live.shards());
@@ -118,7 +121,7 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             eprintln!("flashrig: {}: {nqn}", export.name);
         }
     }
-    let operators = operators(args, &cards, &server, access, web.as_ref())?;
+    let operators = operators(args, &cards, (&server, &disks), access, web.as_ref())?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     let mut starting: Vec<&Running> = cards.iter().collect();
@@ -126,9 +129,11 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         starting.retain(|running| !tells_start(running));
         std::thread::park_timeout(if starting.is_empty() { LOOKS } else { LOOKS_AT_START });
         behind = warn_if_behind(&cards, behind);
+        disks.forget_detached();
     }
     eprintln!("flashrig: ending: what is under way is answered, what is in a buffer is written");
     server.stop();
+    disks.end();
     if let Some(mounted) = &mut mounted
         && let Err(error) = mounted.unmount()
     {
@@ -218,6 +223,7 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
 /// The clients of the server, for the control plane.
 struct Clients {
     server: std::sync::Weak<Server>,
+    disks: Arc<UblkDisks>,
     /// The card that the control plane is of.
     card: (Export, Arc<Live>),
     /// The other cards of the server.
@@ -233,7 +239,8 @@ impl Frontends for Clients {
     fn volumes_changed(&self) {
         let Some(server) = self.server.upgrade() else { return };
         let cards = self.others.iter().chain([&self.card]);
-        let exports = cards.flat_map(|(card, live)| exports_of(card, live)).collect();
+        let exports: Vec<Export> = cards.flat_map(|(card, live)| exports_of(card, live)).collect();
+        self.disks.follow(&exports);
         if let Err(error) = server.set_exports(exports) {
             tracing::error!(card = self.card.0.name, %error, "the volumes have changed, and the exports can't");
         }
@@ -251,7 +258,7 @@ impl Frontends for Clients {
             name: export.name.clone(),
             size_bytes: export.size_bytes(),
             read_only: export.read_only,
-            addresses: self.addresses.clone(),
+            addresses: self.disks.address(&export.name).into_iter().chain(self.addresses.clone()).collect(),
         };
         Frontend {
             turned_away,
@@ -290,7 +297,7 @@ struct Operators {
 fn operators(
     args: &ServeArgs,
     cards: &[Running],
-    server: &Arc<Server>,
+    (server, disks): (&Arc<Server>, &Arc<UblkDisks>),
     access: Access,
     web: Option<&WebAddress>,
 ) -> Result<Operators, Failure> {
@@ -300,6 +307,7 @@ fn operators(
         let others = cards.iter().enumerate().filter(|(other, _)| *other != at);
         let clients = Clients {
             server: Arc::downgrade(server),
+            disks: Arc::clone(disks),
             card: both(running),
             others: others.map(|(_, other)| both(other)).collect(),
             addresses: addresses(server),

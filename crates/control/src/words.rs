@@ -107,7 +107,8 @@ pub struct Export {
     pub size_bytes: u64,
     /// It takes no writes.
     pub read_only: bool,
-    /// URIs on which it listens: `nbd://127.0.0.1:10809/name`, `nbd+unix:///name?socket=/run/x.sock`.
+    /// `unix:/run/x.sock` or `127.0.0.1:10809` for NBD, `nvme+tcp://127.0.0.1:4420`, and `/dev/ublkb0`, a disk of the
+    /// server's machine.
     pub addresses: Vec<String>,
 }
 

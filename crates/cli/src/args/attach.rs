@@ -6,9 +6,14 @@ use std::path::PathBuf;
 /// The options of `flashrig attach`.
 #[derive(Debug, Args)]
 pub struct AttachArgs {
-    /// The directory where a card is mounted, a file, nbd:unix:SOCKET or nbd://HOST[:PORT][/EXPORT]
+    /// A served card (its folder or name), the directory where one is mounted, a file, nbd:unix:SOCKET or
+    /// nbd://HOST[:PORT][/EXPORT]. A served card is taken the best way that its server and this machine offer: ublk, NBD,
+    /// or FUSE with a loop device
     #[arg(value_hint = ValueHint::AnyPath, required_unless_present = "list")]
     pub source: Option<String>,
+    /// The volume of a card that has several
+    #[arg(long, value_name = "NAME", conflicts_with = "list")]
+    pub volume: Option<String>,
     /// Make a device that can't be written
     #[arg(long)]
     pub read_only: bool,

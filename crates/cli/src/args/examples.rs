@@ -224,6 +224,7 @@ Examples:
       --nbd unix:/tmp/cards.sock
   flashrig serve ./card --nvme 127.0.0.1:4420
   flashrig serve ./card --nbd unix:/tmp/card.sock --web 127.0.0.1:8080
+  # flashrig serve ./card --ublk
 
 Then, for instance:
   nbdinfo 'nbd+unix:///?socket=/tmp/card.sock'
@@ -300,12 +301,13 @@ Examples:
 
 pub(super) const ATTACH: &str = "\
 Prints the device; the command that made it goes to standard error. Needs root,
-and losetup (util-linux) or nbd-client.
+and losetup (util-linux) or nbd-client where the server has made no ublk disk.
 
 Examples:
   flashrig attach --list
   flashrig attach --list --json
-  A card that is mounted at /mnt/card, and one behind a socket:
+  A served card by the best way, one that is mounted, and one behind a socket:
+  # flashrig attach ./card
   # flashrig attach /mnt/card
   # flashrig attach nbd:unix:/run/card.sock";
 

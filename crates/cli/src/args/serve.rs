@@ -91,6 +91,10 @@ pub struct ServeArgs {
     /// Show this volume of the card as the file; needed where it has several
     #[arg(long, value_name = "NAME", requires = "fuse", conflicts_with = "memory")]
     pub fuse_volume: Option<String>,
+    /// Make each card, or each of its volumes, a disk of this machine with the kernel's ublk driver, /dev/ublkbN: faster than
+    /// NBD, and one in a folder goes on where it was when the server is killed and started again. Needs root
+    #[arg(long)]
+    pub ublk: bool,
     /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket
     /// of the card's name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
     #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
@@ -108,7 +112,7 @@ pub struct ServeArgs {
     #[arg(long, requires = "web")]
     pub web_insecure: bool,
     /// Serve NBD clients here: unix:PATH or HOST:PORT; may be given again
-    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["fuse", "nvme"])]
+    #[arg(long, value_name = "ADDRESS", required_unless_present_any = ["fuse", "nvme", "ublk"])]
     pub nbd: Vec<Address>,
     /// Serve NVMe hosts over TCP here, each card as a subsystem of its own; may be given again
     #[arg(long, value_name = "HOST:PORT")]

@@ -44,6 +44,14 @@ pub enum ServeFailure {
     /// The card can't be mounted.
     #[error(transparent)]
     Fuse(#[from] attach::fuse::FuseError),
+    /// The card does not become a disk.
+    #[error(transparent)]
+    Ublk(#[from] attach::ublk::DiskError),
+    /// A disk believes writes done that only this option repeats.
+    #[error(
+        "{} waits for {card}: add --ublk, or give it up with flashrig detach {}", .device.display(), .device.display()
+    )]
+    DiskWaits { card: Quoted, device: PathBuf },
     /// A text is no secret; it is not repeated.
     #[error("{option}: {source}")]
     Secret { option: &'static str, source: serve::nvme::SecretError },

@@ -42,6 +42,7 @@ const CASES: &[Case] = &[
     ("serve memory-16 --memory --size 64m --nvme unix:/nowhere/s", &["unix:/nowhere/s", "HOST:PORT"]),
     ("serve memory-16 --memory --size 64m", &["--nbd <ADDRESS>"]),
     ("serve memory-16 --memory --size 64m --nbd unix:/nowhere/s --web-insecure", &["--web <HOST:PORT>"]),
+    ("attach memory-16 --volume data", &["--volume", "no served card"]),
     ("serve memory-16 --memory --shards 0 --nbd unix:/nowhere/s", &["'--shards <N>'", "0 is not in 1..=64"]),
     ("serve memory-16 --memory --shards 65 --nbd unix:/nowhere/s", &["'--shards <N>'", "65 is not in 1..=64"]),
     ("serve memory-16 --memory --size 4m --shards 5 --nbd unix:/nowhere/s", &["--shards 5", "has room for 4"]),
