@@ -233,6 +233,13 @@ slow: export FLASHRIG := $(abspath $(FLASHRIG))
 slow: release
 	$(call tests,--ignored,$(PROOF_LOG))
 
+# Owners of a shared card that are killed, stopped, cut off and ended, so many times, under load: ROUNDS=100 takes ten minutes.
+ROUNDS ?= 6
+.PHONY: takeovers
+takeovers: release
+	FLASHRIG=$(abspath $(FLASHRIG)) ROUNDS=$(ROUNDS) cargo test --package flashrig --test it --locked -- --ignored --nocapture \
+		whatever_becomes_of_the_owner
+
 # Prints each planted bug, by what it was found, and after how many cuts and lives.
 .PHONY: canaries
 canaries:

@@ -5,7 +5,7 @@ use crate::error::{Failure, StreamFailure};
 use crate::module_places;
 use crate::output::{pretty, print};
 use crate::{units, view};
-use control::{Client, Insert, Pull, Range, find_socket};
+use control::{Client, Insert, OwnershipReply, Part, Pull, Range, find_socket};
 use live::ModuleStatus;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -24,12 +24,24 @@ pub fn ctl(args: &CtlArgs) -> Result<ExitCode, Failure> {
 fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure> {
     Ok(match what {
         CtlCommand::Status => {
+            let shared = client.ownership()?;
+            let of_controller = shared.ownership.as_ref().map(view::ownership);
+            // A standby knows nothing of the card.
+            if shared.ownership.as_ref().is_some_and(|ownership| ownership.part != Part::Owner) {
+                return Ok((value(&shared), of_controller.unwrap_or_default()));
+            }
             let (status, drives) = (client.status()?, client.drives()?);
-            let text = view::status(&status) + &view::drives(&drives);
+            let text = view::status(&status) + &of_controller.unwrap_or_default() + &view::drives(&drives);
             let mut status = value(&status);
             status["drives"] = value(&drives);
+            if let Some(ownership) = &shared.ownership {
+                status["ownership"] = value(ownership);
+            }
             (status, text)
         }
+        CtlCommand::Ownership => ownership(&client.ownership()?),
+        CtlCommand::TakeOver => ownership(&client.take_over()?),
+        CtlCommand::Release => ownership(&client.release()?),
         CtlCommand::Modules => {
             let modules = client.modules()?;
             (json!({ "modules": modules }), view::modules(&modules))
@@ -74,6 +86,14 @@ fn answer(client: &Client, what: &CtlCommand) -> Result<(Value, String), Failure
             (value(&settings), view::settings(&settings))
         }
     })
+}
+
+fn ownership(reply: &OwnershipReply) -> (Value, String) {
+    let text = match &reply.ownership {
+        None => "the card is not shared: this server has it alone\n".to_owned(),
+        Some(ownership) => view::ownership(ownership),
+    };
+    (value(reply), text)
 }
 
 fn module(module: ModuleStatus) -> (Value, String) {

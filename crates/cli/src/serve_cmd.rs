@@ -4,18 +4,17 @@ use crate::args::ServeArgs;
 use crate::cancel;
 use crate::card_dir::{self, CardDir};
 use crate::error::{CardFailure, Failure, OptionWithout, ServeFailure};
-use crate::nvme_secrets;
 use crate::server_log;
-use crate::ublk_disks::{self, UblkDisks};
+use crate::serving::{Doors, Running, explains, operators, tell_addresses, tell_volumes, tells_start, timing};
+use crate::shared_cmd;
+use crate::ublk_disks;
 use crate::units::capacity;
-use crate::view;
-use control::{Access, Connection, ControlServer, Frontend, Frontends, MetricsServer, Served, WebAddress, WebServer};
 use device::SECTOR_BYTES;
 use format::CardId;
-use live::{CHUNK_BYTES, Live, Start, Timing, VolumeStatus};
+use live::{CHUNK_BYTES, Live, Start, Timing};
 use media::{Flash, Physics};
 use profile::Profile;
-use serve::{Address, Backing, Export, Limits, Protocol, Security, Server, Services, TlsFiles};
+use serve::{Backing, Export, Server};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,38 +29,6 @@ const LOOKS_AT_START: Duration = Duration::from_millis(50);
 /// The file in a card's folder that holds the reservations of NVMe hosts, beside `card.toml`.
 const RESERVATIONS: &str = "reservations";
 
-/// A card that runs.
-struct Running {
-    /// The whole card; one that is divided exports its volumes in its place.
-    export: Export,
-    /// The card itself.
-    live: Arc<Live>,
-    /// Name of its profile.
-    card: String,
-    /// Path of its control socket, unless another place was named; disks have nothing to be controlled.
-    socket: Option<PathBuf>,
-}
-
-impl Running {
-    fn exports(&self) -> Vec<Export> {
-        exports_of(&self.export, &self.live)
-    }
-}
-
-/// The card itself, or its volumes.
-fn exports_of(card: &Export, live: &Arc<Live>) -> Vec<Export> {
-    let Some(volumes) = live.volumes() else { return vec![card.clone()] };
-    let of_volume = |volume: VolumeStatus| Export {
-        description: format!("{}, a volume of {}", card.description, card.name),
-        id: volume.uuid,
-        reservations: card.reservations.as_ref().map(|path| path.with_extension(format!("volume-{}", volume.id))),
-        backing: Backing::Card { live: Arc::clone(live), volume: Some(volume.id) },
-        name: volume.name,
-        ..card.clone()
-    };
-    volumes.volumes.into_iter().map(of_volume).collect()
-}
-
 pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     let several = args.cards.len() > 1;
     if several && args.control.is_some() {
@@ -72,21 +39,14 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
             OptionWithout { option: "--without-slot", what: "several cards: name the one that it is for" }.into()
         );
     }
-    let security = match (&args.tls_certificate, &args.tls_key) {
-        (Some(certificate), Some(key)) => Security::from_files(&TlsFiles {
-            certificate: certificate.clone(),
-            key: key.clone(),
-            client_authority: args.tls_client_authority.clone(),
-        })?,
-        _ => Security::Plain,
-    };
-    let access = match &args.control_group {
-        None => Access::Owner,
-        Some(group) => Access::Group(
-            control::group(group).map_err(|source| ServeFailure::Group { group: group.as_str().into(), source })?,
-        ),
-    };
-    let web = args.web.as_ref().map(|address| WebAddress::new(address, args.web_insecure)).transpose()?;
+    if let Some(number) = args.controller {
+        let [dir] = &args.cards[..] else {
+            return Err(OptionWithout { option: "--controller", what: "several cards: it is a part in one" }.into());
+        };
+        is_card_folder(Path::new(dir))?;
+        return shared_cmd::serve(args, Path::new(dir), number);
+    }
+    let doors = Doors::of(args)?;
     if args.memory {
         has_memory(args)?;
     }
@@ -96,32 +56,19 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     for card in &args.cards {
         cards.push(if args.memory { in_memory(card, args)? } else { in_files(card, args)? });
     }
-    let usual = Limits::default();
-    let memory_bytes = args.client_memory.map_or(usual.memory_bytes, |bytes| bytes.0);
-    let limits = Limits { connections: args.max_clients as usize, memory_bytes, ..usual };
     let exports: Vec<Export> = cards.iter().flat_map(Running::exports).collect();
-    let secrets = nvme_secrets::of_server(args.nvme_secret.as_ref(), args.nvme_controller_secret.as_ref())?;
-    let (nbd, nvme, insecure) = (args.nbd.clone(), args.nvme.clone(), args.insecure);
-    let services = Services { nbd, nvme, secrets, insecure, ..Services::default() };
+    let Doors { services, security, limits, .. } = &doors;
     // Before anybody else may write: what a disk that has waited believes done is repeated.
     let disks = Arc::new(ublk_disks::made(args.ublk, &exports)?);
-    let server = Arc::new(Server::start(exports, &services, security, limits)?);
+    let server = Arc::new(Server::start(exports.clone(), services, security.clone(), *limits)?);
     for Running { export, live, .. } in &cards {
         let (size, shards) = (capacity(live.size_bytes()), live.shards());
         let divided = if shards > 1 { format!(", {shards} shards") } else { String::new() };
         eprintln!("flashrig: {}: {}, {size}{divided}", export.name, export.description);
         tell_volumes(&export.name, live);
     }
-    for address in server.addresses(Protocol::Nbd) {
-        eprintln!("flashrig: NBD at {address}");
-    }
-    for address in server.addresses(Protocol::Nvme) {
-        eprintln!("flashrig: NVMe at {address}");
-        for (export, nqn) in cards.iter().flat_map(Running::exports).zip(server.subsystems()) {
-            eprintln!("flashrig: {}: {nqn}", export.name);
-        }
-    }
-    let operators = operators(args, &cards, (&server, &disks), access, web.as_ref())?;
+    tell_addresses(&server, &exports);
+    let operators = operators(args, &cards, (&server, &disks), &doors)?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     let mut starting: Vec<&Running> = cards.iter().collect();
@@ -145,17 +92,6 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
     // The last owner of a card shuts it down.
     drop(cards);
     Ok(ExitCode::SUCCESS)
-}
-
-fn tell_volumes(card: &str, live: &Live) {
-    let Some(volumes) = live.volumes() else { return };
-    for volume in &volumes.volumes {
-        let (size, allocated) = (capacity(volume.size_bytes), capacity(volume.allocated_bytes));
-        eprintln!("flashrig: {card}: volume {}, {size}, {allocated} of it on the card", volume.name);
-    }
-    if volumes.volumes.is_empty() {
-        eprintln!("flashrig: {card}: no volumes yet: flashrig volume create makes one");
-    }
 }
 
 /// The card as a file, where it was asked for.
@@ -190,16 +126,6 @@ fn mounted(args: &ServeArgs, card: &Running) -> Result<Option<attach::fuse::Moun
     Ok(Some(mounted))
 }
 
-/// Says what the start of a card has cost, when it is over; `false`: it is not yet.
-fn tells_start(Running { export, live, .. }: &Running) -> bool {
-    match live.status().start {
-        Some(start) if !start.is_over() => return false,
-        Some(start) => eprintln!("flashrig: {}: start: {}", export.name, view::start_line(&start)),
-        None => {}
-    }
-    true
-}
-
 /// Says once when this machine can't keep up with a card that is modelled.
 fn warn_if_behind(cards: &[Running], was: bool) -> bool {
     let modelled = |card: &&Running| card.live.timing() == Timing::Model;
@@ -218,127 +144,6 @@ fn warn_if_behind(cards: &[Running], was: bool) -> bool {
         Some(_) => true,
         None => false,
     }
-}
-
-/// The clients of the server, for the control plane.
-struct Clients {
-    server: std::sync::Weak<Server>,
-    disks: Arc<UblkDisks>,
-    /// The card that the control plane is of.
-    card: (Export, Arc<Live>),
-    /// The other cards of the server.
-    others: Vec<(Export, Arc<Live>)>,
-    addresses: Vec<String>,
-}
-
-impl Frontends for Clients {
-    fn is_taken(&self, name: &str) -> bool {
-        self.others.iter().flat_map(|(card, live)| exports_of(card, live)).any(|export| export.name == name)
-    }
-
-    fn volumes_changed(&self) {
-        let Some(server) = self.server.upgrade() else { return };
-        let cards = self.others.iter().chain([&self.card]);
-        let exports: Vec<Export> = cards.flat_map(|(card, live)| exports_of(card, live)).collect();
-        self.disks.follow(&exports);
-        if let Err(error) = server.set_exports(exports) {
-            tracing::error!(card = self.card.0.name, %error, "the volumes have changed, and the exports can't");
-        }
-    }
-
-    fn status(&self) -> Frontend {
-        let server = self.server.upgrade();
-        let turned_away = server.as_ref().map_or(0, |server| server.turned_away());
-        let clients = server.map(|server| server.clients()).unwrap_or_default();
-        let (card, live) = &self.card;
-        let exports = exports_of(card, live);
-        let is_mine = |name: &String| exports.iter().any(|export| export.name == *name);
-        let mine = clients.into_iter().filter(|client| client.export.as_ref().is_none_or(is_mine));
-        let described = |export: &Export| control::Export {
-            name: export.name.clone(),
-            size_bytes: export.size_bytes(),
-            read_only: export.read_only,
-            addresses: self.disks.address(&export.name).into_iter().chain(self.addresses.clone()).collect(),
-        };
-        Frontend {
-            turned_away,
-            exports: exports.iter().map(described).collect(),
-            clients: mine
-                .map(|client| Connection {
-                    number: client.number,
-                    protocol: client.protocol.name().into(),
-                    peer: client.peer,
-                    export: client.export,
-                    tls: client.tls,
-                    connected_seconds: client.connected_seconds,
-                    requests: client.requests,
-                    in_flight: client.in_flight,
-                    read_bytes: client.read_bytes,
-                    written_bytes: client.written_bytes,
-                })
-                .collect(),
-        }
-    }
-}
-
-/// The addresses of a server, those for NVMe hosts as URIs, because NBD clients can't use them.
-fn addresses(server: &Server) -> Vec<String> {
-    let nbd = server.addresses(Protocol::Nbd).map(Address::to_string);
-    nbd.chain(server.addresses(Protocol::Nvme).map(|address| format!("nvme+tcp://{address}"))).collect()
-}
-
-/// Those who answer operators, until this is dropped.
-struct Operators {
-    _controls: Vec<ControlServer>,
-    _metrics: Option<MetricsServer>,
-    _web: Option<WebServer>,
-}
-
-fn operators(
-    args: &ServeArgs,
-    cards: &[Running],
-    (server, disks): (&Arc<Server>, &Arc<UblkDisks>),
-    access: Access,
-    web: Option<&WebAddress>,
-) -> Result<Operators, Failure> {
-    let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
-    let both = |running: &Running| (running.export.clone(), Arc::clone(&running.live));
-    for (at, running @ Running { export, live, card, socket }) in cards.iter().enumerate() {
-        let others = cards.iter().enumerate().filter(|(other, _)| *other != at);
-        let clients = Clients {
-            server: Arc::downgrade(server),
-            disks: Arc::clone(disks),
-            card: both(running),
-            others: others.map(|(_, other)| both(other)).collect(),
-            addresses: addresses(server),
-        };
-        let served = Served {
-            live: Arc::clone(live),
-            name: export.name.clone(),
-            card: card.clone(),
-            frontends: Some(Arc::new(clients)),
-        };
-        shown.push(served.clone());
-        let Some(socket) = socket else { continue };
-        let socket = args.control.as_ref().unwrap_or(socket);
-        all.push(served.clone());
-        controls.push(control::serve(served, socket, access)?);
-        eprintln!("flashrig: flashrig ctl {} status", socket.display());
-    }
-    let metrics = args.metrics.as_ref().map(|address| control::metrics_server(all, address)).transpose()?;
-    if let Some(server) = &metrics {
-        eprintln!("flashrig: metrics at http://{}/metrics", server.address());
-    }
-    let web = web.map(|address| control::web_server(shown, address)).transpose()?;
-    if let Some(server) = &web {
-        eprintln!("flashrig: live view at http://{}/", server.address());
-    }
-    Ok(Operators { _controls: controls, _metrics: metrics, _web: web })
-}
-
-/// The live view shows where the time of requests goes.
-fn explains(args: &ServeArgs) -> bool {
-    args.web.is_some()
 }
 
 /// Refuses cards that would not fit into this machine's memory. Overwritten sectors stay in memory until their flash is
@@ -447,19 +252,26 @@ fn disks_in_memory(
         read_only: args.read_only,
         lease: None,
     };
-    Ok(Running { export, live, card: profile.name().into(), socket: None })
+    Ok(Running { export, live, card: profile.name().into(), socket: None, controller: None })
+}
+
+/// Refuses what is no folder of a card.
+fn is_card_folder(dir: &Path) -> Result<(), Failure> {
+    if card_dir::is_card(dir) {
+        return Ok(());
+    }
+    // A card's name, or its own file.
+    let name = dir.to_string_lossy();
+    Err(Failure::from(match !dir.is_dir() && Profile::open(&name).is_ok() {
+        true => ServeFailure::NoBacking { card: (&*name).into() },
+        false => ServeFailure::NoCardIn { dir: dir.into(), is_there: dir.is_dir() },
+    }))
 }
 
 /// A card in a folder.
 fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let dir = Path::new(name);
-    if !card_dir::is_card(dir) {
-        // A card's name, or its own file.
-        return Err(Failure::from(match !dir.is_dir() && Profile::open(name).is_ok() {
-            true => ServeFailure::NoBacking { card: name.into() },
-            false => ServeFailure::NoCardIn { dir: dir.into(), is_there: dir.is_dir() },
-        }));
-    }
+    is_card_folder(dir)?;
     let card = CardDir::open(dir)?;
     let start = Start { timing: timing(args), explains: explains(args), ..card.start(args.seed) };
     let id = start.id.unwrap_or(CardId([0; 16]));
@@ -490,9 +302,5 @@ fn running(named: Named, profile: &Profile, live: Live, socket: PathBuf, args: &
     let backing = Backing::Card { live: Arc::clone(&live), volume: None };
     let read_only = args.read_only;
     let export = Export { name, id, reservations, description, backing, read_only, lease: None };
-    Running { export, live, card: profile.name().into(), socket: Some(socket) }
-}
-
-fn timing(args: &ServeArgs) -> Timing {
-    if args.timing == "model" { Timing::Model } else { Timing::None }
+    Running { export, live, card: profile.name().into(), socket: Some(socket), controller: None }
 }

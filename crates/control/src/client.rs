@@ -1,5 +1,6 @@
 //! The client of a card's control socket.
 
+use crate::controller::OwnershipReply;
 use crate::error::ClientError;
 use crate::words::{
     Connection, Drive, Export, Grow, Insert, Latencies, NewVolume, Pull, Pulled, Range, Smart, StatusReply, Volumes,
@@ -156,6 +157,21 @@ impl Client {
     /// Deletes a volume. Its name is one that a volume can have.
     pub fn delete_volume(&self, name: &str) -> Result<Volumes, ClientError> {
         self.send(Method::DELETE, &format!("/v1/volumes/{name}"), None::<&()>)
+    }
+
+    /// The owner of the card, if it is shared.
+    pub fn ownership(&self) -> Result<OwnershipReply, ClientError> {
+        self.get("/v1/ownership")
+    }
+
+    /// Has the controller own the card.
+    pub fn take_over(&self) -> Result<OwnershipReply, ClientError> {
+        self.post("/v1/ownership/take-over", None::<&()>)
+    }
+
+    /// Has another controller own the card.
+    pub fn release(&self) -> Result<OwnershipReply, ClientError> {
+        self.post("/v1/ownership/release", None::<&()>)
     }
 
     /// Changes how it works.

@@ -13,9 +13,11 @@
 
 mod answer;
 mod client;
+mod controller;
 mod drives;
 mod error;
 mod metrics;
+mod ownership;
 mod page;
 mod routes;
 mod served;
@@ -27,11 +29,12 @@ mod web;
 mod words;
 
 pub use client::Client;
+pub use controller::{Controller, Ownership, OwnershipReply, Part};
 pub use error::{ClientError, Quoted, ServeError};
 pub use metrics::{METRICS_TYPE, metrics};
 pub use routes::routes;
 pub use served::Served;
-pub use server::{ControlServer, MetricsServer, metrics_server, serve};
+pub use server::{ControlServer, MetricsServer, metrics_server, serve, serve_standby};
 pub use socket::{Access, SOCKET_IN_DIR, default_socket, find_socket, group};
 pub use spread::{Spread, between, percentiles};
 pub use web::{WebAddress, WebServer, web_server};

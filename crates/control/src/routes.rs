@@ -3,6 +3,7 @@
 use crate::answer::{Refusal, body};
 use crate::drives;
 use crate::metrics::{METRICS_TYPE, metrics};
+use crate::ownership;
 use crate::served::Served;
 use crate::volumes;
 use crate::words::{BeyondParity, Insert, Latencies, Pull, Pulled, Range, Smart, StatusReply};
@@ -21,7 +22,7 @@ use tokio::sync::Notify;
 type Shared = State<Arc<Served>>;
 type Answer<T> = Result<Json<T>, Refusal>;
 
-fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 20] {
+fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 23] {
     [
         ("GET", "/v1/status", get(status)),
         ("GET", "/v1/modules", get(modules)),
@@ -39,6 +40,9 @@ fn table() -> [(&'static str, &'static str, MethodRouter<Arc<Served>>); 20] {
         ("POST", "/v1/power/on", post(power_on)),
         ("POST", "/v1/scrub", post(scrub)),
         ("POST", "/v1/trim", post(trim)),
+        ("GET", "/v1/ownership", get(ownership::show)),
+        ("POST", "/v1/ownership/take-over", post(ownership::take_over)),
+        ("POST", "/v1/ownership/release", post(ownership::release)),
         ("GET", "/v1/volumes", get(volumes::all)),
         ("POST", "/v1/volumes", post(volumes::create)),
         ("PATCH", "/v1/volumes/{name}", patch(volumes::grow)),

@@ -1,5 +1,6 @@
 //! A card that is served, and what it is called.
 
+use crate::controller::Controller;
 use crate::words::{Frontend, Frontends};
 use live::Live;
 use std::sync::Arc;
@@ -15,6 +16,8 @@ pub struct Served {
     pub card: String,
     /// Servers of the card to those who read and write it.
     pub frontends: Option<Arc<dyn Frontends>>,
+    /// The controller that this server is of a card that others serve as well; `None`: the card is not shared.
+    pub controller: Option<Arc<dyn Controller>>,
 }
 
 impl Served {

@@ -1,6 +1,8 @@
 //! The server: a thread with a runtime of its own, at a socket or an address.
 
+use crate::controller::Controller;
 use crate::error::ServeError;
+use crate::ownership;
 use crate::routes;
 use crate::served::Served;
 use crate::socket::{Access, Held, bind};
@@ -55,12 +57,25 @@ impl MetricsServer {
 /// Answers whoever may connect to a unix socket. A socket that a server left behind is replaced; one at which somebody
 /// answers is not.
 pub fn serve(served: Served, socket: &Path, access: Access) -> Result<ControlServer, ServeError> {
+    serve_at(routes::control(Arc::new(served)), socket, access)
+}
+
+/// As [`serve`], for a controller that does not own its card: it tells who does, and may be told to take it over.
+pub fn serve_standby(
+    controller: Arc<dyn Controller>,
+    socket: &Path,
+    access: Access,
+) -> Result<ControlServer, ServeError> {
+    serve_at(ownership::of_standby(controller), socket, access)
+}
+
+fn serve_at(router: Router, socket: &Path, access: Access) -> Result<ControlServer, ServeError> {
     let (listener, held) = bind(socket, access)?;
     let listen = || {
         listener.set_nonblocking(true)?;
         tokio::net::UnixListener::from_std(listener)
     };
-    let running = Running::begin("control", listen, routes::control(Arc::new(served)), MAX_CONNECTIONS);
+    let running = Running::begin("control", listen, router, MAX_CONNECTIONS);
     let running = running.map_err(|source| ServeError::Socket { socket: socket.to_owned(), source })?;
     Ok(ControlServer { _running: running, held })
 }

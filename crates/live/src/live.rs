@@ -15,7 +15,7 @@ use disk::{ArrayConfig, DiskError};
 use files::MAX_SHARDS;
 use format::CardId;
 use media::Medium;
-use session::{CHUNK_BYTES, Division};
+use session::{Backend, CHUNK_BYTES, Condition, Division};
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -161,6 +161,12 @@ impl Live {
         let inside = Inside::new(Arc::clone(volumes), id);
         drop(table);
         Some(Port { inside: Some(inside), ..self.port(bell) })
+    }
+
+    /// More is gone than parity stands for, in some shard: what it has is answered with errors.
+    pub fn has_stopped(&self) -> bool {
+        let has_stopped = |shard: &Shard| shard.shared.lock().device.condition() == Condition::Halted;
+        self.shards.iter().any(has_stopped)
     }
 
     /// Bytes that a client can address.

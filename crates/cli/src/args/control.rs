@@ -48,6 +48,12 @@ pub enum CtlCommand {
         /// Number of bytes
         length: Bytes,
     },
+    /// Print which controller owns a shared card (flashrig serve --controller)
+    Ownership,
+    /// Have this controller own the shared card, whether its owner lives or not
+    TakeOver,
+    /// Have another controller own the shared card: what is under way is answered, and no host gets an error
+    Release,
     /// Change how it works from now on: gc=paced, gc=stop-the-world, target_free_bands=N, rebuild_bytes_per_s=SIZE or
     /// none
     Set {

@@ -226,6 +226,10 @@ Examples:
   flashrig serve ./card --nbd unix:/tmp/card.sock --web 127.0.0.1:8080
   # flashrig serve ./card --ublk
 
+  One of two controllers of a card on shelves (docs/two-controllers.md):
+  flashrig serve ./card --controller 1 --nvme 127.0.0.1:4420 \\
+      --peer 127.0.0.1:4421
+
 Then, for instance:
   nbdinfo 'nbd+unix:///?socket=/tmp/card.sock'
   fio --ioengine=nbd --uri='nbd+unix:///?socket=/tmp/card.sock' --name=test \\
@@ -278,6 +282,8 @@ Examples:
   flashrig ctl card clients
   flashrig ctl card scrub
   flashrig ctl card trim 0 16m
+  flashrig ctl card ownership
+  flashrig ctl card release
   flashrig ctl card set gc=paced target_free_bands=3 rebuild_bytes_per_s=100m";
 
 pub(super) const VOLUME: &str = "\

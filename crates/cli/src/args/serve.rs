@@ -144,6 +144,19 @@ pub struct ServeArgs {
     /// Do not tell drives which of their blocks were erased (those with logical blocks that can be discarded are told)
     #[arg(long, conflicts_with = "memory")]
     pub no_discard: bool,
+    /// Share the card with other servers on other hosts, as its controller N, which no other one is: one of them owns it at
+    /// a time, and when it goes, another one takes over (docs/two-controllers.md). All modules lie on shelves
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with_all = ["memory", "fuse", "ublk", "without_slot"],
+        value_parser = clap::value_parser!(u8).range(1..)
+    )]
+    pub controller: Option<u8>,
+    /// The address at which NVMe hosts reach another controller of the shared card, which discovery tells them as well; may
+    /// be given again
+    #[arg(long, value_name = "HOST:PORT", requires = "controller", requires = "nvme")]
+    pub peer: Vec<Address>,
     /// Start without the module of slot N, which is not touched: it is of another card, or a copy. It counts as missing;
     /// for one card
     #[arg(long, value_name = "N", conflicts_with = "memory")]

@@ -38,6 +38,9 @@ pub enum CardFailure {
     /// It is not said which volume is to be a file.
     #[error("--fuse shows one disk, and the card has {}: --fuse-volume NAME says which of them", crate::units::counted(*.volumes as u64, "volume"))]
     WhichVolume { volumes: usize },
+    /// A module that was away can't be put into its slot.
+    #[error("slot {slot}: {} is not put in: {source}", .place.display())]
+    NotInserted { slot: u32, place: PathBuf, source: Box<live::ControlError> },
     /// More or fewer files are named than the card has modules.
     #[error("the card has {modules} modules, and {found} files or devices are named for them")]
     ModuleCount { found: usize, modules: u32 },

@@ -32,6 +32,12 @@ pub enum ServeFailure {
         capacity(*.needed_bytes), capacity(*.free_bytes)
     )]
     Memory { needed_bytes: u64, free_bytes: u64 },
+    /// Other hosts can't reach the place.
+    #[error("{} is no module on a shelf: only a card whose modules all lie on shelves can have several controllers", .place.display())]
+    NotOnShelf { place: PathBuf },
+    /// The machine has no threads or random numbers.
+    #[error("--controller: the system refuses what a controller needs: {source}")]
+    Contend { source: io::Error },
     /// The server does not start.
     #[error(transparent)]
     Serve(#[from] serve::ServeError),

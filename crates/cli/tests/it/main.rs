@@ -40,6 +40,7 @@ mod serve_web;
 mod sharded_card;
 mod shelves;
 mod stored_cards;
+mod takeovers;
 mod torture;
 mod verdicts;
 mod volumes;

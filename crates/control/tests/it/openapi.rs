@@ -45,12 +45,13 @@ fn every_resource_of_the_server_is_described_and_no_other() {
 #[test]
 fn every_operation_answers_as_its_schema_says() {
     let document = document();
-    let (rig, divided) = (Rig::new(), Rig::divided());
+    let (rig, divided, shared) = (Rig::new(), Rig::divided(), Rig::shared());
     overwrite(&rig.live, 1);
     let mut asked = 0;
     // In an order in which each works: what is pulled is put in, what is cut comes back.
     let mut all = operations(&document);
-    let order = ["pull", "insert", "powerCut", "powerOn", "createVolume", "growVolume", "deleteVolume"];
+    let order =
+        ["pull", "insert", "powerCut", "powerOn", "createVolume", "growVolume", "deleteVolume", "release", "takeOver"];
     all.sort_by_key(|(_, _, operation)| {
         order.iter().position(|id| operation["operationId"] == *id).map_or(0, |place| place + 1)
     });
@@ -64,7 +65,11 @@ fn every_operation_answers_as_its_schema_says() {
             None => String::new(),
         };
         let real = path.replace("{slot}", "1").replace("{name}", "data");
-        let rig = if path.contains("volumes") { &divided } else { &rig };
+        let rig = match &path {
+            path if path.contains("volumes") => &divided,
+            path if path.contains("ownership") => &shared,
+            _ => &rig,
+        };
         let (code, head, text) = rig.raw(crate::common::request(&method, &real, &body).as_bytes());
         let answers = operation["responses"].as_object().unwrap();
         let (expected, answer) = answers.iter().find(|(code, _)| code.starts_with('2')).unwrap();
@@ -106,6 +111,7 @@ fn every_refusal_is_one_that_is_described() {
     };
     refuse(&rig);
     refuse(&Rig::divided());
+    refuse(&Rig::shared());
     rig.live.act(live::Action::PowerCut).unwrap();
     refuse(&rig);
     assert!([200, 400, 404, 409, 413, 422].iter().all(|code| seen.contains(code)), "{seen:?}");

@@ -9,8 +9,11 @@
 //! that gives none. So a slow drive is waited for, and a lost shelf is not.
 
 mod address;
+mod asker;
+mod boot_clock;
 mod channel;
 mod client;
+mod contender;
 mod disks;
 mod error;
 mod host_name;
@@ -20,8 +23,10 @@ mod session;
 mod shelves;
 mod watch;
 
+pub use ::session::ownership::{Claim, End, Standing};
 pub use address::{ModuleAddress, ModuleAddressError, ShelfAddress};
 pub use client::ModuleClient;
+pub use contender::{Contender, ContenderStatus, Decision, OwnerLease};
 pub use disks::ModuleDisks;
 pub use error::RemoteError;
 pub use host_name::{HostName, HostNames};

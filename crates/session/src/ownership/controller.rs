@@ -130,7 +130,7 @@ impl Ownership {
         if of.host != host {
             let before = std::mem::replace(&mut of.host, host);
             of.past.push(before);
-            of.is_clean = false;
+            (of.is_clean, of.is_told) = (false, false);
         }
         (of.is_connected, of.asked, of.next, of.held) = (true, None, None, None);
         of.not_before = now;
@@ -147,7 +147,7 @@ impl Ownership {
     /// A connection for reads and writes of a module was lost, with commands that may be carried out later. The module is
     /// not held until it was taken again, as another host, from the host before.
     pub fn left(&mut self, now: Time, module: usize) {
-        self.modules[module].is_clean = false;
+        (self.modules[module].is_clean, self.modules[module].is_told) = (false, false);
         self.lost(now, module);
     }
 
@@ -387,6 +387,7 @@ impl Ownership {
             false => taken[majority - 1] + self.terms.wait_ns,
         };
         self.phase = Phase::Opening { opened: false, serve_at };
+        self.modules.iter_mut().for_each(|module| module.is_told = module.is_clean);
         self.actions.push(Action::Open { claim: self.claim });
     }
 
@@ -452,7 +453,9 @@ impl Ownership {
                     None => {
                         module.fenced.get_or_insert(Fenced { at: now, cleared: false });
                         (module.is_clean, module.held, module.not_before) = (true, Some(key), now);
-                        if !was_held && !matches!(self.phase, Phase::Claiming { .. }) {
+                        if !matches!(self.phase, Phase::Claiming { .. })
+                            && !std::mem::replace(&mut module.is_told, true)
+                        {
                             self.actions.push(Action::Held { module: number });
                         }
                         None

@@ -43,6 +43,8 @@ pub struct Module {
     pub fenced: Option<Fenced>,
     /// No command of another host is in flight there, nor one of this controller under another host identifier.
     pub is_clean: bool,
+    /// The one who opens the array knows that it may be read and written.
+    pub is_told: bool,
     /// Nobody had ever held it when it was about to be acquired.
     pub is_new: bool,
     /// The next command is not sent before.
@@ -87,6 +89,6 @@ impl Module {
     /// Forgets an own claim, and what was in flight for it.
     pub fn forget_claim(&mut self) {
         (self.next, self.held, self.fenced, self.renewed) = (None, None, None, None);
-        (self.is_clean, self.judged, self.not_before) = (false, None, Time::ZERO);
+        (self.is_clean, self.is_told, self.judged, self.not_before) = (false, false, None, Time::ZERO);
     }
 }

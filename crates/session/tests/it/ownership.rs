@@ -43,7 +43,8 @@ impl Module {
 /// A controller with its modules at hand.
 struct Controller {
     core: Ownership,
-    host: HostId,
+    /// The host that it is at each module.
+    hosts: [HostId; MODULES],
     told: Vec<Action>,
 }
 
@@ -52,7 +53,7 @@ impl Controller {
         let mut core = Ownership::new(number, Terms::usual(MODULES, 1, number));
         let host = [number + 1; 16];
         (0..MODULES).for_each(|module| core.connected(now, module, host));
-        Controller { core, host, told: Vec::new() }
+        Controller { core, hosts: [host; MODULES], told: Vec::new() }
     }
 
     /// Lets modules answer until nothing more is asked for now.
@@ -66,7 +67,7 @@ impl Controller {
             for action in actions {
                 match action {
                     Action::Ask { module, command } => {
-                        let answer = modules[module].carry_out(self.host, command);
+                        let answer = modules[module].carry_out(self.hosts[module], command);
                         self.core.answered(now, module, answer);
                     }
                     other => self.told.push(other),
@@ -111,7 +112,7 @@ fn modules_that_nobody_held_are_owned_at_once() {
     assert_eq!(one.core.standing(), Standing::Owner(claim(1, 0)));
     assert!(one.core.may_answer(START) && (0..MODULES).all(|module| one.core.holds(module)));
     for module in &modules {
-        assert_eq!(module.0.holder.unwrap().0, one.host);
+        assert_eq!(module.0.holder.unwrap().0, one.hosts[0]);
     }
 }
 
@@ -126,7 +127,7 @@ fn a_lease_runs_from_the_sending_of_a_renewal_that_a_majority_answered() {
     let answered = sent + SECOND;
     for (count, renewal) in renewals.into_iter().enumerate() {
         let Action::Ask { module, command } = renewal else { panic!("{renewal:?}") };
-        let answer = modules[module].carry_out(one.host, command);
+        let answer = modules[module].carry_out(one.hosts[module], command);
         one.core.answered(answered, module, answer);
         let expected = if count < 2 { START } else { sent };
         assert_eq!(one.core.lease_end(), expected + SECOND * 3 / 2, "after {count}");
@@ -224,7 +225,7 @@ fn a_module_is_taken_again_as_another_host_after_its_connection_was_lost() {
     assert!(!one.core.holds(3) && one.core.holds(2));
     let host = [77; 16];
     one.core.connected(START, 3, host);
-    let before = std::mem::replace(&mut one.host, host);
+    let before = std::mem::replace(&mut one.hosts[3], host);
     // Only the fourth module is asked: the others have been renewed just now.
     one.settle(START, &mut modules);
     assert!(one.core.holds(3) && one.core.may_answer(START));
@@ -240,7 +241,36 @@ fn fewer_modules_than_parity_needs_are_not_claimed() {
     one.core.lost(START, 1);
     one.settle(START, &mut modules);
     assert_eq!((one.core.standing(), one.told.len()), (Standing::Standby, 0));
-    one.core.connected(START, 1, one.host);
+    one.core.connected(START, 1, one.hosts[0]);
     one.own(START, &mut modules);
     assert!(one.core.may_answer(START) && !one.core.holds(0));
+}
+
+#[test]
+fn a_module_that_comes_later_or_again_is_told_of_once() {
+    let (mut modules, mut one) = (modules(), Controller::new(0, START));
+    one.core.lost(START, 4);
+    let mut now = one.run(START, SECOND, &mut modules);
+    assert_eq!(one.told, [Action::Open { claim: claim(1, 0) }]);
+    assert!(!one.core.holds(4));
+    one.core.opened(now);
+    now = one.run(now, SECOND, &mut modules);
+    one.told.clear();
+    // It was not there when the array was opened.
+    one.core.connected(now, 4, one.hosts[4]);
+    now = one.run(now, SECOND, &mut modules);
+    assert_eq!(one.told, [Action::Held { module: 4 }]);
+    assert!(one.core.holds(4));
+    // A connection for requests is lost, and it comes back as another host.
+    for times in 2..4 {
+        one.core.left(now, 2);
+        now = one.run(now, SECOND, &mut modules);
+        assert!(!one.core.holds(2) && one.told.len() == times - 1);
+        one.hosts[2] = [100 + times as u8; 16];
+        one.core.connected(now, 2, one.hosts[2]);
+        now = one.run(now, SECOND, &mut modules);
+        assert_eq!(one.told.last(), Some(&Action::Held { module: 2 }));
+        assert_eq!((one.told.len(), one.core.holds(2)), (times, true));
+    }
+    assert!(one.core.may_answer(now));
 }

@@ -1,10 +1,12 @@
 //! Runs the command as a person does, without a terminal.
 
+pub mod cable;
 pub mod disks;
 pub mod nbd;
 pub mod reviews;
 pub mod served;
 pub mod server;
+pub mod shelf;
 pub mod small_card;
 pub mod versions;
 

@@ -20,8 +20,13 @@ impl Client {
 
     /// Connected to the export of a name.
     pub fn connect_to(socket: &Path, name: &str) -> io::Result<Client> {
+        Client::patient(socket, name, Duration::from_secs(60))
+    }
+
+    /// The same, waiting so long at most for each answer.
+    pub fn patient(socket: &Path, name: &str, patience: Duration) -> io::Result<Client> {
         let stream = UnixStream::connect(socket)?;
-        stream.set_read_timeout(Some(Duration::from_secs(60)))?;
+        stream.set_read_timeout(Some(patience))?;
         let mut client = Client(stream);
         client.take(18)?;
         client.0.write_all(&3u32.to_be_bytes())?;
@@ -38,12 +43,13 @@ impl Client {
                 1 => return Ok(client),
                 3 => {}
                 0x8000_0006 => return Err(io::ErrorKind::NotFound.into()),
+                other if other >= 1 << 31 => return Err(io::Error::other(format!("refused: {other:#x}"))),
                 other => panic!("reply {other:#x}"),
             }
         }
     }
 
-    fn take(&mut self, len: usize) -> io::Result<Vec<u8>> {
+    pub fn take(&mut self, len: usize) -> io::Result<Vec<u8>> {
         let mut bytes = vec![0; len];
         self.0.read_exact(&mut bytes)?;
         Ok(bytes)

@@ -66,6 +66,7 @@ impl Card {
             name: "disk".into(),
             card: "tachion-400".into(),
             frontends: Some(Arc::new(Nbd)),
+            controller: None,
         };
         let server = serve(served, &dir.join(control::SOCKET_IN_DIR), Access::Owner).unwrap();
         Card { live, _server: server }

@@ -12,7 +12,7 @@ pub fn sector(number: u64, version: u32) -> Vec<u8> {
 }
 
 /// The version that a sector holds, if any.
-fn version_of(number: u64, bytes: &[u8]) -> Option<u32> {
+pub fn version_of(number: u64, bytes: &[u8]) -> Option<u32> {
     let version = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as u32;
     [0, version].into_iter().find(|version| sector(number, *version) == bytes)
 }

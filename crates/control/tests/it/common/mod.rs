@@ -1,14 +1,14 @@
 //! A small card in memory, served.
 
-use control::{Access, Client, Connection, ControlServer, Export, Frontend, Frontends, Served, serve};
+use control::{Access, Client, Connection, ControlServer, Export, Frontend, Frontends, Ownership, Part, Served, serve};
 use live::{Bell, Live, ReplyError, Request, Start, Timing};
 use media::{Flash, Physics};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 pub const SIZE: u64 = 64 << 20;
@@ -85,7 +85,33 @@ pub fn served(live: &Arc<Live>) -> Served {
 }
 
 pub fn named(live: &Arc<Live>, name: &str) -> Served {
-    Served { live: Arc::clone(live), name: name.into(), card: "tachion-400".into(), frontends: Some(Arc::new(Nbd)) }
+    let (live, name, card, frontends) = (Arc::clone(live), name.into(), "tachion-400".into(), Some(Arc::new(Nbd) as _));
+    Served { live, name, card, frontends, controller: None }
+}
+
+/// Controller 1 of a shared card, which does what it is told at once.
+pub struct Controller(pub Mutex<Part>);
+
+impl control::Controller for Controller {
+    fn ownership(&self) -> Ownership {
+        let part = *self.0.lock().unwrap();
+        Ownership {
+            controller: 1,
+            part,
+            generation: 3,
+            claimant: Some(if part == Part::Owner { 1 } else { 2 }),
+            modules: 6,
+            reached: 6,
+            held: if part == Part::Owner { 6 } else { 0 },
+            lease_left_ms: if part == Part::Owner { 1200 } else { 0 },
+        }
+    }
+    fn take_over(&self) {
+        *self.0.lock().unwrap() = Part::Owner;
+    }
+    fn release(&self) {
+        *self.0.lock().unwrap() = Part::Standby;
+    }
 }
 
 pub fn card() -> Arc<Live> {
@@ -121,10 +147,21 @@ impl Rig {
         Rig::of(Arc::new(live))
     }
 
+    /// Other controllers serve its card as well.
+    pub fn shared() -> Rig {
+        let controller: Arc<dyn control::Controller> = Arc::new(Controller(Mutex::new(Part::Owner)));
+        let live = card();
+        Rig::serving(Served { controller: Some(controller), ..served(&live) }, live)
+    }
+
     fn of(live: Arc<Live>) -> Rig {
+        Rig::serving(served(&live), live)
+    }
+
+    fn serving(served: Served, live: Arc<Live>) -> Rig {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("control.sock");
-        let server = serve(served(&live), &socket, Access::Owner).unwrap();
+        let server = serve(served, &socket, Access::Owner).unwrap();
         let client = Client::new(socket.clone()).unwrap();
         Rig { live, server, client, socket, dir }
     }

@@ -1,0 +1,359 @@
+//! `flashrig serve --controller`: a controller of a card that others serve as well. It shows the card to hosts all the time,
+//! and serves it while it owns it.
+
+use crate::args::ServeArgs;
+use crate::cancel;
+use crate::card_dir::CardDir;
+use crate::error::Failure;
+use crate::server_log;
+use crate::serving::{
+    Doors, Operators, Running, explains, exports_of, operators, tell_addresses, tell_volumes, tells_start, timing,
+};
+use crate::shared_card::SharedCard;
+use crate::ublk_disks::{self, UblkDisks};
+use crate::units::capacity;
+use control::{ControlServer, Controller, Ownership, Part};
+use format::CardId;
+use live::{Live, Start};
+use parking_lot::Mutex;
+use serve::remote::{Claim, Contender, Decision, End, Standing};
+use serve::{Backing, Elsewhere, Export, Server, Services};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether the server is to end, and whether the card has stopped.
+const LOOKS: Duration = Duration::from_millis(100);
+/// The time that another controller has to take a card that an operator wants to be elsewhere, and the time after which a
+/// card that could not be opened is tried again.
+const AFTER_RELEASE: Duration = Duration::from_secs(5);
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// The time for requests in flight to be answered at an orderly end; their clients are cut off then.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
+/// The time between two looks at whether any connection has the card.
+const LOOKS_AT_LAST: Duration = Duration::from_millis(2);
+
+pub fn serve(args: &ServeArgs, dir: &Path, number: u8) -> Result<ExitCode, Failure> {
+    let card = SharedCard::new(CardDir::open(dir)?, number)?;
+    let mut doors = Doors::of(args)?;
+    doors.services = Services { controller_number: Some(number), peers: args.peer.clone(), ..doors.services };
+    cancel::listen()?;
+    server_log::begin(&args.log);
+    let absolute = std::path::absolute(dir).ok();
+    let of_dir = absolute.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let start = Start { timing: timing(args), explains: explains(args), ..card.dir.start(args.seed) };
+    let whole = Export {
+        name: of_dir.unwrap_or_else(|| card.dir.profile.name().into()),
+        id: start.id.unwrap_or(CardId([0; 16])).0,
+        // Those of hosts would not be known to the next owner.
+        reservations: None,
+        description: card.dir.profile.title().into(),
+        backing: elsewhere(card.dir.user_bytes, false),
+        read_only: args.read_only,
+        lease: Some(Arc::new(NoLease)),
+    };
+    // Only the card itself says which volumes it has.
+    let known = if card.dir.has_volumes { Vec::new() } else { vec![whole.clone()] };
+    let server = Arc::new(Server::start(known.clone(), &doors.services, doors.security.clone(), doors.limits)?);
+    eprintln!(
+        "flashrig: {}: {}, {}, controller {number} of a shared card of {} modules",
+        whole.name,
+        whole.description,
+        capacity(card.dir.user_bytes),
+        card.modules()
+    );
+    tell_addresses(&server, &known);
+    let socket = args.control.clone().unwrap_or_else(|| dir.join(control::SOCKET_IN_DIR));
+    let part = Arc::new(PartOfThis { number, modules: card.modules(), contender: Mutex::default() });
+    let disks = Arc::new(UblkDisks::default());
+    let mut shared =
+        Shared { args, card, start, doors, whole, known, server, disks, socket, part, standby: None, owned: None };
+    eprintln!("flashrig: flashrig ctl {} ownership", shared.socket.display());
+    let ended = shared.run();
+    // Nothing is answered any more, whatever has happened.
+    shared.lose();
+    shared.server.stop();
+    ended.map(|()| ExitCode::SUCCESS)
+}
+
+fn elsewhere(size_bytes: u64, is_changing: bool) -> Backing {
+    Backing::Elsewhere(Elsewhere { size_bytes, has_volatile_cache: false, is_changing })
+}
+
+/// The lease of a card that is elsewhere.
+struct NoLease;
+
+impl serve::Lease for NoLease {
+    fn may_answer(&self) -> bool {
+        false
+    }
+}
+
+/// The part of this controller, for operators.
+struct PartOfThis {
+    number: u8,
+    modules: u32,
+    contender: Mutex<Option<Contender>>,
+}
+
+impl PartOfThis {
+    /// Tells the contender something, if there is one now.
+    fn tell(&self, what: impl FnOnce(&Contender)) {
+        if let Some(contender) = &*self.contender.lock() {
+            what(contender);
+        }
+    }
+}
+
+impl Controller for PartOfThis {
+    fn ownership(&self) -> Ownership {
+        let status = self.contender.lock().as_ref().map(Contender::status);
+        let highest = status.map(|status| status.highest).filter(|highest| *highest != Claim::default());
+        Ownership {
+            controller: self.number,
+            part: match status.map(|status| status.standing) {
+                None | Some(Standing::Standby | Standing::Ended(_)) => Part::Standby,
+                Some(Standing::Claiming(_)) => Part::Claiming,
+                Some(Standing::Opening(_)) => Part::Opening,
+                Some(Standing::Owner(_)) => Part::Owner,
+                Some(Standing::Releasing(_)) => Part::Releasing,
+            },
+            generation: highest.map_or(0, |highest| highest.generation),
+            claimant: highest.map(|highest| highest.controller),
+            modules: self.modules,
+            reached: status.map_or(0, |status| status.reached as u32),
+            held: status.map_or(0, |status| status.held as u32),
+            lease_left_ms: status.map_or(0, |status| status.lease_left.as_millis() as u64),
+        }
+    }
+
+    fn take_over(&self) {
+        self.tell(Contender::take_over);
+    }
+
+    fn release(&self) {
+        self.tell(Contender::release);
+    }
+}
+
+/// The card, while this controller owns it.
+struct Owned {
+    running: Running,
+    operators: Option<Operators>,
+    told_start: bool,
+}
+
+struct Shared<'a> {
+    args: &'a ServeArgs,
+    card: SharedCard,
+    start: Start,
+    doors: Doors,
+    /// The export of the whole card, as it is elsewhere.
+    whole: Export,
+    /// The exports, as far as they are known while the card is elsewhere.
+    known: Vec<Export>,
+    server: Arc<Server>,
+    /// None: a disk of this machine would stay here when the card goes.
+    disks: Arc<UblkDisks>,
+    socket: PathBuf,
+    part: Arc<PartOfThis>,
+    standby: Option<ControlServer>,
+    owned: Option<Owned>,
+}
+
+impl Shared<'_> {
+    /// Contends for the card again and again, until the server is to end.
+    fn run(&mut self) -> Result<(), Failure> {
+        loop {
+            self.look_on()?;
+            *self.part.contender.lock() = Some(self.card.contend()?);
+            let wait = self.term()?;
+            // A contender that is dropped waits for its threads, and operators may ask meanwhile.
+            let ended = self.part.contender.lock().take();
+            drop(ended);
+            self.look_on()?;
+            let until = Instant::now() + wait;
+            while !cancel::requested() && Instant::now() < until {
+                std::thread::sleep(LOOKS);
+            }
+            if cancel::requested() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Answers operators as one that does not own the card.
+    fn look_on(&mut self) -> Result<(), Failure> {
+        if self.standby.is_none() {
+            let part: Arc<dyn Controller> = Arc::clone(&self.part) as Arc<dyn Controller>;
+            self.standby = Some(control::serve_standby(part, &self.socket, self.doors.access)?);
+        }
+        Ok(())
+    }
+
+    fn decision(&self) -> Option<Decision> {
+        // Others ask the contender meanwhile, so its lock is not kept while nothing is decided.
+        let decided = self.part.contender.lock().as_ref().and_then(|contender| contender.decision(Duration::ZERO));
+        if decided.is_none() {
+            std::thread::sleep(LOOKS / 10);
+        }
+        decided
+    }
+
+    /// One contender, from its beginning to its end; the time after which there may be another.
+    fn term(&mut self) -> Result<Duration, Failure> {
+        let (mut ends, mut has_failed, mut next_look) = (false, false, Instant::now());
+        loop {
+            if cancel::requested() && !ends {
+                ends = true;
+                eprintln!("flashrig: ending: what is under way is answered, and another controller may take the card");
+                self.part.tell(Contender::release);
+            }
+            match self.decision() {
+                None if Instant::now() >= next_look => {
+                    next_look = Instant::now() + LOOKS;
+                    self.look_at_card();
+                }
+                None => {}
+                Some(Decision::Open { claim, without }) => {
+                    if let Err(error) = self.open(claim, &without) {
+                        has_failed = true;
+                        eprintln!("flashrig: {}: {error}", self.whole.name);
+                        self.part.tell(Contender::give_up);
+                    }
+                }
+                Some(Decision::Serve) => self.serve()?,
+                Some(Decision::Insert { module }) => {
+                    if let Some(owned) = &self.owned {
+                        match self.card.insert(&owned.running.live, module) {
+                            Ok(()) => eprintln!("flashrig: {}: slot {module}: the module is back", self.whole.name),
+                            Err(error) => eprintln!("flashrig: {}: {error}", self.whole.name),
+                        }
+                    }
+                }
+                Some(Decision::Close) => {
+                    self.close()?;
+                    self.part.tell(Contender::closed);
+                }
+                Some(Decision::Ended(end)) => {
+                    self.lose();
+                    let text = match end {
+                        End::Superseded => "another controller owns the card",
+                        End::Released => "the card is released",
+                        End::GivenUp => "the card is given up",
+                        End::Exhausted => "the card has had as many owners as can be counted",
+                    };
+                    eprintln!("flashrig: {}: {text}", self.whole.name);
+                    return Ok(match end {
+                        End::Released => AFTER_RELEASE,
+                        _ if has_failed => AFTER_FAILURE,
+                        _ => Duration::ZERO,
+                    });
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, claim: Claim, without: &[usize]) -> Result<(), Failure> {
+        eprintln!("flashrig: {}: opening, {claim}", self.whole.name);
+        self.show(true)?;
+        let without: Vec<u32> = without.iter().map(|module| *module as u32).collect();
+        let live = self.card.open(self.start.clone(), !self.args.no_discard, &without)?;
+        let lease = self.part.contender.lock().as_ref().map(Contender::lease);
+        let export = Export {
+            backing: Backing::Card { live: Arc::clone(&live), volume: None },
+            lease: lease.map(|lease| lease as Arc<dyn serve::Lease>),
+            ..self.whole.clone()
+        };
+        let running = Running {
+            export,
+            live,
+            card: self.card.dir.profile.name().into(),
+            socket: Some(self.socket.clone()),
+            controller: Some(Arc::clone(&self.part) as Arc<dyn Controller>),
+        };
+        self.owned = Some(Owned { running, operators: None, told_start: false });
+        self.part.tell(Contender::opened);
+        Ok(())
+    }
+
+    /// The lease begins.
+    fn serve(&mut self) -> Result<(), Failure> {
+        let Some(owned) = &mut self.owned else { return Ok(()) };
+        let exports = owned.running.exports();
+        self.server.set_exports(exports.clone())?;
+        let of_live = |export: &Export| Export {
+            backing: elsewhere(export.size_bytes(), false),
+            lease: self.whole.lease.clone(),
+            ..export.clone()
+        };
+        self.known = exports.iter().map(of_live).collect();
+        eprintln!("flashrig: {}: this controller owns the card", self.whole.name);
+        tell_volumes(&self.whole.name, &owned.running.live);
+        // There is one control socket.
+        self.standby = None;
+        let cards = std::slice::from_ref(&owned.running);
+        owned.operators = Some(operators(self.args, cards, (&self.server, &self.disks), &self.doors)?);
+        Ok(())
+    }
+
+    /// Shows the card as elsewhere, or on its way here.
+    fn show(&self, is_changing: bool) -> Result<(), Failure> {
+        let shown = |export: &Export| Export { backing: elsewhere(export.size_bytes(), is_changing), ..export.clone() };
+        Ok(self.server.set_exports(self.known.iter().map(shown).collect())?)
+    }
+
+    /// A card that has stopped is another controller's to try.
+    fn look_at_card(&mut self) {
+        let Some(owned) = &mut self.owned else { return };
+        owned.told_start = owned.told_start || tells_start(&owned.running);
+        if owned.running.live.has_stopped() {
+            eprintln!("flashrig: {}: the card has stopped here", self.whole.name);
+            self.part.tell(Contender::give_up);
+        }
+    }
+
+    /// Ends in order: what is in flight is answered, what is in memory only is written.
+    fn close(&mut self) -> Result<(), Failure> {
+        let Some(owned) = self.owned.take() else { return Ok(()) };
+        // Volumes that were made meanwhile are known to hosts too.
+        self.known = exports_of(&owned.running.export, &owned.running.live)
+            .into_iter()
+            .map(|export| Export {
+                backing: elsewhere(export.size_bytes(), false),
+                lease: self.whole.lease.clone(),
+                ..export
+            })
+            .collect();
+        self.show(true)?;
+        self.end(owned, LAST_ANSWERS);
+        self.show(false)
+    }
+
+    /// Answers nothing more, and lets the card go as it is.
+    fn lose(&mut self) {
+        let Some(owned) = self.owned.take() else { return };
+        self.server.cut_off_clients();
+        if let Err(error) = self.show(false) {
+            eprintln!("flashrig: {}: {error}", self.whole.name);
+        }
+        self.end(owned, Duration::ZERO);
+    }
+
+    /// Waits until no connection has the card, and shuts it down.
+    fn end(&self, owned: Owned, patience: Duration) {
+        let Owned { running: Running { export, live, .. }, operators, .. } = owned;
+        drop((export, operators));
+        let deadline = Instant::now() + patience;
+        let mut was_cut = patience.is_zero();
+        while Arc::strong_count(&live) > 1 {
+            if !was_cut && Instant::now() >= deadline {
+                was_cut = true;
+                self.server.cut_off_clients();
+            }
+            std::thread::sleep(LOOKS_AT_LAST);
+        }
+        drop::<Arc<Live>>(live);
+    }
+}
