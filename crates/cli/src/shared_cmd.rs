@@ -10,7 +10,7 @@ use crate::serving::{
     Doors, Operators, Running, explains, exports_of, operators, tell_addresses, tell_volumes, tells_start, timing,
 };
 use crate::shared_card::SharedCard;
-use crate::ublk_disks::{self, UblkDisks};
+use crate::ublk_disks::UblkDisks;
 use crate::units::capacity;
 use control::{ControlServer, Controller, Ownership, Part};
 use format::CardId;

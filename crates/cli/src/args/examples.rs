@@ -283,7 +283,6 @@ Examples:
   flashrig ctl card scrub
   flashrig ctl card trim 0 16m
   flashrig ctl card ownership
-  flashrig ctl card release
   flashrig ctl card set gc=paced target_free_bands=3 rebuild_bytes_per_s=100m";
 
 pub(super) const VOLUME: &str = "\
