@@ -88,6 +88,7 @@ help:
 	@echo 'make guest-cuts          power cuts of a guest whose card lies on drives (QEMU)'
 	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
+	@echo 'make guest-failover      a Linux host over two controllers of a card: takeovers (QEMU)'
 	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS, speed (QEMU)'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -129,8 +130,8 @@ dist:
 test: tools format lint unit python
 
 .PHONY: proof
-proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme guest-ublk blackbox-short \
-	fuzz-short summary
+proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme guest-failover \
+	guest-ublk blackbox-short fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
 .PHONY: wheel
@@ -291,6 +292,18 @@ guest-ublk: release
 		benches/guest-ublk.py --flashrig $(FLASHRIG) --kernels $(BUILD)/guest-kernel; \
 	else \
 		echo 'SKIPPED guest-ublk: no qemu-system-x86_64 (package qemu-system-x86): no disk by ublk was tried'; \
+	fi
+
+# A Linux host over two controllers of one card, under emulation: some four minutes on two cores.
+.PHONY: guest-failover
+guest-failover: release
+	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
+		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); $(call need,fio,fio); \
+		$(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
+		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }; \
+		benches/guest-failover.py --flashrig $(FLASHRIG); \
+	else \
+		echo 'SKIPPED guest-failover: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
 	fi
 
 # Exit code 1 when a card lies, or breaks within what parity stands for: blackbox/run.py. Needs root and /dev/fuse.
