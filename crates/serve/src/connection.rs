@@ -96,7 +96,8 @@ impl<'a> Client<'a> {
                 self.wire.shut_down();
             }
             self.look_for_the_card();
-            if self.is_leaving && self.submitted() == 0 && self.line.unsent() == 0 {
+            let has_all = self.line.unsent() == 0 || !self.line.may_answer();
+            if self.is_leaving && self.submitted() == 0 && has_all {
                 return Err(Ended::Elsewhere);
             }
             let is_answered = self.wire.in_flight() == 0 && self.line.unsent() == 0;

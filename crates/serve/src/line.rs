@@ -230,7 +230,8 @@ impl<'a> Line<'a> {
         self.is_shared
     }
 
-    fn may_answer(&self) -> bool {
+    /// Answers may be sent now.
+    pub fn may_answer(&self) -> bool {
         self.lease.as_ref().is_none_or(|lease| lease.may_answer())
     }
 

@@ -240,8 +240,13 @@ impl<'a> Host<'a> {
         }
         let terms = self.hub.terms();
         let Some(connected) = self.queue.queue().filter(|_| terms != self.terms) else { return Ok(true) };
-        if !self.is_quiet() || self.line.owes_answers() {
+        if !self.is_quiet() {
             return Ok(false);
+        }
+        if self.line.owes_answers() {
+            // The card has gone, and the lease before the answers: the host asks again where the card is.
+            let is_lost = !self.line.may_answer() && self.line.has_changed(&self.exported.now()).is_some();
+            return if is_lost { Err(Ended::Elsewhere) } else { Ok(false) };
         }
         // Exports are set while the target is locked, so both are of one moment.
         let target = self.hub.target();

@@ -313,19 +313,44 @@ fn a_card_is_kept_until_the_last_answer_is_sent() {
     let controller = Controller::new(0);
     controller.has(&live);
     let (_admin, mut io) = controller.pair();
-    controller.lease.set(false);
-    (0..16).for_each(|id| assert!(io.send(&host::command(write(id, 1, 1), &[5; BLOCK], PLAIN))));
-    std::thread::sleep(Duration::from_millis(50));
+    // More answers than the sockets hold, of a host that takes none yet.
+    (0..16).for_each(|id| assert!(io.send(&host::command(read(id, 0, 256), &[], PLAIN))));
+    std::thread::sleep(Duration::from_millis(100));
     controller.set(elsewhere(false));
     std::thread::sleep(Duration::from_millis(50));
     assert!(Arc::strong_count(&live) > 1, "answers are not sent");
-    controller.lease.set(true);
+    // Those that were carried out are answered, and those that were not taken any more are refused.
+    let (mut bytes, mut carried_out, mut refused) = (0, 0, 0);
+    while carried_out + refused < 16 {
+        match io.pdu() {
+            Some(Pdu::Data { data, .. }) => bytes += data.len(),
+            Some(Pdu::Response(response)) if response.status == OK => carried_out += 1,
+            Some(Pdu::Response(response)) if response.status == INACCESSIBLE => refused += 1,
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(carried_out > 0 && bytes == carried_out * 256 * BLOCK, "{carried_out} of {bytes} bytes");
     is_let_go(&live, 1);
     controller.lease.set(false);
-    for _ in 0..16 {
-        assert!(matches!(io.pdu(), Some(Pdu::Response(response)) if response.status == OK));
-    }
     assert_eq!(writes(&mut io, 0, 1), INACCESSIBLE);
+}
+
+/// Answers that wait for a lease when the card goes are never sent: their host hears of that at once, and asks elsewhere.
+#[test]
+fn connections_end_whose_lease_ended_before_the_card_went() {
+    let live = memory_card(SIZE);
+    let controller = Controller::new(0);
+    controller.has(&live);
+    let (mut admin, mut io) = controller.pair();
+    let mut nbd = Raw::ready(&controller.socket());
+    controller.lease.set(false);
+    (0..16).for_each(|id| assert!(io.send(&host::command(write(id, 1, 1), &[5; BLOCK], PLAIN))));
+    assert!(nbd.request(0, 1, 0, 4096, &[3; BLOCK]));
+    std::thread::sleep(Duration::from_millis(50));
+    controller.gives_up(&live, 1);
+    assert!(io.pdu().is_none());
+    assert!(!matches!(std::io::Read::read(&mut nbd.0, &mut [0; 1]), Ok(1..)));
+    assert_eq!(group(&mut admin).0, 3, "the controller goes on");
 }
 
 /// A connection ends at once whatever it waits for when its card is lost, and leaves nothing of the card behind.
@@ -394,23 +419,16 @@ fn nbd_clients_are_refused_and_let_go_where_the_card_is_not() {
     assert!(std::io::Read::read(&mut raw.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
     controller.has(&live);
     assert!(info().status.success());
-    let (mut idle, mut busy) = (Raw::ready(&controller.socket()), Raw::ready(&controller.socket()));
+    let (idle, mut busy) = (Raw::ready(&controller.socket()), Raw::ready(&controller.socket()));
     // Requests that have come are answered before their client is let go.
-    controller.lease.set(false);
     for block in 0..16u64 {
         assert!(busy.request(0, 1, block * 4096, 4096, &[3; BLOCK]));
     }
-    std::thread::sleep(Duration::from_millis(50));
-    controller.set(elsewhere(false));
-    assert!(std::io::Read::read(&mut idle.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
-    // The card is not let go before they are.
-    std::thread::sleep(Duration::from_millis(50));
-    assert_eq!(Arc::strong_count(&live), 2);
-    controller.lease.set(true);
-    is_let_go(&live, 1);
-    controller.lease.set(false);
     (0..16).for_each(|_| assert_eq!(busy.error(), 0));
-    assert!(std::io::Read::read(&mut busy.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
+    controller.gives_up(&live, 1);
+    for mut raw in [idle, busy] {
+        assert!(std::io::Read::read(&mut raw.0, &mut [0; 1]).is_ok_and(|bytes| bytes == 0));
+    }
     assert!(!info().status.success());
 }
 
