@@ -31,7 +31,7 @@ import time
 import guest
 
 # Seconds that each guest may take, under emulation on a busy machine.
-SECONDS = 280
+SECONDS = 500
 # What ublk has to reach, in the median of rounds.
 BOUNDS = {"nbd0": 1.3, "loop0": 2.0}
 NAMES = {"nbd0": "NBD", "loop0": "FUSE and loop"}
@@ -171,6 +171,13 @@ flashrig attach /card/a > /tmp/device 2> /tmp/said && [ $(cat /tmp/device) = /de
 flashrig ctl /card/a clients | grep -q /dev/ublkb0 || fail "clients: $(flashrig ctl /card/a clients)"
 flashrig detach /dev/ublkb0 > /tmp/said 2>&1 && [ ! -e /dev/ublkb0 ] || fail "detach: $(cat /tmp/said)"
 kill -9 $server; wait $server
+start /card/a --ublk
+refused "no disk that waits" flashrig detach --give-up /dev/ublkb0
+mount /dev/ublkb0 /mnt || fail "mount"
+kill -9 $server; wait $server
+refused "is mounted" flashrig detach /dev/ublkb0
+flashrig detach --give-up /dev/ublkb0 > /tmp/said 2>&1 && [ ! -e /dev/ublkc0 ] || fail "give up: $(cat /tmp/said)"
+umount /mnt || fail "umount of a disk that was given up"
 start /card/a --nbd unix:/tmp/s
 flashrig attach /card/a > /tmp/device 2> /tmp/said && [ $(cat /tmp/device) = /dev/nbd0 ] \
     && grep -q "taking NBD; no ublk: the server was started without --ublk" /tmp/said || fail "attach: $(cat /tmp/said)"

@@ -57,6 +57,9 @@ pub enum AttachError {
     /// A mount of a server that has died.
     #[error("can't unmount {}: {source}", .mountpoint.display())]
     Unmount { mountpoint: PathBuf, source: io::Error },
+    /// It has a server, or never had one.
+    #[error("{}: is no disk that waits for its server: nothing was given up", .path.display())]
+    NotWaiting { path: PathBuf },
     /// The ublk driver says no.
     #[error(transparent)]
     Ublk(#[from] ublk::UblkError),

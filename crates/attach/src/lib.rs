@@ -6,7 +6,7 @@
 //! died left behind, and a record of what was made.
 //!
 //! Invariants:
-//! - a device that is mounted or held by anything is never detached;
+//! - a device that is mounted or held by anything is never detached, except one that waits for its server and is given up;
 //! - nothing is detached that was not attached by this program: it has a record, or lies on a card's mount;
 //! - a record is believed only where the kernel says the same; a device without a record is found as well.
 
@@ -29,4 +29,4 @@ pub use program::run;
 pub use quoted::Quoted;
 pub use record::{Kind, Record, Records};
 pub use source::{Source, SourceError, mounted_as};
-pub use undo::{Undone, detach, detach_all};
+pub use undo::{Undone, detach, detach_all, give_up};

@@ -1,7 +1,7 @@
 //! Detaching, also what a server that has died left behind.
 
 use crate::error::AttachError;
-use crate::find::{Attached, list};
+use crate::find::{Attached, State, list};
 use crate::privilege::as_root;
 use crate::program::run;
 use crate::record::{Kind, Records};
@@ -56,6 +56,22 @@ pub fn detach(target: &Path, records: &Records) -> Result<Undone, AttachError> {
     match mountpoint {
         Some(mountpoint) => detach_mount(&mountpoint, &all, records),
         None => Err(AttachError::NotOurs { path: target.to_owned() }),
+    }
+}
+
+/// Detaches a disk that waits for its server also where it is in use: programs that use it get errors.
+pub fn give_up(target: &Path, records: &Records) -> Result<Undone, AttachError> {
+    as_root("detach")?;
+    let all = list(records);
+    let absolute = std::path::absolute(target).unwrap_or_else(|_| target.to_owned());
+    let device = all.iter().find(|attached| attached.device == absolute);
+    match device.filter(|attached| attached.state == State::Waiting) {
+        Some(device) => {
+            ublk::all().iter().filter(|disk| disk.device == device.device).try_for_each(ublk::give_up)?;
+            records.remove(&device.device);
+            Ok(Undone { detached: vec![device.device.clone()], unmounted: Vec::new() })
+        }
+        None => Err(AttachError::NotWaiting { path: target.to_owned() }),
     }
 }
 

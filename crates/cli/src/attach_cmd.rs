@@ -123,6 +123,7 @@ fn nbd_source(export: &Export) -> Option<String> {
 pub fn detach(args: &DetachArgs) -> Result<ExitCode, Failure> {
     let records = Records::default();
     let (undone, mut errors) = match &args.target {
+        Some(target) if args.give_up => (attach::give_up(target, &records)?, Vec::new()),
         Some(target) => (attach::detach(target, &records)?, Vec::new()),
         None => attach::detach_all(&records)?,
     };

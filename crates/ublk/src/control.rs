@@ -35,7 +35,7 @@ impl Control {
         let mut features = [0; 8];
         // The first drivers don't know the question.
         control.run(words::GET_FEATURES, NONE, &mut features, 0).map_err(|_| UblkError::TooOld)?;
-        match u64::from_ne_bytes(features) & words::NEEDED == words::NEEDED {
+        match has_needed(u64::from_ne_bytes(features)) {
             true => Ok(control),
             false => Err(UblkError::TooOld),
         }
@@ -107,6 +107,16 @@ impl Control {
     pub fn remove(&mut self, number: u32) -> Result<(), UblkError> {
         self.run(words::DEL_DEV, number, &mut [], 0).map_err(UblkError::of(Step::Remove))
     }
+
+    /// Removes a stopped disk that may still be mounted: its name is free when the last program has let go of it.
+    pub fn remove_later(&mut self, number: u32) -> Result<(), UblkError> {
+        self.run(words::DEL_DEV_ASYNC, number, &mut [], 0).map_err(UblkError::of(Step::Remove))
+    }
+}
+
+/// A driver of these features can do what is asked of it here.
+fn has_needed(features: u64) -> bool {
+    features & words::NEEDED == words::NEEDED
 }
 
 /// The numbers of the disks that a directory of the kernel lists.
@@ -118,6 +128,16 @@ fn numbers(directory: &Path) -> impl Iterator<Item = u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_driver_without_recovery_is_too_old() {
+        assert!(has_needed(u64::MAX));
+        for bit in [3, 4, 6] {
+            assert!(!has_needed(!(1 << bit)), "bit {bit}");
+        }
+        assert!(!has_needed(0));
+        assert!(UblkError::TooOld.to_string().contains("Linux 6.5"));
+    }
 
     #[test]
     fn disks_are_listed_by_their_numbers_and_other_names_are_left_out() {

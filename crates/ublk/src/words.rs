@@ -27,6 +27,7 @@ pub(crate) const SET_PARAMS: u32 = command(0x08, CONTROL_BYTES, true);
 pub(crate) const START_USER_RECOVERY: u32 = command(0x10, CONTROL_BYTES, true);
 pub(crate) const END_USER_RECOVERY: u32 = command(0x11, CONTROL_BYTES, true);
 pub(crate) const GET_FEATURES: u32 = command(0x13, CONTROL_BYTES, false);
+pub(crate) const DEL_DEV_ASYNC: u32 = command(0x14, CONTROL_BYTES, false);
 pub(crate) const FETCH: u32 = command(0x20, IO_BYTES, true);
 pub(crate) const COMMIT_AND_FETCH: u32 = command(0x21, IO_BYTES, true);
 

@@ -53,6 +53,14 @@ pub fn of_card(id: [u8; 16]) -> Option<Found> {
     all().into_iter().find(|found| found.mark == mark(id) && found.standing != Standing::Dead)
 }
 
+/// Stops a disk that may be in use, and forgets what was kept for its next server. Programs that use it get errors.
+pub fn give_up(found: &Found) -> Result<(), UblkError> {
+    let mut control = Control::open()?;
+    control.stop(found.number)?;
+    let _ = fs::remove_file(journal_path(Path::new(JOURNALS), found.mark));
+    control.remove_later(found.number)
+}
+
 /// Removes a disk, whoever serves it, and forgets what was kept for its next server.
 pub fn remove(found: &Found) -> Result<(), UblkError> {
     let mut control = Control::open()?;

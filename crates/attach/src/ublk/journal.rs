@@ -13,7 +13,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
 /// Bytes of the file. A flush of the server's own makes room when it is full.
@@ -73,7 +73,9 @@ impl Journal {
             fs::create_dir_all(folder)?;
         }
         let beside = path.with_extension("new");
-        let file = File::options().read(true).write(true).create(true).truncate(true).open(&beside)?;
+        // It holds what is on the card, for nobody else to read.
+        let mut options = File::options();
+        let file = options.read(true).write(true).create(true).truncate(true).mode(0o600).open(&beside)?;
         let journal = Journal {
             file,
             nonce,
@@ -229,6 +231,7 @@ fn record_at(file: &[u8], at: u64, number: u64, nonce: u64) -> Option<(Change, u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
     use tempfile::TempDir;
 
     const ID: [u8; 16] = [3; 16];
@@ -357,5 +360,6 @@ mod tests {
         assert_eq!(left(&folder), []);
         let files: Vec<_> = fs::read_dir(folder.path().join("run")).unwrap().collect();
         assert_eq!(files.len(), 1);
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

@@ -23,4 +23,4 @@ mod translate;
 
 pub use disk::{Disk, Options, serve};
 pub use error::DiskError;
-pub use found::{Found, Standing, all, missing, of_card, remove};
+pub use found::{Found, Standing, all, give_up, missing, of_card, remove};

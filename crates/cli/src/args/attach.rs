@@ -34,6 +34,10 @@ pub struct DetachArgs {
     /// All that is not in use, and what servers that have died left behind
     #[arg(long, conflicts_with = "target")]
     pub all: bool,
+    /// A ublk disk that waits for its server, also one in use: programs that use it get errors, and what was not flushed is
+    /// lost
+    #[arg(long, requires = "target", conflicts_with = "all")]
+    pub give_up: bool,
     /// Print JSON in place of text
     #[arg(long)]
     pub json: bool,
