@@ -93,7 +93,7 @@ pub struct ServeArgs {
     pub fuse_volume: Option<String>,
     /// Make each card, or each of its volumes, a disk of this machine with the kernel's ublk driver, /dev/ublkbN: faster than
     /// NBD, and one in a folder goes on where it was when the server is killed and started again. Needs root
-    #[arg(long)]
+    #[arg(long, conflicts_with = "controller")]
     pub ublk: bool,
     /// Take an operator's commands (ctl, top) at this socket [default: control.sock in the card's folder, or a socket
     /// of the card's name in $XDG_RUNTIME_DIR/flashrig or /run/flashrig]; for one card
