@@ -8,7 +8,7 @@ import time
 from typing import Any, Iterator, NamedTuple
 
 from ._call import ask
-from ._records.control import Client, Export, Module, Pulled, Settings, Smart, Status
+from ._records.control import Client, Export, Module, Ownership, Pulled, Settings, Smart, Status
 from ._words import word
 from .loads import Size
 
@@ -93,6 +93,19 @@ class Served:
         """Changes how it works from now on: gc, target_free_bands, rebuild_bytes_per_s (None: as fast as it can)."""
         given = [f"{key}={'none' if value is None else word(value)}" for key, value in settings.items()]
         return Settings(self._ask("set", *given))
+
+    def ownership(self) -> Ownership | None:
+        """Which controller owns a shared card; None of a card that one server has alone."""
+        found = self._ask("ownership")["ownership"]
+        return None if found is None else Ownership(found)
+
+    def take_over(self) -> None:
+        """Has the controller at this socket own the shared card, whether its owner lives or not."""
+        self._ask("take-over")
+
+    def release(self) -> None:
+        """Has another controller own the shared card."""
+        self._ask("release")
 
     def events(self, interval: float = 1.0) -> Iterator[Event]:
         """What changes, for ever, as seen every `interval` seconds: power, state, modules, clients, scrub, settings, errors.

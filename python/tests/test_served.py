@@ -47,6 +47,9 @@ def test_a_running_card_is_asked_and_told(card: flashrig.Served) -> None:
     assert card.status().powered
     assert card.smart().unsafe_shutdowns == 1
     assert [export.name for export in card.exports()] == ["memory-16"] and card.clients() == []
+    assert card.ownership() is None
+    with pytest.raises(ValueError, match="not shared"):
+        card.take_over()
 
 
 def test_events_are_what_changes(card: flashrig.Served) -> None:

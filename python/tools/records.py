@@ -19,7 +19,7 @@ DOCS = HERE.parent.parent / "docs"
 OUT = HERE.parent / "flashrig" / "_records"
 KINDS = ["run", "whatif", "lifetime", "fit", "review"]
 #: Answers of a card's control socket, by docs/control-api.openapi.json.
-ANSWERS = ["Status", "Module", "Pulled", "Smart", "Export", "Client", "Settings", "Power", "Scrub", "Trimmed"]
+ANSWERS = ["Status", "Module", "Pulled", "Smart", "Export", "Client", "Settings", "Power", "Scrub", "Trimmed", "Ownership"]
 #: A longer module is divided.
 MAX_LINES = 650
 PLAIN = {"integer": "int", "number": "float", "string": "str", "boolean": "bool", "null": "None"}

@@ -339,3 +339,26 @@ class Trimmed(Record):
 
     trimmed_bytes: int
     """Bytes of whole 4 KiB sectors, which read as zeroes now"""
+
+
+class Ownership(Record):
+    """How a controller of a shared card stands"""
+
+    controller: int
+    """The number of this controller"""
+    part: Literal["standby", "claiming", "opening", "owner", "releasing"]
+    """Its part: it looks on, takes modules, opens the card or waits for the last owner's lease, answers hosts, or ends
+    in order
+    """
+    generation: int
+    """The generation of the highest claim that a module has; 0: nobody has ever claimed the card"""
+    claimant: int | None
+    """The controller that this claim is of; null before the first claim"""
+    modules: int
+    """Modules of the card"""
+    reached: int
+    """Those whose shelf answers this controller"""
+    held: int
+    """Those that this controller holds"""
+    lease_left_ms: int
+    """Milliseconds until its lease ends; 0 unless it is the owner"""
