@@ -21,6 +21,7 @@ use serve::{Backing, Elsewhere, Export, Server, Services};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How often it is looked whether the server is to end, and whether the card has stopped.
@@ -65,7 +66,12 @@ pub fn serve(args: &ServeArgs, dir: &Path, number: u8) -> Result<ExitCode, Failu
     );
     tell_addresses(&server, &known);
     let socket = args.control.clone().unwrap_or_else(|| dir.join(control::SOCKET_IN_DIR));
-    let part = Arc::new(PartOfThis { number, modules: card.modules(), contender: Mutex::default() });
+    let part = Arc::new(PartOfThis {
+        number,
+        modules: card.modules(),
+        contender: Mutex::default(),
+        is_to_release: AtomicBool::new(false),
+    });
     let disks = Arc::new(UblkDisks::default());
     let mut shared =
         Shared { args, card, start, doors, whole, known, server, disks, socket, part, standby: None, owned: None };
@@ -95,6 +101,8 @@ struct PartOfThis {
     number: u8,
     modules: u32,
     contender: Mutex<Option<Contender>>,
+    /// An operator wants another controller to own the card.
+    is_to_release: AtomicBool,
 }
 
 impl PartOfThis {
@@ -133,7 +141,7 @@ impl Controller for PartOfThis {
     }
 
     fn release(&self) {
-        self.tell(Contender::release);
+        self.is_to_release.store(true, Ordering::SeqCst);
     }
 }
 
@@ -204,10 +212,13 @@ impl Shared<'_> {
     /// One contender, from its beginning to its end; the time after which there may be another.
     fn term(&mut self) -> Result<Duration, Failure> {
         let (mut ends, mut has_failed, mut next_look) = (false, false, Instant::now());
+        self.part.is_to_release.store(false, Ordering::SeqCst);
         loop {
-            if cancel::requested() && !ends {
+            if (cancel::requested() || self.part.is_to_release.load(Ordering::SeqCst)) && !ends {
                 ends = true;
                 eprintln!("flashrig: ending: what is under way is answered, and another controller may take the card");
+                // Requests in flight are answered while the lease runs, so the card is closed before it is released.
+                self.close()?;
                 self.part.tell(Contender::release);
             }
             match self.decision() {
