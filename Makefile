@@ -89,7 +89,7 @@ help:
 	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
 	@echo 'make guest-failover      a Linux host over two controllers of a card: takeovers (QEMU)'
-	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS, speed (QEMU)'
+	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS (QEMU); make bench-ublk: speed'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make readme              renew the output that README.md and docs show'
@@ -284,15 +284,21 @@ guest-nvme: release
 
 # Disks by ublk in a guest with Debian's newest backported kernel, which is fetched once: some four minutes on two cores. It
 # is skipped, aloud, where QEMU or such a kernel can't be had.
+UBLK_PART ?= behaviour
 .PHONY: guest-ublk
 guest-ublk: release
 	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
 		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,fio,fio); $(call need,mkfs.xfs,xfsprogs); \
 		$(call need,nbd-client,nbd-client); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
-		benches/guest-ublk.py --flashrig $(FLASHRIG) --kernels $(BUILD)/guest-kernel; \
+		benches/guest-ublk.py --flashrig $(FLASHRIG) --kernels $(BUILD)/guest-kernel --part $(UBLK_PART); \
 	else \
 		echo 'SKIPPED guest-ublk: no qemu-system-x86_64 (package qemu-system-x86): no disk by ublk was tried'; \
 	fi
+
+# Against NBD and FUSE in such a guest: five minutes.
+.PHONY: bench-ublk
+bench-ublk:
+	@$(MAKE) --no-print-directory guest-ublk UBLK_PART=speed
 
 # A Linux host over two controllers of one card, under emulation: some four minutes on two cores.
 .PHONY: guest-failover

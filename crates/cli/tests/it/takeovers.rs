@@ -167,35 +167,55 @@ struct Known {
 
 /// A client that writes and reads its own sectors all the time.
 struct Worker {
-    thread: JoinHandle<u64>,
+    thread: JoinHandle<()>,
+    progress: Arc<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    /// Requests that were answered.
+    answered: AtomicU64,
+    /// The longest time without an answer since somebody has looked, in milliseconds.
+    pause_ms: AtomicU64,
 }
 
 struct Work {
     first: u64,
     sockets: Vec<PathBuf>,
     stops: Arc<AtomicBool>,
-    /// The longest time without an answer since somebody has looked, in milliseconds.
-    pause_ms: Arc<AtomicU64>,
+    progress: Arc<Progress>,
+}
+
+impl Worker {
+    /// Waits until it is answered again, so that its pause has ended.
+    fn is_served(&self) {
+        let (answered, began) = (self.progress.answered.load(Ordering::SeqCst), Instant::now());
+        while self.progress.answered.load(Ordering::SeqCst) < answered + 3 {
+            assert!(!self.thread.is_finished(), "a client has found something wrong");
+            assert!(began.elapsed() < LONGEST, "a client is not answered");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
 }
 
 impl Work {
     fn begin(self, seed: u64) -> Worker {
-        Worker { thread: std::thread::spawn(move || self.run(&mut Rng(seed))) }
+        let progress = Arc::clone(&self.progress);
+        Worker { thread: std::thread::spawn(move || self.run(&mut Rng(seed))), progress }
     }
 
-    /// Works until it is to stop. The number of requests that were answered.
-    fn run(self, rng: &mut Rng) -> u64 {
+    /// Works until it is to stop.
+    fn run(self, rng: &mut Rng) {
         let mut known = vec![Known::default(); SECTORS as usize];
-        let (mut answered, mut last) = (0, Instant::now());
+        let mut last = Instant::now();
         while let Some(mut client) = connect(&self.sockets, PATIENCE, &self.stops) {
             while !self.stops.load(Ordering::SeqCst) && self.ask(&mut client, rng, &mut known) {
-                answered += 1;
+                self.progress.answered.fetch_add(1, Ordering::SeqCst);
                 let pause = last.elapsed().as_millis() as u64;
-                self.pause_ms.fetch_max(pause, Ordering::SeqCst);
+                self.progress.pause_ms.fetch_max(pause, Ordering::SeqCst);
                 last = Instant::now();
             }
         }
-        answered
     }
 
     /// One request; `false`: it had no answer.
@@ -297,26 +317,28 @@ fn rounds(faults: impl Iterator<Item = Fault>) {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let mut site = Site::new(dir.path());
     let sockets: Vec<PathBuf> = site.hosts.iter().map(Host::socket).collect();
-    let (stops, pause_ms) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
+    let stops = Arc::new(AtomicBool::new(false));
     site.owner(true);
     let work = |client: u64| {
-        let (sockets, stops, pause_ms) = (sockets.clone(), Arc::clone(&stops), Arc::clone(&pause_ms));
-        Work { first: client * SECTORS, sockets, stops, pause_ms }.begin(client + 1)
+        let (sockets, stops, progress) = (sockets.clone(), Arc::clone(&stops), Arc::default());
+        Work { first: client * SECTORS, sockets, stops, progress }.begin(client + 1)
     };
     let workers: Vec<Worker> = (0..CLIENTS).map(work).collect();
     let mut longest: Vec<(Fault, u32, u64)> = Vec::new();
     for (fault, version) in faults.zip(1..) {
-        pause_ms.store(0, Ordering::SeqCst);
+        workers.iter().for_each(|worker| worker.progress.pause_ms.store(0, Ordering::SeqCst));
         strike(&mut site, fault, version);
-        assert!(!workers.iter().any(|worker| worker.thread.is_finished()), "a client has found something wrong");
-        let pause = pause_ms.load(Ordering::SeqCst);
+        workers.iter().for_each(Worker::is_served);
+        let pauses = workers.iter().map(|worker| worker.progress.pause_ms.load(Ordering::SeqCst));
+        let pause = pauses.max().expect("there are some");
         match longest.iter_mut().find(|of| of.0 == fault) {
             Some(of) => (of.1, of.2) = (of.1 + 1, of.2.max(pause)),
             None => longest.push((fault, 1, pause)),
         }
     }
     stops.store(true, Ordering::SeqCst);
-    let answered: u64 = workers.into_iter().map(|worker| worker.thread.join().unwrap()).sum();
+    let answered: u64 = workers.iter().map(|worker| worker.progress.answered.load(Ordering::SeqCst)).sum();
+    workers.into_iter().for_each(|worker| worker.thread.join().unwrap());
     for (fault, times, pause) in &longest {
         println!("{fault:?} {times} times: longest pause {:.1} s", *pause as f64 / 1e3);
     }
