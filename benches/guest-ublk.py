@@ -32,7 +32,7 @@ import guest
 
 # Seconds that each guest may take, under emulation on a busy machine.
 SECONDS = 500
-# What ublk has to reach, in the median of rounds.
+# The bounds of ublk's speed, which the median of rounds has to reach.
 BOUNDS = {"nbd0": 1.3, "loop0": 2.0}
 NAMES = {"nbd0": "NBD", "loop0": "FUSE and loop"}
 

@@ -417,7 +417,7 @@ impl CardDir {
         let places: Vec<Option<PathBuf>> = (0..).zip(self.paths()).map(of_slot).collect();
         let left_out = places.iter().filter(|place| place.is_none()).count();
         let spared = card::spared_modules(&self.config);
-        if !card::can_do_without(&self.config, |slot| without.contains(&slot)) && left_out > 0 {
+        if !card::can_do_without(&self.config, |slot| without.contains(&slot)) {
             return Err(CardFailure::TooManyLeftOut { left_out, spared }.into());
         }
         Ok(places)

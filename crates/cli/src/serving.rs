@@ -91,7 +91,7 @@ impl Running {
 }
 
 /// The card itself, or its volumes.
-pub fn exports_of(card: &Export, live: &Arc<Live>) -> Vec<Export> {
+fn exports_of(card: &Export, live: &Arc<Live>) -> Vec<Export> {
     let Some(volumes) = live.volumes() else { return vec![card.clone()] };
     let of_volume = |volume: VolumeStatus| Export {
         description: format!("{}, a volume of {}", card.description, card.name),

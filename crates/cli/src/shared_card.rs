@@ -46,9 +46,16 @@ impl SharedCard {
         let id = start.id.expect("a card in a folder has a name");
         let mut live = self.dir.run(start, discards, without, |note| eprintln!("flashrig: {name}: {note}"))?;
         live.write_through();
-        // It may have been divided from another host, whose folder alone says so.
-        if !self.dir.has_volumes && live.load_volumes(id).is_ok() {
-            self.dir.divide()?;
+        // It may have been divided from another host, whose folder alone says so. Hosts must not write over a table that is
+        // there and can't be read.
+        if !self.dir.has_volumes {
+            match live.load_volumes(id) {
+                Ok(()) => self.dir.divide()?,
+                Err(error) if error.is_no_table() => {}
+                Err(source) => {
+                    return Err(CardFailure::Volumes { dir: self.dir.dir.clone(), source: source.into() }.into());
+                }
+            }
         }
         Ok(Arc::new(live))
     }

@@ -7,7 +7,7 @@ use crate::card_dir::CardDir;
 use crate::error::Failure;
 use crate::server_log;
 use crate::serving::{
-    Doors, Operators, Running, explains, exports_of, operators, tell_addresses, tell_volumes, tells_start, timing,
+    Doors, Operators, Running, explains, operators, tell_addresses, tell_volumes, tells_start, timing,
 };
 use crate::shared_card::SharedCard;
 use crate::ublk_disks::UblkDisks;
@@ -18,6 +18,7 @@ use live::{Live, Start};
 use parking_lot::Mutex;
 use serve::remote::{Claim, Contender, Decision, End, Standing};
 use serve::{Backing, Elsewhere, Export, Server, Services};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -27,7 +28,7 @@ use std::time::{Duration, Instant};
 /// How often it is looked whether the server is to end, and whether the card has stopped.
 const LOOKS: Duration = Duration::from_millis(100);
 /// The time that another controller has to take a card that an operator wants to be elsewhere, and the time after which a
-/// card that could not be opened is tried again.
+/// card that could not be opened, or a module that could not be put in, is tried again.
 const AFTER_RELEASE: Duration = Duration::from_secs(5);
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 /// The time for requests in flight to be answered at an orderly end; their clients are cut off then.
@@ -85,6 +86,16 @@ pub fn serve(args: &ServeArgs, dir: &Path, number: u8) -> Result<ExitCode, Failu
 
 fn elsewhere(size_bytes: u64, is_changing: bool) -> Backing {
     Backing::Elsewhere(Elsewhere { size_bytes, has_volatile_cache: false, is_changing })
+}
+
+/// Exports as hosts see them while the card is elsewhere.
+fn as_elsewhere(exports: &[Export]) -> Vec<Export> {
+    let of_export = |export: &Export| Export {
+        backing: elsewhere(export.size_bytes(), false),
+        lease: Some(Arc::new(NoLease)),
+        ..export.clone()
+    };
+    exports.iter().map(of_export).collect()
 }
 
 /// The lease of a card that is elsewhere.
@@ -150,6 +161,9 @@ struct Owned {
     running: Running,
     operators: Option<Operators>,
     told_start: bool,
+    /// Modules that are held and could not be put in, and when that is tried again.
+    to_insert: BTreeSet<usize>,
+    insert_at: Instant,
 }
 
 struct Shared<'a> {
@@ -235,18 +249,9 @@ impl Shared<'_> {
                     }
                 }
                 Some(Decision::Serve) => self.serve()?,
-                Some(Decision::Insert { module }) => {
-                    if let Some(owned) = &self.owned {
-                        match self.card.insert(&owned.running.live, module) {
-                            Ok(()) => eprintln!("flashrig: {}: slot {module}: the module is back", self.whole.name),
-                            Err(error) => eprintln!("flashrig: {}: {error}", self.whole.name),
-                        }
-                    }
-                }
-                Some(Decision::Close) => {
-                    self.close()?;
-                    self.part.tell(Contender::closed);
-                }
+                Some(Decision::Insert { module }) => self.insert(module),
+                // It was closed before it was to be released.
+                Some(Decision::Close) => self.part.tell(Contender::closed),
                 Some(Decision::Ended(end)) => {
                     self.lose();
                     let text = match end {
@@ -256,11 +261,8 @@ impl Shared<'_> {
                         End::Exhausted => "the card has had as many owners as can be counted",
                     };
                     eprintln!("flashrig: {}: {text}", self.whole.name);
-                    return Ok(match end {
-                        End::Released => AFTER_RELEASE,
-                        _ if has_failed => AFTER_FAILURE,
-                        _ => Duration::ZERO,
-                    });
+                    let wait = if has_failed { AFTER_FAILURE } else { Duration::ZERO };
+                    return Ok(if ends { AFTER_RELEASE } else { wait });
                 }
             }
         }
@@ -284,7 +286,13 @@ impl Shared<'_> {
             socket: Some(self.socket.clone()),
             controller: Some(Arc::clone(&self.part) as Arc<dyn Controller>),
         };
-        self.owned = Some(Owned { running, operators: None, told_start: false });
+        self.owned = Some(Owned {
+            running,
+            operators: None,
+            told_start: false,
+            to_insert: BTreeSet::new(),
+            insert_at: Instant::now(),
+        });
         self.part.tell(Contender::opened);
         Ok(())
     }
@@ -294,12 +302,7 @@ impl Shared<'_> {
         let Some(owned) = &mut self.owned else { return Ok(()) };
         let exports = owned.running.exports();
         self.server.set_exports(exports.clone())?;
-        let of_live = |export: &Export| Export {
-            backing: elsewhere(export.size_bytes(), false),
-            lease: self.whole.lease.clone(),
-            ..export.clone()
-        };
-        self.known = exports.iter().map(of_live).collect();
+        self.known = as_elsewhere(&exports);
         eprintln!("flashrig: {}: this controller owns the card", self.whole.name);
         tell_volumes(&self.whole.name, &owned.running.live);
         // There is one control socket.
@@ -307,6 +310,23 @@ impl Shared<'_> {
         let cards = std::slice::from_ref(&owned.running);
         owned.operators = Some(operators(self.args, cards, (&self.server, &self.disks), &self.doors)?);
         Ok(())
+    }
+
+    /// Puts in a module that is held again. One that can't be put in is tried again: its shelf may have gone meanwhile.
+    fn insert(&mut self, module: usize) {
+        let Some(owned) = &mut self.owned else { return };
+        match self.card.insert(&owned.running.live, module) {
+            Ok(()) => {
+                owned.to_insert.remove(&module);
+                eprintln!("flashrig: {}: slot {module}: the module is back", self.whole.name);
+            }
+            Err(error) => {
+                if owned.to_insert.insert(module) {
+                    eprintln!("flashrig: {}: {error}", self.whole.name);
+                }
+                owned.insert_at = Instant::now() + AFTER_FAILURE;
+            }
+        }
     }
 
     /// Shows the card as elsewhere, or on its way here.
@@ -322,6 +342,10 @@ impl Shared<'_> {
         if owned.running.live.has_stopped() {
             eprintln!("flashrig: {}: the card has stopped here", self.whole.name);
             self.part.tell(Contender::give_up);
+        } else if Instant::now() >= owned.insert_at
+            && let Some(module) = owned.to_insert.first().copied()
+        {
+            self.insert(module);
         }
     }
 
@@ -329,14 +353,7 @@ impl Shared<'_> {
     fn close(&mut self) -> Result<(), Failure> {
         let Some(owned) = self.owned.take() else { return Ok(()) };
         // Volumes that were made meanwhile are known to hosts too.
-        self.known = exports_of(&owned.running.export, &owned.running.live)
-            .into_iter()
-            .map(|export| Export {
-                backing: elsewhere(export.size_bytes(), false),
-                lease: self.whole.lease.clone(),
-                ..export
-            })
-            .collect();
+        self.known = as_elsewhere(&owned.running.exports());
         self.show(true)?;
         self.end(owned, LAST_ANSWERS);
         self.show(false)

@@ -146,9 +146,7 @@ pub fn can_do_without(shape: &Shape, width: u32, parity_units: u32, is_gone: imp
     let gone = (0..modules).filter(|module| is_gone(*module)).count();
     let is_pair = |module: u32| is_gone(module) && is_gone((module + 1) % modules);
     gone <= spared_modules(width, modules, parity_units) as usize
-        || gone > 0
-            && parity_stands_for((shape.dies(), width, parity_units), modules, &is_gone)
-            && !(0..modules).any(is_pair)
+        || parity_stands_for((shape.dies(), width, parity_units), modules, &is_gone) && !(0..modules).any(is_pair)
 }
 
 /// Fails if more modules can't be trusted than parity can restore.

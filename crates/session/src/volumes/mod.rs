@@ -98,6 +98,16 @@ pub enum VolumeError {
     Card(#[from] ReplyError),
 }
 
+impl VolumeError {
+    /// The card was never divided: nothing that begins as a table does lies where one would, or the card has no room for it.
+    #[must_use]
+    pub fn is_no_table(&self) -> bool {
+        let why = TableDamage::Page(format::VolumePageError::Magic);
+        matches!(self, VolumeError::CardTooSmall { .. })
+            || matches!(self, VolumeError::Damaged { page: 0, why: found } if *found == why)
+    }
+}
+
 /// The reason why a volume table is not believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TableDamage {
