@@ -69,7 +69,7 @@ for port in @PORTS@; do
     until_true discovers $port
     # Both controllers tell of both ports.
     for other in @PORTS@; do grep -q "trsvcid: *$other" /tmp/found || fail "port $port tells of: $(cat /tmp/found)"; done
-    nvme connect --transport tcp --traddr 10.0.2.2 --trsvcid $port --nqn $nqn --keep-alive-tmo 5 --reconnect-delay 1 \
+    nvme connect --transport tcp --traddr 10.0.2.2 --trsvcid $port --nqn $nqn --keep-alive-tmo 1 --reconnect-delay 1 \
         --ctrl-loss-tmo 600 --nr-io-queues 2 > /tmp/said 2>&1 || fail "connect: $(cat /tmp/said)"
 done
 # The state of the path through a port: that of its controller, and that of asymmetric access.

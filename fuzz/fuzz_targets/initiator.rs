@@ -2,10 +2,12 @@
 //! within their command, and nothing is asked to be sent that the command does not have.
 #![no_main]
 
+mod counted;
+
 use libfuzzer_sys::fuzz_target;
 use serve::nvme::initiator::{
     Arrival, Ask, Broken, ControllerFacts, DEPTH, Discovered, DiscoveryPage, HostQueue, NamespaceFacts, Report,
-    namespaces,
+    is_optimized, namespaces,
 };
 
 /// A PDU with its digests, most of its fields plausible, from a few bytes, because chance alone seldom makes one.
@@ -136,6 +138,7 @@ fuzz_target!(|data: &[u8]| {
     let mut page = stream.to_vec();
     page.resize(4096, 0);
     let _ = (ControllerFacts::of(&page), NamespaceFacts::of(&page), namespaces(&page));
+    let _ = is_optimized(&page[..48]);
     let _ = (DiscoveryPage::of(&page[..1024]), Discovered::of(&page[..1024]));
     if let Ok(report) = Report::of(stream) {
         assert!(report.registered.len() * 64 < stream.len().max(1));
@@ -147,6 +150,7 @@ fuzz_target!(|data: &[u8]| {
     let whole = if how & 2 == 0 { [initialized(), pdus].concat() } else { pdus };
     let one = run(&whole, usize::MAX);
     let pieces = run(&whole, 1 + usize::from(*most));
+    counted::parsed(2 * whole.len());
     // More commands are sent after each arrival, in whatever pieces it came.
     assert!(one == pieces, "pieces do not matter");
 });

@@ -4,6 +4,7 @@
 
 #[path = "../../crates/serve/tests/it/wire/common/mod.rs"]
 mod common;
+mod counted;
 
 use common::client::{
     answered_cookies, hello, info, option, queries, request, simple, structured, to_be_answered, write,
@@ -53,6 +54,7 @@ fuzz_target!(|data: &[u8]| {
     assert!(!(established && tls == Tls::Required), "no export without TLS where it is required");
     whole.feed(&stream);
     stream.chunks(1 + usize::from(*most)).for_each(|piece| pieces.feed(piece));
+    counted::parsed(2 * stream.len());
     for server in [&mut whole, &mut pieces] {
         server.end();
         assert_eq!(server.connection.in_flight(), 0);

@@ -5,6 +5,7 @@
 #[path = "../../crates/serve/tests/it/nvme/common/mod.rs"]
 #[allow(dead_code, reason = "tests need more of it")]
 mod common;
+mod counted;
 
 use common::host::{self, Digests, Entry};
 use common::server::{Server, Shared};
@@ -92,6 +93,7 @@ fuzz_target!(|data: &[u8]| {
         // The card is elsewhere now and then.
         (shared.stays, shared.steps) = (if how >> 6 & 1 == 0 { 0 } else { 1 + u64::from(*hold >> 4) }, 0);
         stream.chunks(piece).for_each(|piece| server.feed(&mut shared, piece));
+        counted::parsed(stream.len());
         server.end(&mut shared);
         assert_eq!(server.queue.in_flight(), server.queue.waiting_for_data());
         found.push((server.out, server.closed, shared.card));

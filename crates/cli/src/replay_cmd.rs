@@ -64,7 +64,7 @@ pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
     let heading = RunHeading {
         device: format!("{device_words}, {}", state_words(args)),
-        load: format!("{load_words}; host {}, seed {}", host.name(), args.device.model.seed),
+        load: format!("{load_words}; host {}, seed {}", host.in_words(), args.device.model.seed),
         partial,
     };
     deliver(sink, &heading, &result)

@@ -53,7 +53,7 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
     let heading = RunHeading {
         device: format!("{device_words}, {}", state_words(args)),
-        load: format!("{}; host {}, seed {}", view::load_words(&load), host.name(), args.device.model.seed),
+        load: format!("{}; host {}, seed {}", view::load_words(&load), host.in_words(), args.device.model.seed),
         partial,
     };
     deliver(sink, &heading, &result)

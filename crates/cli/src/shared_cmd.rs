@@ -4,7 +4,7 @@
 use crate::args::ServeArgs;
 use crate::cancel;
 use crate::card_dir::CardDir;
-use crate::error::Failure;
+use crate::error::{Failure, ServeFailure};
 use crate::server_log;
 use crate::serving::{
     Doors, Operators, Running, explains, operators, tell_addresses, tell_volumes, tells_start, timing,
@@ -16,7 +16,7 @@ use control::{ControlServer, Controller, Ownership, Part};
 use format::CardId;
 use live::{Live, Start};
 use parking_lot::Mutex;
-use serve::remote::{Claim, Contender, Decision, End, Standing};
+use serve::remote::{Claim, Contender, Decision, End, PeerExport, Peers, RemoteOptions, ShelfAddress, Standing};
 use serve::{Backing, Elsewhere, Export, Server, Services};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -74,8 +74,21 @@ pub fn serve(args: &ServeArgs, dir: &Path, number: u8) -> Result<ExitCode, Failu
         is_to_release: AtomicBool::new(false),
     });
     let disks = Arc::new(UblkDisks::default());
-    let mut shared =
-        Shared { args, card, start, doors, whole, known, server, disks, socket, part, standby: None, owned: None };
+    let mut shared = Shared {
+        args,
+        card,
+        start,
+        doors,
+        whole,
+        known,
+        server,
+        disks,
+        socket,
+        part,
+        peers: None,
+        standby: None,
+        owned: None,
+    };
     eprintln!("flashrig: flashrig ctl {} ownership", shared.socket.display());
     let ended = shared.run();
     // Nothing is answered any more, whatever has happened.
@@ -180,6 +193,8 @@ struct Shared<'a> {
     disks: Arc<UblkDisks>,
     socket: PathBuf,
     part: Arc<PartOfThis>,
+    /// The other controllers, one of which may own the card, while this one does not.
+    peers: Option<Peers>,
     standby: Option<ControlServer>,
     owned: Option<Owned>,
 }
@@ -210,6 +225,13 @@ impl Shared<'_> {
         if self.standby.is_none() {
             let part: Arc<dyn Controller> = Arc::clone(&self.part) as Arc<dyn Controller>;
             self.standby = Some(control::serve_standby(part, &self.socket, self.doors.access)?);
+        }
+        if self.peers.is_none() {
+            let addresses: Vec<ShelfAddress> =
+                self.args.peer.iter().filter_map(|peer| peer.to_string().parse().ok()).collect();
+            let options = RemoteOptions { secrets: self.doors.services.secrets.clone(), ..RemoteOptions::default() };
+            let peers = Peers::start(&addresses, &options).map_err(|source| ServeFailure::Contend { source })?;
+            self.peers = Some(peers);
         }
         Ok(())
     }
@@ -270,6 +292,7 @@ impl Shared<'_> {
 
     fn open(&mut self, claim: Claim, without: &[usize]) -> Result<(), Failure> {
         eprintln!("flashrig: {}: opening, {claim}", self.whole.name);
+        self.peers = None;
         self.show(true)?;
         let without: Vec<u32> = without.iter().map(|module| *module as u32).collect();
         let live = self.card.open(self.start.clone(), !self.args.no_discard, &without)?;
@@ -335,9 +358,38 @@ impl Shared<'_> {
         Ok(self.server.set_exports(self.known.iter().map(shown).collect())?)
     }
 
+    /// Shows hosts what the owner shows them, so that they have a path through here before they need it.
+    fn follow(&mut self) {
+        let Some(exports) = self.peers.as_ref().and_then(Peers::news) else { return };
+        let shown: Vec<Export> = exports.iter().map(|export| self.elsewhere_as(export)).collect();
+        let facts = |all: &[Export]| -> Vec<_> {
+            all.iter().map(|export| (export.id, export.size_bytes(), export.read_only)).collect()
+        };
+        if facts(&shown) == facts(&self.known) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.known, shown);
+        if let Err(error) = self.show(false) {
+            tracing::warn!(card = self.whole.name, %error, "the exports of the owner can't be shown here");
+            self.known = before;
+        }
+    }
+
+    /// An export of the owner. Its name is cut off there when it is long.
+    fn elsewhere_as(&self, export: &PeerExport) -> Export {
+        let known = self.known.iter().chain([&self.whole]).find(|known| known.id == export.id);
+        Export {
+            name: known.map_or_else(|| export.name.to_string(), |known| known.name.clone()),
+            id: export.id,
+            backing: elsewhere(export.size_bytes, false),
+            read_only: export.read_only,
+            ..self.whole.clone()
+        }
+    }
+
     /// A card that has stopped is another controller's to try.
     fn look_at_card(&mut self) {
-        let Some(owned) = &mut self.owned else { return };
+        let Some(owned) = &mut self.owned else { return self.follow() };
         owned.told_start = owned.told_start || tells_start(&owned.running);
         if owned.running.live.has_stopped() {
             eprintln!("flashrig: {}: the card has stopped here", self.whole.name);
@@ -362,6 +414,7 @@ impl Shared<'_> {
     /// Answers nothing more, and lets the card go as it is.
     fn lose(&mut self) {
         let Some(owned) = self.owned.take() else { return };
+        self.known = as_elsewhere(&owned.running.exports());
         self.server.cut_off_clients();
         if let Err(error) = self.show(false) {
             eprintln!("flashrig: {}: {error}", self.whole.name);

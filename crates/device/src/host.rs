@@ -18,10 +18,22 @@ pub struct HostConfig {
     /// Every busy core beyond the first makes all work slower by this share (shared caches, memory, locks,
     /// hyper-threads): Gunther's linear contention.
     pub contention: f64,
+    /// Hosts of this kind that share the device. The processes of a load are dealt out to them in turn; each has cores and
+    /// a link of its own.
+    pub count: u32,
+    /// Rate of one host's link, each way: its adapter, where that is slower than the device. `u64::MAX`: it never is.
+    pub link_bytes_per_s: u64,
 }
 
 impl HostConfig {
     /// A host that never is the limit.
-    pub const UNLIMITED: HostConfig =
-        HostConfig { cores: 1 << 16, session_ns: 0, submit_ns: 0, complete_ns: 0, contention: 0.0 };
+    pub const UNLIMITED: HostConfig = HostConfig {
+        cores: 1 << 16,
+        session_ns: 0,
+        submit_ns: 0,
+        complete_ns: 0,
+        contention: 0.0,
+        count: 1,
+        link_bytes_per_s: u64::MAX,
+    };
 }

@@ -74,6 +74,12 @@ impl Host {
         &self.name
     }
 
+    /// The name, and what was changed of its file.
+    pub fn in_words(&self) -> String {
+        let changed = self.settings.changed().iter().map(|setting| format!(", {setting}"));
+        std::iter::once(self.name.clone()).chain(changed).collect()
+    }
+
     /// Returns the host's title.
     pub fn title(&self) -> &str {
         self.settings.text_if_any("host", "title").unwrap_or(&self.name)
@@ -104,5 +110,7 @@ fn lower(settings: &Settings) -> Result<HostConfig, ProfileError> {
         submit_ns: number("submit_ns")?,
         complete_ns: number("complete_ns")?,
         contention: settings.real_if_any("host", "contention").ok_or_else(|| settings.missing("host", "contention"))?,
+        count: settings.count_if_any("host", "count").map_or(1, |count| count as u32),
+        link_bytes_per_s: settings.count_if_any("host", "link_bytes_per_s").unwrap_or(u64::MAX),
     })
 }

@@ -408,6 +408,8 @@ pub(crate) static HOST: Schema = Schema {
             time("submit_ns", 0),
             time("complete_ns", 0),
             key("contention", Kind::Share),
+            counted("count", 1, 1 << 10),
+            rate("link_bytes_per_s"),
         ],
     }],
 };

@@ -1,4 +1,7 @@
-//! A host with cores runs a load against a device, in virtual time.
+//! Hosts with cores run a load against a device, in virtual time.
+//!
+//! The processes of the load are dealt out to the hosts in turn, and share their host's cores and link with each other.
+//! Data go over the link one request after another: those of a write before the device has it, those of a read after.
 //!
 //! A process that has CPU work waits for a core, first come first served, and keeps it until it blocks: completing an
 //! I/O, computing and submitting the next one are one stay. Work of no time needs no core.
@@ -50,6 +53,8 @@ enum State {
     /// Holds a core until its event.
     Computing,
     WaitsForCore,
+    /// Its data are on the host's link, or wait for it, until its event.
+    OnLink,
     InDevice,
     Sleeping,
     Parked,
@@ -74,11 +79,25 @@ struct Process {
     /// When the device had it, and when it gave it back.
     submitted: Time,
     returned: Time,
+    /// Which host it runs on.
+    host: u32,
+    /// Time of its request's data on the link.
+    link_ns: u64,
     /// Where the device's time went; kept only by a machine that explains, since it is the most of a process.
     parts: device::Parts,
 }
 
-/// Host, load and device.
+/// The part of a host that its processes share.
+#[derive(Debug, Default)]
+struct Shared {
+    run_queue: VecDeque<ProcessId>,
+    busy_cores: u32,
+    /// When the link has carried all that it was given, each way.
+    link_out: Time,
+    link_in: Time,
+}
+
+/// Hosts, load and device.
 pub struct Machine<'a, D: Device<Data = ()>> {
     device: D,
     load: &'a mut dyn Load,
@@ -87,8 +106,7 @@ pub struct Machine<'a, D: Device<Data = ()>> {
     processes: Vec<Process>,
     /// One slot a process: the end of a burst or of a sleep.
     events: EventTable,
-    run_queue: VecDeque<ProcessId>,
-    busy_cores: u32,
+    hosts: Box<[Shared]>,
     /// Processes that have not ended.
     alive: u32,
     generated: u64,
@@ -113,6 +131,8 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             issued: Time::ZERO,
             submitted: Time::ZERO,
             returned: Time::ZERO,
+            host: 0,
+            link_ns: 0,
             parts: device::Parts::default(),
         };
         let mut machine = Machine {
@@ -122,8 +142,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             now: Time::ZERO,
             processes: vec![process; count as usize],
             events: EventTable::new(count as usize),
-            run_queue: VecDeque::new(),
-            busy_cores: 0,
+            hosts: (0..host.count).map(|_| Shared::default()).collect(),
             alive: count,
             generated: 0,
             finished: 0,
@@ -133,6 +152,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             explain,
         };
         for p in 0..count {
+            machine.processes[p as usize].host = p % host.count;
             machine.next_step(ProcessId(p), false);
         }
         machine.drain_completions();
@@ -242,7 +262,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             .processes
             .iter()
             .filter(|p| {
-                matches!(p.state, State::Computing | State::WaitsForCore)
+                matches!(p.state, State::Computing | State::WaitsForCore | State::OnLink)
                     && matches!(p.then, Then::Complete | Then::Submit)
             })
             .count() as u64;
@@ -261,6 +281,10 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             process.returned = self.now;
             if self.explain {
                 process.parts = completion.parts;
+            }
+            if self.host.link_bytes_per_s < u64::MAX && self.transfers(p, Operation::Read) {
+                self.processes[p.0 as usize].then = Then::Complete;
+                continue;
             }
             self.compute(p, self.host.complete_ns, Then::Complete, false);
         }
@@ -282,21 +306,41 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         process.cpu_ns = cpu_ns;
         if has_core {
             self.start_burst(p);
-        } else if self.busy_cores < self.host.cores {
-            self.busy_cores += 1;
+            return;
+        }
+        let shared = &mut self.hosts[process.host as usize];
+        if shared.busy_cores < self.host.cores {
+            shared.busy_cores += 1;
             self.start_burst(p);
         } else {
             process.state = State::WaitsForCore;
-            self.run_queue.push_back(p);
+            shared.run_queue.push_back(p);
         }
     }
 
-    fn slowdown(&self) -> f64 {
-        1.0 + self.host.contention * f64::from(self.busy_cores.saturating_sub(1))
+    fn slowdown(&self, host: u32) -> f64 {
+        1.0 + self.host.contention * f64::from(self.hosts[host as usize].busy_cores.saturating_sub(1))
+    }
+
+    /// Puts the data of a request that goes this way on the host's link; `false`: it has none.
+    fn transfers(&mut self, p: ProcessId, way: Operation) -> bool {
+        let process = &mut self.processes[p.0 as usize];
+        if process.request.operation != way {
+            return false;
+        }
+        let shared = &mut self.hosts[process.host as usize];
+        let link = if way == Operation::Read { &mut shared.link_in } else { &mut shared.link_out };
+        let bytes = u128::from(process.request.range.len_bytes);
+        let ns = (bytes * 1_000_000_000).div_ceil(self.host.link_bytes_per_s.into()) as u64;
+        *link = self.now.max(*link) + ns;
+        process.link_ns = link.since_ns(self.now);
+        process.state = State::OnLink;
+        self.events.set(p.0 as usize, *link);
+        true
     }
 
     fn start_burst(&mut self, p: ProcessId) {
-        let slowdown = self.slowdown();
+        let slowdown = self.slowdown(self.processes[p.0 as usize].host);
         let process = &mut self.processes[p.0 as usize];
         process.state = State::Computing;
         let ns = (process.cpu_ns as f64 * slowdown).round() as u64;
@@ -308,11 +352,13 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         self.events.set(p.0 as usize, self.now + ns);
     }
 
-    fn release_core(&mut self) {
-        if let Some(p) = self.run_queue.pop_front() {
+    /// The core that a process had.
+    fn release_core(&mut self, p: ProcessId) {
+        let shared = &mut self.hosts[self.processes[p.0 as usize].host as usize];
+        if let Some(p) = shared.run_queue.pop_front() {
             self.start_burst(p);
         } else {
-            self.busy_cores -= 1;
+            shared.busy_cores -= 1;
         }
     }
 
@@ -321,6 +367,10 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         match self.processes[p.0 as usize].state {
             State::Computing => self.burst_over(p, true),
             State::Sleeping => self.next_step(p, false),
+            State::OnLink => match self.processes[p.0 as usize].then {
+                Then::Complete => self.compute(p, self.host.complete_ns, Then::Complete, false),
+                Then::NextStep | Then::Submit => self.submit(p),
+            },
             state => unreachable!("process {p:?} has no event in state {state:?}"),
         }
     }
@@ -343,7 +393,9 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
                             let before_ns = process.submitted - process.issued;
                             if explain {
                                 parts.add(Cause::Late, process.late_ns);
-                                parts.add(Cause::HostCpu, before_ns - process.late_ns + (now - process.returned));
+                                parts.add(Cause::Link, process.link_ns);
+                                let outside_ns = before_ns + (now - process.returned);
+                                parts.add(Cause::HostCpu, outside_ns - process.late_ns - process.link_ns);
                             }
                             parts
                         },
@@ -354,14 +406,20 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             Then::NextStep => self.next_step(p, has_core),
             Then::Submit => {
                 if has_core {
-                    self.release_core();
+                    self.release_core(p);
                 }
-                let process = &mut self.processes[p.0 as usize];
-                process.state = State::InDevice;
-                process.submitted = self.now;
-                self.device.submit(self.now, RequestId(p.0), process.request, &mut self.done);
+                if self.host.link_bytes_per_s == u64::MAX || !self.transfers(p, Operation::Write) {
+                    self.submit(p);
+                }
             }
         }
+    }
+
+    fn submit(&mut self, p: ProcessId) {
+        let process = &mut self.processes[p.0 as usize];
+        process.state = State::InDevice;
+        process.submitted = self.now;
+        self.device.submit(self.now, RequestId(p.0), process.request, &mut self.done);
     }
 
     /// Asks the load what the process does next.
@@ -375,6 +433,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
                 process.request = request;
                 process.due = due.unwrap_or(Time::NEVER);
                 process.late_ns = self.now.since_ns(process.due);
+                process.link_ns = 0;
                 self.generated += 1;
                 let session_ns = if request.operation == Operation::Flush { 0 } else { self.host.session_ns };
                 self.compute(p, session_ns + cpu_ns + self.host.submit_ns, Then::Submit, has_core);
@@ -401,7 +460,7 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
             }
         };
         if blocks && has_core {
-            self.release_core();
+            self.release_core(p);
         }
         for other in wake.drain(..) {
             if self.processes[other.0 as usize].state == State::Parked {

@@ -108,15 +108,20 @@ impl Target for ModelTarget {
         let config = host.config();
         let fact =
             |key: &str, label: &str, ns: u64| Fact { key: key.into(), label: label.into(), value: format!("{ns} ns") };
-        HostInfo {
-            name: host.name().to_owned(),
-            cores: config.cores,
-            facts: vec![
-                fact("session_ns", "CPU between requests", config.session_ns),
-                fact("submit_ns", "CPU to submit", config.submit_ns),
-                fact("complete_ns", "CPU to complete", config.complete_ns),
-            ],
+        let mut facts = vec![
+            fact("session_ns", "CPU between requests", config.session_ns),
+            fact("submit_ns", "CPU to submit", config.submit_ns),
+            fact("complete_ns", "CPU to complete", config.complete_ns),
+        ];
+        if config.count > 1 {
+            let value = format!("{} of {} cores", config.count, config.cores);
+            facts.push(Fact { key: "hosts".into(), label: "Hosts".into(), value });
         }
+        if config.link_bytes_per_s < u64::MAX {
+            let value = format!("{} MB/s each way", config.link_bytes_per_s / 1_000_000);
+            facts.push(Fact { key: "link".into(), label: "Link of a host".into(), value });
+        }
+        HostInfo { name: host.name().to_owned(), cores: config.cores.saturating_mul(config.count), facts }
     }
 
     fn capacity_bytes(&self) -> u64 {

@@ -11,7 +11,9 @@ use serde_json::{Map, Value};
 /// The answers as a table.
 pub fn whatif(device: &str, result: &WhatifResult) -> String {
     let mut out = wrap("", 2, device);
-    let host = result.host["name"].as_str().unwrap_or_default();
+    let changed = result.host["changed"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let host: Vec<&str> = [&result.host["name"]].into_iter().chain(changed).filter_map(Value::as_str).collect();
+    let host = host.join(", ");
     let fixed = fixed(result).map(|axis| named(axis, &axis.values[0])).collect::<Vec<_>>().join(", ");
     out.push_str(&wrap("", 2, &format!("{fixed}; host {host}, seed {}", result.seed)));
     if let Some(why) = &result.partial {

@@ -30,6 +30,8 @@ struct Host {
     dir: PathBuf,
     cables: Vec<Cable>,
     server: Option<Server>,
+    /// Further options of its server.
+    words: Vec<String>,
 }
 
 impl Host {
@@ -42,7 +44,7 @@ impl Host {
         let errors = std::fs::File::options().create(true).append(true).open(&said).unwrap();
         let mut serve = command();
         serve.arg("serve").arg(&self.dir).args(["--controller", &self.number.to_string(), "--nbd"]);
-        serve.arg(format!("unix:{}", self.socket().display()));
+        serve.arg(format!("unix:{}", self.socket().display())).args(&self.words);
         self.server = Some(Server(serve.stdout(Stdio::null()).stderr(errors).spawn().unwrap(), said));
     }
 
@@ -90,6 +92,11 @@ struct Site {
 
 impl Site {
     fn new(dir: &Path) -> Site {
+        Site::with(dir, None, [Vec::new(), Vec::new()])
+    }
+
+    /// The card has a volume, and its servers have further options.
+    fn with(dir: &Path, volume: Option<&str>, words: [Vec<String>; 2]) -> Site {
         let shelves: Vec<Shelf> = ["a", "b", "c"].map(|name| Shelf::start(dir, name, 2)).into();
         let all = shelves.iter().map(|shelf| shelf.address.clone()).collect::<Vec<_>>().join(",");
         let first = dir.join("card");
@@ -97,8 +104,11 @@ impl Site {
         create.arg("create").arg(&first).args(["--size", "32MiB", "--shards", "2", "--shelf", &all]);
         let made = create.output().unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        if let Some(name) = volume {
+            change_volume(&first, &["create", name, "--size", "16MiB"]);
+        }
         let card = std::fs::read_to_string(first.join("card.toml")).unwrap();
-        let host = |number: u8| {
+        let host = |(number, words): (u8, Vec<String>)| {
             let cables: Vec<Cable> = shelves.iter().map(|shelf| Cable::to(&shelf.address)).collect();
             let folder = dir.join(format!("host-{number}"));
             std::fs::create_dir(&folder).unwrap();
@@ -106,11 +116,11 @@ impl Site {
                 card.replace(&format!("nvme://{}/", shelf.address), &format!("nvme://{}/", cable.address))
             });
             std::fs::write(folder.join("card.toml"), through).unwrap();
-            let mut host = Host { number, dir: folder, cables, server: None };
+            let mut host = Host { number, dir: folder, cables, server: None, words };
             host.start();
             host
         };
-        let hosts = vec![host(1), host(2)];
+        let hosts = (1..).zip(words).map(host).collect();
         Site { shelves, hosts }
     }
 
@@ -361,6 +371,58 @@ fn another_controller_takes_over_when_the_owner_is_killed_or_ends() {
 fn whatever_becomes_of_the_owner_nothing_acknowledged_is_lost_and_nothing_stale_is_read() {
     let count = std::env::var("ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(FAULTS.len());
     rounds(FAULTS.into_iter().cycle().take(count));
+}
+
+/// `flashrig volume`.
+fn change_volume(card: &Path, words: &[&str]) {
+    let mut volume = command();
+    let output = volume.args(["volume", words[0]]).arg(card).args(&words[1..]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Two ports that nobody listens on.
+fn free_ports() -> [u16; 2] {
+    let sockets = [(); 2].map(|()| std::net::TcpListener::bind("127.0.0.1:0").unwrap());
+    sockets.map(|socket| socket.local_addr().unwrap().port())
+}
+
+// A takeover, and the time after which a controller asks another one again.
+#[test]
+fn hosts_find_the_volumes_of_the_owner_at_the_controller_that_stands_by() {
+    let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let ports = free_ports();
+    let words = [(0, 1), (1, 0)].map(|(own, other)| {
+        let at = |port: usize| format!("127.0.0.1:{}", ports[port]);
+        vec!["--nvme".into(), at(own), "--peer".into(), at(other)]
+    });
+    let mut site = Site::with(dir.path(), Some("data"), words);
+    // The subsystems that a controller tells hosts of.
+    let shown = |at: usize| {
+        let address = format!("127.0.0.1:{}", ports[at]).parse().unwrap();
+        let found = serve::remote::discover(&address, &serve::remote::RemoteOptions::default()).unwrap();
+        let mut names: Vec<_> = found.into_iter().map(|module| module.address.subsystem).collect();
+        names.sort_unstable();
+        names
+    };
+    let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
+        let began = Instant::now();
+        while !is_so() {
+            assert!(began.elapsed() < LONGEST, "never: {what}: {:?}, {:?}", shown(0), shown(1));
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let owner = site.owner(true);
+    let other = 1 - owner;
+    let card = site.hosts[owner].dir.clone();
+    wait_for("the first volume", &|| shown(owner).len() == 1 && shown(other) == shown(owner));
+    change_volume(&card, &["create", "log", "--size", "4MiB"]);
+    wait_for("both volumes", &|| shown(owner).len() == 2 && shown(other) == shown(owner));
+    change_volume(&card, &["delete", "data"]);
+    wait_for("the one that is left", &|| shown(owner).len() == 1 && shown(other) == shown(owner));
+    let left = shown(owner);
+    site.hosts[owner].kill();
+    wait_for("the new owner", &|| site.hosts[other].status_of_owner().is_some());
+    assert_eq!(shown(other), left);
 }
 
 /// The lines of a page's first block for a shell.

@@ -77,13 +77,25 @@ pub struct Subsystem {
     pub namespaces: Vec<NamespaceEntry>,
 }
 
+/// The beginning of a name that is made of a UUID.
+const NQN_OF_UUID: &str = "nqn.2014-08.org.nvmexpress:uuid:";
+
 impl Subsystem {
     /// The name of a subsystem by its UUID: nobody needs to own a domain for it.
     #[must_use]
     pub fn nqn_of(uuid: &Uuid) -> String {
         let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
         let parts = [&uuid[..4], &uuid[4..6], &uuid[6..8], &uuid[8..10], &uuid[10..]].map(hex);
-        format!("nqn.2014-08.org.nvmexpress:uuid:{}", parts.join("-"))
+        format!("{NQN_OF_UUID}{}", parts.join("-"))
+    }
+
+    /// The UUID that a name is made of, if it is.
+    #[must_use]
+    pub fn uuid_of(nqn: &str) -> Option<Uuid> {
+        let text: String = nqn.strip_prefix(NQN_OF_UUID)?.split('-').collect();
+        let uuid = u128::from_str_radix(&text, 16).ok()?.to_be_bytes();
+        // The only spelling.
+        (Subsystem::nqn_of(&uuid) == nqn).then_some(uuid)
     }
 
     /// Its namespaces can be reserved. Reservations of a card that is shared would not go with the card.

@@ -138,6 +138,29 @@ fn prove(link: &mut Link, names: &Names, secrets: &Secrets) -> Result<(), Remote
     }
 }
 
+/// The properties of a subsystem and of its one namespace.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    pub controller: ControllerFacts,
+    pub namespace: NamespaceFacts,
+    pub namespace_id: u32,
+}
+
+impl Admin {
+    /// Asks for the properties of the subsystem that it was opened for.
+    pub fn facts(&mut self, subsystem: &str) -> Result<Facts, RemoteError> {
+        let page = self.link.get("to identify itself", &Ask::identify_controller(), &[])?.data;
+        let controller = ControllerFacts::of(&page)?;
+        if &*controller.subsystem != subsystem {
+            return Err(RemoteError::Unfit { what: "is another one than was asked for" });
+        }
+        let ids = namespaces(&self.link.get("to list its namespaces", &Ask::namespaces(), &[])?.data);
+        let [namespace_id] = ids[..] else { return Err(RemoteError::Namespaces { count: ids.len() }) };
+        let page = self.link.get("to identify its namespace", &Ask::identify_namespace(namespace_id), &[])?.data;
+        Ok(Facts { controller, namespace: NamespaceFacts::of(&page)?, namespace_id })
+    }
+}
+
 /// A module: its admin queue, its I/O queue, and its properties.
 #[derive(Debug)]
 pub(crate) struct Session {
@@ -151,17 +174,9 @@ pub(crate) struct Session {
 impl Session {
     pub fn open(address: &ModuleAddress, options: &RemoteOptions, keep_alive_ms: u32) -> Result<Session, RemoteError> {
         let options = &RemoteOptions { host: options.host_at(address), ..options.clone() };
-        let Admin { link: mut admin, controller: id } =
-            Admin::open(&address.shelf, &address.subsystem, options, keep_alive_ms)?;
-        let page = admin.get("to identify itself", &Ask::identify_controller(), &[])?.data;
-        let controller = ControllerFacts::of(&page)?;
-        if controller.subsystem != address.subsystem {
-            return Err(RemoteError::Unfit { what: "is another one than was asked for" });
-        }
-        let ids = namespaces(&admin.get("to list its namespaces", &Ask::namespaces(), &[])?.data);
-        let [namespace_id] = ids[..] else { return Err(RemoteError::Namespaces { count: ids.len() }) };
-        let page = admin.get("to identify its namespace", &Ask::identify_namespace(namespace_id), &[])?.data;
-        let namespace = NamespaceFacts::of(&page)?;
+        let mut queue = Admin::open(&address.shelf, &address.subsystem, options, keep_alive_ms)?;
+        let Facts { controller, namespace, namespace_id } = queue.facts(&address.subsystem)?;
+        let Admin { link: mut admin, controller: id } = queue;
         admin.get("a queue", &Ask::one_queue(), &[])?;
         let mut io = Link::open(&address.shelf, options.timeout)?;
         connect(&mut io, &names(&address.subsystem, options), (id, 1), IO_ENTRIES, 0, options)?;

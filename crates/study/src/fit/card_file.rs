@@ -70,17 +70,27 @@ pub(crate) fn host(note: &Note, host: &Host, space: &Space, values: &[f64]) -> R
     let text = format!(
         "# What an I/O costs the host, fitted to {}.\n\n[host]\ntitle = \"fitted, after {}\"\ncores = {}\n\
          session_ns = {{ value = {}, {source} }}\nsubmit_ns = {{ value = {}, {source} }}\n\
-         complete_ns = {{ value = {}, {source} }}\ncontention = {{ value = {}, {source} }}\n",
+         complete_ns = {{ value = {}, {source} }}\ncontention = {{ value = {}, {source} }}\n{}",
         one_line(note.files),
         quoted(host.name()),
         config.cores,
         config.session_ns,
         config.submit_ns,
         config.complete_ns,
-        config.contention
+        config.contention,
+        shared(&config)
     );
     Host::parse(&text, "fitted-host.toml")?;
     Ok(text)
+}
+
+/// Lines of a host that is not alone, or has a link that may be the limit.
+fn shared(config: &device::HostConfig) -> String {
+    let count = if config.count > 1 { format!("count = {}\n", config.count) } else { String::new() };
+    match config.link_bytes_per_s {
+        u64::MAX => count,
+        rate => format!("{count}link_bytes_per_s = {rate}\n"),
+    }
 }
 
 /// The neutral base's own first lines say what it is, which the fitted card is no longer.

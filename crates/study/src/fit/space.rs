@@ -373,11 +373,11 @@ impl Space {
         let times = self.value(values, Knob::HostCpu);
         let scaled = |ns: u64| (ns as f64 * times).round() as u64;
         HostConfig {
-            cores: self.host.cores,
             session_ns: scaled(self.host.session_ns),
             submit_ns: scaled(self.host.submit_ns),
             complete_ns: scaled(self.host.complete_ns),
             contention: self.value(values, Knob::HostContention),
+            ..self.host
         }
     }
 }

@@ -7,14 +7,27 @@ use results::{RunResult, SeriesRow};
 use target::Measure;
 
 const SCALE: f64 = 1.0 / 256.0;
-const HOST: HostConfig =
-    HostConfig { cores: 4, session_ns: 5_000, submit_ns: 2_000, complete_ns: 3_000, contention: 0.02 };
+const HOST: HostConfig = HostConfig {
+    cores: 4,
+    session_ns: 5_000,
+    submit_ns: 2_000,
+    complete_ns: 3_000,
+    contention: 0.02,
+    ..HostConfig::UNLIMITED
+};
 
 /// Reads and writes with flushes, on a slow host so that every part of the machine is in use.
 fn mixed() -> Setup {
     let mut setup = Setup::new(device("iodrive-160-slc", SCALE), FileioMode::RndRw, 0.5);
     setup.host = HOST;
     setup.load = FileioConfig { fsync_every: 100, ..setup.load };
+    setup
+}
+
+/// The same on two hosts whose links are slow.
+fn two_hosts() -> Setup {
+    let mut setup = mixed();
+    setup.host = HostConfig { count: 2, cores: 2, link_bytes_per_s: 200_000_000, ..HOST };
     setup
 }
 
@@ -43,8 +56,11 @@ fn sums(series: &[SeriesRow]) -> (f64, f64, f64) {
 
 #[test]
 fn generated_is_finished_and_in_flight() {
-    for measure in [Measure::Requests(3_000), Measure::Seconds(0.05), Measure::Auto] {
-        let result = Setup { measure, ..mixed() }.run();
+    let mixes =
+        [Measure::Requests(3_000), Measure::Seconds(0.05), Measure::Auto].map(|measure| Setup { measure, ..mixed() });
+    for setup in mixes.into_iter().chain([two_hosts()]) {
+        let measure = setup.measure;
+        let result = setup.run();
         let sim = result.sim.unwrap();
         assert_eq!(sim.requests_generated, sim.requests_finished + sim.requests_in_flight);
         // A closed load: each thread has one request out or is about to ask.
@@ -92,7 +108,11 @@ fn rates_are_totals_over_the_time_measured() {
 
 #[test]
 fn the_parts_of_every_tail_band_add_up_to_its_latency() {
-    let result = Setup { explain: true, ..mixed() }.run();
+    [mixed(), two_hosts()].into_iter().for_each(parts_add_up);
+}
+
+fn parts_add_up(setup: Setup) {
+    let result = Setup { explain: true, ..setup }.run();
     let tail = result.tail.as_ref().unwrap();
     for class in ["read", "write", "sync"] {
         assert!(tail.bands.iter().any(|b| b.class == class), "no bands of {class}");

@@ -6,8 +6,14 @@ use load::{Fileio, FileioConfig, FileioMode};
 use target::{Machine, Stop};
 
 const DELAY_NS: u64 = 100 * MICROSECOND;
-const HOST: HostConfig =
-    HostConfig { cores: 8, session_ns: 4_000, submit_ns: 3_000, complete_ns: 3_000, contention: 0.0 };
+const HOST: HostConfig = HostConfig {
+    cores: 8,
+    session_ns: 4_000,
+    submit_ns: 3_000,
+    complete_ns: 3_000,
+    contention: 0.0,
+    ..HostConfig::UNLIMITED
+};
 const CYCLE_NS: u64 = DELAY_NS + 10_000;
 
 #[test]

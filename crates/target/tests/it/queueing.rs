@@ -8,8 +8,14 @@ use load::{FileioConfig, FileioMode};
 
 const DELAY_NS: u64 = 50 * MICROSECOND;
 /// 10 microseconds in all.
-const HOST: HostConfig =
-    HostConfig { cores: 4, session_ns: 5_000, submit_ns: 2_000, complete_ns: 3_000, contention: 0.0 };
+const HOST: HostConfig = HostConfig {
+    cores: 4,
+    session_ns: 5_000,
+    submit_ns: 2_000,
+    complete_ns: 3_000,
+    contention: 0.0,
+    ..HostConfig::UNLIMITED
+};
 
 fn cpu_s(host: &HostConfig) -> f64 {
     (host.session_ns + host.submit_ns + host.complete_ns) as f64 / 1e9
@@ -114,4 +120,43 @@ fn latency_begins_with_its_own_request_where_asking_takes_no_cpu() {
     let config = FileioConfig { mode: FileioMode::RndWr, fsync_all: true, ..reads(3) };
     let seen = closed(config, host, DELAY_NS, SECOND);
     assert_eq!((seen.flushes.lat_ns.min, seen.flushes.lat_ns.max), (expected, expected));
+}
+
+#[test]
+fn each_of_several_hosts_has_cores_of_its_own() {
+    for (count, sessions) in [(2, 64), (3, 96)] {
+        let host = HostConfig { count, ..HOST };
+        let seen = closed(reads(sessions), host, DELAY_NS, SECOND);
+        assert_near(seen.reads.iops, f64::from(count * HOST.cores) / cpu_s(&HOST), 0.01);
+    }
+    // The other hosts' busy cores slow none of this one's.
+    let host = HostConfig { cores: 1, count: 8, contention: 1.0, ..HOST };
+    let seen = closed(reads(200), host, DELAY_NS, SECOND);
+    assert_near(seen.reads.iops, 8.0 / cpu_s(&HOST), 0.01);
+}
+
+#[test]
+fn fewer_sessions_than_hosts_leave_hosts_idle() {
+    let host = HostConfig { cores: 1, count: 16, ..HOST };
+    let seen = closed(reads(3), host, DELAY_NS, SECOND);
+    assert_near(seen.reads.iops, 3.0 / (cpu_s(&HOST) + DELAY_NS as f64 / 1e9), 0.01);
+}
+
+#[test]
+fn the_link_of_a_host_adds_its_transfer_and_bounds_each_way() {
+    // 100 us for 4 KiB.
+    let link = HostConfig { link_bytes_per_s: 40_960_000, ..HostConfig::UNLIMITED };
+    let transfer_ns = 100 * MICROSECOND;
+    let lone = closed(reads(1), link, DELAY_NS, SECOND);
+    assert_eq!((lone.reads.lat_ns.min, lone.reads.lat_ns.max), (DELAY_NS + transfer_ns, DELAY_NS + transfer_ns));
+    for count in [1, 2, 4] {
+        let seen = closed(reads(64), HostConfig { count, ..link }, DELAY_NS, SECOND);
+        assert_near(seen.reads.iops, f64::from(count) * 10_000.0, 0.01);
+    }
+    let writes = FileioConfig { mode: FileioMode::RndWr, ..reads(64) };
+    assert_near(closed(writes, link, DELAY_NS, SECOND).writes.iops, 10_000.0, 0.01);
+    // Reads do not wait for writes.
+    let both = FileioConfig { mode: FileioMode::RndRw, rw_ratio: 1.0, ..reads(64) };
+    let seen = closed(both, link, DELAY_NS, SECOND);
+    assert!(seen.reads.iops + seen.writes.iops > 15_000.0, "{} + {}", seen.reads.iops, seen.writes.iops);
 }

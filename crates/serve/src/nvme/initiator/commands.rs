@@ -143,6 +143,12 @@ impl Ask {
         ask.dword(12, offset as u32).dword(13, (offset >> 32) as u32).reads(bytes)
     }
 
+    /// The log page of asymmetric access, without the namespaces of each group.
+    #[must_use]
+    pub fn asymmetric_access(bytes: u32) -> Ask {
+        Ask::new(admin::GET_LOG_PAGE, 0).dword(10, 0x0C | 1 << 8 | (bytes / 4 - 1) << 16).reads(bytes)
+    }
+
     /// A sign of life.
     #[must_use]
     pub fn keep_alive() -> Ask {

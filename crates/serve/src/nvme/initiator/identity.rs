@@ -105,6 +105,18 @@ impl NamespaceFacts {
     }
 }
 
+/// Bytes of the log page of asymmetric access, of a controller with one group of namespaces.
+pub const ACCESS_BYTES: u32 = 48;
+
+/// Whether a controller serves the namespaces of its one group itself, from the log page of asymmetric access (NVMe Base
+/// 2.0, section 5.16.1.13).
+pub fn is_optimized(page: &[u8]) -> Result<bool, Broken> {
+    if page.len() != ACCESS_BYTES as usize || u16_at(page, 8) != 1 {
+        return Err(Broken::Structure { what: "log page of asymmetric access" });
+    }
+    Ok(page[32] & 0x0F == 1)
+}
+
 /// The identifiers of the namespaces, from the list of Identify.
 pub fn namespaces(page: &[u8]) -> Vec<u32> {
     page.chunks_exact(4).map(|entry| u32_at(entry, 0)).take_while(|id| *id != 0).collect()

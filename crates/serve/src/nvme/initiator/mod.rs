@@ -27,5 +27,5 @@ pub use chap::{ChapError, HostDialog};
 pub use commands::{Ask, Names, PROPERTY_CONFIGURATION, PROPERTY_STATUS};
 pub use discovered::{Discovered, DiscoveryPage};
 pub use host_queue::{DEPTH, HostQueue, MAX_INPUT_BYTES};
-pub use identity::{ControllerFacts, NamespaceFacts, namespaces};
+pub use identity::{ACCESS_BYTES, ControllerFacts, NamespaceFacts, is_optimized, namespaces};
 pub use report::{Registered, Report};
