@@ -6,6 +6,7 @@ use crate::card_dir::{self, CardDir};
 use crate::error::{Failure, MediaFailure, OptionWithout};
 use crate::fsck_volumes::{self, VolumesFound};
 use crate::output::{note, pretty, print};
+use crate::shared_card::SharedCard;
 use crate::view;
 use device::SECTOR_BYTES;
 use fsck::{Examined, FsckError, ReadsAs, SectorExplained, Source, StripeState, VerdictState};
@@ -31,7 +32,17 @@ struct Answer {
 
 pub fn fsck(args: &FsckArgs) -> Result<ExitCode, Failure> {
     let answer = match card_dir::is_card(&args.card) {
-        true => in_folder(args, &CardDir::open(&args.card)?)?,
+        true => match args.controller {
+            None => in_folder(args, &CardDir::open(&args.card)?)?,
+            Some(number) => {
+                let mut card = SharedCard::new(CardDir::open(&args.card)?, number)?;
+                let _held = card.hold()?;
+                in_folder(args, &card.dir)?
+            }
+        },
+        false if args.controller.is_some() => {
+            return Err(OptionWithout { option: "--controller", what: "images: it is for a card on shelves" }.into());
+        }
         false if !args.without_slot.is_empty() => {
             return Err(OptionWithout { option: "--without-slot", what: "images: take that of the module out" }.into());
         }

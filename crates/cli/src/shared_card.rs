@@ -3,9 +3,13 @@
 use crate::card_dir::CardDir;
 use crate::error::{CardFailure, Failure, ServeFailure};
 use live::{Live, Start};
-use serve::remote::{Contender, ModuleAddress};
+use serve::remote::{Claim, Contender, Decision, ModuleAddress};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The time after which an owner that was killed is known to be gone, and more for shelves that are slow.
+const LONGEST_HOLD: Duration = Duration::from_secs(10);
 
 /// See the module.
 pub struct SharedCard {
@@ -38,6 +42,22 @@ impl SharedCard {
         let contender = started.map_err(|source| ServeFailure::Contend { source })?;
         self.dir.watch = contender.watch();
         Ok(contender)
+    }
+
+    /// Owns it without answering anybody, for those who look at its modules, until the contender is dropped. Waits as long
+    /// as a controller that was killed may be thought to live.
+    pub fn hold(&mut self) -> Result<Contender, Failure> {
+        let contender = self.contend()?;
+        if let Some(Decision::Open { .. }) = contender.decision(LONGEST_HOLD) {
+            return Ok(contender);
+        }
+        let (status, dir) = (contender.status(), self.dir.dir.clone());
+        let reaches_most = status.reached + self.may_be_gone >= self.addresses.len();
+        Err(match reaches_most && status.highest != Claim::default() {
+            true => ServeFailure::OwnedElsewhere { dir, owner: status.highest },
+            false => ServeFailure::OutOfReach { dir, modules: self.modules(), reached: status.reached },
+        }
+        .into())
     }
 
     /// Opens it without some modules. All that it acknowledges is durable.

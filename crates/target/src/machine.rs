@@ -79,7 +79,7 @@ struct Process {
     /// When the device had it, and when it gave it back.
     submitted: Time,
     returned: Time,
-    /// Which host it runs on.
+    /// The number of the host that it runs on.
     host: u32,
     /// Time of its request's data on the link.
     link_ns: u64,

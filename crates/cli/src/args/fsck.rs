@@ -29,6 +29,10 @@ pub struct FsckArgs {
     /// Leave the module of slot N out, as serve --without-slot does: it counts as missing
     #[arg(long, value_name = "N")]
     pub without_slot: Vec<u32>,
+    /// Look at a card on shelves that several controllers share, as controller N: it owns the card meanwhile, and answers no
+    /// host. While another controller owns the card it is refused
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u8).range(1..))]
+    pub controller: Option<u8>,
     /// Time of reading a unit, to estimate how long a start takes
     #[arg(long, value_name = "TIME", default_value_t = Nanoseconds(50_000))]
     pub read_time: Nanoseconds,

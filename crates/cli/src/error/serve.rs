@@ -3,6 +3,7 @@
 use crate::quoted::Quoted;
 use crate::units::capacity;
 use live::CHUNK_BYTES;
+use serve::remote::Claim;
 use std::io;
 use std::path::PathBuf;
 use thiserror::Error;
@@ -35,6 +36,12 @@ pub enum ServeFailure {
     /// Other hosts can't reach the place.
     #[error("{} is no module on a shelf: only a card whose modules all lie on shelves can have several controllers", .place.display())]
     NotOnShelf { place: PathBuf },
+    /// Another controller has it.
+    #[error("{}: controller {} owns the card and may write to it: end all its controllers first", .dir.display(), .owner.controller)]
+    OwnedElsewhere { dir: PathBuf, owner: Claim },
+    /// Too few of its modules can be asked.
+    #[error("{}: {reached} of its {modules} modules can be reached: too few to look at the card", .dir.display())]
+    OutOfReach { dir: PathBuf, modules: u32, reached: usize },
     /// The machine has no threads or random numbers.
     #[error("--controller: the system refuses what a controller needs: {source}")]
     Contend { source: io::Error },

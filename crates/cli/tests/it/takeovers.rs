@@ -373,7 +373,7 @@ fn whatever_becomes_of_the_owner_nothing_acknowledged_is_lost_and_nothing_stale_
     rounds(FAULTS.into_iter().cycle().take(count));
 }
 
-/// `flashrig volume`.
+/// Has `flashrig volume` change the volumes of a card.
 fn change_volume(card: &Path, words: &[&str]) {
     let mut volume = command();
     let output = volume.args(["volume", words[0]]).arg(card).args(&words[1..]).output().unwrap();
@@ -386,7 +386,7 @@ fn free_ports() -> [u16; 2] {
     sockets.map(|socket| socket.local_addr().unwrap().port())
 }
 
-// A takeover, and the time after which a controller asks another one again.
+// Takeovers, the time after which a controller asks another one again, and that for which fsck waits for an owner's end.
 #[test]
 fn hosts_find_the_volumes_of_the_owner_at_the_controller_that_stands_by() {
     let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
@@ -420,9 +420,24 @@ fn hosts_find_the_volumes_of_the_owner_at_the_controller_that_stands_by() {
     change_volume(&card, &["delete", "data"]);
     wait_for("the one that is left", &|| shown(owner).len() == 1 && shown(other) == shown(owner));
     let left = shown(owner);
+    let fsck = |words: &[&str]| {
+        let output = command().arg("fsck").arg(&card).args(words).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, _, said) = fsck(&["--controller", "3"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("owns the card and may write to it"), "{said}");
     site.hosts[owner].kill();
     wait_for("the new owner", &|| site.hosts[other].status_of_owner().is_some());
     assert_eq!(shown(other), left);
+    // While nobody owns it the card can be looked at, and served after that.
+    site.hosts[other].kill();
+    let (code, text, said) = fsck(&["--controller", "3", "--verify"]);
+    assert_eq!(code, Some(0), "{text}{said}");
+    assert!(text.contains("volumes: 1") && text.contains("all shards: clean"), "{text}{said}");
+    site.hosts[other].start();
+    wait_for("an owner again", &|| site.hosts[other].status_of_owner().is_some());
 }
 
 /// The lines of a page's first block for a shell.
