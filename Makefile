@@ -91,6 +91,7 @@ help:
 	@echo 'make guest-purge         NVMe drives that are emptied by Format, and refused (QEMU)'
 	@echo 'make guest-nvme          a Linux host on a card over NVMe/TCP: resets, losses (QEMU)'
 	@echo 'make guest-failover      a Linux host over two controllers of a card: takeovers (QEMU)'
+	@echo 'make guest-turns         two Linux hosts take turns with a database on one card (QEMU)'
 	@echo 'make guest-ublk          cards as disks of a Linux guest: kills under XFS (QEMU); make bench-ublk: speed'
 	@echo 'make soak                such lives for SOAK=$(SOAK); adds to docs/soak-ledger.md'
 	@echo 'make fuzz                every fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -133,7 +134,7 @@ test: tools format lint unit python
 
 .PHONY: proof
 proof: tools postgresql mysql lives validate canaries slow same-in-debug-and-release python-proof guest-cuts guest-nvme guest-failover \
-	guest-ublk blackbox-short fuzz-short summary
+	guest-turns guest-ublk blackbox-short fuzz-short summary
 
 # Has the release build's crates, which `make proof` needs anyway: pyo3 and one more link come to it.
 .PHONY: wheel
@@ -302,16 +303,27 @@ guest-ublk: release
 bench-ublk:
 	@$(MAKE) --no-print-directory guest-ublk UBLK_PART=speed
 
+# What a guest that is an NVMe host with XFS is made of.
+linux_host = PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); \
+	$(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
+	ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }
+
 # A Linux host over two controllers of one card, under emulation: some four minutes on two cores.
 .PHONY: guest-failover
 guest-failover: release
 	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
-		PATH="$$PATH:/usr/sbin:/sbin"; $(call need,cpio,cpio); $(call need,nvme,nvme-cli); $(call need,fio,fio); \
-		$(call need,mkfs.xfs,xfsprogs); [ -x /bin/busybox ] || { $(call need,busybox,busybox-static); }; \
-		ls /boot/vmlinuz-*-amd64 >/dev/null 2>&1 || { $(call need,vmlinuz,linux-image-amd64); }; \
-		benches/guest-failover.py --flashrig $(FLASHRIG); \
+		$(linux_host); $(call need,fio,fio); benches/guest-failover.py --flashrig $(FLASHRIG); \
 	else \
 		echo 'SKIPPED guest-failover: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
+	fi
+
+# Two Linux hosts that take turns with one PostgreSQL on one card: a minute on two cores.
+.PHONY: guest-turns
+guest-turns: release postgresql
+	@if $(call need,qemu-system-x86_64,qemu-system-x86); then \
+		$(linux_host); benches/guest-turns.py --flashrig $(FLASHRIG); \
+	else \
+		echo 'SKIPPED guest-turns: no qemu-system-x86_64 (package qemu-system-x86): no Linux host was tried'; \
 	fi
 
 # Exit code 1 when a card lies, or breaks within what parity stands for: blackbox/run.py. Needs root and /dev/fuse.

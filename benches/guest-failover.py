@@ -20,15 +20,12 @@ The longest time for which a request of fio was without an answer is printed for
 Needs qemu-system-x86, linux-image-amd64, busybox-static, nvme-cli, fio, xfsprogs, cpio and kmod of Debian, and 2 GB in --work.
 """
 
-import argparse
 import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 
 import guest
@@ -132,16 +129,6 @@ poweroff -f
 """
 
 
-def free_ports(count):
-    sockets = [socket.socket() for _ in range(count)]
-    for one in sockets:
-        one.bind(("127.0.0.1", 0))
-    ports = [one.getsockname()[1] for one in sockets]
-    for one in sockets:
-        one.close()
-    return ports
-
-
 class Program:
     """A command that runs until it is told to end, and what it has said."""
 
@@ -178,10 +165,10 @@ class Controllers:
     def __init__(self, flashrig, work):
         self.flashrig, self.work, self.shelves, self.servers = flashrig, work, [], []
         self.cards = [os.path.join(work, name) for name in ["first", "second"]]
-        self.ports = free_ports(2)
+        self.ports = guest.free_ports(2)
 
     def start(self):
-        flashrig, work, cards, shelf_ports = self.flashrig, self.work, self.cards, free_ports(3)
+        flashrig, work, cards, shelf_ports = self.flashrig, self.work, self.cards, guest.free_ports(3)
         for number, port in enumerate(shelf_ports):
             module = os.path.join(work, f"module-{number}")
             with open(module, "wb") as file:
@@ -257,12 +244,8 @@ TAKEOVERS = ["killed", "released", "ended", "stopped", "killed-again"]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--flashrig", default="target/release/flashrig")
-    parser.add_argument("--work", help="a folder for the modules and the guest [default: a new one, which is removed]")
-    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+    options = guest.parser(__doc__).parse_args()
+    with guest.work_folder(options) as work:
         kernel, release = guest.newest_kernel()
         controllers = Controllers(options.flashrig, work)
         host = None

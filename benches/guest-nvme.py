@@ -18,15 +18,12 @@ software emulation, which reaches the server through QEMU's user network. With d
 Needs qemu-system-x86, linux-image-amd64, busybox-static, nvme-cli, fio, cpio and kmod of Debian, and 1 GB in --work.
 """
 
-import argparse
 import base64
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 import zlib
 
@@ -182,9 +179,7 @@ class Server:
 
     def __init__(self, flashrig, work):
         self.flashrig, self.card, self.log = flashrig, os.path.join(work, "card"), os.path.join(work, "log")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        [self.port] = guest.free_ports(1)
         guest.run(flashrig, "create", self.card, "--card", "tachion-400", "--size", str(CARD_BYTES),
                   "--set", "card.power_loss_protection=false", stdout=subprocess.DEVNULL)
         self.process, self.kills = None, 0
@@ -261,14 +256,11 @@ class Guarded:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--flashrig", default="target/release/flashrig")
-    parser.add_argument("--work", help="a folder for the card and the guest [default: a new one, which is removed]")
-    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
+    parser = guest.parser(__doc__)
     parser.add_argument("--kernel-root", default="/", help="the folder below which the guest's kernel and its modules lie")
     options = parser.parse_args()
     where = options.kernel_root
-    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+    with guest.work_folder(options) as work:
         kernel, release = guest.newest_kernel(where)
         server = Server(options.flashrig, work)
         text = INIT.replace("@PORT@", str(server.port)).replace("@NQN@", server.nqn()).replace("@BYTES@", str(CARD_BYTES))

@@ -14,7 +14,6 @@ reads every block that was acknowledged, checks that it is the acknowledged vers
 Needs qemu-system-x86, linux-image-amd64, busybox-static, nbd-client, cpio and kmod of Debian, and 3 GB in --work.
 """
 
-import argparse
 import base64
 import os
 import random
@@ -192,15 +191,12 @@ def after_the_cut(image, log, rng):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--flashrig", default="target/release/flashrig")
+    parser = guest.parser(__doc__)
     parser.add_argument("--cuts", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--work", help="a folder for images and logs [default: a new one, which is removed]")
-    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
     options = parser.parse_args()
     rng = random.Random(options.seed)
-    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+    with guest.work_folder(options) as work:
         kernel, release = guest.newest_kernel()
         base = initial_ram_disk(work, options.flashrig, release)
         images = [os.path.join(work, f"drive-{number}") for number in range(len(DRIVES))]

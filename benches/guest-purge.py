@@ -14,12 +14,10 @@ emulation. QEMU emulates two NVMe drives: one with one namespace, and one with t
 Needs qemu-system-x86, linux-image-amd64, busybox-static, smartmontools, cpio and kmod of Debian, and 1 GB in --work.
 """
 
-import argparse
 import base64
 import json
 import os
 import sys
-import tempfile
 import zlib
 
 import guest
@@ -94,12 +92,8 @@ poweroff -f
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--flashrig", default="target/release/flashrig")
-    parser.add_argument("--work", help="a folder for images [default: a new one, which is removed]")
-    parser.add_argument("--verbose", action="store_true", help="print what the guest says")
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+    options = guest.parser(__doc__).parse_args()
+    with guest.work_folder(options) as work:
         kernel, release = guest.newest_kernel()
         programs = {"flashrig": options.flashrig, "smartctl": guest.program("smartctl")}
         base = guest.initial_ram_disk(work, release, programs, ["nvme"], INIT.replace("@BYTES@", str(DRIVE_BYTES)))

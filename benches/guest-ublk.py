@@ -21,11 +21,9 @@ processor, which cost a real machine most, count for little.
 Needs qemu-system-x86, busybox-static, fio, xfsprogs, nbd-client, util-linux, cpio and kmod of Debian, and 1 GB in --work.
 """
 
-import argparse
 import collections
 import statistics
 import sys
-import tempfile
 import time
 
 import guest
@@ -239,7 +237,7 @@ poweroff -f
 
 
 def boot(text, modules, more, options, hear):
-    with tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp") as work:
+    with guest.work_folder(options) as work:
         kernel, release = guest.newest_kernel(options.kernel_root)
         programs = {name: guest.program(name) for name in
                     ["blkdiscard", "blockdev", "fio", "losetup", "mkfs.xfs", "nbd-client", "setpriv", "xfs_repair"]}
@@ -281,10 +279,7 @@ def compare(figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--flashrig", default="target/release/flashrig")
-    parser.add_argument("--work", help="a folder for the guests [default: a new one, which is removed]")
-    parser.add_argument("--verbose", action="store_true", help="print what the guests say")
+    parser = guest.parser(__doc__)
     parser.add_argument("--kernel-root", help="the folder below which a kernel with ublk and its modules lie")
     parser.add_argument("--kernels", default="target/guest-kernel", help="the folder into which such a kernel is fetched")
     parser.add_argument("--rounds", type=int, default=3)

@@ -4,14 +4,41 @@ The guest's root is an initial RAM disk. Its /init says what it has to say on th
 Needs qemu-system-x86, linux-image-amd64, busybox-static, cpio and kmod of Debian.
 """
 
+import argparse
 import glob
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+
+
+def parser(description):
+    """The options that the scripts of guests have in common."""
+    options = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
+    options.add_argument("--flashrig", default="target/release/flashrig")
+    options.add_argument("--work", help="a folder for cards, images, guests and logs [default: a new one, which is removed]")
+    options.add_argument("--verbose", action="store_true", help="print what guests say")
+    return options
+
+
+def work_folder(options):
+    """A folder that is there while it is used."""
+    return tempfile.TemporaryDirectory(prefix="flashrig-guest-", dir=options.work or "/var/tmp")
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for one in sockets:
+        one.bind(("127.0.0.1", 0))
+    ports = [one.getsockname()[1] for one in sockets]
+    for one in sockets:
+        one.close()
+    return ports
 
 
 def run(*words, **more):
@@ -76,9 +103,18 @@ def program(name):
     return found or sys.exit(f"{name} is missing")
 
 
+def copy_libraries(path, root):
+    for line in run("ldd", path, capture_output=True, text=True).stdout.splitlines():
+        found = re.search(r"(/\S+) \(0x", line)
+        if found:
+            target = root + found.group(1)
+            os.makedirs(os.path.dirname(target), exist_ok=True)
+            shutil.copy(os.path.realpath(found.group(1)), target)
+
+
 def initial_ram_disk(work, release, programs, modules, init, where="/"):
-    """The root of the guest as a cpio archive. `programs`: paths by the names that they have in the guest; `where`: the
-    folder below which the kernel and its modules lie."""
+    """The root of the guest as a cpio archive. `programs`: paths by the names that they have in the guest, or by paths where
+    they are to lie; `where`: the folder below which the kernel and its modules lie."""
     root = os.path.join(work, "root")
     for folder in ["bin", "modules", "proc", "sys", "dev", "tmp", "card"]:
         os.makedirs(os.path.join(root, folder))
@@ -87,16 +123,12 @@ def initial_ram_disk(work, release, programs, modules, init, where="/"):
         if applet != "busybox":
             os.symlink("busybox", os.path.join(root, "bin", applet))
     for name, path in programs.items():
-        target = os.path.join(root, "bin", name)
+        target = root + name if name.startswith("/") else os.path.join(root, "bin", name)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
         if os.path.lexists(target):
             os.remove(target)
         run("strip", "-o", target, os.path.realpath(path))
-        for line in run("ldd", path, capture_output=True, text=True).stdout.splitlines():
-            found = re.search(r"(/\S+) \(0x", line)
-            if found:
-                target = root + found.group(1)
-                os.makedirs(os.path.dirname(target), exist_ok=True)
-                shutil.copy(os.path.realpath(found.group(1)), target)
+        copy_libraries(path, root)
     order = []
     for path in module_files(release, modules, where):
         shutil.copy(path, os.path.join(root, "modules"))

@@ -32,7 +32,7 @@ pub use contents::scrub::ScrubProgress;
 pub use contents::store::StoreCounters;
 pub use core::array_times::TimeSpread;
 pub use core::capacitors::Capacitors;
-pub use core::config::{CardConfig, Care, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
+pub use core::config::{CardConfig, Care, Housekeeping, LinkConfig, MODULE_TIMEOUT_NS, ModelState, RelocationPath};
 pub use core::counters::MediaCounters;
 pub use core::patrol_config::PatrolConfig;
 pub use flows::open::{OpenError, Unopened, can_do_without, examine, is_made_so, may_adopt, shape, spared_modules};

@@ -21,6 +21,7 @@ pub fn config() -> CardConfig {
         write_command_ns: 0,
         latency_ns: 0,
         queue_depth: u32::MAX,
+        housekeeping: None,
     };
     CardConfig {
         nand: NandConfig {

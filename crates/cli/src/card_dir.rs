@@ -372,6 +372,13 @@ impl CardDir {
         }
     }
 
+    /// The name that people give it: that of its folder.
+    pub fn name(&self) -> String {
+        let absolute = std::path::absolute(&self.dir).ok();
+        let of_dir = absolute.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+        of_dir.unwrap_or_else(|| self.profile.name().into())
+    }
+
     /// Returns the paths of the modules.
     pub fn paths(&self) -> Vec<PathBuf> {
         let place = |path: &PathBuf| match ModuleAddress::is_meant(path) {

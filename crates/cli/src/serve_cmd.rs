@@ -68,7 +68,8 @@ pub fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
         tell_volumes(&export.name, live);
     }
     tell_addresses(&server, &exports);
-    let operators = operators(args, &cards, (&server, &disks), &doors)?;
+    let mut operators = operators(args, &cards, (&server, &disks), &doors)?;
+    operators.show(args, &doors)?;
     let mut mounted = mounted(args, &cards[0])?;
     let mut behind = false;
     let mut starting: Vec<&Running> = cards.iter().collect();
@@ -276,10 +277,8 @@ fn in_files(name: &str, args: &ServeArgs) -> Result<Running, Failure> {
     let start = Start { timing: timing(args), explains: explains(args), ..card.start(args.seed) };
     let id = start.id.unwrap_or(CardId([0; 16]));
     let live = card.run(start, !args.no_discard, &args.without_slot, |note| eprintln!("flashrig: {name}: {note}"))?;
-    let of_dir = std::path::absolute(dir).ok().and_then(|dir| Some(dir.file_name()?.to_string_lossy().into_owned()));
-    let name = of_dir.unwrap_or_else(|| card.profile.name().into());
     Ok(running(
-        Named { name, id, reservations: Some(dir.join(RESERVATIONS)) },
+        Named { name: card.name(), id, reservations: Some(dir.join(RESERVATIONS)) },
         &card.profile,
         live,
         dir.join(control::SOCKET_IN_DIR),

@@ -196,16 +196,43 @@ fn addresses(server: &Server) -> Vec<String> {
 /// Those who answer operators, until this is dropped.
 pub struct Operators {
     _controls: Vec<ControlServer>,
-    _metrics: Option<MetricsServer>,
-    _web: Option<WebServer>,
+    /// The cards that can be controlled, and all.
+    controlled: Vec<Served>,
+    all: Vec<Served>,
+    metrics: Option<MetricsServer>,
+    web: Option<WebServer>,
 }
 
-/// Has operators answered, and those who look.
+impl Operators {
+    /// Answers those who look, too.
+    pub fn show(&mut self, args: &ServeArgs, doors: &Doors) -> Result<(), Failure> {
+        let controlled = std::mem::take(&mut self.controlled);
+        self.metrics = args.metrics.as_ref().map(|address| control::metrics_server(controlled, address)).transpose()?;
+        if let Some(server) = &self.metrics {
+            eprintln!("flashrig: metrics at http://{}/metrics", server.address());
+        }
+        let all = std::mem::take(&mut self.all);
+        self.web = doors.web.as_ref().map(|address| control::web_server(all, address)).transpose()?;
+        if let Some(server) = &self.web {
+            eprintln!("flashrig: live view at http://{}/", server.address());
+        }
+        Ok(())
+    }
+}
+
+/// Whether those who look could be answered now, by a server that will answer them later.
+pub fn can_look(args: &ServeArgs, doors: &Doors) -> Result<(), Failure> {
+    args.metrics.as_ref().map(|address| control::metrics_server(Vec::new(), address)).transpose()?;
+    doors.web.as_ref().map(|address| control::web_server(Vec::new(), address)).transpose()?;
+    Ok(())
+}
+
+/// Has operators answered.
 pub fn operators(
     args: &ServeArgs,
     cards: &[Running],
     (server, disks): (&Arc<Server>, &Arc<UblkDisks>),
-    Doors { access, web, .. }: &Doors,
+    Doors { access, .. }: &Doors,
 ) -> Result<Operators, Failure> {
     let (mut controls, mut all, mut shown) = (Vec::new(), Vec::new(), Vec::new());
     let both = |running: &Running| (running.export.clone(), Arc::clone(&running.live));
@@ -232,15 +259,7 @@ pub fn operators(
         controls.push(control::serve(served, socket, *access)?);
         eprintln!("flashrig: flashrig ctl {} status", socket.display());
     }
-    let metrics = args.metrics.as_ref().map(|address| control::metrics_server(all, address)).transpose()?;
-    if let Some(server) = &metrics {
-        eprintln!("flashrig: metrics at http://{}/metrics", server.address());
-    }
-    let web = web.as_ref().map(|address| control::web_server(shown, address)).transpose()?;
-    if let Some(server) = &web {
-        eprintln!("flashrig: live view at http://{}/", server.address());
-    }
-    Ok(Operators { _controls: controls, _metrics: metrics, _web: web })
+    Ok(Operators { _controls: controls, controlled: all, all: shown, metrics: None, web: None })
 }
 
 /// The live view shows where the time of requests goes.

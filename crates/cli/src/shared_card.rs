@@ -6,6 +6,7 @@ use live::{Live, Start};
 use serve::remote::{Claim, Contender, Decision, ModuleAddress};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 /// The time after which an owner that was killed is known to be gone, and more for shelves that are slow.
@@ -36,19 +37,19 @@ impl SharedCard {
         self.addresses.len() as u32
     }
 
-    /// Contends for it, under a name of this host that none had before.
-    pub fn contend(&mut self) -> Result<Contender, Failure> {
+    /// Contends for it, under a name of this host that none had before. Its decisions come from the receiver.
+    pub fn contend(&mut self) -> Result<(Contender, Receiver<Decision>), Failure> {
         let started = Contender::start(&self.addresses, self.may_be_gone, self.number, &self.dir.shelves);
-        let contender = started.map_err(|source| ServeFailure::Contend { source })?;
+        let (contender, decisions) = started.map_err(|source| ServeFailure::Contend { source })?;
         self.dir.watch = contender.watch();
-        Ok(contender)
+        Ok((contender, decisions))
     }
 
     /// Owns it without answering anybody, for those who look at its modules, until the contender is dropped. Waits as long
     /// as a controller that was killed may be thought to live.
     pub fn hold(&mut self) -> Result<Contender, Failure> {
-        let contender = self.contend()?;
-        if let Some(Decision::Open { .. }) = contender.decision(LONGEST_HOLD) {
+        let (contender, decisions) = self.contend()?;
+        if let Ok(Decision::Open { .. }) = decisions.recv_timeout(LONGEST_HOLD) {
             return Ok(contender);
         }
         let (status, dir) = (contender.status(), self.dir.dir.clone());

@@ -7,7 +7,7 @@ use crate::card_dir::CardDir;
 use crate::error::{Failure, ServeFailure};
 use crate::server_log;
 use crate::serving::{
-    Doors, Operators, Running, explains, operators, tell_addresses, tell_volumes, tells_start, timing,
+    Doors, Operators, Running, can_look, explains, operators, tell_addresses, tell_volumes, tells_start, timing,
 };
 use crate::shared_card::SharedCard;
 use crate::ublk_disks::UblkDisks;
@@ -23,10 +23,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether the server is to end, and whether the card has stopped.
-const LOOKS: Duration = Duration::from_millis(100);
+/// How often it is looked whether the server is to end, or to release the card, and whether the card has stopped.
+const LOOKS: Duration = Duration::from_millis(50);
 /// The time that another controller has to take a card that an operator wants to be elsewhere, and the time after which a
 /// card that could not be opened, or a module that could not be put in, is tried again.
 const AFTER_RELEASE: Duration = Duration::from_secs(5);
@@ -40,13 +41,13 @@ pub fn serve(args: &ServeArgs, dir: &Path, number: u8) -> Result<ExitCode, Failu
     let card = SharedCard::new(CardDir::open(dir)?, number)?;
     let mut doors = Doors::of(args)?;
     doors.services = Services { controller_number: Some(number), peers: args.peer.clone(), ..doors.services };
+    // The first owner would find out only when it begins to own the card.
+    can_look(args, &doors)?;
     cancel::listen()?;
     server_log::begin(&args.log);
-    let absolute = std::path::absolute(dir).ok();
-    let of_dir = absolute.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
     let start = Start { timing: timing(args), explains: explains(args), ..card.dir.start(args.seed) };
     let whole = Export {
-        name: of_dir.unwrap_or_else(|| card.dir.profile.name().into()),
+        name: card.dir.name(),
         id: start.id.unwrap_or(CardId([0; 16])).0,
         // Those of hosts would not be known to the next owner.
         reservations: None,
@@ -204,8 +205,9 @@ impl Shared<'_> {
     fn run(&mut self) -> Result<(), Failure> {
         loop {
             self.look_on()?;
-            *self.part.contender.lock() = Some(self.card.contend()?);
-            let wait = self.term()?;
+            let (contender, decisions) = self.card.contend()?;
+            *self.part.contender.lock() = Some(contender);
+            let wait = self.term(&decisions)?;
             // A contender that is dropped waits for its threads, and operators may ask meanwhile.
             let ended = self.part.contender.lock().take();
             drop(ended);
@@ -236,18 +238,9 @@ impl Shared<'_> {
         Ok(())
     }
 
-    fn decision(&self) -> Option<Decision> {
-        // Others ask the contender meanwhile, so its lock is not kept while nothing is decided.
-        let decided = self.part.contender.lock().as_ref().and_then(|contender| contender.decision(Duration::ZERO));
-        if decided.is_none() {
-            std::thread::sleep(LOOKS / 10);
-        }
-        decided
-    }
-
     /// One contender, from its beginning to its end; the time after which there may be another.
-    fn term(&mut self) -> Result<Duration, Failure> {
-        let (mut ends, mut has_failed, mut next_look) = (false, false, Instant::now());
+    fn term(&mut self, decisions: &Receiver<Decision>) -> Result<Duration, Failure> {
+        let (mut ends, mut has_failed) = (false, false);
         self.part.is_to_release.store(false, Ordering::SeqCst);
         loop {
             if (cancel::requested() || self.part.is_to_release.load(Ordering::SeqCst)) && !ends {
@@ -257,12 +250,8 @@ impl Shared<'_> {
                 self.close()?;
                 self.part.tell(Contender::release);
             }
-            match self.decision() {
-                None if Instant::now() >= next_look => {
-                    next_look = Instant::now() + LOOKS;
-                    self.look_at_card();
-                }
-                None => {}
+            match decisions.recv_timeout(LOOKS).ok() {
+                None => self.look_at_card(),
                 Some(Decision::Open { claim, without }) => {
                     if let Err(error) = self.open(claim, &without) {
                         has_failed = true;
@@ -331,7 +320,11 @@ impl Shared<'_> {
         // There is one control socket.
         self.standby = None;
         let cards = std::slice::from_ref(&owned.running);
-        owned.operators = Some(operators(self.args, cards, (&self.server, &self.disks), &self.doors)?);
+        let operators = owned.operators.insert(operators(self.args, cards, (&self.server, &self.disks), &self.doors)?);
+        if let Err(error) = operators.show(self.args, &self.doors) {
+            // Hosts matter more than those who look at them.
+            eprintln!("flashrig: {}: {error}", self.whole.name);
+        }
         Ok(())
     }
 

@@ -5,6 +5,7 @@ use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use live::{ControlError, ReplyError};
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 use serde_json::json;
@@ -78,3 +79,8 @@ pub(crate) async fn body<T: DeserializeOwned>(request: Request) -> Result<T, Ref
         Refusal::new(status, format!("the body: {error}"))
     })
 }
+
+/// A body that has nothing to say.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}

@@ -1,6 +1,6 @@
 //! The resources, and what is answered.
 
-use crate::answer::{Refusal, body};
+use crate::answer::{Nothing, Refusal, body};
 use crate::drives;
 use crate::metrics::{METRICS_TYPE, metrics};
 use crate::ownership;
@@ -14,7 +14,6 @@ use axum::routing::{MethodRouter, delete, get, patch, post};
 use axum::{Json, Router};
 use device::SECTOR_BYTES;
 use live::{Action, Bell, Change, ControlError, Kind, ModuleStatus, Settings};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::Notify;
@@ -85,11 +84,6 @@ async fn not_so(request: Request) -> Refusal {
     let message = format!("{} does not go with {}", request.uri().path(), request.method());
     Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message)
 }
-
-/// A body that has nothing to say.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
 
 async fn status(State(served): Shared) -> Json<StatusReply> {
     Json(StatusReply {

@@ -31,6 +31,7 @@ pub fn without_timing(config: &CardConfig) -> CardConfig {
         write_command_ns: 0,
         latency_ns: 0,
         queue_depth: u32::MAX,
+        housekeeping: None,
     };
     config
 }

@@ -245,6 +245,12 @@ fn path(page: &mut Page, flash: &Flash) {
     page.heading("Between host and flash");
     let [read, write, latency] = [link.read_command_ns, link.write_command_ns, link.latency_ns].map(duration);
     page.row("commands", &format!("{read} a read, {write} a write, one after the other; and {latency} of latency"));
+    if let Some(card::Housekeeping { every_bytes, takes_ns }) = link.housekeeping {
+        page.row(
+            "housekeeping",
+            &format!("{} after each {} written; commands wait", duration(takes_ns), binary_bytes(every_bytes)),
+        );
+    }
     if link.queue_depth < u32::MAX {
         page.row("queue", &format!("{} requests; more wait in the host", grouped(u64::from(link.queue_depth))));
     }

@@ -5,7 +5,7 @@ use crate::error::{Problem, ProfileError};
 use crate::fabric;
 use crate::reliability;
 use crate::settings::Settings;
-use card::{CardConfig, Care, LinkConfig, ModelState, RelocationPath, TimeSpread};
+use card::{CardConfig, Care, Housekeeping, LinkConfig, ModelState, RelocationPath, TimeSpread};
 use device::SECTOR_BYTES;
 use ftl::{FtlConfig, GcMode, Persistence, SlcCache, VictimPolicy};
 use media::nand::{Endurance, Geometry, NandConfig, OpTiming, Timing};
@@ -363,7 +363,18 @@ fn read_link(settings: &Settings) -> Result<LinkConfig, ProfileError> {
         write_command_ns: number("write_command_ns")?,
         latency_ns: number("latency_ns")?,
         queue_depth: settings.count_if_any("link", "queue_depth").map_or(u32::MAX, |depth| depth as u32),
+        housekeeping: read_housekeeping(settings)?,
     })
+}
+
+/// Both keys, or none.
+fn read_housekeeping(settings: &Settings) -> Result<Option<Housekeeping>, ProfileError> {
+    let has = |key| settings.count_if_any("link", key).is_some();
+    if !has("housekeeping_bytes") && !has("housekeeping_ns") {
+        return Ok(None);
+    }
+    let number = |key| settings.count("link", key);
+    Ok(Some(Housekeeping { every_bytes: number("housekeeping_bytes")?, takes_ns: number("housekeeping_ns")? }))
 }
 
 /// A module that is gone must leave what its stripes are rebuilt from.

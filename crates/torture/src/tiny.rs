@@ -117,6 +117,7 @@ pub fn tiny(kind: Kind) -> CardConfig {
             write_command_ns: 2_000,
             latency_ns: 5_000,
             queue_depth: u32::MAX,
+            housekeeping: None,
         },
         // Stripes wait for others before they are synced: the log holds what such a stripe has.
         buffer_sectors: if kind == Kind::Logged { 32 } else { 12 },

@@ -24,6 +24,18 @@ pub struct LinkConfig {
     pub latency_ns: u64,
     /// Requests that the card has at once; more wait in the host, first come first served.
     pub queue_depth: u32,
+    /// Housekeeping that takes the command processor, if there is any.
+    pub housekeeping: Option<Housekeeping>,
+}
+
+/// Work of a card's firmware or driver between commands: parts of the map that are written, counters, wear levelling. Commands
+/// wait for its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Housekeeping {
+    /// Bytes that the host writes between two.
+    pub every_bytes: u64,
+    /// The time of the command processor for one.
+    pub takes_ns: u64,
 }
 
 /// The path that relocated sectors take.

@@ -1,6 +1,6 @@
 //! The host link and the card's command processor: each serves one after the other.
 
-use super::config::LinkConfig;
+use super::config::{Housekeeping, LinkConfig};
 use device::Time;
 
 /// When the link and the command processor are free.
@@ -8,6 +8,8 @@ use device::Time;
 pub struct Link {
     config: LinkConfig,
     command_free_at: Time,
+    /// Bytes that the host may write before there is housekeeping to be done; without any, more than it ever writes.
+    until_housekeeping: u64,
     /// Host to card; both directions where the link is half duplex.
     down_free_at: Time,
     up_free_at: Time,
@@ -29,7 +31,13 @@ fn transfer_ns(bytes: u64, bytes_per_s: u64) -> u64 {
 impl Link {
     /// An idle link with an idle command processor.
     pub fn new(config: LinkConfig) -> Link {
-        Link { config, command_free_at: Time::ZERO, down_free_at: Time::ZERO, up_free_at: Time::ZERO }
+        Link {
+            config,
+            command_free_at: Time::ZERO,
+            until_housekeeping: config.housekeeping.map_or(u64::MAX, |work| work.every_bytes),
+            down_free_at: Time::ZERO,
+            up_free_at: Time::ZERO,
+        }
     }
 
     fn take_command(&mut self, now: Time, ns: u64) -> Time {
@@ -48,8 +56,22 @@ impl Link {
     #[inline]
     pub fn send_write(&mut self, now: Time, bytes: u64) -> Passage {
         let taken = self.take_command(now, self.config.write_command_ns);
+        if bytes < self.until_housekeeping {
+            self.until_housekeeping -= bytes;
+        } else {
+            self.keep_house(bytes);
+        }
         self.down_free_at = self.down_free_at.max(taken) + transfer_ns(bytes, self.config.write_bytes_per_s);
         Passage { taken, arrived: self.down_free_at + self.config.latency_ns }
+    }
+
+    /// A write has brought more than may be written before housekeeping: the next command waits for that.
+    #[cold]
+    fn keep_house(&mut self, bytes: u64) {
+        let Some(Housekeeping { every_bytes, takes_ns }) = self.config.housekeeping else { return };
+        let due = 1 + (bytes - self.until_housekeeping) / every_bytes;
+        self.until_housekeeping = self.until_housekeeping + due * every_bytes - bytes;
+        self.command_free_at += due * takes_ns;
     }
 
     /// A read's data go up; returns when they are there.

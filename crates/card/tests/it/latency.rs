@@ -1,6 +1,7 @@
 //! On an idle card, latency is the plain sum of what has to be done.
 
 use crate::common::{Rig, SECTOR, read, small, write};
+use card::Housekeeping;
 use device::{Cause, Request, SECTOR_BYTES};
 use ftl::Lba;
 
@@ -159,6 +160,28 @@ fn a_write_takes_command_transfer_and_latency_when_the_buffer_has_room() {
         assert_eq!(done.parts.get(Cause::CommandQueue), 3_000);
         assert_eq!(done.parts.get(Cause::Link), u64::from(sectors) * LINK_NS + 5_000);
     }
+}
+
+#[test]
+fn the_command_after_so_many_bytes_waits_for_housekeeping() {
+    let mut config = small();
+    config.link.housekeeping = Some(Housekeeping { every_bytes: 5 * SECTOR_BYTES, takes_ns: 1_000_000 });
+    let mut rig = Rig::new(&config, 8);
+    // Housekeeping begins when the command before was taken, and its answer took this much longer.
+    let rest = |sectors: u64, times: u64| times * 1_000_000 - (sectors * LINK_NS + 5_000);
+    let mut queued = |request| rig.ask(request).parts.get(Cause::CommandQueue);
+    // Two sectors each: the third write brings the fifth sector, the fifth one the tenth.
+    for i in 0..12 {
+        let waits = if matches!(i, 3 | 5 | 8 | 10) { rest(2, 1) } else { 0 };
+        assert_eq!(queued(write(2 * i, 2)), 3_000 + waits, "write {i}");
+    }
+    // Reads wait as well, and make none.
+    assert_eq!(queued(write(0, 1)), 3_000);
+    assert_eq!(queued(read(0, 1)), 2_000 + rest(1, 1));
+    assert_eq!(queued(read(0, 1)), 2_000);
+    // A write that is longer than the distance makes more at once.
+    assert_eq!(queued(write(0, 12)), 3_000);
+    assert_eq!(queued(read(0, 1)), 2_000 + rest(12, 2));
 }
 
 #[test]

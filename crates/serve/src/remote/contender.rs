@@ -89,7 +89,6 @@ enum Event {
 /// See the module. When it is dropped it stops, without any word to the modules.
 pub struct Contender {
     events: Sender<Event>,
-    decisions: Receiver<Decision>,
     lease: Arc<OwnerLease>,
     status: Arc<Mutex<ContenderStatus>>,
     watch: Watch,
@@ -99,13 +98,13 @@ pub struct Contender {
 impl Contender {
     /// Contends for the array whose modules lie at these addresses, some of which may be gone, as the controller of a number,
     /// under a name that no host has had before. The names that it has at modules are written into `options`, which the
-    /// array's disks are to use.
+    /// array's disks are to use. The decisions come one after the other; after the last one there is none.
     pub fn start(
         modules: &[ModuleAddress],
         may_be_gone: usize,
         number: u8,
         options: &RemoteOptions,
-    ) -> io::Result<Contender> {
+    ) -> io::Result<(Contender, Receiver<Decision>)> {
         let (events, happened) = channel();
         let (decide, decisions) = channel();
         let hears = events.clone();
@@ -148,17 +147,12 @@ impl Contender {
         };
         let drive = move || driver.run(&happened);
         threads.push(std::thread::Builder::new().name("ownership".into()).spawn(drive)?);
-        Ok(Contender { events, decisions, lease, status, watch, threads })
+        Ok((Contender { events, lease, status, watch, threads }, decisions))
     }
 
     fn tell(&self, event: Event) {
         // After its end there is nobody to be told.
         let _ = self.events.send(event);
-    }
-
-    /// The next decision, if there is one within a time. After the last one there is none.
-    pub fn decision(&self, within: Duration) -> Option<Decision> {
-        self.decisions.recv_timeout(within).ok()
     }
 
     /// The array is open, with all that was there when its modules were taken.

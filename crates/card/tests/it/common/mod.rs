@@ -58,6 +58,7 @@ pub fn small() -> CardConfig {
             write_command_ns: 3_000,
             latency_ns: 5_000,
             queue_depth: u32::MAX,
+            housekeeping: None,
         },
         buffer_sectors: 48,
         power_loss_protection: true,
