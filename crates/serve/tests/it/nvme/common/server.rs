@@ -1,9 +1,10 @@
 //! A server that does what [`Step`] says, on cards that are plain bytes.
 
 use super::host::{self, Digests, Entry, Pdu, Response};
+use card::Health;
 use serve::nvme::{
-    Access, Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Smart,
-    Status, Step, Subsystem, Tag, Target, Work,
+    Access, Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Status,
+    Step, Subsystem, Tag, Target, Work,
 };
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -12,10 +13,10 @@ use std::net::SocketAddr;
 pub const CARD_BYTES: usize = 4 << 20;
 
 /// The health of the card, the reservations that were kept, and whether keeping them fails.
-pub struct Health(pub Smart, pub RefCell<Vec<u8>>, pub Cell<bool>);
+pub struct OneCard(pub Health, pub RefCell<Vec<u8>>, pub Cell<bool>);
 
-impl Cards for Health {
-    fn smart(&self, _: usize) -> Option<Smart> {
+impl Cards for OneCard {
+    fn health(&self, _: usize) -> Option<Health> {
         Some(self.0)
     }
     fn used_blocks(&self, _: usize) -> u64 {
@@ -53,7 +54,7 @@ pub fn subsystem() -> Subsystem {
 pub struct Shared {
     pub target: Target,
     pub card: Vec<u8>,
-    pub cards: Health,
+    pub cards: OneCard,
     pub flushes: u32,
     pub forced: u32,
     pub ended: Vec<u64>,
@@ -74,7 +75,7 @@ impl Default for Shared {
         Shared {
             target: Target::new(vec![subsystem()]),
             card: vec![0; CARD_BYTES],
-            cards: Health(Smart { available_spare: 100, ..Smart::default() }, RefCell::default(), Cell::default()),
+            cards: OneCard(Health { available_spare: 100, ..Health::default() }, RefCell::default(), Cell::default()),
             flushes: 0,
             forced: 0,
             ended: Vec::new(),
