@@ -3,10 +3,9 @@
 use crate::export::{Backing, Export};
 use crate::exported::{Current, Exported};
 use crate::kept::{self, KeptError};
-use crate::nvme::{Access, Cards, NamespaceEntry, Subsystem, Target, Uuid};
+use crate::nvme::{Access, Cards, NamespaceEntry, Smart, Subsystem, Target, Uuid};
 use crate::registry::Registry;
 use crate::waker::Waker;
-use card::Health;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -235,8 +234,23 @@ fn blocks_of(export: &Export) -> u64 {
 pub(crate) struct OfExports<'a>(pub &'a Exported);
 
 impl Cards for OfExports<'_> {
-    fn health(&self, card: usize) -> Option<Health> {
-        self.0.at(card)?.card()?.health()
+    fn smart(&self, card: usize) -> Option<Smart> {
+        let health = self.0.at(card)?.card()?.health()?;
+        Some(Smart {
+            critical_warning: health.critical_warning.bits(),
+            available_spare: health.available_spare,
+            available_spare_threshold: health.available_spare_threshold,
+            percentage_used: health.percentage_used,
+            data_units_read: health.data_units_read,
+            data_units_written: health.data_units_written,
+            host_read_commands: health.host_read_commands,
+            host_write_commands: health.host_write_commands,
+            controller_busy_time: health.controller_busy_time,
+            power_cycles: health.power_cycles,
+            power_on_hours: health.power_on_hours,
+            unsafe_shutdowns: health.unsafe_shutdowns,
+            media_errors: health.media_errors,
+        })
     }
 
     fn used_blocks(&self, card: usize) -> u64 {
@@ -259,7 +273,7 @@ mod tests {
     struct NoCards;
 
     impl Cards for NoCards {
-        fn health(&self, _: usize) -> Option<Health> {
+        fn smart(&self, _: usize) -> Option<Smart> {
             None
         }
 

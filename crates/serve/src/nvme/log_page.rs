@@ -7,8 +7,7 @@ use crate::nvme::controller::{Controller, feature};
 use crate::nvme::identify::ANA_GROUP;
 use crate::nvme::limits::MAX_LOG_BYTES;
 use crate::nvme::status::Status;
-use crate::nvme::subsystem::Subsystem;
-use card::Health;
+use crate::nvme::subsystem::{Smart, Subsystem};
 
 /// Log page identifiers.
 pub mod page {
@@ -75,22 +74,22 @@ impl Asked {
 }
 
 /// The health of a controller's card.
-pub fn health(health: &Health, errors: u64) -> Vec<u8> {
+pub fn health(smart: &Smart, errors: u64) -> Vec<u8> {
     let mut page = vec![0; 512];
-    page[0] = health.critical_warning.bits();
-    page[3] = health.available_spare;
-    page[4] = health.available_spare_threshold;
-    page[5] = health.percentage_used;
+    page[0] = smart.critical_warning;
+    page[3] = smart.available_spare;
+    page[4] = smart.available_spare_threshold;
+    page[5] = smart.percentage_used;
     let totals = [
-        health.data_units_read,
-        health.data_units_written,
-        health.host_read_commands,
-        health.host_write_commands,
-        health.controller_busy_time,
-        health.power_cycles,
-        health.power_on_hours,
-        health.unsafe_shutdowns,
-        health.media_errors,
+        smart.data_units_read,
+        smart.data_units_written,
+        smart.host_read_commands,
+        smart.host_write_commands,
+        smart.controller_busy_time,
+        smart.power_cycles,
+        smart.power_on_hours,
+        smart.unsafe_shutdowns,
+        smart.media_errors,
         errors,
     ];
     // Each has 16 bytes.

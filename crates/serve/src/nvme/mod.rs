@@ -60,7 +60,7 @@ pub use reservations::{Kind as ReservationKind, MAX_REGISTRANTS, Reservations};
 pub use secret::{Secret, SecretError};
 pub use status::Status;
 pub use step::Step;
-pub use subsystem::{Access, Cards, DISCOVERY_NQN, NamespaceEntry, Subsystem, Uuid};
+pub use subsystem::{Access, Cards, DISCOVERY_NQN, NamespaceEntry, Smart, Subsystem, Uuid};
 pub use target::{Outcome, Reserved, Target};
 pub use terms::{Namespace, Terms};
 pub use work::{Failure, Operation, Payload, Tag, Work};

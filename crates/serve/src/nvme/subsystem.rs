@@ -1,7 +1,6 @@
 //! NVM subsystems: one for each card that is served, and its namespaces.
 
 use crate::nvme::status::Status;
-use card::Health;
 
 /// The NQN of discovery services (NVMe Base 2.0, section 4.5.1).
 pub const DISCOVERY_NQN: &str = "nqn.2014-08.org.nvmexpress.discovery";
@@ -109,10 +108,41 @@ impl Subsystem {
     }
 }
 
+/// The health of a card, in the words of the log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Smart {
+    /// The bits of the critical warning.
+    pub critical_warning: u8,
+    /// Percent of the spare that is left.
+    pub available_spare: u8,
+    /// Percent of the spare below which there is a warning.
+    pub available_spare_threshold: u8,
+    /// Percent of the card's life that is used.
+    pub percentage_used: u8,
+    /// Thousands of 512 bytes that hosts read.
+    pub data_units_read: u64,
+    /// Thousands of 512 bytes that hosts wrote.
+    pub data_units_written: u64,
+    /// Reads that were answered.
+    pub host_read_commands: u64,
+    /// Writes that were answered.
+    pub host_write_commands: u64,
+    /// Minutes with requests in flight.
+    pub controller_busy_time: u64,
+    /// Times the card was started.
+    pub power_cycles: u64,
+    /// Hours with power.
+    pub power_on_hours: u64,
+    /// Starts after an end that was not in order.
+    pub unsafe_shutdowns: u64,
+    /// Sectors that could not be read.
+    pub media_errors: u64,
+}
+
 /// The cards behind the namespaces, by their place in the server's table.
 pub trait Cards {
     /// The health of a card; `None` while it has no power.
-    fn health(&self, card: usize) -> Option<Health>;
+    fn smart(&self, card: usize) -> Option<Smart>;
     /// The logical blocks of a card that hold something.
     fn used_blocks(&self, card: usize) -> u64;
     /// Makes durable what is to be known of a card's reservations after a loss of power. `false`: it could not.

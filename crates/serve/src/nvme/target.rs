@@ -565,8 +565,7 @@ fn take_io_queues(controller: &mut Controller) -> Vec<u64> {
 
 /// The critical warnings of a subsystem's cards.
 fn smart(subsystem: &Subsystem, cards: &dyn Cards) -> Option<u8> {
-    let warnings =
-        subsystem.namespaces.iter().map(|namespace| Some(cards.health(namespace.card)?.critical_warning.bits()));
+    let warnings = subsystem.namespaces.iter().map(|namespace| Some(cards.smart(namespace.card)?.critical_warning));
     warnings.reduce(|all, one| Some(all? | one?)).flatten()
 }
 
@@ -588,7 +587,7 @@ fn log(
         (page::DISCOVERY, None) => discovered(),
         (page::HEALTH, Some(subsystem)) => {
             let card = subsystem.namespaces.first().map(|namespace| namespace.card);
-            match card.and_then(|card| cards.health(card)) {
+            match card.and_then(|card| cards.smart(card)) {
                 Some(smart) => log_page::health(&smart, errors),
                 None => return subsystem.access.refusal().unwrap_or(Status::NAMESPACE_NOT_READY).into(),
             }

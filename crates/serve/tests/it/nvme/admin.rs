@@ -2,7 +2,7 @@
 
 use super::common::host::{self, Digests, Entry, Pdu, entry};
 use super::common::server::{Server, Shared, subsystem};
-use card::{CriticalWarning, Health};
+use serve::nvme::Smart;
 
 const PLAIN: Digests = Digests { header: false, data: false };
 const OK: (u8, u8, bool) = (0, 0, false);
@@ -171,8 +171,8 @@ fn the_write_cache_is_there_only_where_there_is_one() {
 #[test]
 fn logs_say_how_the_card_stands() {
     let mut shared = Shared::default();
-    shared.cards.0 = Health {
-        critical_warning: CriticalWarning { reliability_degraded: true, ..CriticalWarning::default() },
+    shared.cards.0 = Smart {
+        critical_warning: 4,
         available_spare: 90,
         available_spare_threshold: 10,
         percentage_used: 33,
@@ -263,24 +263,24 @@ fn events_are_told_once_until_their_log_page_is_read() {
     (20..24).for_each(|id| admin.feed(&mut shared, &request(id)));
     assert!(admin.answers().is_empty(), "they wait");
     assert_eq!(admin.one(&mut shared, &request(24)).status, (1, 5, true), "four at most");
-    shared.cards.0.critical_warning.reliability_degraded = true;
+    shared.cards.0.critical_warning = 4;
     assert!(shared.target.events(id, &shared.cards).is_empty(), "the host does not want to hear of it");
-    shared.cards.0.critical_warning.reliability_degraded = false;
+    shared.cards.0.critical_warning = 0;
     assert!(shared.target.events(id, &shared.cards).is_empty());
     assert_eq!(admin.ask(&mut shared, set(0x0B, 0xFF)).status, OK);
-    shared.cards.0.critical_warning.reliability_degraded = true;
+    shared.cards.0.critical_warning = 4;
     let degraded = 1 | 2 << 16;
     assert_eq!(shared.target.events(id, &shared.cards), [(20, degraded)]);
-    shared.cards.0.critical_warning.reliability_degraded = false;
+    shared.cards.0.critical_warning = 0;
     assert!(shared.target.events(id, &shared.cards).is_empty());
-    shared.cards.0.critical_warning.reliability_degraded = true;
+    shared.cards.0.critical_warning = 4;
     assert!(shared.target.events(id, &shared.cards).is_empty(), "the log page was not read");
     // Reading it with "retain" changes nothing.
     admin.get(&mut shared, log(2 | 1 << 15, 512, 0)).unwrap();
-    shared.cards.0.critical_warning.reliability_degraded = false;
+    shared.cards.0.critical_warning = 0;
     shared.target.events(id, &shared.cards);
     admin.get(&mut shared, log(2, 512, 0)).unwrap();
-    shared.cards.0.critical_warning.reliability_degraded = true;
+    shared.cards.0.critical_warning = 4;
     assert_eq!(shared.target.events(id, &shared.cards), [(21, degraded)]);
     // A request that waits can be taken back; another command can't.
     admin.feed(&mut shared, &host::command(entry(8, 30, 0).dword(10, 22 << 16), &[], PLAIN));

@@ -1,10 +1,9 @@
 //! A server that does what [`Step`] says, on cards that are plain bytes.
 
 use super::host::{self, Digests, Entry, Pdu, Response};
-use card::Health;
 use serve::nvme::{
-    Access, Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Status,
-    Step, Subsystem, Tag, Target, Work,
+    Access, Cards, Close, Dialog, Failure, NamespaceEntry, Operation, Queue, RANDOM_BYTES, Reserved, Secrets, Smart,
+    Status, Step, Subsystem, Tag, Target, Work,
 };
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
@@ -13,10 +12,10 @@ use std::net::SocketAddr;
 pub const CARD_BYTES: usize = 4 << 20;
 
 /// The health of the card, the reservations that were kept, and whether keeping them fails.
-pub struct OneCard(pub Health, pub RefCell<Vec<u8>>, pub Cell<bool>);
+pub struct Health(pub Smart, pub RefCell<Vec<u8>>, pub Cell<bool>);
 
-impl Cards for OneCard {
-    fn health(&self, _: usize) -> Option<Health> {
+impl Cards for Health {
+    fn smart(&self, _: usize) -> Option<Smart> {
         Some(self.0)
     }
     fn used_blocks(&self, _: usize) -> u64 {
@@ -54,7 +53,7 @@ pub fn subsystem() -> Subsystem {
 pub struct Shared {
     pub target: Target,
     pub card: Vec<u8>,
-    pub cards: OneCard,
+    pub cards: Health,
     pub flushes: u32,
     pub forced: u32,
     pub ended: Vec<u64>,
@@ -75,7 +74,7 @@ impl Default for Shared {
         Shared {
             target: Target::new(vec![subsystem()]),
             card: vec![0; CARD_BYTES],
-            cards: OneCard(Health { available_spare: 100, ..Health::default() }, RefCell::default(), Cell::default()),
+            cards: Health(Smart { available_spare: 100, ..Smart::default() }, RefCell::default(), Cell::default()),
             flushes: 0,
             forced: 0,
             ended: Vec::new(),
