@@ -63,7 +63,7 @@ pub fn asked(plan: &Plan, path: &Path) -> Result<Asked, Failure> {
         Some(text) => Host::parse(text, &plan.host.name)?,
         None => Host::builtin(&plan.host.name)?,
     };
-    let (profile, host) = opening::change(profile, host, &args.common.model.settings)?;
+    let (profile, host) = opening::change(profile, host, &args.common.settings())?;
     let asked = Asked::new(&args, profile, host)?;
     if asked.question.count() != plan.count() {
         return Err(wrong("they ask for other points than the units have").into());

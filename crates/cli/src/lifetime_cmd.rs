@@ -39,6 +39,9 @@ pub fn lifetime(args: &LifetimeArgs) -> Result<ExitCode, Failure> {
         return Err(LifetimeFailure::TooManyReserves { given: reserves.len(), max: MAX_RESERVES }.into());
     }
     let (profile, host) = open(&args.card, &device.model.host, &device.model.settings)?;
+    if profile.cache_of().is_some() {
+        return Err(LifetimeFailure::Cache.into());
+    }
     let sold_bytes = profile.figures()?.ok_or_else(|| LifetimeError::Disks { name: profile.name().into() })?.sold_bytes;
     let bytes_per_day = writes.per_day.map_or(sold_bytes, |bytes| bytes.0) as f64;
     if bytes_per_day < 1.0 {

@@ -22,7 +22,7 @@ const DEPTH_RECORDED: u32 = 1024;
 const DEPTH_MAX: u32 = 32;
 
 pub fn replay(args: &RunArgs, path: &Path) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
+    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.settings())?;
     let scale = opening::scale(&profile, args.device.scale)?;
     let device = profile.lower(scale)?;
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;

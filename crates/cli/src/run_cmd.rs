@@ -24,7 +24,7 @@ pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 }
 
 fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
-    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.model.settings)?;
+    let (profile, host) = open(&args.card, &args.device.model.host, &args.device.settings())?;
     let scale = opening::scale(&profile, args.device.scale)?;
     let device = profile.lower(scale)?;
     let fill_bytes = fill_bytes(&device, args.device.fill.0);

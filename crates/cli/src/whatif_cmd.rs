@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 pub fn whatif(args: &WhatifArgs) -> Result<ExitCode, Failure> {
     let model = &args.common.model;
-    let (profile, host) = open(&args.card, &model.host, &model.settings)?;
+    let (profile, host) = open(&args.card, &model.host, &args.common.settings())?;
     let asked = Asked::new(args, profile, host)?;
     if let Some(path) = &args.plan {
         return campaign_plan::write(args, &asked, path);

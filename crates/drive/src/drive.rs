@@ -307,6 +307,7 @@ impl Drive {
             flash: None,
             steady_state: Some(steady_state(&windows, &SteadyRule::SNIA)),
             application: outcome.application,
+            cache: None,
             tail: None,
             sim: None,
             generator: Some(outcome.generator),

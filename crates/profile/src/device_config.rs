@@ -1,5 +1,6 @@
 //! The result of lowering a profile: the configuration of a device.
 
+use crate::cache::CacheConfig;
 use crate::disks;
 use card::CardConfig;
 use device::SECTOR_BYTES;
@@ -24,6 +25,23 @@ pub enum DeviceConfig {
     Disks(ArrayConfig),
     /// A volume of a cloud.
     Volume(VolumeConfig),
+    /// Flash cards in front of a larger device.
+    Cached(Box<CachedConfig>),
+}
+
+/// Flash cards as the cache of a larger device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CachedConfig {
+    /// The flash.
+    pub front: DeviceConfig,
+    /// The device behind it, whose size the host sees.
+    pub back: DeviceConfig,
+    /// What the cache does.
+    pub cache: CacheConfig,
+    /// Bytes that the whole flash can be programmed with at its rated cycles, at full size.
+    pub rated_bytes: f64,
+    /// Size of the model of the flash over that of the flash.
+    pub ratio: f64,
 }
 
 impl DeviceConfig {
@@ -32,6 +50,7 @@ impl DeviceConfig {
         match self {
             DeviceConfig::Disks(array) => disks::user_bytes(array),
             DeviceConfig::Volume(volume) => volume.capacity_bytes,
+            DeviceConfig::Cached(cached) => cached.back.user_bytes(),
             DeviceConfig::Card(card) => card.ftl.user_sectors * SECTOR_BYTES,
             DeviceConfig::Mirrored { cards } => {
                 cards.iter().map(|card| card.ftl.user_sectors * SECTOR_BYTES).min().unwrap_or(0)
@@ -44,11 +63,12 @@ impl DeviceConfig {
         }
     }
 
-    /// The flash cards; none for disks and volumes.
+    /// The flash cards, those of a cache among them; none for disks and volumes.
     pub fn cards(&self) -> &[CardConfig] {
         match self {
             DeviceConfig::Card(card) => std::slice::from_ref(card),
             DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } => cards,
+            DeviceConfig::Cached(cached) => cached.front.cards(),
             DeviceConfig::Disks(_) | DeviceConfig::Volume(_) => &[],
         }
     }

@@ -279,6 +279,18 @@ pub enum Problem {
         /// A scale at which they fit.
         try_scale: u64,
     },
+    /// A cache that the card has no room for.
+    #[error("a cache of {} bytes is larger than the card, which has {}", grouped(*.bytes), grouped(*.card_bytes))]
+    CacheBeyondCard { bytes: u64, card_bytes: u64 },
+    /// A cache of too few or too many blocks for its policies.
+    #[error("a cache of {} blocks at this scale: it has {least} to 2^31; use another --scale, size or block", grouped(*.blocks))]
+    CacheBlocks { blocks: u64, least: u64 },
+    /// A cache in front of a cache.
+    #[error("the device behind a cache is one without a cache")]
+    CacheOfCache,
+    /// A cache in front of a device that it is as large as.
+    #[error("a cache of {} bytes has nothing to choose: the device behind it has {}", grouped(*.bytes), grouped(*.back_bytes))]
+    CacheBeyondBack { bytes: u64, back_bytes: u64 },
     /// More sectors than a map entry of 4 bytes can tell apart, on a card that holds contents.
     #[error("a card of this size has more 4 KiB sectors than a map of 4-byte entries can tell apart: make it smaller")]
     SizeTooLarge,

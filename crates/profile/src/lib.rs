@@ -38,6 +38,7 @@
 //! | `buffer` | write buffer | `bytes` |
 //! | `relocation` | the way of relocated sectors | `path` (`internal`, `host` with `sector_ns`), `sectors_under_way` |
 //! | \[`slc_cache`\] | bands used with one bit a cell | `bands`, `bits_per_cell` |
+//! | \[`cache`\] | the card is a cache, in models | `of`: the device behind it, \[`mode` (`writeback`, `writethrough`, `writearound`, `passthrough`), `policy` (`lru`, `fifo`, `clock`, `s3-fifo`), `size`, `block`, `promote` (`first-miss`, `second-miss`), `sequential_cutoff`, `dirty_share`, `dirty_limit`\] |
 //!
 //! An array of disks (`kind = "disks"`) has `card` without the keys of flash, `disk` and `array`; a volume of a cloud
 //! (`kind = "volume"`) has such a `card` and `volume`; a host's file has `host`. The keys are those of [`disk::DiskConfig`],
@@ -53,6 +54,7 @@
 //! - Scaling keeps dies, pages and the effective spare factor; at scale 1 nothing is rounded.
 
 mod builtin;
+mod cache;
 mod capacity;
 mod device_config;
 mod disks;
@@ -75,8 +77,9 @@ mod text;
 mod units;
 mod volume;
 
+pub use cache::{CacheConfig, CacheMode, CachePolicy, Promotion};
 pub use capacity::Capacities;
-pub use device_config::DeviceConfig;
+pub use device_config::{CachedConfig, DeviceConfig};
 pub use drive_array::{DriveArray, MeasuredArray};
 pub use error::{KnownKey, Place, Problem, ProfileError};
 pub use figures::Figures;

@@ -1,8 +1,9 @@
 //! A card's profile: a file, what was changed on the command line, and the device that follows.
 
 use crate::builtin;
+use crate::cache::{self, Cache};
 use crate::capacity;
-use crate::device_config::DeviceConfig;
+use crate::device_config::{CachedConfig, DeviceConfig};
 use crate::disks;
 use crate::error::{Problem, ProfileError};
 use crate::figures::Figures;
@@ -130,11 +131,71 @@ impl Profile {
         if !(scale > 0.0 && scale <= 1.0) {
             return Err(ProfileError::BadScale { scale });
         }
-        let flash = match self.full()? {
-            Full::Disks(array) => return Ok(DeviceConfig::Disks(array)),
-            Full::Volume(volume) => return Ok(DeviceConfig::Volume(volume)),
-            Full::Flash(flash) => flash,
+        match self.full()? {
+            Full::Disks(array) => Ok(DeviceConfig::Disks(array)),
+            Full::Volume(volume) => Ok(DeviceConfig::Volume(volume)),
+            Full::Flash(flash) => {
+                let device = self.lower_flash(&flash, scale)?;
+                match cache::read(&self.settings)? {
+                    Some(cache) => {
+                        self.lower_cached(&flash, device, &cache).map_err(|e| self.settings.blame_settings(e))
+                    }
+                    None => Ok(device),
+                }
+            }
+        }
+    }
+
+    /// The flash as the cache of another device. Both are modelled at the same part of their size, so that a cache
+    /// holds the share of the data that it holds at full size.
+    fn lower_cached(&self, flash: &Flash, front: DeviceConfig, cache: &Cache) -> Result<DeviceConfig, ProfileError> {
+        let behind = self.behind(cache)?;
+        let full_bytes = Figures::of(flash).user_bytes;
+        let ratio = front.user_bytes() as f64 / full_bytes as f64;
+        let back = match behind.full()? {
+            Full::Disks(array) => DeviceConfig::Disks(cache::scaled_disks(&array, ratio)),
+            Full::Volume(volume) => {
+                let bytes = (volume.capacity_bytes as f64 * ratio) as u64 / device::SECTOR_BYTES * device::SECTOR_BYTES;
+                DeviceConfig::Volume(VolumeConfig { capacity_bytes: bytes.max(device::SECTOR_BYTES), ..volume })
+            }
+            Full::Flash(other) => behind.lower_flash(&other, ratio)?,
         };
+        let config = cache.at_scale(&self.settings, front.user_bytes(), full_bytes)?;
+        if config.bytes() > back.user_bytes() {
+            let problem = Problem::CacheBeyondBack { bytes: config.bytes(), back_bytes: back.user_bytes() };
+            return Err(self.settings.wrong(cache::TABLE, "of", problem));
+        }
+        let geometry = &flash.card.nand.geometry;
+        let block_bytes = u64::from(geometry.pages_per_block) * u64::from(geometry.page_bytes);
+        let planes = u64::from(geometry.dies()) * u64::from(geometry.planes_per_die);
+        let blocks = planes * u64::from(flash.card.bands) * u64::from(flash.alive());
+        let rated_bytes = (blocks * block_bytes) as f64 * f64::from(flash.card.nand.endurance.rated_cycles);
+        Ok(DeviceConfig::Cached(Box::new(CachedConfig { front, back, cache: config, rated_bytes, ratio })))
+    }
+
+    /// The profile of the device behind a cache.
+    fn behind(&self, cache: &Cache) -> Result<Profile, ProfileError> {
+        let behind = Profile::open(&cache.of)?;
+        if behind.settings.has_table(cache::TABLE) {
+            return Err(self.settings.wrong(cache::TABLE, "of", Problem::CacheOfCache));
+        }
+        Ok(behind)
+    }
+
+    /// Bytes that a host sees at full size: those of the device behind, where this is a cache.
+    fn user_bytes(&self, full: &Full) -> Result<u64, ProfileError> {
+        match cache::read(&self.settings)? {
+            Some(cache) => Ok(self.behind(&cache)?.full()?.user_bytes()),
+            None => Ok(full.user_bytes()),
+        }
+    }
+
+    /// The name of the device behind, where this is a cache.
+    pub fn cache_of(&self) -> Option<&str> {
+        self.settings.text_if_any(cache::TABLE, "of")
+    }
+
+    fn lower_flash(&self, flash: &Flash, scale: f64) -> Result<DeviceConfig, ProfileError> {
         let card = scale::card(&flash.card, scale);
         let sectors = capacity::sectors_per_band(&card) * u64::from(card.bands);
         if sectors >= MAX_SECTORS {
@@ -166,6 +227,9 @@ impl Profile {
                 return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a volume of a cloud" }));
             }
         };
+        if self.settings.has_table(cache::TABLE) {
+            return Err(self.settings.wrong_table(cache::TABLE, Problem::NoContents { what: "a cache" }));
+        }
         if flash.cards > 1 {
             return Err(self.settings.wrong_table("card", Problem::NoContents { what: "a set of several cards" }));
         }
@@ -199,7 +263,7 @@ impl Profile {
 
     pub(crate) fn full(&self) -> Result<Full, ProfileError> {
         let read = || match self.settings.text("card", "kind")? {
-            "flash" => flash::read(&self.settings).map(Full::Flash),
+            "flash" => cache::read(&self.settings).and_then(|_| flash::read(&self.settings)).map(Full::Flash),
             "volume" => volume::read(&self.settings).map(Full::Volume),
             _ => disks::read(&self.settings).map(Full::Disks),
         };
@@ -255,7 +319,7 @@ impl Profile {
         Ok(Summary {
             name: self.name.clone(),
             title: self.title().to_string(),
-            user_bytes: full.user_bytes(),
+            user_bytes: self.user_bytes(&full)?,
             spare_factor: full.figures().map(|f| f.capacities.spare_factor),
             price_usd: self.price_usd(),
         })
@@ -264,14 +328,14 @@ impl Profile {
     /// The device for results: name, settings that were changed, every value, and what follows from them.
     pub fn to_json(&self) -> Result<Value, ProfileError> {
         let full = self.full()?;
-        let user_bytes = full.user_bytes();
+        let user_bytes = self.user_bytes(&full)?;
         Ok(json!({
             "name": self.name,
             "title": self.title(),
             "kind": self.settings.text("card", "kind")?,
             "user_bytes": user_bytes,
             "price_usd": self.price_usd(),
-            "usd_per_gb": self.price_usd().map(|usd| usd / (user_bytes as f64 / 1e9)),
+            "usd_per_gb": self.price_usd().filter(|_| self.cache_of().is_none()).map(|usd| usd / (user_bytes as f64 / 1e9)),
             "power_watts": self.power_watts(),
             "changed": self.changed(),
             "figures": full.figures().map(Figures::to_json),

@@ -183,6 +183,9 @@ pub(crate) const HOST_LAYOUTS: &[&str] = &["stripe", "mirror"];
 pub(crate) const FABRICS: &[&str] = &["direct", "fibre_channel", "iscsi", "infiniband"];
 const FABRIC_KEYS: &[Key] =
     &[rate("read_bytes_per_s"), rate("write_bytes_per_s"), time("latency_ns", 0), time("controller_ns", 0)];
+pub(crate) const CACHE_MODES: &[&str] = &["writeback", "writethrough", "writearound", "passthrough"];
+pub(crate) const CACHE_POLICIES: &[&str] = &["lru", "fifo", "clock", "s3-fifo"];
+pub(crate) const PROMOTIONS: &[&str] = &["first-miss", "second-miss"];
 /// Kinds of device, as files name them.
 pub(crate) const DEVICE_KINDS: &[&str] = &["flash", "disks", "volume"];
 
@@ -352,6 +355,20 @@ pub(crate) static CARD: Schema = Schema {
         TableSchema {
             name: "slc_cache",
             keys: &[counted("bands", 1, MAX_BANDS), counted("bits_per_cell", 2, 8), rate("fold_bytes_per_s")],
+        },
+        TableSchema {
+            name: "cache",
+            keys: &[
+                key("of", Kind::Text),
+                key("mode", Kind::Choice(CACHE_MODES)),
+                key("policy", Kind::Choice(CACHE_POLICIES)),
+                bytes("size", 4096, MAX_BYTES),
+                bytes("block", 4096, 1 << 20),
+                key("promote", Kind::Choice(PROMOTIONS)),
+                bytes("sequential_cutoff", 0, 1 << 40),
+                key("dirty_share", Kind::Share),
+                key("dirty_limit", Kind::Share),
+            ],
         },
         TableSchema {
             name: "disk",

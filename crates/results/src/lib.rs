@@ -5,6 +5,7 @@
 mod answer;
 mod bend;
 mod burst;
+mod cache;
 mod comparison;
 mod database;
 mod health;
@@ -22,6 +23,7 @@ pub mod words;
 pub use answer::{Action, Answer, Ground, KeyFigure, Twin};
 pub use bend::bend;
 pub use burst::{Burst, BurstReport, BurstRow, Cliff, Pace};
+pub use cache::{CacheReport, CacheWarmUp};
 pub use comparison::{Comparison, ComparisonPoint, Published};
 pub use database::{
     CommitPoint, CrashCycle, DatabaseActivity, DatabaseCommit, DatabaseCrash, DatabaseMix, DatabaseMixPoint,

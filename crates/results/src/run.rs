@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use crate::{GeneratorLoad, Histogram, LatencySummary, TraceReport};
+use crate::{CacheReport, GeneratorLoad, Histogram, LatencySummary, TraceReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,6 +32,9 @@ pub struct RunResult {
     pub steady_state: Option<SteadyState>,
     /// The application's view, for SLOB and OLTP.
     pub application: Option<Application>,
+    /// Figures of a cache in front of another device; absent for other devices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache: Option<CacheReport>,
     /// Causes of slow requests; with `--explain-tail`.
     pub tail: Option<TailReport>,
     /// The simulation itself; absent for a real device.

@@ -104,6 +104,12 @@ pub struct WhatifAnswer {
     /// Pages programmed for data over pages that the host wrote; absent where nothing was written, and for disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waf: Option<f64>,
+    /// Reads and writes that found all of their blocks in the cache over all of them; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit_rate: Option<f64>,
+    /// Years until the flash of the cache has its rated cycles; absent without one, and where nothing was programmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub years_at_rating: Option<f64>,
     /// Share of the data capacity that collection could use beyond the user's; absent for disks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effective_spare_factor: Option<f64>,

@@ -44,8 +44,10 @@ pub fn mix_sweep(
         if progress.cancelled() {
             return Err(RunError::Cancelled.into());
         }
-        let mut load = LoadConfig::Oltp(*load).build(bench.seed).map_err(RunError::from)?;
-        let mut machine = Machine::new(device.clone(), load.as_mut(), bench.host, false);
+        let (config, mut device) = (LoadConfig::Oltp(*load), device.clone());
+        target::warm(&mut device, &config, &bench.host, bench.seed, progress)?;
+        let mut load = config.build(bench.seed).map_err(RunError::from)?;
+        let mut machine = Machine::new(device, load.as_mut(), bench.host, false);
         let at = |seconds: f64| Stop::At(Time((seconds * 1e9) as u64));
         machine.run_until(at(times.warm_up_s));
         machine.start_measurement();

@@ -8,6 +8,7 @@
 //! - a device that has work in flight and no event to come has lost a request: the run panics instead of hanging.
 
 mod bursts;
+mod cached;
 mod error;
 mod machine;
 mod mirrored;
@@ -24,6 +25,7 @@ mod tail;
 mod target;
 
 pub use bursts::BurstDevice;
+pub use cached::{Cached, Counts, Directory, Instant, WarmUp, warm_cache};
 pub use error::RunError;
 pub use machine::{Machine, Stop, StopReason};
 pub use mirrored::Mirrored;
@@ -33,7 +35,7 @@ pub use precondition::{Pattern, Preconditioned, precondition};
 pub use progress::{OnlyCancel, Progress, Silent};
 pub use recorder::Recorder;
 pub use replay::{ReplaySpec, TraceSource, replay};
-pub use run::{Measure, Prepared, RunSpec, measure, pattern_of, prepare, run};
+pub use run::{Measure, Prepared, RunSpec, measure, pattern_of, prepare, run, warm};
 pub use steady::{SteadyRule, steady_state};
 pub use striped::Striped;
 pub use target::{BurstSeries, BurstSpec, Clock, Effort, Measurement, State, Target, TargetError};

@@ -184,6 +184,11 @@ impl<'a, D: Device<Data = ()>> Machine<'a, D> {
         self.load.report(self.now)
     }
 
+    /// The device, to begin to measure.
+    pub(crate) fn device_mut(&mut self) -> &mut D {
+        &mut self.device
+    }
+
     /// Begins to measure.
     pub fn start_measurement(&mut self) {
         self.measure_with(Recorder::new(self.now, self.explain));

@@ -79,6 +79,8 @@ fn info(profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<TargetIn
         // A controller's cache has a battery; that of the disks themselves has none.
         DeviceConfig::Disks(array) => (array.controller_cache_bytes > 0).then_some(true),
         DeviceConfig::Volume(_) => None,
+        // What is acknowledged may lie on either of them.
+        DeviceConfig::Cached(cached) => Some(cached.front.cards().iter().all(|card| card.power_loss_protection)),
     };
     let volatile = match device {
         // A cloud says that it acknowledges when its replicas have it.

@@ -1,11 +1,11 @@
 //! The modelled devices behind one name.
 
 use crate::error::RunError;
-use crate::{Mirrored, Striped};
+use crate::{Cached, Instant, Mirrored, Striped};
 use card::{CardConfig, MediaCounters, ModelCard};
-use device::{Completion, Device, Request, RequestId, Time};
+use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, Volume};
-use ftl::Counters;
+use ftl::{Counters, ReadOnly};
 use profile::DeviceConfig;
 use results::{Flash, Wear};
 
@@ -22,6 +22,8 @@ pub enum Modelled {
     Disks(Box<Array>),
     /// A volume of a cloud.
     Volume(Box<Volume>),
+    /// Flash as the cache of another device.
+    Cached(Box<Cached<Modelled, Modelled>>),
 }
 
 impl Modelled {
@@ -44,16 +46,41 @@ impl Modelled {
             DeviceConfig::Volume(config) => {
                 Modelled::Volume(Box::new(Volume::new(*config, max_requests, explain, seed)?))
             }
+            DeviceConfig::Cached(config) => {
+                let depth = Cached::<Modelled, Modelled>::depth(max_requests);
+                let front = Modelled::new(&config.front, depth, explain, seed)?;
+                let back = Modelled::new(&config.back, depth, explain, seed)?;
+                Modelled::Cached(Box::new(Cached::new(front, back, config.cache, max_requests, explain)))
+            }
         })
     }
 
-    /// The flash cards; none for disks and volumes.
+    /// The flash cards, of a cache those in front; none for disks and volumes.
     pub fn cards(&self) -> &[ModelCard] {
         match self {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
             Modelled::Mirrored(mirrored) => mirrored.cards(),
+            Modelled::Cached(cached) => cached.front().cards(),
             Modelled::Disks(_) | Modelled::Volume(_) => &[],
+        }
+    }
+
+    /// Puts on flash what is half open, before anything is timed.
+    pub fn settle_now(&mut self) {
+        match self {
+            Modelled::Card(card) => card.ftl_mut().settle_now(),
+            Modelled::Mirrored(mirrored) => mirrored.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
+            Modelled::Striped(striped) => striped.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
+            Modelled::Disks(_) | Modelled::Volume(_) => {}
+            Modelled::Cached(cached) => cached.front_mut().settle_now(),
+        }
+    }
+
+    /// Begins to measure, where the device itself does.
+    pub fn start_measurement(&mut self, now: Time) {
+        if let Modelled::Cached(cached) = self {
+            cached.start_measurement(now);
         }
     }
 
@@ -114,6 +141,7 @@ impl Modelled {
             Modelled::Mirrored(d) => d,
             Modelled::Disks(d) => &**d,
             Modelled::Volume(d) => &**d,
+            Modelled::Cached(d) => &**d,
         }
     }
 
@@ -124,6 +152,28 @@ impl Modelled {
             Modelled::Mirrored(d) => d,
             Modelled::Disks(d) => &mut **d,
             Modelled::Volume(d) => &mut **d,
+            Modelled::Cached(d) => &mut **d,
+        }
+    }
+}
+
+impl Instant for Modelled {
+    fn write_now(&mut self, range: ByteRange) -> Result<(), ReadOnly> {
+        let sectors = |from: u64, to: u64| from / SECTOR_BYTES..to.div_ceil(SECTOR_BYTES);
+        let (from, to) = (range.offset_bytes, range.end_bytes());
+        match self {
+            Modelled::Card(card) => card.ftl_mut().write_block_now(sectors(from, to)),
+            Modelled::Mirrored(mirrored) => {
+                let cards = mirrored.cards_mut().iter_mut();
+                cards.into_iter().try_for_each(|card| card.ftl_mut().write_block_now(sectors(from, to)))
+            }
+            Modelled::Striped(striped) => (0..striped.cards().len()).try_for_each(|i| {
+                let on_card = sectors(striped.card_offset(i as u64, from), striped.card_offset(i as u64, to));
+                striped.cards_mut()[i].ftl_mut().write_block_now(on_card)
+            }),
+            // Disks have no state that writes wear in.
+            Modelled::Disks(_) | Modelled::Volume(_) => Ok(()),
+            Modelled::Cached(cached) => cached.back_mut().write_now(range),
         }
     }
 }

@@ -78,6 +78,12 @@ pub fn precondition(
     let mut done = Preconditioned::default();
     match device {
         Modelled::Disks(_) | Modelled::Volume(_) => {}
+        Modelled::Cached(cached) => {
+            // The load itself overwrites the flash when the cache is warmed; before, it is full.
+            let used_bytes = cached.config().bytes();
+            done = precondition(cached.front_mut(), used_bytes, Pattern::None, seed, progress)?;
+            precondition(cached.back_mut(), fill_bytes, pattern, seed, progress)?;
+        }
         Modelled::Card(card) => {
             let sectors = (fill_bytes / SECTOR_BYTES).min(card.capacity_bytes() / SECTOR_BYTES);
             done = precondition_ftl(card.ftl_mut(), sectors, pattern, seed, progress)?;

@@ -5,7 +5,7 @@
 //! sessions computed in between is in the recorded times, so the host charges only the driver's work.
 
 use crate::machine::{Machine, Stop};
-use crate::run::{Mark, measured};
+use crate::run::{Mark, cache_report, measured};
 use crate::{Modelled, Pattern, Progress, RunError, precondition};
 use device::{Device, HostConfig, SECTOR_BYTES, Time};
 use load::{Access, Batches, Replay, ReplayConfig};
@@ -77,6 +77,7 @@ pub fn replay<S: Batches>(
         return Err(ftl::ReadOnly.into());
     }
     let mut result = measured(&machine, &start, spec.histograms);
+    result.cache = cache_report(machine.device(), spec.device, None, &result);
     let row_s = machine.recorder().map_or(1, crate::Recorder::row_s);
     drop(machine);
     let report = results::TraceReport { series_row_s: row_s, ..load.trace_report() };

@@ -3,11 +3,11 @@
 use crate::error::RunError;
 use crate::machine::{Machine, Stop, StopReason};
 use crate::precondition::{Pattern, precondition};
-use crate::{Modelled, Progress, Recorder, SteadyRule, steady_state};
+use crate::{Modelled, Progress, Recorder, SteadyRule, WarmUp, steady_state, warm_cache};
 use device::{HostConfig, SECTOR_BYTES, Time};
 use ftl::Counters;
 use load::{FileioConfig, LoadConfig};
-use profile::DeviceConfig;
+use profile::{CacheConfig, CacheMode, DeviceConfig};
 use results::{Overwriting, RunResult, Sim, SteadyState};
 use serde_json::Value;
 use std::time::Instant;
@@ -160,7 +160,8 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
 
 /// Measures a load on a prepared device.
 pub fn measure(spec: &RunSpec, prepared: Prepared, progress: &dyn Progress) -> Result<RunResult, RunError> {
-    let Prepared { device, overwriting } = prepared;
+    let Prepared { mut device, overwriting } = prepared;
+    let warmed = if spec.fresh { None } else { warm(&mut device, spec.load, spec.host, spec.seed, progress)? };
     let rule = SteadyRule::SNIA;
     let mut load = spec.load.build(spec.seed)?;
     let round_requests = match spec.measure {
@@ -229,7 +230,56 @@ pub fn measure(spec: &RunSpec, prepared: Prepared, progress: &dyn Progress) -> R
     }
     let mut steady = steady_state(&rounds, &rule);
     steady.attained &= overwriting.is_none_or(|balance| balance.attained);
-    Ok(result(spec, &machine, &start, SteadyState { overwriting, ..steady }))
+    steady.attained &= warmed.is_none_or(|warmed| warmed.attained);
+    let mut result = result(spec, &machine, &start, SteadyState { overwriting, ..steady });
+    result.cache = cache_report(machine.device(), spec.device, warmed, &result);
+    Ok(result)
+}
+
+/// Runs a load against the map of a cache that is still empty, until it is as the load keeps it; `None` for other devices.
+pub fn warm(
+    device: &mut Modelled,
+    load: &LoadConfig,
+    host: &HostConfig,
+    seed: u64,
+    progress: &dyn Progress,
+) -> Result<Option<WarmUp>, RunError> {
+    let Modelled::Cached(cached) = device else { return Ok(None) };
+    if cached.config().mode == CacheMode::Passthrough || !cached.directory().is_empty() {
+        return Ok(None);
+    }
+    // The same seed, which decides what is hot. The timed run repeats the draws from the first on, and those are older
+    // than anything that the cache remembers of its order when it was replaced twice.
+    let mut load = load.build(seed)?;
+    let warmed = warm_cache(cached, load.as_mut(), *host, progress)?;
+    cached.front_mut().settle_now();
+    Ok(Some(warmed))
+}
+
+pub(crate) fn cache_report(
+    device: &Modelled,
+    config: &DeviceConfig,
+    warmed: Option<WarmUp>,
+    result: &RunResult,
+) -> Option<results::CacheReport> {
+    let (Modelled::Cached(cached), DeviceConfig::Cached(config)) = (device, config) else { return None };
+    let seconds = result.sim.as_ref().map_or(0.0, |sim| sim.virtual_seconds);
+    let report = cached.report(seconds, warmed);
+    let programmed_bytes = result.flash.as_ref().map_or(0, programmed_pages) * SECTOR_BYTES;
+    let per_host_byte = programmed_bytes as f64 / result.write.io_bytes as f64;
+    let years = config.rated_bytes / (programmed_bytes as f64 / seconds) / SECONDS_A_YEAR;
+    Some(results::CacheReport {
+        programmed_bytes,
+        programmed_per_host_byte: (result.write.io_bytes > 0).then_some(per_host_byte),
+        years_at_rating: (programmed_bytes > 0).then_some(years),
+        ..report
+    })
+}
+
+const SECONDS_A_YEAR: f64 = 365.25 * 86_400.0;
+
+fn programmed_pages(flash: &results::Flash) -> u64 {
+    flash.host_pages + flash.relocated_pages + flash.parity_pages + flash.padding_pages + flash.metadata_pages
 }
 
 /// A moment at which measurement began.
@@ -245,6 +295,8 @@ impl Mark {
     /// Begins to measure now.
     fn of(machine: &mut Machine<Modelled>) -> Mark {
         machine.start_measurement();
+        let now = machine.now();
+        machine.device_mut().start_measurement(now);
         Mark::at(machine)
     }
 
@@ -292,11 +344,24 @@ fn warm_up(
 /// Requests of a writing load that fill the write caches of disks twice over: until then it is the caches that are
 /// measured. Flash cards have their buffer full within the first round.
 fn cache_filling_requests(spec: &RunSpec) -> u64 {
-    let (DeviceConfig::Disks(array), LoadConfig::Fileio(config)) = (spec.device, spec.load) else { return 0 };
+    let LoadConfig::Fileio(config) = spec.load else { return 0 };
     if !config.mode.writes() {
         return 0;
     }
-    let cache_bytes = array.controller_cache_bytes + u64::from(array.disks) * array.disk.write_cache_bytes;
+    let of_disks = |array: &disk::ArrayConfig| {
+        array.controller_cache_bytes + u64::from(array.disks) * array.disk.write_cache_bytes
+    };
+    let cache_bytes = match spec.device {
+        DeviceConfig::Disks(array) => of_disks(array),
+        // A load that the device behind can't keep up with fills the flash with dirty blocks before that shows.
+        DeviceConfig::Cached(cached) => {
+            let behind = if let DeviceConfig::Disks(array) = &cached.back { of_disks(array) } else { 0 };
+            let CacheConfig { mode, dirty_share, dirty_limit, .. } = cached.cache;
+            let dirty = if mode == CacheMode::Writeback { dirty_limit - dirty_share } else { 0.0 };
+            behind + (cached.cache.bytes() as f64 * dirty) as u64
+        }
+        _ => return 0,
+    };
     let write_share = if config.mode.reads() { 1.0 / (1.0 + config.rw_ratio) } else { 1.0 };
     let bytes_per_request = f64::from(config.block_bytes) * write_share;
     // A mix of next to no writes would never fill them: what it does is not bound by them either.
@@ -333,6 +398,7 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         flash: device.flash_since(&start.counters),
         steady_state: None,
         application: machine.application(),
+        cache: None,
         tail: recorder.tail(),
         sim: Some(Sim {
             virtual_seconds: (now - start.at) as f64 / 1e9,

@@ -252,6 +252,82 @@ class Oltp(Record):
     _nested = {"transactions": OltpTransactions}
 
 
+class CacheWarmUp(Record):
+    """The object `CacheWarmUp` of the schema."""
+
+    requests: int
+    """Reads and writes."""
+    hit_rate: float
+    """Hits of the last of them over their number."""
+    attained: bool
+    """The hit rate no longer changed, and the flash was written over twice."""
+
+
+class Cache(Record):
+    """The object `Cache` of the schema."""
+
+    mode: Literal["writeback", "writethrough", "writearound", "passthrough"]
+    """Way of writes."""
+    policy: Literal["lru", "fifo", "clock", "s3-fifo"]
+    """Choice of the block that leaves."""
+    block_bytes: int
+    """Bytes of a block."""
+    blocks: int
+    """Blocks that fit, at the scale of the model."""
+    used_blocks: int
+    """Blocks that were in use at the end."""
+    hits: int
+    """Reads and writes that found all of their blocks on the flash."""
+    misses: int
+    """Reads and writes that did not."""
+    hit_rate: float
+    """Hits over both."""
+    block_hit_rate: float
+    """Blocks found over blocks asked for."""
+    passed_by: int
+    """Requests of long sequential streams, which bring nothing in."""
+    delayed: int
+    """Blocks of reads that waited for the fetch of another request."""
+    promoted: int
+    """Blocks that came in."""
+    evicted: int
+    """Blocks that left for others."""
+    dirty_share: float
+    """Dirty blocks over all, at the end."""
+    written_back: int
+    """Blocks that were written back."""
+    write_backs: int
+    """Requests in which they were."""
+    write_back_bw_bytes: float
+    """Bytes written back a second."""
+    flash_bytes: int
+    """Bytes that the cache wrote to the flash: data and map."""
+    programmed_bytes: int
+    """Bytes that the flash programmed, relocations and parity included."""
+    programmed_per_host_byte: float | None
+    """Those over the bytes that the host wrote; null when it wrote none."""
+    years_at_rating: float | None
+    """Years until the flash at full size has its rated cycles, at this rate; null when nothing was programmed."""
+    read_hit_lat_ns: LatNs | None
+    """Reads that hit; null when there were none."""
+    read_miss_lat_ns: LatNs | None
+    """Reads that missed."""
+    write_hit_lat_ns: LatNs | None
+    """Writes that hit."""
+    write_miss_lat_ns: LatNs | None
+    """Writes that missed."""
+    warm_up: CacheWarmUp | None
+    """The way to the state in which the load found the cache; null when it was empty."""
+
+    _nested = {
+        "read_hit_lat_ns": LatNs,
+        "read_miss_lat_ns": LatNs,
+        "write_hit_lat_ns": LatNs,
+        "write_miss_lat_ns": LatNs,
+        "warm_up": CacheWarmUp,
+    }
+
+
 class TailBand(Record):
     """A group of requests, or one, by where the time went."""
 
@@ -403,6 +479,8 @@ class Run(Record):
     """Null with --fresh."""
     application: Slob | Oltp | None
     """The application's view; null for fileio."""
+    cache: Cache | None
+    """Of a card that is a cache (`--cache-of`); absent for other devices."""
     tail: Tail | None
     """Null without --explain-tail."""
     sim: Sim | None
@@ -425,6 +503,7 @@ class Run(Record):
         "flash": Flash,
         "steady_state": SteadyState,
         "application": (Slob, Oltp,),
+        "cache": Cache,
         "tail": Tail,
         "sim": Sim,
         "generator": Generator,

@@ -43,6 +43,10 @@ class Answer(Record):
     """Latencies of writes alone; absent where there were none."""
     waf: float | None
     """Pages programmed for data over pages that the host wrote; absent where nothing was written, and for disks."""
+    hit_rate: float | None
+    """Reads and writes that found all of their blocks in the cache over all of them; absent without one."""
+    years_at_rating: float | None
+    """Years until the flash of the cache has its rated cycles; absent without one, and where nothing was programmed."""
     effective_spare_factor: float | None
     """Absent for disks."""
     steady: bool

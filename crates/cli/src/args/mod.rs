@@ -4,6 +4,7 @@
 
 mod attach;
 mod belonging;
+mod cache;
 mod control;
 mod database;
 mod examples;
@@ -30,6 +31,7 @@ mod whatif;
 mod work;
 
 pub use attach::{AttachArgs, DetachArgs};
+pub use cache::CacheArgs;
 pub use control::{CtlArgs, CtlCommand, ModuleCommand, PowerCommand, Setting, TopArgs};
 pub use database::{DatabaseArgs, PartName};
 pub use fileio::FileioArgs;

@@ -1,7 +1,7 @@
 //! The options of `flashrig run`.
 
 use super::values::{Scale, Share, seconds};
-use super::{FileioArgs, ModelledArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
+use super::{CacheArgs, FileioArgs, ModelledArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
@@ -137,6 +137,16 @@ pub struct DeviceArgs {
     /// Do not precondition to steady state: show the fast beginning
     #[arg(long)]
     pub fresh: bool,
+    /// The card as a cache.
+    #[command(flatten)]
+    pub cache: CacheArgs,
+}
+
+impl DeviceArgs {
+    /// All settings of the card and the host.
+    pub fn settings(&self) -> Vec<String> {
+        self.cache.after(&self.model.settings)
+    }
 }
 
 /// Length of the measurement; without any of these, long enough for stable figures.

@@ -1,7 +1,7 @@
 //! The options of `flashrig whatif`.
 
 use super::values::{BlockBytes, Nanoseconds, Scale, rate, seconds};
-use super::{LoadName, ModelledArgs};
+use super::{CacheArgs, LoadName, ModelledArgs};
 use crate::quoted::Quoted;
 use clap::{Args, ValueHint};
 use load::Access;
@@ -99,9 +99,19 @@ pub struct CommonArgs {
     /// The host of the model, its settings and its seed.
     #[command(flatten)]
     pub model: ModelledArgs,
+    /// The card as a cache.
+    #[command(flatten)]
+    pub cache: CacheArgs,
     /// Measure each point for so many virtual seconds [default: until its figures are stable]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
+}
+
+impl CommonArgs {
+    /// All settings of the card and the host.
+    pub fn settings(&self) -> Vec<String> {
+        self.cache.after(&self.model.settings)
+    }
 }
 
 /// Destination of the answers.

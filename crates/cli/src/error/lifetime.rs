@@ -14,6 +14,9 @@ pub enum LifetimeFailure {
     /// A life is that of a whole card.
     #[error("card.missing_module has no effect on lives: a missing module would be replaced")]
     MissingModule,
+    /// A cache wears by what it holds.
+    #[error("a life with cache.of can't be simulated: flashrig run says how a cache wears")]
+    Cache,
     /// A table has fewer columns than reserves are given.
     #[error("{given} reserves are too many: at most {max}")]
     TooManyReserves { given: usize, max: usize },

@@ -2,6 +2,7 @@
 
 mod advantage;
 mod burst;
+mod cache;
 mod comparison;
 mod conditions;
 mod control;

@@ -1,6 +1,6 @@
 //! The result of one run.
 
-use super::{oltp, tail, trace};
+use super::{cache, oltp, tail, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
 use load::format_slob_table;
@@ -40,6 +40,9 @@ pub fn result(heading: &RunHeading, result: &RunResult) -> String {
         Some(Application::Slob(report)) => block(format_slob_table(std::slice::from_ref(report))),
         Some(Application::Oltp(report)) => block(oltp::report(report)),
         None => {}
+    }
+    if let Some(cache_report) = &result.cache {
+        block(cache::report(cache_report));
     }
     if let Some(flash_report) = &result.flash {
         block(flash(flash_report));

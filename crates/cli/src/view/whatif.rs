@@ -1,7 +1,7 @@
 //! A grid's answers, and what a search found.
 
 use crate::table::{Align, COLUMNS, Table, wrap};
-use crate::units::{duration, io_size, mb_per_s, three_digits};
+use crate::units::{duration, io_size, mb_per_s, percent, three_digits};
 use results::{
     WhatifAnswer, WhatifAxis, WhatifFound, WhatifLatency, WhatifOutcome, WhatifPoint, WhatifResult, WhatifSearch,
     WhatifUnit, WhatifWanted,
@@ -68,6 +68,12 @@ const COLUMNS_OF_A_POINT: [Column; 8] = [
     ("steady", |a| if a.steady { "yes" } else { "NO" }.to_owned()),
 ];
 
+/// Columns of a card that is a cache.
+const COLUMNS_OF_A_CACHE: [Column; 2] = [
+    ("hits", |a| a.hit_rate.map_or_else(|| "-".to_owned(), percent)),
+    ("years", |a| a.years_at_rating.map_or_else(|| "-".to_owned(), three_digits)),
+];
+
 /// Columns that are left out one after the other where a line would be too long.
 const EXPENDABLE: [&str; 4] = ["mean", "p50", "IOPS", "p99.9"];
 
@@ -92,8 +98,14 @@ fn cut(line: &str) -> String {
     line.chars().take(COLUMNS).collect::<String>().trim_end().to_owned()
 }
 
+fn has_cache(result: &WhatifResult) -> bool {
+    result.points.iter().any(|point| point.answer.is_some_and(|answer| answer.hit_rate.is_some()))
+}
+
 fn points(result: &WhatifResult, left_out: &[&str]) -> String {
-    let columns: Vec<&Column> = COLUMNS_OF_A_POINT.iter().filter(|(name, _)| !left_out.contains(name)).collect();
+    let of_cache: &[Column] = if has_cache(result) { &COLUMNS_OF_A_CACHE } else { &[] };
+    let all = of_cache.iter().chain(&COLUMNS_OF_A_POINT);
+    let columns: Vec<&Column> = all.filter(|(name, _)| !left_out.contains(name)).collect();
     let axes: Vec<&WhatifAxis> = varying(result).collect();
     let mut table = Table::new(vec![Align::Right; axes.len() + columns.len()]);
     let head = axes.iter().map(|axis| axis.key.replace('_', " "));
@@ -207,6 +219,10 @@ pub fn whatif_csv(result: &WhatifResult) -> String {
     for class in ["", "read_", "write_"] {
         head.extend(["mean", "p50", "p99", "p99.9"].map(|figure| format!("{class}{figure}_ns")));
     }
+    let cached = has_cache(result);
+    if cached {
+        head.extend(["hit_rate", "years_at_rating"].map(str::to_owned));
+    }
     head.extend(["waf", "effective_spare_factor", "steady", "failed"].map(str::to_owned));
     let mut out = line(&head);
     for point in &result.points {
@@ -221,6 +237,9 @@ pub fn whatif_csv(result: &WhatifResult) -> String {
         row.extend(latency(answer.and_then(|a| a.read_lat_ns.as_ref())));
         row.extend(latency(answer.and_then(|a| a.write_lat_ns.as_ref())));
         let optional = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+        if cached {
+            row.extend([of(&|a| optional(a.hit_rate)), of(&|a| optional(a.years_at_rating))]);
+        }
         row.extend([
             of(&|a| optional(a.waf)),
             of(&|a| optional(a.effective_spare_factor)),

@@ -16,6 +16,8 @@ const RUNS: &[&str] = &[
     "run tachion-400 --load oltp --requests 20000",
     "run iodrive-duo-320-slc --load rndwr --requests 20000 --fill 50%",
     "run sas-raid10-6 --load rndrw --requests 2000",
+    "run tachion-200 --cache-of sas-raid10-6 --load rndrw --fsync-freq 100 --scale 1/256 --requests 5000",
+    "run tachion-200 --cache-of aws-gp3 --cache-policy s3-fifo --load oltp --scale 1/256 --fresh --requests 5000",
 ];
 
 fn words(line: &str) -> Vec<&str> {

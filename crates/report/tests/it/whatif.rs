@@ -47,6 +47,8 @@ fn grid(axes: Vec<WhatifAxis>) -> WhatifResult {
             read_lat_ns: None,
             write_lat_ns: Some(lat_ns),
             waf: Some(1.0 + sum / 10.0),
+            hit_rate: Some(0.9),
+            years_at_rating: Some(4.5),
             effective_spare_factor: Some(0.2),
             steady: i % 7 != 3,
             virtual_seconds: 1.0,

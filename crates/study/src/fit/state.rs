@@ -50,7 +50,7 @@ pub(crate) fn make(
                     stream(striped.cards_mut()[i].ftl_mut(), share, streams, block_bytes / cards)?;
                 }
             }
-            Modelled::Disks(_) | Modelled::Volume(_) => {}
+            Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
         }
     }
     Ok(state)

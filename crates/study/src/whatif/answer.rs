@@ -15,6 +15,8 @@ pub(crate) fn answer(run: &RunResult) -> WhatifAnswer {
         read_lat_ns: of(read),
         write_lat_ns: of(write),
         waf: flash.filter(|flash| flash.host_pages > 0).map(|flash| flash.waf),
+        hit_rate: run.cache.as_ref().map(|cache| cache.hit_rate),
+        years_at_rating: run.cache.as_ref().and_then(|cache| cache.years_at_rating),
         effective_spare_factor: flash.map(|flash| flash.effective_spare_factor),
         steady: run.steady_state.as_ref().is_some_and(|steady| steady.attained),
         virtual_seconds: run.sim.map_or(0.0, |sim| sim.virtual_seconds),

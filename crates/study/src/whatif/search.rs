@@ -324,6 +324,8 @@ mod tests {
                     read_lat_ns: None,
                     write_lat_ns: None,
                     waf: None,
+                    hit_rate: None,
+                    years_at_rating: None,
                     effective_spare_factor: None,
                     steady: true,
                     virtual_seconds: 1.0,

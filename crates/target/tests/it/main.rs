@@ -1,6 +1,7 @@
 //! Runs and their figures.
 
 mod accounts;
+mod cached;
 mod common;
 mod few_dies;
 mod lost_requests;
