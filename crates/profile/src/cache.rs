@@ -47,7 +47,7 @@ pub enum CachePolicy {
 /// The miss that brings a block into the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Promotion {
-    /// Each miss.
+    /// Each miss, also of a block that nobody asks for again.
     First,
     /// The second one while the first is remembered, which is as many blocks as the cache holds.
     Second,

@@ -21,6 +21,16 @@ pub enum DeviceConfig {
     },
     /// Equal flash cards that the host writes the same to: those that are there.
     Mirrored { cards: Vec<CardConfig> },
+    /// Equal flash cards in RAID 5 by the host: those that are there.
+    Raid5 {
+        cards: Vec<CardConfig>,
+        /// Bytes of a chunk on one card.
+        chunk_bytes: u64,
+        /// The first of all is gone.
+        without_first: bool,
+        /// Bytes a second that are rebuilt on a spare in its place, which is the first of the cards; 0: there is none.
+        rebuild_bytes_per_s: u64,
+    },
     /// Disks behind a controller.
     Disks(ArrayConfig),
     /// A volume of a cloud.
@@ -32,11 +42,11 @@ pub enum DeviceConfig {
 /// Flash cards as the cache of a larger device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CachedConfig {
-    /// The flash.
+    /// The flash cards in front.
     pub front: DeviceConfig,
     /// The device behind it, whose size the host sees.
     pub back: DeviceConfig,
-    /// What the cache does.
+    /// Settings of the cache.
     pub cache: CacheConfig,
     /// Bytes that the whole flash can be programmed with at its rated cycles, at full size.
     pub rated_bytes: f64,
@@ -55,6 +65,11 @@ impl DeviceConfig {
             DeviceConfig::Mirrored { cards } => {
                 cards.iter().map(|card| card.ftl.user_sectors * SECTOR_BYTES).min().unwrap_or(0)
             }
+            DeviceConfig::Raid5 { cards, chunk_bytes, without_first, rebuild_bytes_per_s } => {
+                let rows = cards.iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES / chunk_bytes).min().unwrap_or(0);
+                let absent = u64::from(*without_first && *rebuild_bytes_per_s == 0);
+                rows * chunk_bytes * (cards.len() as u64 + absent - 1)
+            }
             DeviceConfig::Striped { cards, stripe_bytes } => {
                 // Whole rows of stripes: what is left at the end of each card is not used.
                 let stripes = cards.iter().map(|c| c.ftl.user_sectors * SECTOR_BYTES / stripe_bytes).min().unwrap_or(0);
@@ -67,7 +82,9 @@ impl DeviceConfig {
     pub fn cards(&self) -> &[CardConfig] {
         match self {
             DeviceConfig::Card(card) => std::slice::from_ref(card),
-            DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } => cards,
+            DeviceConfig::Striped { cards, .. }
+            | DeviceConfig::Mirrored { cards }
+            | DeviceConfig::Raid5 { cards, .. } => cards,
             DeviceConfig::Cached(cached) => cached.front.cards(),
             DeviceConfig::Disks(_) | DeviceConfig::Volume(_) => &[],
         }

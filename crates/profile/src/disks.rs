@@ -21,11 +21,12 @@ const FLASH_TABLES: [&str; 13] = [
     "cache",
 ];
 
-const FLASH_KEYS: [&str; 8] = [
+const FLASH_KEYS: [&str; 9] = [
     "count",
     "host_stripe_bytes",
     "host_layout",
     "dead_cards",
+    "rebuild_bytes_per_s",
     "power_loss_protection",
     "acknowledge_flush_early",
     "reads_first",

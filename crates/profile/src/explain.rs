@@ -4,7 +4,7 @@ use crate::capacity::Capacities;
 use crate::disks;
 use crate::error::ProfileError;
 use crate::figures::Figures;
-use crate::flash::Flash;
+use crate::flash::{Flash, HostLayout};
 use crate::profile::{Full, Profile};
 use crate::text::{binary_bytes, count, decimal_bytes, duration, mb_per_s, percent, short, wrap};
 use card::RelocationPath;
@@ -73,12 +73,16 @@ fn explain_flash(page: &mut Page, flash: &Flash, fabric: Option<&str>) {
     let figures = Figures::of(flash);
     if flash.cards > 1 {
         page.heading("Cards");
-        match flash.mirror_without {
-            Some(dead) => {
-                let gone = if dead > 0 { format!(", {dead} of which are gone") } else { String::new() };
+        let gone = if flash.dead > 0 { format!(", {} of which are gone", flash.dead) } else { String::new() };
+        match flash.layout {
+            HostLayout::Mirrored => {
                 page.row("mirrored", &format!("{} cards, the host writes to each of them{gone}", flash.cards));
             }
-            None => {
+            HostLayout::Raid5 => {
+                let chunk = binary_bytes(flash.host_stripe_bytes);
+                page.row("RAID 5", &format!("{} cards, the host makes parity of chunks of {chunk}{gone}", flash.cards));
+            }
+            HostLayout::Striped => {
                 let stripe = binary_bytes(flash.host_stripe_bytes);
                 page.row("striped", &format!("{} cards, the host stripes over them by {stripe}", flash.cards));
             }

@@ -25,10 +25,14 @@ const SPARE_BANDS_FOR_ONE: u64 = 16;
 pub(crate) struct Flash {
     /// One of the cards.
     pub card: CardConfig,
-    /// Number of cards that the host stripes over, or mirrors.
+    /// Number of cards that the host has.
     pub cards: u32,
-    /// Cards that are gone, of a mirror; `None`: the host stripes.
-    pub mirror_without: Option<u32>,
+    /// The way in which it uses them.
+    pub layout: HostLayout,
+    /// Cards that are gone.
+    pub dead: u32,
+    /// Bytes a second at which a spare takes a dead card's place in RAID 5; 0: there is none.
+    pub rebuild_bytes_per_s: u64,
     /// Bytes on one card before the next one's turn, when there are several.
     pub host_stripe_bytes: u64,
     /// User capacity of all cards as sold, before any reserve.
@@ -37,15 +41,28 @@ pub(crate) struct Flash {
     pub physics: media::Physics,
 }
 
+/// The way in which a host uses several cards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum HostLayout {
+    Striped,
+    Mirrored,
+    Raid5,
+}
+
 impl Flash {
     /// Cards that are there.
     pub fn alive(&self) -> u32 {
-        self.cards - self.mirror_without.unwrap_or(0)
+        let spares = u32::from(self.rebuild_bytes_per_s > 0);
+        self.cards - self.dead + spares
     }
 
-    /// Cards whose contents the host sees: those of a mirror are all the same.
+    /// Cards whose contents the host sees: those of a mirror are all the same, and one of RAID 5 holds parity.
     pub fn distinct(&self) -> u32 {
-        if self.mirror_without.is_some() { 1 } else { self.cards }
+        match self.layout {
+            HostLayout::Striped => self.cards,
+            HostLayout::Mirrored => 1,
+            HostLayout::Raid5 => self.cards - 1,
+        }
     }
 }
 
@@ -58,8 +75,9 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     }
     let cards = settings.count_if_any("card", "count").unwrap_or(1);
     let sold_bytes = read_user_bytes(settings, cards)?;
-    let mirror_without = read_mirror(settings, cards)?;
-    let host_stripe_bytes = if mirror_without.is_some() { 0 } else { read_host_stripe(settings, cards)? };
+    let (layout, dead) = read_layout(settings, cards)?;
+    let rebuild_bytes_per_s = read_rebuild(settings, layout, dead)?;
+    let host_stripe_bytes = if layout == HostLayout::Mirrored { 0 } else { read_host_stripe(settings, cards)? };
     let geometry = read_geometry(settings)?;
     let nand = NandConfig { geometry, timing: read_timing(settings)?, endurance: read_endurance(settings)? };
     let ftl = read_ftl(settings, &geometry, sold_bytes / cards)?;
@@ -110,7 +128,7 @@ pub(crate) fn read(settings: &Settings) -> Result<Flash, ProfileError> {
     }
     let physics = reliability::read_physics(settings, &card)?;
     card.model.physics = media::may_retry(&physics).then_some(physics);
-    Ok(Flash { card, cards: cards as u32, mirror_without, host_stripe_bytes, sold_bytes, physics })
+    Ok(Flash { card, cards: cards as u32, layout, dead, rebuild_bytes_per_s, host_stripe_bytes, sold_bytes, physics })
 }
 
 fn must_be_multiple(
@@ -145,22 +163,44 @@ fn read_user_bytes(settings: &Settings, cards: u64) -> Result<u64, ProfileError>
     Ok(bytes - bytes % unit)
 }
 
-/// Reads how many cards of a mirror are gone; `None` where the host does not mirror.
-fn read_mirror(settings: &Settings, cards: u64) -> Result<Option<u32>, ProfileError> {
+/// Reads how the host uses several cards, and how many of them are gone.
+fn read_layout(settings: &Settings, cards: u64) -> Result<(HostLayout, u32), ProfileError> {
     let (table, dead) = ("card", settings.count_if_any("card", "dead_cards"));
-    if settings.text_if_any(table, "host_layout") != Some("mirror") {
-        let problem = Problem::MissingBecause { table, key: "host_layout = \"mirror\"", because: "dead_cards" };
-        return if dead.is_some() { Err(settings.wrong(table, "dead_cards", problem)) } else { Ok(None) };
-    }
-    if cards < 2 {
-        let problem = Problem::MissingBecause { table, key: "count", because: "host_layout = \"mirror\"" };
-        return Err(settings.wrong(table, "host_layout", problem));
+    let (layout, because, least) = match settings.text_if_any(table, "host_layout") {
+        Some("mirror") => (HostLayout::Mirrored, "host_layout = \"mirror\"", 2),
+        Some("raid5") => (HostLayout::Raid5, "host_layout = \"raid5\"", 3),
+        _ => {
+            let key = "host_layout = \"mirror\" or \"raid5\"";
+            let problem = Problem::MissingBecause { table, key, because: "dead_cards" };
+            return match dead {
+                Some(_) => Err(settings.wrong(table, "dead_cards", problem)),
+                None => Ok((HostLayout::Striped, 0)),
+            };
+        }
+    };
+    if cards < least {
+        let key = if least == 2 { "count" } else { "count of 3 or more" };
+        return Err(settings.wrong(table, "host_layout", Problem::MissingBecause { table, key, because }));
     }
     let dead = dead.unwrap_or(0);
-    if dead >= cards {
-        return Err(settings.wrong(table, "dead_cards", Problem::OutOfOrder { low: "dead_cards", high: "count - 1" }));
+    let (most, high) = match layout {
+        HostLayout::Raid5 => (1, "1, as RAID 5 survives no more"),
+        _ => (cards - 1, "count - 1"),
+    };
+    if dead > most {
+        return Err(settings.wrong(table, "dead_cards", Problem::OutOfOrder { low: "dead_cards", high }));
     }
-    Ok(Some(dead as u32))
+    Ok((layout, dead as u32))
+}
+
+fn read_rebuild(settings: &Settings, layout: HostLayout, dead: u32) -> Result<u64, ProfileError> {
+    let (table, key) = ("card", "rebuild_bytes_per_s");
+    let Some(rate) = settings.count_if_any(table, key) else { return Ok(0) };
+    if layout != HostLayout::Raid5 || dead == 0 {
+        let needed = "dead_cards = 1 with host_layout = \"raid5\"";
+        return Err(settings.wrong(table, key, Problem::MissingBecause { table, key: needed, because: key }));
+    }
+    Ok(rate)
 }
 
 fn read_host_stripe(settings: &Settings, cards: u64) -> Result<u64, ProfileError> {

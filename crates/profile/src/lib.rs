@@ -28,7 +28,7 @@
 //!
 //! | table | says | keys |
 //! |---|---|---|
-//! | `card` | what is sold, all of its cards together | `kind`, `title`, `user_bytes` or `user_gb`, `power_loss_protection`, `reads_first`, \[`vendor`, `year`, `interface`, `price_usd`, `power_watts`, `count` with `host_stripe_bytes`, or with `host_layout = "mirror"`, of which `dead_cards` may be gone, `acknowledge_flush_early`, `missing_module`: the number of one that is gone, of a model\] |
+//! | `card` | what is sold, all of its cards together | `kind`, `title`, `user_bytes` or `user_gb`, `power_loss_protection`, `reads_first`, \[`vendor`, `year`, `interface`, `price_usd`, `power_watts`, `count` with `host_stripe_bytes`, or with `host_layout = "mirror"`, or with both and `"raid5"`, of which `dead_cards` may be gone, in RAID 5 one that a spare takes over at `rebuild_bytes_per_s`, `acknowledge_flush_early`, `missing_module`: the number of one that is gone, of a model\] |
 //! | `geometry` | how the flash of one card nests | `modules`, `channels_per_module`, `dies_per_channel`, `planes_per_die`, `blocks_per_plane`, `pages_per_block`, `page_bytes`, `spare_bytes`, `multi_plane`, \[`independent_planes`: pages on different planes of a die are read at the same time, in models\] |
 //! | `timing` | how fast it is | `read_ns`, `program_ns`, `erase_ns`, `bus_bytes_per_s`, \[`suspend_ns` with `max_suspends`; `slc_read_ns`, `slc_program_ns`, `slc_erase_ns` with an SLC cache; in models `read_types_percent` and `program_types_percent`: the first of the rows that share cells takes so much less than the mean, the last so much more; `chance_percent`: standard deviation of each time of the array\] |
 //! | `endurance` | how it wears | `rated_cycles`, `factory_bad_ppm`, `erase_fail_ppm_at_rated` |

@@ -7,7 +7,7 @@ use crate::device_config::{CachedConfig, DeviceConfig};
 use crate::disks;
 use crate::error::{Problem, ProfileError};
 use crate::figures::Figures;
-use crate::flash::{self, Flash};
+use crate::flash::{self, Flash, HostLayout};
 use crate::nearest::nearest;
 use crate::scale;
 use crate::schema;
@@ -209,9 +209,15 @@ impl Profile {
             let mut cards = vec![card; flash.alive() as usize];
             // One module is gone, and not one of each card.
             cards[1..].iter_mut().for_each(|card| card.model.missing_module = None);
-            match flash.mirror_without {
-                Some(_) => DeviceConfig::Mirrored { cards },
-                None => DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes },
+            match flash.layout {
+                HostLayout::Mirrored => DeviceConfig::Mirrored { cards },
+                HostLayout::Striped => DeviceConfig::Striped { cards, stripe_bytes: flash.host_stripe_bytes },
+                HostLayout::Raid5 => DeviceConfig::Raid5 {
+                    cards,
+                    chunk_bytes: flash.host_stripe_bytes,
+                    without_first: flash.dead > 0,
+                    rebuild_bytes_per_s: flash.rebuild_bytes_per_s,
+                },
             }
         })
     }

@@ -179,7 +179,7 @@ pub(crate) const GC_MODES: &[&str] = &["paced", "stop-the-world"];
 pub(crate) const RAID_LEVELS: &[&str] = &["raid0", "raid1", "raid10", "raid5"];
 /// Ways of relocated sectors, as files name them.
 pub(crate) const RELOCATION_PATHS: &[&str] = &["internal", "host"];
-pub(crate) const HOST_LAYOUTS: &[&str] = &["stripe", "mirror"];
+pub(crate) const HOST_LAYOUTS: &[&str] = &["stripe", "mirror", "raid5"];
 pub(crate) const FABRICS: &[&str] = &["direct", "fibre_channel", "iscsi", "infiniband"];
 const FABRIC_KEYS: &[Key] =
     &[rate("read_bytes_per_s"), rate("write_bytes_per_s"), time("latency_ns", 0), time("controller_ns", 0)];
@@ -231,6 +231,7 @@ pub(crate) static CARD: Schema = Schema {
                 bytes("host_stripe_bytes", 4096, 1 << 30),
                 key("host_layout", Kind::Choice(HOST_LAYOUTS)),
                 counted("dead_cards", 0, 1 << 10),
+                rate("rebuild_bytes_per_s"),
                 key("power_loss_protection", Kind::Flag),
                 key("acknowledge_flush_early", Kind::Flag),
                 key("reads_first", Kind::Flag),

@@ -10,12 +10,16 @@
 mod bursts;
 mod cached;
 mod error;
+#[cfg(test)]
+mod fixed;
 mod machine;
 mod mirrored;
 mod model;
 mod modelled;
+mod port;
 mod precondition;
 mod progress;
+mod raid5;
 mod recorder;
 mod replay;
 mod run;
@@ -33,6 +37,7 @@ pub use model::ModelTarget;
 pub use modelled::Modelled;
 pub use precondition::{Pattern, Preconditioned, precondition};
 pub use progress::{OnlyCancel, Progress, Silent};
+pub use raid5::{Gone, Raid5};
 pub use recorder::Recorder;
 pub use replay::{ReplaySpec, TraceSource, replay};
 pub use run::{Measure, Prepared, RunSpec, measure, pattern_of, prepare, run, warm};

@@ -73,13 +73,13 @@ fn info(profile: &Profile, device: &DeviceConfig, scale: f64) -> Result<TargetIn
     }
     let protected = match device {
         DeviceConfig::Card(card) => Some(card.power_loss_protection),
-        DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } => {
+        DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } | DeviceConfig::Raid5 { cards, .. } => {
             Some(cards.iter().all(|card| card.power_loss_protection))
         }
         // A controller's cache has a battery; that of the disks themselves has none.
         DeviceConfig::Disks(array) => (array.controller_cache_bytes > 0).then_some(true),
         DeviceConfig::Volume(_) => None,
-        // What is acknowledged may lie on either of them.
+        // Acknowledged data may lie on either of them.
         DeviceConfig::Cached(cached) => Some(cached.front.cards().iter().all(|card| card.power_loss_protection)),
     };
     let volatile = match device {

@@ -1,7 +1,7 @@
 //! The modelled devices behind one name.
 
 use crate::error::RunError;
-use crate::{Cached, Instant, Mirrored, Striped};
+use crate::{Cached, Gone, Instant, Mirrored, Raid5, Striped};
 use card::{CardConfig, MediaCounters, ModelCard};
 use device::{ByteRange, Completion, Device, Request, RequestId, SECTOR_BYTES, Time};
 use disk::{Array, Volume};
@@ -19,6 +19,8 @@ pub enum Modelled {
     Striped(Striped),
     /// Cards mirrored by the host.
     Mirrored(Mirrored),
+    /// Cards in RAID 5 by the host.
+    Raid5(Raid5<ModelCard>),
     Disks(Box<Array>),
     /// A volume of a cloud.
     Volume(Box<Volume>),
@@ -29,11 +31,12 @@ pub enum Modelled {
 impl Modelled {
     /// Builds the device for at most `max_requests` requests at once.
     pub fn new(config: &DeviceConfig, max_requests: u32, explain: bool, seed: u64) -> Result<Modelled, RunError> {
-        let all = |cards: &[CardConfig]| {
+        let all_for = |cards: &[CardConfig], requests: u32| {
             let cards = cards.iter().enumerate();
-            let made = cards.map(|(i, of)| ModelCard::new(of, max_requests, explain, seed.wrapping_add(i as u64)));
+            let made = cards.map(|(i, of)| ModelCard::new(of, requests, explain, seed.wrapping_add(i as u64)));
             made.collect::<Result<Vec<_>, _>>()
         };
+        let all = |cards: &[CardConfig]| all_for(cards, max_requests);
         Ok(match config {
             DeviceConfig::Card(config) => {
                 Modelled::Card(Box::new(ModelCard::new(config, max_requests, explain, seed)?))
@@ -42,6 +45,11 @@ impl Modelled {
                 Modelled::Striped(Striped::new(all(cards)?, *stripe_bytes, max_requests))
             }
             DeviceConfig::Mirrored { cards } => Modelled::Mirrored(Mirrored::new(all(cards)?, max_requests)),
+            DeviceConfig::Raid5 { cards, chunk_bytes, without_first, rebuild_bytes_per_s } => {
+                let cards = all_for(cards, Raid5::<ModelCard>::depth(max_requests))?;
+                let gone = without_first.then_some(Gone { card: 0, rebuild_bytes_per_s: *rebuild_bytes_per_s });
+                Modelled::Raid5(Raid5::new(cards, *chunk_bytes, gone, max_requests, explain))
+            }
             DeviceConfig::Disks(config) => Modelled::Disks(Box::new(Array::new(*config, max_requests, explain, seed)?)),
             DeviceConfig::Volume(config) => {
                 Modelled::Volume(Box::new(Volume::new(*config, max_requests, explain, seed)?))
@@ -61,6 +69,7 @@ impl Modelled {
             Modelled::Card(card) => std::slice::from_ref(card),
             Modelled::Striped(striped) => striped.cards(),
             Modelled::Mirrored(mirrored) => mirrored.cards(),
+            Modelled::Raid5(raid) => raid.cards(),
             Modelled::Cached(cached) => cached.front().cards(),
             Modelled::Disks(_) | Modelled::Volume(_) => &[],
         }
@@ -72,6 +81,7 @@ impl Modelled {
             Modelled::Card(card) => card.ftl_mut().settle_now(),
             Modelled::Mirrored(mirrored) => mirrored.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
             Modelled::Striped(striped) => striped.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
+            Modelled::Raid5(raid) => raid.cards_mut().iter_mut().for_each(|c| c.ftl_mut().settle_now()),
             Modelled::Disks(_) | Modelled::Volume(_) => {}
             Modelled::Cached(cached) => cached.front_mut().settle_now(),
         }
@@ -139,6 +149,7 @@ impl Modelled {
             Modelled::Card(d) => &**d,
             Modelled::Striped(d) => d,
             Modelled::Mirrored(d) => d,
+            Modelled::Raid5(d) => d,
             Modelled::Disks(d) => &**d,
             Modelled::Volume(d) => &**d,
             Modelled::Cached(d) => &**d,
@@ -150,6 +161,7 @@ impl Modelled {
             Modelled::Card(d) => &mut **d,
             Modelled::Striped(d) => d,
             Modelled::Mirrored(d) => d,
+            Modelled::Raid5(d) => d,
             Modelled::Disks(d) => &mut **d,
             Modelled::Volume(d) => &mut **d,
             Modelled::Cached(d) => &mut **d,
@@ -167,6 +179,9 @@ impl Instant for Modelled {
                 let cards = mirrored.cards_mut().iter_mut();
                 cards.into_iter().try_for_each(|card| card.ftl_mut().write_block_now(sectors(from, to)))
             }
+            Modelled::Raid5(raid) => raid.written(range).into_iter().try_for_each(|(card, bytes)| {
+                raid.cards_mut()[card].ftl_mut().write_block_now(sectors(bytes.start, bytes.end))
+            }),
             Modelled::Striped(striped) => (0..striped.cards().len()).try_for_each(|i| {
                 let on_card = sectors(striped.card_offset(i as u64, from), striped.card_offset(i as u64, to));
                 striped.cards_mut()[i].ftl_mut().write_block_now(on_card)

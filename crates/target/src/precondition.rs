@@ -97,6 +97,28 @@ pub fn precondition(
                 done.overwriting = slower(done.overwriting, of_card.overwriting);
             }
         }
+        Modelled::Raid5(raid) => {
+            let bytes = |raid: &crate::Raid5<card::ModelCard>, host_bytes| raid.card_bytes(host_bytes);
+            let sectors = bytes(raid, fill_bytes.min(raid.capacity_bytes())) / SECTOR_BYTES;
+            // Each card gets its share of data and parity, which goes where the data of its rows go.
+            let pattern = match pattern {
+                Pattern::Random { block_bytes, access, footprint_bytes } => {
+                    Pattern::Random { block_bytes, access, footprint_bytes: bytes(raid, footprint_bytes) }
+                }
+                other => other,
+            };
+            let spare = raid.spare();
+            for (i, card) in raid.cards_mut().iter_mut().enumerate() {
+                if Some(i) == spare {
+                    // Its data are not there yet.
+                    continue;
+                }
+                let of_card =
+                    precondition_ftl(card.ftl_mut(), sectors, pattern, seed.wrapping_add(i as u64), progress)?;
+                done.rounds = of_card.rounds;
+                done.overwriting = slower(done.overwriting, of_card.overwriting);
+            }
+        }
         Modelled::Striped(striped) => {
             for i in 0..striped.cards().len() {
                 let sectors = striped.card_offset(i as u64, fill_bytes) / SECTOR_BYTES;

@@ -32,7 +32,7 @@ Examples:
   flashrig run tachion-400 --load slob --slob-readers 16 --slob-writers 4
 
   A card as the cache of disks that hold more than it:
-  flashrig run tachion-200 --cache-of sas-raid10-6 --load rndrw --access zipf:0.9
+  flashrig run tachion-200 --cache-of sas-raid10-6 --load rndrd
 
   A recorded trace at its own times, and as fast as the card goes:
   flashrig run tachion-400 --trace usr_0.csv.gz

@@ -4,7 +4,7 @@ use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, io_size, mb_per_s, percent, three_digits};
 use results::CacheReport;
 
-/// What it held and moved, and how long requests took.
+/// Its blocks and where they went, and how long requests took.
 pub fn report(cache: &CacheReport) -> String {
     let held = format!(
         "{}, {}, {}: {} of {} in use, {} dirty",

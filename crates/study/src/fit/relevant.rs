@@ -22,7 +22,9 @@ pub(crate) fn relevant(candidate: &Candidate, condition: &Condition) -> Candidat
     }
     match &mut same.device {
         DeviceConfig::Card(card) => fix(card),
-        DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } => cards.iter_mut().for_each(fix),
+        DeviceConfig::Striped { cards, .. } | DeviceConfig::Mirrored { cards } | DeviceConfig::Raid5 { cards, .. } => {
+            cards.iter_mut().for_each(fix)
+        }
         DeviceConfig::Disks(_) | DeviceConfig::Volume(_) | DeviceConfig::Cached(_) => {}
     }
     same

@@ -242,6 +242,7 @@ impl<'a> Lab<'a> {
             (Modelled::Card(card), Modelled::Card(from)) => *card.ftl_mut() = from.ftl().clone(),
             (Modelled::Striped(cards), Modelled::Striped(from)) => copy_states(cards.cards_mut(), from.cards()),
             (Modelled::Mirrored(cards), Modelled::Mirrored(from)) => copy_states(cards.cards_mut(), from.cards()),
+            (Modelled::Raid5(cards), Modelled::Raid5(from)) => copy_states(cards.cards_mut(), from.cards()),
             _ => {}
         }
         let length = length(device, condition, self.part);

@@ -50,7 +50,8 @@ pub(crate) fn make(
                     stream(striped.cards_mut()[i].ftl_mut(), share, streams, block_bytes / cards)?;
                 }
             }
-            Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
+            // Their streams would meet on parity: fits are of single cards, stripes and mirrors.
+            Modelled::Raid5(_) | Modelled::Disks(_) | Modelled::Volume(_) | Modelled::Cached(_) => {}
         }
     }
     Ok(state)

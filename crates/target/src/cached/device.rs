@@ -5,8 +5,8 @@
 
 use super::counts::{Counts, Kind};
 use super::directory::Directory;
-use super::port::Port;
 use super::streams::Streams;
+use crate::port::Port;
 use device::{ByteRange, Cause, Completion, Device, Operation, Parts, Request, RequestId, Time};
 use ftl::ReadOnly;
 use profile::{CacheConfig, CacheMode};
@@ -57,7 +57,7 @@ struct Pending {
     parts_left: u32,
     /// The map must follow before it is complete.
     then_map: bool,
-    /// What it waited for before its last part was sent.
+    /// The reason why its last part was not sent at once.
     waited_for: Cause,
     failed: Option<device::RequestError>,
 }
@@ -142,7 +142,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
         2 * max_requests + 2 * MAX_WRITE_BACKS
     }
 
-    /// The flash.
+    /// The flash, as it is.
     pub fn front(&self) -> &F {
         &self.front
     }
@@ -162,12 +162,12 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
         &mut self.back
     }
 
-    /// Its settings.
+    /// The settings of the cache.
     pub fn config(&self) -> &CacheConfig {
         &self.config
     }
 
-    /// The map.
+    /// The map of what lies on the flash.
     pub fn directory(&self) -> &Directory {
         &self.directory
     }

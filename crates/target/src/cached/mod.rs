@@ -14,7 +14,6 @@ mod directory;
 mod ghost;
 mod links;
 mod policy;
-mod port;
 mod report;
 mod streams;
 mod warm;

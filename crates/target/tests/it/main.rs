@@ -8,6 +8,7 @@ mod lost_requests;
 mod pace;
 mod preconditioning;
 mod queueing;
+mod raid5;
 mod redo;
 mod scale;
 mod steady;

@@ -65,7 +65,7 @@ fn a_stream_passes_the_cache_by() {
         ask(&mut cache, &mut now, read(block));
     }
     assert_eq!((cache.directory.len(), cache.counts.passed_by), (9, 31));
-    // What is here is found all the same.
+    // A block that is here is found all the same.
     assert_eq!(ask(&mut cache, &mut now, read(3)), FLASH_NS);
 }
 
@@ -193,7 +193,7 @@ fn every_request_ends_once_and_no_dirty_block_is_lost() {
                 };
                 let cache = storm(config, i as u64);
                 let moves = cache.directory.moves();
-                // What is left is at most what may be dirty; the rest went back once, or was trimmed.
+                // No more is left than may be dirty; the rest went back once, or was trimmed.
                 let left = u64::from(cache.directory.dirty());
                 assert_eq!(moves.dirtied, moves.written_back + moves.dropped + left);
                 assert!(left <= u64::from(config.blocks) / 10);

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 /// Requests under way at a device, each with the job that it is for.
 #[derive(Clone, Debug)]
-pub(super) struct Port<J> {
+pub(crate) struct Port<J> {
     free: Vec<u32>,
     jobs: Vec<Option<J>>,
     waiting: VecDeque<(J, Request)>,
