@@ -44,7 +44,7 @@ fn belongs_to_a_trace(id: &str) -> bool {
         "card" | "fill" | "scale" | "settings" | "host" | "seed" | "fresh" | "seconds" | "requests"
         | "explain_tail" | "histograms" | "json" | "depth" | "trace" | "trace_format" | "speed" | "skip_bad"
         | "trace_volume" | "help" => true,
-        _ => false,
+        _ => id.starts_with("cache_"),
     }
 }
 
@@ -82,6 +82,10 @@ mod tests {
 
     #[test]
     fn a_trace_has_no_options_of_loads() {
+        assert_eq!(
+            run("--trace f --cache-of disks --cache-size 1g --cache-policy fifo --cache-mode writearound"),
+            Ok(())
+        );
         for (stray, words) in [
             ("--threads", "--trace f --threads 8"),
             ("--block", "--trace f --block 8k"),

@@ -239,7 +239,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
         self.pending[id as usize].as_mut().expect("a part belongs to a request")
     }
 
-    fn to_front(&mut self, now: Time, job: FrontJob, request: Request) {
+    fn send_front(&mut self, now: Time, job: FrontJob, request: Request) {
         if request.operation == Operation::Write {
             self.counts.flash_bytes += u64::from(request.range.len_bytes);
         }
@@ -248,7 +248,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
 
     fn host_to_front(&mut self, now: Time, id: u32, request: Request) {
         self.pending(id).parts_left += 1;
-        self.to_front(now, FrontJob::Host(id), request);
+        self.send_front(now, FrontJob::Host(id), request);
     }
 
     fn host_to_back(&mut self, now: Time, id: u32, request: Request) {
@@ -400,7 +400,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
     fn flush(&mut self, now: Time, id: u32, request: Request) {
         if self.config.mode == CacheMode::Writeback {
             self.pending(id).parts_left += 1;
-            self.to_front(now, FrontJob::Flush(id), request);
+            self.send_front(now, FrontJob::Flush(id), request);
         }
         self.host_to_back(now, id, request);
     }
@@ -461,7 +461,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
         }
         self.pending(id).waited_for = Cause::Durable;
         let request = Request { fua: true, ..self.map_write() };
-        self.to_front(now, FrontJob::Map(id), request);
+        self.send_front(now, FrontJob::Map(id), request);
     }
 
     /// The next sector of the map, with all changes that were made.
@@ -544,7 +544,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
             for run in runs {
                 let len_bytes = run.len() as u32 * self.config.block_bytes;
                 let request = Request::write(u64::from(run[0].1) * self.block_bytes(), len_bytes);
-                self.to_front(now, FrontJob::Fill(at), request);
+                self.send_front(now, FrontJob::Fill(at), request);
             }
         }
         for Waiter { id, request } in waiters {
@@ -582,7 +582,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
             for slots in slots {
                 let len_bytes = slots.len() as u32 * self.config.block_bytes;
                 let request = Request::read(u64::from(slots[0].1) * self.block_bytes(), len_bytes);
-                self.to_front(now, FrontJob::WriteBack(at), request);
+                self.send_front(now, FrontJob::WriteBack(at), request);
             }
         }
     }
@@ -595,7 +595,7 @@ impl<F: Device<Data = ()>, B: Device<Data = ()>> Cached<F, B> {
             } else if let Some((job, part)) = self.back_port.next_done(&mut self.back, now) {
                 self.back_done(now, job, &part, done);
             } else if let Some(request) = self.due_map_write() {
-                self.to_front(now, FrontJob::MapAlone, request);
+                self.send_front(now, FrontJob::MapAlone, request);
             } else {
                 self.write_back(now);
                 if self.front_port.done.is_empty() && self.back_port.done.is_empty() {
