@@ -116,6 +116,7 @@ impl Target for Fake {
             flash: None,
             steady_state: None,
             application: None,
+            cache: None,
             tail: None,
             sim: None,
             generator: None,
