@@ -58,3 +58,15 @@ class LoadOptions(TypedDict, total=False):
     oltp_cpu_write: Time
     oltp_cpu_session: Time
     oltp_think: Time
+    tpcc_sessions: int
+    tpcc_warehouses: int
+    tpcc_cache: Size
+    tpcc_cpu: Time
+    tpcc_cpu_page: Time
+    replica_sessions: int
+    replica_tps: float
+    replica_workers: int
+    replica_warehouses: int
+    replica_cache: Size
+    replica_cpu: Time
+    replica_cpu_page: Time

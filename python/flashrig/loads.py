@@ -115,3 +115,29 @@ class Oltp(Load):
     cpu_write: Time | None = None
     cpu_session: Time | None = None
     think: Time | None = None
+
+
+@dataclass(frozen=True)
+class Tpcc(Load):
+    """Order entry in the shape of TPC-C, without thinking; no TPC result."""
+
+    _prefix: ClassVar[str] = "tpcc_"
+    sessions: int | None = None
+    warehouses: int | None = None
+    cache: Size | None = None
+    cpu: Time | None = None
+    cpu_page: Time | None = None
+
+
+@dataclass(frozen=True)
+class Replica(Load):
+    """A replica that applies the log of a master that runs `Tpcc`."""
+
+    _prefix: ClassVar[str] = "replica_"
+    sessions: int | None = None
+    tps: float | None = None
+    workers: int | None = None
+    warehouses: int | None = None
+    cache: Size | None = None
+    cpu: Time | None = None
+    cpu_page: Time | None = None

@@ -64,7 +64,8 @@ def run(
     progress: Progress = None,
     **options: Unpack[LoadOptions],
 ) -> RunResult:
-    """Runs one load on a modelled card: a mode of fileio, "redo", "slob", "oltp", or an object of `loads`.
+    """Runs one load on a modelled card: a mode of fileio, "redo", "slob", "oltp", "tpcc",
+    "replica", or an object of `loads`.
 
     `fill` is the share of the user capacity that holds data before, `scale` the part of the card that is modelled (1/64),
     `seconds` are virtual, `histograms` keeps whole distributions of latency (`to_fio_json`). Options of the load are those

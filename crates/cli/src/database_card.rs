@@ -35,10 +35,9 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
         print_error(&error.to_string());
     }
     let mut mounted = Mounted::new(what.options)?;
-    let price = what.profile.price_usd();
     let served =
         Served { profile: &what.profile, bytes: what.info.capacity_bytes, is_disks: Device::rotational(&mounted) };
-    let done = database_cmd::on(args, mounted.dir(), &mounted, what.info.clone(), price, Some(&served));
+    let done = database_cmd::on(args, mounted.dir(), &mounted, what.info.clone(), Some(&served));
     if let Some(error) = mounted.ended() {
         print_error(&error.to_string());
     }

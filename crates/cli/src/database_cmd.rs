@@ -15,6 +15,7 @@ use database::{
     CrashConfig, DatabaseError, Device, Engine, MixConfig, Mounted, Part, Plan, Request, Reviewed, SlobConfig,
 };
 use humantime::format_rfc3339_seconds;
+use profile::Profile;
 use results::{PhaseReport, PhaseStatus, ReviewOptions, ReviewResult, TargetInfo, TargetKind};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ pub fn review(args: &ReviewArgs) -> Result<ExitCode, Failure> {
     };
     let device = Mounted::of(dir);
     info.volatile_write_cache = info.volatile_write_cache.or(device.volatile_write_cache());
-    on(args, dir, &device, info, None, None)
+    on(args, dir, &device, info, None)
 }
 
 /// In a directory on a device of which more may be known: how its power is cut, where its requests are counted. The
@@ -52,7 +53,6 @@ pub fn on(
     dir: &Path,
     device: &dyn Device,
     info: TargetInfo,
-    known_usd: Option<f64>,
     served: Option<&Served>,
 ) -> Result<ExitCode, Failure> {
     for (given, option) in
@@ -64,7 +64,8 @@ pub fn on(
     }
     let files = Files::of(args.out.as_deref(), &args.target);
     let logs = logs(&files);
-    let request = request(args, dir, logs.clone(), known_usd)?;
+    let known = served.map(|served| served.profile);
+    let request = request(args, dir, logs.clone(), known)?;
     let plan = database::prepare(&request, device)?;
     if args.plan {
         if args.json {
@@ -86,7 +87,7 @@ pub fn on(
         }
         done
     };
-    let head = start(args, &files, known_usd);
+    let head = start(args, &files, known.and_then(Profile::price_usd));
     let result = ReviewResult {
         kind: ReviewResult::KIND.to_owned(),
         schema: ReviewResult::SCHEMA,
@@ -146,7 +147,7 @@ fn logs(files: &Files) -> PathBuf {
     PathBuf::from(logs)
 }
 
-fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>) -> Result<Request, Failure> {
+fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known: Option<&Profile>) -> Result<Request, Failure> {
     let options = &args.database;
     let wrong = |option: &str, text: String| DatabaseError::Parameter(format!("{option} {text}").into());
     let (mut mix, mut slob) = (MixConfig::default(), SlobConfig::default());
@@ -192,7 +193,9 @@ fn request(args: &ReviewArgs, dir: &Path, logs: PathBuf, known_usd: Option<f64>)
             .cycles
             .map_or_else(CrashConfig::default, |cycles| CrashConfig { cycles, ..CrashConfig::default() }),
         seed: args.seed,
-        price: args.price.map(|price| price.0).or(known_usd),
+        price: args.price.map(|price| price.0).or(known.and_then(Profile::price_usd)),
+        power_watts: known.and_then(Profile::power_watts),
+        rack_units: known.and_then(Profile::rack_units),
     })
 }
 

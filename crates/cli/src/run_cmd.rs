@@ -10,10 +10,12 @@ use crate::replay_cmd::replay;
 use crate::run_result::{deliver, device_json, state_words};
 use crate::view::{self, RunHeading};
 use device::SECTOR_BYTES;
-use load::LoadConfig;
+use load::{LoadConfig, ReplicaConfig};
 use profile::{DeviceConfig, Profile};
+use results::{Application, RunResult, TransactionsPer};
+use serde_json::Value;
 use std::process::ExitCode;
-use target::{Measure, RunSpec};
+use target::{Measure, Progress, RunSpec};
 
 pub fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     match (args.load, &args.trace.trace) {
@@ -46,10 +48,12 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
     };
     let sink = args.output.json.as_deref().map(JsonSink::open).transpose()?;
     cancel::listen()?;
-    let (result, partial) = {
+    let (result, load, partial) = {
         let watch = Watch::new();
-        (target::run(&spec, &watch)?, watch.stopped())
+        let load = behind_its_master(load, args.replica.replica_tps, &spec, &watch)?;
+        (target::run(&RunSpec { load: &load, ..spec }, &watch)?, load, watch.stopped())
     };
+    let result = RunResult { transactions_per: transactions_per(&result, &profile), ..result };
     let device_words = view::device_words(&profile, device.user_bytes(), scale);
     let heading = RunHeading {
         device: format!("{device_words}, {}", state_words(args)),
@@ -57,6 +61,37 @@ fn run_load(args: &RunArgs, name: LoadName) -> Result<ExitCode, Failure> {
         partial,
     };
     deliver(sink, &heading, &result)
+}
+
+/// The transactions of a load that has some, for each unit of what the card takes.
+fn transactions_per(result: &RunResult, profile: &Profile) -> Option<TransactionsPer> {
+    let tps = match result.application.as_ref()? {
+        Application::Oltp(report) => report.tps,
+        Application::Tpcc(report) => report.tps,
+        Application::Slob(_) | Application::Replica(_) => return None,
+    };
+    Some(TransactionsPer::of(tps, profile.price_usd(), profile.power_watts(), profile.rack_units()))
+}
+
+/// A replica whose master's rate is not given: the master runs first, on the same card.
+fn behind_its_master(
+    load: LoadConfig,
+    given: Option<f64>,
+    spec: &RunSpec,
+    progress: &dyn Progress,
+) -> Result<LoadConfig, Failure> {
+    let (LoadConfig::Replica(replica), None) = (load, given) else { return Ok(load) };
+    let master = RunSpec {
+        load: &LoadConfig::Tpcc(replica.master),
+        device_json: Value::Null,
+        host_json: Value::Null,
+        explain_tail: false,
+        histograms: false,
+        ..*spec
+    };
+    let master = target::run(&master, progress)?;
+    let Some(Application::Tpcc(report)) = master.application else { unreachable!("TPC-C reports") };
+    Ok(LoadConfig::Replica(ReplicaConfig { master_tps: report.tps, ..replica }))
 }
 
 /// Whole sectors that hold data before the run.
@@ -70,6 +105,8 @@ fn load(args: &RunArgs, name: LoadName, fill_bytes: u64) -> LoadConfig {
         Some(mode) => LoadConfig::Fileio(args.fileio.config(mode, fill_bytes)),
         None if name == LoadName::Redo => LoadConfig::Redo(args.redo.config(fill_bytes)),
         None if name == LoadName::Slob => LoadConfig::Slob(args.slob.config()),
+        None if name == LoadName::Tpcc => LoadConfig::Tpcc(args.tpcc.config(fill_bytes)),
+        None if name == LoadName::Replica => LoadConfig::Replica(args.replica.config(fill_bytes)),
         None => LoadConfig::Oltp(args.oltp.config(fill_bytes)),
     }
 }

@@ -57,6 +57,10 @@ pub struct Request {
     pub seed: u64,
     /// Price of the device.
     pub price: Option<f64>,
+    /// Power of the device in watts.
+    pub power_watts: Option<f64>,
+    /// Rack units that the device takes.
+    pub rack_units: Option<f64>,
 }
 
 /// Requested sizes of data and buffers.

@@ -348,7 +348,7 @@ impl Run<'_> {
                 logs: &request.logs,
             };
             measured.points.push(mix::point(cluster, looker, &of, self.progress)?);
-            sum_up(measured, request.price);
+            sum_up(measured, [request.price, request.power_watts, request.rack_units]);
             self.progress.at(i as u64 + 1);
         }
         Ok(())
@@ -388,15 +388,16 @@ impl Run<'_> {
     }
 }
 
-/// Peak, bend and price of what was measured so far.
-fn sum_up(mix: &mut DatabaseMix, price: Option<f64>) {
+/// Peak, bend, price, power and space of what was measured so far.
+fn sum_up(mix: &mut DatabaseMix, [price, watts, rack_units]: [Option<f64>; 3]) {
     let curve: Vec<(f64, f64)> = mix.points.iter().map(|p| (f64::from(p.sessions), p.tps)).collect();
     let Some(peak) = mix.points.iter().max_by(|a, b| a.tps.total_cmp(&b.tps)) else { return };
     (mix.peak_tps, mix.peak_sessions) = (Some(peak.tps), Some(peak.sessions));
     // A curve whose last point is its peak may go on rising.
     let rises = mix.points.last().is_some_and(|last| last.sessions == peak.sessions) && mix.points.len() > 1;
     mix.bend_sessions = if rises { None } else { bend(&curve) };
-    mix.tps_per_price = price.filter(|&price| price > 0.0).map(|price| peak.tps / price);
+    let per = results::TransactionsPer::of(peak.tps, price, watts, rack_units);
+    (mix.tps_per_price, mix.tps_per_watt, mix.tps_per_rack_unit) = (per.usd, per.watt, per.rack_unit);
 }
 
 /// Adds the remarks that a reader needs, from the measurements.
@@ -457,7 +458,7 @@ mod tests {
     fn mix(tps: &[(u32, f64)]) -> DatabaseMix {
         let points = tps.iter().map(|&(sessions, tps)| DatabaseMixPoint { sessions, tps, ..Default::default() });
         let mut mix = DatabaseMix { points: points.collect(), ..Default::default() };
-        sum_up(&mut mix, Some(500.0));
+        sum_up(&mut mix, [Some(500.0), Some(20.0), None]);
         mix
     }
 
@@ -465,6 +466,7 @@ mod tests {
     fn a_curve_that_still_rises_at_its_end_does_not_bend() {
         let rising = mix(&[(1, 100.0), (4, 400.0)]);
         assert_eq!((rising.peak_sessions, rising.bend_sessions, rising.tps_per_price), (Some(4), None, Some(0.8)));
+        assert_eq!((rising.tps_per_watt, rising.tps_per_rack_unit), (Some(20.0), None));
         let bent = mix(&[(1, 100.0), (4, 400.0), (8, 390.0)]);
         let bend = bent.bend_sessions.unwrap();
         assert!((3.5..4.0).contains(&bend), "{bend}");

@@ -306,6 +306,7 @@ impl Drive {
             series: outcome.recorder.series(outcome.end),
             flash: None,
             steady_state: Some(steady_state(&windows, &SteadyRule::SNIA)),
+            transactions_per: None,
             application: outcome.application,
             cache: None,
             tail: None,

@@ -1,7 +1,8 @@
 //! Any load: its configuration, as one value that builds it and describes it in results.
 
 use crate::{
-    CacheConfig, Fileio, FileioConfig, Load, LoadError, LogConfig, Oltp, OltpConfig, Redo, RedoConfig, Slob, SlobConfig,
+    CacheConfig, Fileio, FileioConfig, Load, LoadError, LogConfig, Oltp, OltpConfig, Redo, RedoConfig, ReplicaConfig,
+    ReplicaLoad, Slob, SlobConfig, Tpcc, TpccConfig, TpccMix,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +15,9 @@ pub enum LoadConfig {
     Redo(RedoConfig),
     Slob(SlobConfig),
     Oltp(OltpConfig),
+    Tpcc(TpccConfig),
+    /// A replica that applies the log of such a database.
+    Replica(ReplicaConfig),
 }
 
 impl LoadConfig {
@@ -24,6 +28,8 @@ impl LoadConfig {
             LoadConfig::Redo(config) => config.validate(),
             LoadConfig::Slob(config) => config.validate(),
             LoadConfig::Oltp(config) => config.validate(),
+            LoadConfig::Tpcc(config) => config.validate(),
+            LoadConfig::Replica(config) => config.validate(),
         }
     }
 
@@ -34,6 +40,8 @@ impl LoadConfig {
             LoadConfig::Redo(config) => Box::new(Redo::new(config, seed)?),
             LoadConfig::Slob(config) => Box::new(Slob::new(config, seed)?),
             LoadConfig::Oltp(config) => Box::new(Oltp::new(config, seed)?),
+            LoadConfig::Tpcc(config) => Box::new(Tpcc::new(config, seed)?),
+            LoadConfig::Replica(config) => Box::new(ReplicaLoad::new(config, seed)?),
         })
     }
 
@@ -44,6 +52,8 @@ impl LoadConfig {
             LoadConfig::Redo(config) => config.footprint_bytes(),
             LoadConfig::Slob(config) => config.footprint_bytes(),
             LoadConfig::Oltp(config) => config.footprint_bytes(),
+            LoadConfig::Tpcc(config) => config.footprint_bytes(),
+            LoadConfig::Replica(config) => config.footprint_bytes(),
         }
     }
 
@@ -55,6 +65,8 @@ impl LoadConfig {
             LoadConfig::Redo(_) => true,
             LoadConfig::Slob(config) => config.writers > 0 && config.update_percent > 0.0,
             LoadConfig::Oltp(config) => config.select_percent < 100.0,
+            LoadConfig::Tpcc(config) => config.writes(),
+            LoadConfig::Replica(config) => config.master.writes(),
         }
     }
 
@@ -65,6 +77,8 @@ impl LoadConfig {
             LoadConfig::Redo(config) => describe_redo(config),
             LoadConfig::Slob(config) => describe_slob(config),
             LoadConfig::Oltp(config) => describe_oltp(config),
+            LoadConfig::Tpcc(config) => describe_tpcc(config),
+            LoadConfig::Replica(config) => describe_replica(config),
         }
     }
 }
@@ -213,6 +227,51 @@ fn describe_oltp(config: &OltpConfig) -> Value {
     })
 }
 
+fn describe_tpcc(config: &TpccConfig) -> Value {
+    let TpccConfig {
+        sessions,
+        warehouses,
+        mix,
+        page_bytes,
+        cpu_per_transaction_ns,
+        cpu_per_page_ns,
+        cache,
+        log,
+        start_bytes,
+    } = *config;
+    let TpccMix { payment_percent, order_status_percent, delivery_percent, stock_level_percent } = mix;
+    json!({
+        "kind": "tpcc",
+        "sessions": sessions,
+        "warehouses": warehouses,
+        "mix": {
+            "new_order_percent": mix.new_order_percent(),
+            "payment_percent": payment_percent,
+            "order_status_percent": order_status_percent,
+            "delivery_percent": delivery_percent,
+            "stock_level_percent": stock_level_percent,
+        },
+        "page_bytes": page_bytes,
+        "cpu_per_transaction_ns": cpu_per_transaction_ns,
+        "cpu_per_page_ns": cpu_per_page_ns,
+        "cache": describe_cache(&cache),
+        "log": describe_log(&log),
+        "start_bytes": start_bytes,
+    })
+}
+
+fn describe_replica(config: &ReplicaConfig) -> Value {
+    let ReplicaConfig { master, master_tps, workers, cpu_per_transaction_ns, cpu_per_page_ns } = *config;
+    json!({
+        "kind": "replica",
+        "master": describe_tpcc(&master),
+        "master_tps": master_tps,
+        "workers": workers,
+        "cpu_per_transaction_ns": cpu_per_transaction_ns,
+        "cpu_per_page_ns": cpu_per_page_ns,
+    })
+}
+
 fn describe_cache(config: &CacheConfig) -> Value {
     let CacheConfig {
         bytes,
@@ -253,18 +312,20 @@ mod tests {
     use crate::testing::{Machine, run};
     use device::Operation;
 
-    fn all() -> [LoadConfig; 4] {
+    fn all() -> [LoadConfig; 6] {
         [
             LoadConfig::Fileio(FileioConfig::default()),
             LoadConfig::Redo(RedoConfig::default()),
             LoadConfig::Slob(SlobConfig::default()),
             LoadConfig::Oltp(OltpConfig::default()),
+            LoadConfig::Tpcc(TpccConfig::default()),
+            LoadConfig::Replica(ReplicaConfig::default()),
         ]
     }
 
     #[test]
     fn every_default_is_valid_and_says_what_it_is() {
-        for (config, kind) in all().into_iter().zip(["fileio", "redo", "slob", "oltp"]) {
+        for (config, kind) in all().into_iter().zip(["fileio", "redo", "slob", "oltp", "tpcc", "replica"]) {
             config.validate().unwrap();
             assert!(config.build(1).unwrap().processes() > 0);
             assert_eq!(config.describe()["kind"], kind);
@@ -285,6 +346,13 @@ mod tests {
         let small = CacheConfig { bytes: 100 * 8192, dirty_start: 0.0, ..CacheConfig::default() };
         let slob = SlobConfig { readers: 1, writers: 1, scale_blocks: 50, cache: small, ..SlobConfig::default() };
         let oltp = OltpConfig { db_bytes: 1 << 20, cache: small, ..OltpConfig::default() };
+        let tpcc = TpccConfig { warehouses: 1, cache: small, ..TpccConfig::default() };
+        let reads = TpccMix {
+            payment_percent: 0.0,
+            order_status_percent: 50.0,
+            delivery_percent: 0.0,
+            stock_level_percent: 50.0,
+        };
         let fileio = FileioMode::ALL.map(|mode| LoadConfig::Fileio(FileioConfig { mode, ..FileioConfig::default() }));
         let others = [
             LoadConfig::Redo(RedoConfig::default()),
@@ -294,6 +362,9 @@ mod tests {
             LoadConfig::Slob(SlobConfig { update_percent: 0.0, ..slob }),
             LoadConfig::Oltp(oltp),
             LoadConfig::Oltp(OltpConfig { select_percent: 100.0, insert_percent: 0.0, ..oltp }),
+            LoadConfig::Tpcc(tpcc),
+            LoadConfig::Replica(ReplicaConfig { master: tpcc, ..ReplicaConfig::default() }),
+            LoadConfig::Tpcc(TpccConfig { mix: reads, ..tpcc }),
         ];
         let machine = Machine { read_ns: 100_000, write_ns: 50_000, flush_ns: 10_000, cores: None };
         for config in fileio.into_iter().chain(others) {

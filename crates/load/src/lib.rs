@@ -1,7 +1,7 @@
 //! What does the host ask?
 //!
 //! Deterministic generators: sysbench fileio, bursts of sequential writes, a database's commits beside its reads, SLOB,
-//! OLTP; and traces ([`trace`]) that are replayed. A load is a set of
+//! OLTP, TPC-C and a replica of it; and traces ([`trace`]) that are replayed. A load is a set of
 //! *processes* (sessions, and the database's background writers); each runs a script of steps, and whoever drives it
 //! (virtual time or a wall clock) tells it when a step is done. A load owns no clock.
 //!
@@ -23,9 +23,11 @@ mod oltp;
 mod pace;
 mod redo;
 mod replay;
+mod replica;
 mod slob;
 #[cfg(test)]
 mod testing;
+mod tpcc;
 pub mod trace;
 mod zipf;
 
@@ -39,7 +41,9 @@ pub use fileio::{Fileio, FileioConfig, FileioMode};
 pub use oltp::{Oltp, OltpConfig};
 pub use redo::{Redo, RedoConfig};
 pub use replay::{Batches, MAX_REPLAY_DEPTH, Replay, ReplayConfig, Speed};
-pub use slob::{Slob, SlobConfig, format_slob_table};
+pub use replica::{ReplicaConfig, ReplicaLoad};
+pub use slob::{Slob, SlobConfig, format_db_time, format_slob_table};
+pub use tpcc::{Tpcc, TpccConfig, TpccMix};
 pub use zipf::{Scramble, Zipf};
 
 use device::{Request, Time};

@@ -54,7 +54,7 @@ fn explain(profile: &Profile, full: &Full) -> String {
     page.0
 }
 
-/// Vendor, year, interface, price, power: what is known of them.
+/// Vendor, year, interface, price, power, rack units: what is known of them.
 fn facts(profile: &Profile, user_bytes: u64) -> String {
     let text = |key| profile.settings.text_if_any("card", key).map(str::to_string);
     let price =
@@ -65,6 +65,7 @@ fn facts(profile: &Profile, user_bytes: u64) -> String {
         text("interface"),
         price,
         profile.power_watts().map(|w| format!("{} W", short(w))),
+        profile.rack_units().map(|units| format!("{} U", short(units))),
     ];
     facts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

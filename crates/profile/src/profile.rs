@@ -296,6 +296,11 @@ impl Profile {
         self.settings.real_if_any("card", "power_watts")
     }
 
+    /// Rack units that the whole device takes, or its share of those of a server, if known.
+    pub fn rack_units(&self) -> Option<f64> {
+        self.settings.real_if_any("card", "rack_units")
+    }
+
     /// The settings that were made, in order.
     pub fn changed(&self) -> &[String] {
         self.settings.changed()
@@ -343,6 +348,7 @@ impl Profile {
             "price_usd": self.price_usd(),
             "usd_per_gb": self.price_usd().filter(|_| self.cache_of().is_none()).map(|usd| usd / (user_bytes as f64 / 1e9)),
             "power_watts": self.power_watts(),
+            "rack_units": self.rack_units(),
             "changed": self.changed(),
             "figures": full.figures().map(Figures::to_json),
             "settings": sources::values_json(&self.settings),

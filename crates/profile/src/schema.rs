@@ -227,6 +227,7 @@ pub(crate) static CARD: Schema = Schema {
                 key("user_gb", Kind::Gigabytes),
                 key("price_usd", Kind::Amount),
                 key("power_watts", Kind::Amount),
+                key("rack_units", Kind::Amount),
                 counted("count", 1, 64),
                 bytes("host_stripe_bytes", 4096, 1 << 30),
                 key("host_layout", Kind::Choice(HOST_LAYOUTS)),

@@ -115,6 +115,12 @@ pub struct DatabaseMix {
     pub bend_sessions: Option<f64>,
     /// Transactions a second at the peak for each unit of the price's currency.
     pub tps_per_price: Option<f64>,
+    /// Transactions a second at the peak for each watt of the device; absent where its power is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tps_per_watt: Option<f64>,
+    /// Transactions a second at the peak for each rack unit of the device; absent where its size is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tps_per_rack_unit: Option<f64>,
     /// Origin of the points' `modelled_tps`; absent where there is no model.
     #[serde(default)]
     pub modelled: Option<String>,

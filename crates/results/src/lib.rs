@@ -39,8 +39,9 @@ pub use review::{
     Stall, Sweep, TargetInfo, TargetKind, Timeline, Tone,
 };
 pub use run::{
-    Application, Flash, IoClass, OltpReport, Overwriting, RunResult, SeriesRow, Sim, SlobReport, SteadyState, TailBand,
-    TailReport, TransactionReport, Wear,
+    Application, DbTime, DbTimeEvent, Flash, IoClass, OltpReport, Overwriting, ReplicaLag, ReplicaReport, RunResult,
+    SeriesRow, Sim, SlobReport, SteadyState, TailBand, TailReport, TpccReport, TpccTransaction, TransactionReport,
+    TransactionsPer, Wear,
 };
 pub use sync::{SyncJudgement, SyncVerdict};
 pub use trace::{TraceReport, TraceRequests};

@@ -30,8 +30,11 @@ pub struct RunResult {
     pub flash: Option<Flash>,
     /// Signs by which the steady state was recognised; absent with `--fresh`.
     pub steady_state: Option<SteadyState>,
-    /// The application's view, for SLOB and OLTP.
+    /// The application's view, for SLOB, OLTP, TPC-C and a replica.
     pub application: Option<Application>,
+    /// Transactions a second for each unit of what the device takes; absent where there are no transactions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions_per: Option<TransactionsPer>,
     /// Figures of a cache in front of another device; absent for other devices.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<CacheReport>,
@@ -175,6 +178,37 @@ pub struct Sim {
 pub enum Application {
     Slob(SlobReport),
     Oltp(OltpReport),
+    Tpcc(TpccReport),
+    Replica(ReplicaReport),
+}
+
+/// Transactions a second of the device alone, without the server around it, for each unit of what it takes. Absent where
+/// that is not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TransactionsPer {
+    /// For each dollar of its price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usd: Option<f64>,
+    /// For each watt of its power.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watt: Option<f64>,
+    /// For each rack unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rack_unit: Option<f64>,
+}
+
+impl TransactionsPer {
+    /// Returns the figures of `tps` transactions a second.
+    pub fn of(tps: f64, usd: Option<f64>, watts: Option<f64>, rack_units: Option<f64>) -> TransactionsPer {
+        let per = |amount: Option<f64>| amount.filter(|&amount| amount > 0.0).map(|amount| tps / amount);
+        TransactionsPer { usd: per(usd), watt: per(watts), rack_unit: per(rack_units) }
+    }
+
+    /// The figures that are known: the unit of each, and its value.
+    pub fn known(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let all = [("dollar", self.usd), ("watt", self.watt), ("rack unit", self.rack_unit)];
+        all.into_iter().filter_map(|(unit, value)| Some((unit, value?)))
+    }
 }
 
 /// SLOB, in the columns that database engineers know from AWR summaries.
@@ -214,6 +248,35 @@ pub struct SlobReport {
     pub log_file_sync_waits: u64,
     /// The event with the most time (`CPU`, `db file sequential read`, `log file sync`, `free buffer waits`).
     pub top_wait: String,
+    /// Where the sessions' time went; of a model alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub db_time: Option<DbTime>,
+}
+
+/// DB time as in an AWR report: the time in which sessions worked or waited. SLOB's sessions do nothing else.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DbTime {
+    /// Seconds of all sessions.
+    pub total_s: f64,
+    /// Its parts, the most time first; they add up to it.
+    pub events: Vec<DbTimeEvent>,
+    /// Waits of background processes, which are no part of it.
+    pub background: Vec<DbTimeEvent>,
+}
+
+/// One line of DB time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DbTimeEvent {
+    /// Name as in AWR (`DB CPU`, `db file sequential read`, `log file sync` …).
+    pub event: String,
+    /// Number of waits; 0 for CPU time.
+    pub waits: u64,
+    /// Seconds of all waits.
+    pub total_s: f64,
+    /// Mean of a wait, nanoseconds; 0 for CPU time.
+    pub mean_ns: f64,
+    /// Part of DB time.
+    pub share: f64,
 }
 
 /// The application's view of OLTP 80/20.
@@ -242,6 +305,101 @@ pub struct TransactionReport {
     pub tps: f64,
     /// Latencies of the transactions, in nanoseconds.
     pub lat_ns: LatencySummary,
+}
+
+/// Order entry in the shape of TPC-C. No TPC result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TpccReport {
+    /// Number of sessions, which do not think.
+    pub sessions: u32,
+    /// Number of warehouses: the scale.
+    pub warehouses: u32,
+    /// Size of tables and indexes.
+    pub data_bytes: u64,
+    /// Length of the measured time in seconds.
+    pub elapsed_s: f64,
+    /// New-Order transactions a minute, those rolled back included.
+    pub new_orders_per_minute: f64,
+    /// Transactions a second, of all kinds.
+    pub tps: f64,
+    /// By kind (`new_order`, `payment`, `order_status`, `delivery`, `stock_level`).
+    pub transactions: BTreeMap<String, TpccTransaction>,
+    /// New-Order transactions that were rolled back.
+    pub rolled_back: u64,
+    /// Visits of pages that the buffer pool answered, share.
+    pub buffer_hit_ratio: f64,
+    /// Pages that a transaction visits, mean.
+    pub page_visits_per_transaction: f64,
+    /// Pages read for a transaction, mean.
+    pub page_reads_per_transaction: f64,
+    /// Changed pages written back for a transaction, mean.
+    pub page_writes_per_transaction: f64,
+    /// Writes of the log for a transaction, mean: below one where groups commit together.
+    pub log_writes_per_transaction: f64,
+    /// Bytes of log records of a transaction, mean.
+    pub log_bytes_per_transaction: f64,
+    /// Mean nanoseconds of a transaction by what they went into (`cpu`, `cores`, `page_read`, `row_lock`, `free_buffer`,
+    /// `log_room`, `commit`); they add up to the mean response time.
+    pub time_ns: BTreeMap<String, f64>,
+}
+
+/// One kind of TPC-C's transactions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TpccTransaction {
+    /// Number of them that finished.
+    pub count: u64,
+    /// Part of all transactions.
+    pub share: f64,
+    /// Finished a second.
+    pub tps: f64,
+    /// Response times, in nanoseconds.
+    pub lat_ns: LatencySummary,
+}
+
+/// A replica that applies its master's log.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplicaReport {
+    /// Sessions of the master.
+    pub master_sessions: u32,
+    /// Transactions a second of the master, of all kinds.
+    pub master_tps: f64,
+    /// Processes that apply transactions.
+    pub workers: u32,
+    /// Number of warehouses: the scale.
+    pub warehouses: u32,
+    /// Size of tables and indexes.
+    pub data_bytes: u64,
+    /// Length of the measured time in seconds.
+    pub elapsed_s: f64,
+    /// The master's transactions that were applied, a second; those without changes count as applied.
+    pub applied_tps: f64,
+    /// The same without the time in which nothing was there to apply: a faster master is not kept up with.
+    pub capacity_tps: f64,
+    /// Part of the appliers' time in which there was something to apply.
+    pub busy: f64,
+    /// Lags of the transactions, from the master's commit to the end of applying, in nanoseconds.
+    pub lag_ns: LatencySummary,
+    /// The lag over time, about a row a second.
+    pub lag: Vec<ReplicaLag>,
+    /// Pages to change that the buffer pool had, share.
+    pub buffer_hit_ratio: f64,
+    /// Pages that a transaction with changes changes, mean.
+    pub pages_per_transaction: f64,
+    /// Pages read for such a transaction, mean.
+    pub page_reads_per_transaction: f64,
+    /// Mean wait of a page's read, nanoseconds.
+    pub page_read_ns: f64,
+    /// Shares of the appliers' time (`cpu`, `cores`, `page_read`, `free_buffer`, `idle`); they add up to one.
+    pub time_share: BTreeMap<String, f64>,
+}
+
+/// The lag of a replica at one time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReplicaLag {
+    /// Seconds since measurement began.
+    pub t_s: f64,
+    /// Lag of the transaction applied then, seconds.
+    pub lag_s: f64,
 }
 
 /// Causes of requests' latency, by percentile.

@@ -113,7 +113,7 @@ pub fn pattern_of(load: &LoadConfig, footprint_bytes: u64) -> Pattern {
             footprint_bytes,
         },
         // Databases write blocks of 8 KiB all over.
-        LoadConfig::Slob(_) | LoadConfig::Oltp(_) => {
+        LoadConfig::Slob(_) | LoadConfig::Oltp(_) | LoadConfig::Tpcc(_) | LoadConfig::Replica(_) => {
             Pattern::Random { block_bytes: 8192, access: load::Access::Uniform, footprint_bytes }
         }
     }
@@ -154,7 +154,7 @@ fn auto_round_requests(load: &LoadConfig, device: &Modelled) -> u64 {
             ((bytes / per_request) as u64).clamp(2_000, 400_000)
         }
         LoadConfig::Fileio(_) | LoadConfig::Redo(_) => 20_000,
-        LoadConfig::Slob(_) | LoadConfig::Oltp(_) => 50_000,
+        LoadConfig::Slob(_) | LoadConfig::Oltp(_) | LoadConfig::Tpcc(_) | LoadConfig::Replica(_) => 50_000,
     }
 }
 
@@ -397,6 +397,7 @@ pub(crate) fn measured(machine: &Machine<Modelled>, start: &Mark, histograms: bo
         series: recorder.series(now),
         flash: device.flash_since(&start.counters),
         steady_state: None,
+        transactions_per: None,
         application: machine.application(),
         cache: None,
         tail: recorder.tail(),

@@ -121,6 +121,10 @@ class DatabaseMix(Record):
     """
     tps_per_price: float | None
     """Transactions a second at the peak for each unit of the price's currency."""
+    tps_per_watt: float | None
+    """Transactions a second at the peak for each watt of the device; absent where its power is not known."""
+    tps_per_rack_unit: float | None
+    """Transactions a second at the peak for each rack unit of the device; absent where its size is not known."""
     modelled: str | None
     """Origin of the points' `modelled_tps`; absent where there is no model."""
 

@@ -18,6 +18,8 @@ class RunTarget(Record):
     price_usd: float | None
     usd_per_gb: float | None
     power_watts: float | None
+    rack_units: float | None
+    """Rack units that it takes, or its share of a server's; null where it is not known."""
     changed: list[str]
     """Settings that were made with --set."""
     figures: dict[str, Any] | None
@@ -35,7 +37,7 @@ class RunTarget(Record):
 class RunLoad(Record):
     """The load: every parameter under its own name."""
 
-    kind: Literal["fileio", "redo", "slob", "oltp", "trace"]
+    kind: Literal["fileio", "redo", "slob", "oltp", "tpcc", "replica", "trace"]
 
 
 class RunHost(Record):
@@ -179,6 +181,34 @@ class SteadyState(Record):
     _nested = {"overwriting": SteadyStateOverwriting}
 
 
+class DbTimeEvent(Record):
+    """One line of DB time."""
+
+    event: str
+    """Name as in AWR."""
+    waits: int
+    """Number of waits; 0 for CPU time."""
+    total_s: float
+    """Seconds of all waits."""
+    mean_ns: float
+    """Mean of a wait; 0 for CPU time."""
+    share: float
+    """Part of DB time."""
+
+
+class SlobDbTime(Record):
+    """DB time as in AWR: where the sessions' time went; of a model alone."""
+
+    total_s: float
+    """Seconds of all sessions."""
+    events: list[DbTimeEvent]
+    """Its parts, the most time first; they add up to it."""
+    background: list[DbTimeEvent]
+    """Waits of background processes, which are no part of it."""
+
+    _nested = {"events": DbTimeEvent, "background": DbTimeEvent}
+
+
 class Slob(Record):
     """SLOB, in the columns of an AWR summary."""
 
@@ -217,6 +247,10 @@ class Slob(Record):
     """Its waits."""
     top_wait: str
     """The event with the most time."""
+    db_time: SlobDbTime | None
+    """DB time as in AWR: where the sessions' time went; of a model alone."""
+
+    _nested = {"db_time": SlobDbTime}
 
 
 class OltpTransactions(Record):
@@ -250,6 +284,119 @@ class Oltp(Record):
     """Write-ahead log a second."""
 
     _nested = {"transactions": OltpTransactions}
+
+
+class TpccTransactions(Record):
+    """The object `TpccTransactions` of the schema."""
+
+    count: int
+    """Number finished."""
+    share: float
+    """Part of all transactions."""
+    tps: float
+    """Finished a second."""
+    lat_ns: LatNs
+    """Latencies in nanoseconds, with fio's keys."""
+
+    _nested = {"lat_ns": LatNs}
+
+
+class Tpcc(Record):
+    """Order entry in the shape of TPC-C; no TPC result."""
+
+    kind: str
+    sessions: int
+    """Sessions, which do not think."""
+    warehouses: int
+    """Warehouses: the scale."""
+    data_bytes: int
+    """Size of tables and indexes."""
+    elapsed_s: float
+    """Seconds."""
+    new_orders_per_minute: float
+    """New-Order transactions a minute, those rolled back included."""
+    tps: float
+    """Transactions a second, of all kinds."""
+    transactions: dict[str, TpccTransactions]
+    """By kind."""
+    rolled_back: int
+    """New-Order transactions that were rolled back."""
+    buffer_hit_ratio: float
+    """Share of visits of pages that the buffer pool answered."""
+    page_visits_per_transaction: float
+    """Pages that a transaction visits, mean."""
+    page_reads_per_transaction: float
+    """Pages read for a transaction, mean."""
+    page_writes_per_transaction: float
+    """Changed pages written back for a transaction, mean."""
+    log_writes_per_transaction: float
+    """Writes of the log for a transaction, mean."""
+    log_bytes_per_transaction: float
+    """Bytes of log records of a transaction, mean."""
+    time_ns: dict[str, float]
+    """Mean nanoseconds of a transaction by what they went into; they add up to the mean response time."""
+
+    _nested = {"transactions": TpccTransactions}
+
+
+class ReplicaLag(Record):
+    """The object `ReplicaLag` of the schema."""
+
+    t_s: float
+    """Seconds since measurement began."""
+    lag_s: float
+    """Lag of the transaction applied then, seconds."""
+
+
+class Replica(Record):
+    """A replica that applies the log of a master that runs order entry."""
+
+    kind: str
+    master_sessions: int
+    """Sessions of the master."""
+    master_tps: float
+    """Transactions a second of the master, of all kinds."""
+    workers: int
+    """Processes that apply transactions."""
+    warehouses: int
+    """Warehouses: the scale."""
+    data_bytes: int
+    """Size of tables and indexes."""
+    elapsed_s: float
+    """Seconds."""
+    applied_tps: float
+    """The master's transactions that were applied, a second."""
+    capacity_tps: float
+    """The same without the time in which nothing was there to apply: a faster master is not kept up with."""
+    busy: float
+    """Part of the appliers' time in which there was something to apply."""
+    lag_ns: LatNs
+    """Latencies in nanoseconds, with fio's keys."""
+    lag: list[ReplicaLag]
+    """The lag over time, about a row a second."""
+    buffer_hit_ratio: float
+    """Pages to change that the buffer pool had, share."""
+    pages_per_transaction: float
+    """Pages that a transaction with changes changes, mean."""
+    page_reads_per_transaction: float
+    """Pages read for such a transaction, mean."""
+    page_read_ns: float
+    """Mean wait of a page's read."""
+    time_share: dict[str, float]
+    """Shares of the appliers' time; they add up to one."""
+
+    _nested = {"lag_ns": LatNs, "lag": ReplicaLag}
+
+
+class RunTransactionsPer(Record):
+    """Transactions a second of the device alone for each unit of what it takes; absent without transactions."""
+
+    usd: float | None
+    """For each dollar of its price."""
+    watt: float | None
+    """For each watt of its power."""
+    rack_unit: float | None
+    """For each rack unit."""
 
 
 class CacheWarmUp(Record):
@@ -477,8 +624,10 @@ class Run(Record):
     """Null for disks."""
     steady_state: SteadyState | None
     """Null with --fresh."""
-    application: Slob | Oltp | None
+    application: Slob | Oltp | Tpcc | Replica | None
     """The application's view; null for fileio."""
+    transactions_per: RunTransactionsPer | None
+    """Transactions a second of the device alone for each unit of what it takes; absent without transactions."""
     cache: Cache | None
     """Of a card that is a cache (`--cache-of`); absent for other devices."""
     tail: Tail | None
@@ -502,7 +651,8 @@ class Run(Record):
         "series": SeriesRow,
         "flash": Flash,
         "steady_state": SteadyState,
-        "application": (Slob, Oltp,),
+        "application": (Slob, Oltp, Tpcc, Replica,),
+        "transactions_per": RunTransactionsPer,
         "cache": Cache,
         "tail": Tail,
         "sim": Sim,

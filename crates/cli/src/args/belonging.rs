@@ -34,6 +34,8 @@ fn belongs(id: &str, load: LoadName) -> bool {
         _ if id.starts_with("redo_") => load == LoadName::Redo,
         _ if id.starts_with("slob_") => load == LoadName::Slob,
         _ if id.starts_with("oltp_") => load == LoadName::Oltp,
+        _ if id.starts_with("tpcc_") => load == LoadName::Tpcc,
+        _ if id.starts_with("replica_") => load == LoadName::Replica,
         _ => true,
     }
 }
@@ -62,6 +64,8 @@ mod tests {
         for (stray, words) in [
             ("--slob-readers", "--load rndwr --slob-readers 4"),
             ("--oltp-sessions", "--load slob --oltp-sessions 4"),
+            ("--tpcc-sessions", "--load oltp --tpcc-sessions 4"),
+            ("--replica-workers", "--load tpcc --replica-workers 4"),
             ("--own-regions", "--load rndwr --own-regions"),
             ("--redo-readers", "--load slob --redo-readers 4"),
             ("--block", "--load slob --block 8k"),
@@ -117,6 +121,8 @@ mod tests {
             "--load redo --redo-readers 4 --redo-no-sync",
             "--load slob --slob-readers 4 --seconds 10",
             "--load oltp --oltp-sessions 4 --requests 100",
+            "--load tpcc --tpcc-warehouses 4 --seconds 10",
+            "--load replica --replica-sessions 4 --seconds 10",
         ] {
             run(words).unwrap_or_else(|e| panic!("{words}: {e}"));
         }

@@ -1,7 +1,7 @@
 //! The options of `flashrig run`.
 
 use super::values::{Scale, Share, seconds};
-use super::{CacheArgs, FileioArgs, ModelledArgs, OltpArgs, RedoArgs, SlobArgs, TraceArgs};
+use super::{CacheArgs, FileioArgs, ModelledArgs, OltpArgs, RedoArgs, ReplicaArgs, SlobArgs, TpccArgs, TraceArgs};
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum, ValueHint};
 use load::FileioMode;
@@ -46,6 +46,12 @@ pub struct RunArgs {
     /// Options of OLTP.
     #[command(flatten, next_help_heading = "oltp")]
     pub oltp: OltpArgs,
+    /// Options of TPC-C.
+    #[command(flatten, next_help_heading = "tpcc")]
+    pub tpcc: TpccArgs,
+    /// Options of a replica.
+    #[command(flatten, next_help_heading = "replica")]
+    pub replica: ReplicaArgs,
 }
 
 /// The loads that can be run: sysbench's modes, which are understood in fio's words too, and databases.
@@ -62,12 +68,14 @@ pub enum LoadName {
     Redo,
     Slob,
     Oltp,
+    Tpcc,
+    Replica,
 }
 
 impl ValueEnum for LoadName {
     fn value_variants<'a>() -> &'a [LoadName] {
         use LoadName::*;
-        &[Seqwr, Seqrewr, Seqrd, Seqrw, Rndrd, Rndwr, Rndrw, Redo, Slob, Oltp]
+        &[Seqwr, Seqrewr, Seqrd, Seqrw, Rndrd, Rndwr, Rndrw, Redo, Slob, Oltp, Tpcc, Replica]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
@@ -92,7 +100,7 @@ impl LoadName {
             LoadName::Rndrd => Some(FileioMode::RndRd),
             LoadName::Rndwr => Some(FileioMode::RndWr),
             LoadName::Rndrw => Some(FileioMode::RndRw),
-            LoadName::Redo | LoadName::Slob | LoadName::Oltp => None,
+            LoadName::Redo | LoadName::Slob | LoadName::Oltp | LoadName::Tpcc | LoadName::Replica => None,
         }
     }
 
@@ -108,6 +116,8 @@ impl LoadName {
             LoadName::Redo => "A redo log, a flush after each write, beside random reads",
             LoadName::Slob => "SLOB: readers and updaters of database blocks through a buffer cache",
             LoadName::Oltp => "Transactions of a PostgreSQL-like database, 80 % reads",
+            LoadName::Replica => "A replica that applies the log of a master that runs tpcc",
+            LoadName::Tpcc => "Order entry in the shape of TPC-C, without thinking; no TPC result",
         }
     }
 
@@ -117,6 +127,8 @@ impl LoadName {
             LoadName::Redo => "redo",
             LoadName::Slob => "slob",
             LoadName::Oltp => "oltp",
+            LoadName::Tpcc => "tpcc",
+            LoadName::Replica => "replica",
             _ => self.fileio().map_or("", FileioMode::name),
         }
     }

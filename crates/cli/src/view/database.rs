@@ -147,7 +147,11 @@ fn mix(report: &DatabaseReport, mix: &DatabaseMix) -> String {
         };
         let price =
             mix.tps_per_price.map_or(String::new(), |tps| format!("; {} for each unit of price", three_digits(tps)));
-        out.push_str(&wrap("", 2, &format!("peak {} at {sessions} sessions; {bends}{price}", three_digits(tps))));
+        let watts = mix.tps_per_watt.map_or(String::new(), |tps| format!("; {} for each watt", three_digits(tps)));
+        let units =
+            mix.tps_per_rack_unit.map_or(String::new(), |tps| format!("; {} for each rack unit", three_digits(tps)));
+        let peak = format!("peak {} at {sessions} sessions; {bends}{price}{watts}{units}", three_digits(tps));
+        out.push_str(&wrap("", 2, &peak));
     }
     out
 }
@@ -322,6 +326,8 @@ mod tests {
             peak_sessions: Some(1_000),
             bend_sessions: Some(999.0),
             tps_per_price: Some(999.0),
+            tps_per_watt: Some(999.0),
+            tps_per_rack_unit: Some(999_999.0),
             ..DatabaseMix::default()
         };
         let report = DatabaseReport {

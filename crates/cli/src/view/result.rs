@@ -1,10 +1,10 @@
 //! The result of one run.
 
-use super::{cache, oltp, tail, trace};
+use super::{cache, oltp, replica, tail, tpcc, trace};
 use crate::table::{Table, wrap};
 use crate::units::{counted, duration, grouped, mb_per_s, mib_per_s, percent, three_digits};
-use load::format_slob_table;
-use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState};
+use load::{format_db_time, format_slob_table};
+use results::{Application, Flash, IoClass, RunResult, Sim, SteadyState, TransactionsPer};
 
 /// The device and the load in words; the result itself has them as JSON only.
 #[derive(Clone, Debug)]
@@ -37,9 +37,17 @@ pub fn result(heading: &RunHeading, result: &RunResult) -> String {
         block(trace::report(trace_report, capacity_bytes, depth, result.load["speed"] != "max"));
     }
     match &result.application {
-        Some(Application::Slob(report)) => block(format_slob_table(std::slice::from_ref(report))),
+        Some(Application::Slob(report)) => {
+            block(format_slob_table(std::slice::from_ref(report)));
+            block(report.db_time.as_ref().map_or(String::new(), format_db_time));
+        }
         Some(Application::Oltp(report)) => block(oltp::report(report)),
+        Some(Application::Tpcc(report)) => block(tpcc::report(report)),
+        Some(Application::Replica(report)) => block(replica::report(report)),
         None => {}
+    }
+    if let Some(per) = &result.transactions_per {
+        block(transactions_per(per));
     }
     if let Some(cache_report) = &result.cache {
         block(cache::report(cache_report));
@@ -52,6 +60,15 @@ pub fn result(heading: &RunHeading, result: &RunResult) -> String {
         block(tail::report(report));
     }
     out
+}
+
+/// A line of what the device alone gives for what it takes.
+fn transactions_per(per: &TransactionsPer) -> String {
+    let known: Vec<String> = per.known().map(|(unit, tps)| format!("{} for each {unit}", three_digits(tps))).collect();
+    if known.is_empty() {
+        return String::new();
+    }
+    wrap("", 2, &format!("transactions a second of the device alone: {}", known.join(", ")))
 }
 
 /// The figures of a model's result; `run` makes no other.

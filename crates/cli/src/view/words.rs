@@ -1,7 +1,7 @@
 //! The device and the load of a run, in words.
 
 use crate::units::{self, capacity, counted, io_size};
-use load::{Access, FileioConfig, LoadConfig, OltpConfig, RedoConfig, SlobConfig};
+use load::{Access, FileioConfig, LoadConfig, OltpConfig, RedoConfig, ReplicaConfig, SlobConfig, TpccConfig};
 use profile::Profile;
 
 /// The card, its size, and what was changed of it.
@@ -18,6 +18,8 @@ pub fn load_words(load: &LoadConfig) -> String {
         LoadConfig::Redo(config) => redo_words(config),
         LoadConfig::Slob(config) => slob_words(config),
         LoadConfig::Oltp(config) => oltp_words(config),
+        LoadConfig::Tpcc(config) => tpcc_words(config),
+        LoadConfig::Replica(config) => replica_words(config),
     }
 }
 
@@ -76,5 +78,26 @@ fn oltp_words(config: &OltpConfig) -> String {
         config.select_percent,
         capacity(config.db_bytes),
         io_size(config.cache.bytes),
+    )
+}
+
+fn tpcc_words(config: &TpccConfig) -> String {
+    format!(
+        "tpcc, {}, {} of {}, {} cache",
+        counted(config.sessions.into(), "session"),
+        counted(config.warehouses.into(), "warehouse"),
+        capacity(config.data_bytes()),
+        io_size(config.cache.bytes),
+    )
+}
+
+fn replica_words(config: &ReplicaConfig) -> String {
+    format!(
+        "replica, {} behind {}, {} of {}, {} cache",
+        counted(config.workers.into(), "applier"),
+        counted(config.master.sessions.into(), "session"),
+        counted(config.master.warehouses.into(), "warehouse"),
+        capacity(config.master.data_bytes()),
+        io_size(config.master.cache.bytes),
     )
 }

@@ -14,6 +14,8 @@ const RUNS: &[&str] = &[
     "run tachion-400 --load seqwr --fresh --writes 5000 --set ftl.victim=fifo",
     "run tachion-400 --load slob --slob-readers 4 --slob-writers 4 --requests 20000",
     "run tachion-400 --load oltp --requests 20000",
+    "run tachion-400 --load tpcc --requests 20000",
+    "run tachion-400 --load replica --requests 20000",
     "run iodrive-duo-320-slc --load rndwr --requests 20000 --fill 50%",
     "run sas-raid10-6 --load rndrw --requests 2000",
     "run tachion-200 --cache-of sas-raid10-6 --load rndrw --fsync-freq 100 --scale 1/256 --requests 5000",

@@ -120,6 +120,7 @@ pub(crate) fn point(
         log_file_sync_ns: activity.wal_sync_ns.unwrap_or(0.0),
         log_file_sync_waits: activity.wal_syncs.unwrap_or(0),
         top_wait: waits.first().map_or_else(|| "CPU".to_owned(), |wait| wait.event.clone()),
+        db_time: None,
     };
     Ok(DatabaseSlobPoint {
         sessions: of.sessions,

@@ -34,6 +34,7 @@ fn four_of_five_transactions_select_and_the_database_counts_what_it_reads() {
     let ground = Ground::new();
     let mut request = ground.request(&[Part::Mix]);
     request.price = Some(1_000.0);
+    (request.power_watts, request.rack_units) = (Some(25.0), Some(0.5));
     let report = run(&ground, &request).report;
     let mix = report.mix.as_ref().unwrap();
     assert!((40 << 20..60 << 20).contains(&report.data_bytes), "{}", report.data_bytes);
@@ -57,6 +58,8 @@ fn four_of_five_transactions_select_and_the_database_counts_what_it_reads() {
     let selects = mix.points[0].transactions["select"].lat_ns.n as f64;
     assert!((8.0..20.0).contains(&(touched as f64 / selects)), "{touched} pages, {selects} selects");
     assert_eq!(mix.tps_per_price.unwrap(), mix.peak_tps.unwrap() / 1_000.0);
+    assert_eq!(mix.tps_per_watt.unwrap(), mix.peak_tps.unwrap() / 25.0);
+    assert_eq!(mix.tps_per_rack_unit.unwrap(), mix.peak_tps.unwrap() / 0.5);
     assert!(ground.logs.path().join("mix-001/pgbench.txt").is_file());
     assert!(ground.logs.path().join("postgres.log").is_file());
 }

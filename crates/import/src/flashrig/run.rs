@@ -76,6 +76,8 @@ fn sweep(point: Point) -> Result<Vec<Sweep>, Problem> {
         }
         "slob" => (count("readers").saturating_add(count("writers")), "SLOB against sessions"),
         "oltp" => (count("sessions"), "OLTP 80/20 against sessions"),
+        "tpcc" => (count("sessions"), "Order entry against sessions"),
+        "replica" => (count("workers"), "A replica against appliers"),
         "redo" => (count("readers"), "A redo log beside reads against readers"),
         "trace" => (count("depth"), "A trace against requests at once"),
         _ => return Err(Problem::UnknownLoad { kind: kind.into() }),

@@ -12,6 +12,7 @@
 //! Invariants:
 //! - a session touches only its own blocks;
 //! - every execution lets time pass;
+//! - CPU time and waits of all sessions add up to their DB time;
 //! - a session is at one place: computing, reading, waiting for a buffer, for room in the log, or for its commit.
 
 mod config;
@@ -20,7 +21,7 @@ mod session;
 mod table;
 
 pub use config::SlobConfig;
-pub use table::format_slob_table;
+pub use table::{format_db_time, format_slob_table};
 
 use crate::instance::{Instance, per_second};
 use crate::{BlockSampler, Load, LoadError, ProcessId, Step};
@@ -34,6 +35,8 @@ use session::Session;
 pub struct Slob {
     sessions: Vec<Session>,
     database: Database,
+    /// When the log writer's request was asked for.
+    log_write_since: Option<Time>,
 }
 
 impl Slob {
@@ -49,7 +52,25 @@ impl Slob {
             turn * config.scale_blocks + sampler.draw(&mut warm_rng) as u32
         };
         let instance = Instance::new(&config.cache, config.log, config.area(), config.sessions(), seed, draw);
-        Ok(Slob { sessions, database: Database { config, sampler, instance, counts: Counts::default() } })
+        Ok(Slob {
+            sessions,
+            database: Database { config, sampler, instance, counts: Counts::default() },
+            log_write_since: None,
+        })
+    }
+}
+
+impl Slob {
+    fn step_writer(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
+        let is_log_writer = process.0 + 1 == self.processes();
+        if is_log_writer && let Some(since) = self.log_write_since.take() {
+            self.database.counts.log_parallel_write.add(since, now);
+        }
+        let step = self.database.instance.step_writer(process, wake);
+        if is_log_writer && matches!(step, Step::Io { .. }) {
+            self.log_write_since = Some(now);
+        }
+        step
     }
 }
 
@@ -61,7 +82,7 @@ impl Load for Slob {
     fn step(&mut self, process: ProcessId, now: Time, wake: &mut Vec<ProcessId>) -> Step {
         match self.sessions.get_mut(process.index()) {
             Some(session) => session.step(process, &mut self.database, now, wake),
-            None => self.database.instance.step_writer(process, wake),
+            None => self.step_writer(process, now, wake),
         }
     }
 
@@ -99,6 +120,7 @@ impl Load for Slob {
             log_file_sync_ns: counts.log_file_sync.mean_ns(),
             log_file_sync_waits: counts.log_file_sync.waits,
             top_wait: counts.top_wait().to_owned(),
+            db_time: Some(counts.db_time()),
         }))
     }
 }

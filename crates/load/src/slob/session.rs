@@ -29,6 +29,9 @@ pub(super) struct Session {
     uncommitted: u32,
     /// CPU time that was used and not yet spent in a step.
     cpu_ns: u64,
+    /// When its last step began, and the CPU time that this was to spend.
+    stepped: Time,
+    computing_ns: u64,
     at: At,
 }
 
@@ -82,11 +85,18 @@ impl Session {
             blocks_left: 0,
             uncommitted: 0,
             cpu_ns: 0,
+            stepped: Time::ZERO,
+            computing_ns: 0,
             at: At::Run,
         }
     }
 
     pub fn step(&mut self, me: ProcessId, db: &mut Database, now: Time, wake: &mut Vec<ProcessId>) -> Step {
+        db.counts.db_time_ns += now.since_ns(self.stepped);
+        if self.computing_ns > 0 {
+            db.counts.computed(std::mem::take(&mut self.computing_ns), self.stepped, now);
+        }
+        self.stepped = now;
         loop {
             match self.at {
                 At::Run => {
@@ -203,6 +213,7 @@ impl Session {
     fn spend(&mut self, db: &mut Database) -> Option<Step> {
         let cpu_ns = std::mem::take(&mut self.cpu_ns);
         db.counts.cpu_ns += cpu_ns;
+        self.computing_ns = cpu_ns;
         (cpu_ns > 0).then_some(Step::Cpu { cpu_ns })
     }
 }

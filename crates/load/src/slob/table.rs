@@ -1,6 +1,6 @@
 //! The table in which database engineers read a SLOB sweep.
 
-use results::SlobReport;
+use results::{DbTime, DbTimeEvent, SlobReport};
 use std::fmt::Write;
 
 const HEADER: &str = concat!(
@@ -26,6 +26,30 @@ pub fn format_slob_table(reports: &[SlobReport]) -> String {
         )
         .expect("a string takes everything");
     }
+    table
+}
+
+/// DB time and its parts, then waits of background processes, in the columns of an AWR report.
+pub fn format_db_time(time: &DbTime) -> String {
+    let mut table = format!("{:<26} {:>11} {:>11} {:>10} {:>9}\n", "", "waits", "seconds", "wait µs", "% DB time");
+    let mut row = |event: &DbTimeEvent, share: String| {
+        let waits = if event.waits == 0 { "-".to_owned() } else { event.waits.to_string() };
+        writeln!(
+            table,
+            "{:<26} {:>11} {:>11} {:>10} {:>9}",
+            event.event,
+            waits,
+            number(event.total_s),
+            number(event.mean_ns / 1e3),
+            share,
+        )
+        .expect("a string takes everything");
+    };
+    time.events.iter().for_each(|event| row(event, format!("{:.1}", event.share * 100.0)));
+    let total = DbTimeEvent { event: "DB time".to_owned(), total_s: time.total_s, ..DbTimeEvent::default() };
+    row(&total, "100.0".to_owned());
+    // Nobody's DB time, as in AWR's table of background events.
+    time.background.iter().for_each(|event| row(event, "(bg)".to_owned()));
     table
 }
 
@@ -65,6 +89,37 @@ mod tests {
         assert_eq!(
             table.lines().last().unwrap(),
             " 512/512 1814071  168997    52191  1141  100000   999999 db file sequential read"
+        );
+    }
+
+    #[test]
+    fn db_time_is_a_table_of_its_own() {
+        let event = |event: &str, waits, total_s, mean_ns, share| DbTimeEvent {
+            event: event.to_owned(),
+            waits,
+            total_s,
+            mean_ns,
+            share,
+        };
+        let time = DbTime {
+            total_s: 16_000_000.0,
+            events: vec![
+                event("db file sequential read", 99_999_999_999, 15_000_000.0, 9_999_999_000.0, 0.9375),
+                event("DB CPU", 0, 1_000_000.0, 0.0, 0.0625),
+            ],
+            background: vec![event("log file parallel write", 5, 1.0, 200_000_000.0, 0.0)],
+        };
+        let table = format_db_time(&time);
+        for line in table.lines() {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+        assert_eq!(
+            table.lines().nth(1).unwrap(),
+            "db file sequential read    99999999999    15000000    9999999      93.8"
+        );
+        assert_eq!(
+            table.lines().last().unwrap(),
+            "log file parallel write              5         1.0     200000      (bg)"
         );
     }
 

@@ -229,3 +229,36 @@ fn a_wrong_parameter_is_named_with_its_value_and_range() {
         assert!(error.starts_with(message), "{error}");
     }
 }
+
+#[test]
+fn cpu_time_and_waits_add_up_to_db_time() {
+    // One buffer in a hundred may be unclean, and the log buffer holds sixteen updates.
+    let cache = CacheConfig {
+        bytes: 2_000 * 8192,
+        dirty_start: 0.0,
+        dirty_limit: 0.01,
+        db_writers: 1,
+        ..CacheConfig::default()
+    };
+    let log = LogConfig { buffer_bytes: 16 << 10, area_bytes: 1 << 20, ..LogConfig::ORACLE };
+    let config = SlobConfig { readers: 4, writers: 12, scale_blocks: 1_000, cache, log, ..SlobConfig::default() };
+    for cores in [None, Some(2)] {
+        let report = measure(config, Machine { cores, write_ns: 400_000, ..machine() });
+        let time = report.db_time.expect("DB time");
+        // Sixteen sessions do nothing but work and wait for a second; what is under way is not counted yet.
+        close(time.total_s, 16.0, 0.01);
+        close(time.events.iter().map(|event| event.total_s).sum(), time.total_s, 1e-9);
+        close(time.events.iter().map(|event| event.share).sum(), 1.0, 1e-9);
+        let of = |name: &str| time.events.iter().find(|event| event.event == name);
+        let read = of("db file sequential read").expect("reads");
+        assert_eq!((read.waits, read.mean_ns), (report.single_block_read_waits, report.single_block_read_ns));
+        let cpu_s = report.logical_reads_s * 10e-6 + report.redo_bytes_s / 1024.0 * 20e-6;
+        close(of("DB CPU").expect("CPU time").total_s, cpu_s, 0.01);
+        assert_eq!(of("waiting for CPU").is_some(), cores.is_some());
+        assert!(of("free buffer waits").is_some() && of("log buffer space").is_some());
+        // The log writer waits for its own requests.
+        let [written] = &time.background[..] else { panic!("{:?}", time.background) };
+        assert_eq!((written.event.as_str(), written.mean_ns), ("log file parallel write", 400_000.0));
+        assert!(of("log file sync").expect("commits").mean_ns >= 200_000.0);
+    }
+}

@@ -111,6 +111,9 @@ fn mix(devices: &Devices, reports: &Of<DatabaseReport>) -> Option<Section> {
         let price = mix.tps_per_price.map_or(String::new(), |tps| {
             format!(" {} transactions a second for each unit of its price.", Unit::Ratio.show(tps))
         });
+        let costs = [("watt", mix.tps_per_watt), ("rack unit", mix.tps_per_rack_unit)];
+        let costs = costs.map(|(unit, tps)| tps.map(|tps| format!(" {} for each {unit}.", Unit::Ratio.show(tps))));
+        let price = price + &costs.into_iter().flatten().collect::<String>();
         section.note(devices.labelled(
             *i,
             &format!(

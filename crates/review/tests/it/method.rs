@@ -115,6 +115,7 @@ impl Target for Fake {
             series: (1..=5).map(|t| SeriesRow { t_s: t.into(), write_bw_bytes: 1e8, ..SeriesRow::default() }).collect(),
             flash: None,
             steady_state: None,
+            transactions_per: None,
             application: None,
             cache: None,
             tail: None,

@@ -84,6 +84,8 @@ impl Ground {
             crash: CrashConfig { cycles: 1, sessions: 4, rows: 300, load_s: 2.0 },
             seed: 1,
             price: None,
+            power_watts: None,
+            rack_units: None,
         }
     }
 }

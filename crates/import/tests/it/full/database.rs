@@ -72,6 +72,8 @@ pub fn report() -> DatabaseReport {
             peak_sessions: Some(1),
             bend_sessions: Some(1.0),
             tps_per_price: Some(1.0),
+            tps_per_watt: Some(1.0),
+            tps_per_rack_unit: Some(1.0),
             modelled: Some("On the model.".into()),
         }),
         oltp: Some(DatabaseOltp {

@@ -82,6 +82,8 @@ pub fn report(speed: f64) -> DatabaseReport {
             peak_sessions: Some(16),
             bend_sessions: Some(15.6),
             tps_per_price: Some(18.0),
+            tps_per_watt: Some(900.0),
+            tps_per_rack_unit: Some(54_000.0),
             modelled: Some("On the card's model, behind 2 cores.".into()),
         }),
         oltp: None,
