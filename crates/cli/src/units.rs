@@ -25,8 +25,11 @@ pub fn capacity(bytes: u64) -> String {
     format!("{} {unit}", trimmed(bytes as f64 / divisor))
 }
 
-/// The size of an I/O, binary: `16 KiB`.
+/// The size of an I/O, binary: `16 KiB`; a size that was given in decimal units in these: `25 GB`.
 pub fn io_size(bytes: u64) -> String {
+    if bytes >= 1_000_000 && bytes.is_multiple_of(1_000_000) && !bytes.is_multiple_of(1 << 20) {
+        return capacity(bytes);
+    }
     for (shift, unit) in [(30, "GiB"), (20, "MiB"), (10, "KiB")] {
         if bytes >= 1 << shift {
             return format!("{} {unit}", trimmed(bytes as f64 / (1_u64 << shift) as f64));
@@ -74,6 +77,7 @@ mod tests {
         assert_eq!(io_size(16 << 10), "16 KiB");
         assert_eq!(io_size(512), "512 B");
         assert_eq!(io_size(3 << 19), "1.5 MiB");
+        assert_eq!(io_size(25_000_000_000), "25 GB");
     }
 
     #[test]

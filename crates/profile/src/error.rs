@@ -203,6 +203,10 @@ pub enum Problem {
     /// Two keys that say the same.
     #[error("{first} and {second} say the same, give one")]
     SaidTwice { first: &'static str, second: &'static str },
+    /// A number that another key asks more of.
+    #[error("{key} is {found}, must be {least} or more for {because}")]
+    #[allow(missing_docs)]
+    TooFew { key: &'static str, found: u64, least: u64, because: &'static str },
     /// A size that must be whole multiples of another.
     #[error("{what} is {} bytes, must be a multiple of {}; nearest: {}", grouped(*.bytes), grouped(*.multiple), grouped(nearest_multiple(*.bytes, *.multiple)))]
     NotAMultiple { what: &'static str, bytes: u64, multiple: u64 },

@@ -179,8 +179,8 @@ fn read_layout(settings: &Settings, cards: u64) -> Result<(HostLayout, u32), Pro
         }
     };
     if cards < least {
-        let key = if least == 2 { "count" } else { "count of 3 or more" };
-        return Err(settings.wrong(table, "host_layout", Problem::MissingBecause { table, key, because }));
+        let problem = Problem::TooFew { key: "count", found: cards, least, because };
+        return Err(settings.wrong(table, "host_layout", problem));
     }
     let dead = dead.unwrap_or(0);
     let (most, high) = match layout {

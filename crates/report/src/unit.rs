@@ -93,10 +93,16 @@ impl Unit {
             }
             Unit::Count if value >= 0.0 && value.fract() == 0.0 && value < 1e18 => (grouped(value as u64), ""),
             Unit::Count | Unit::Ratio => (three_digits(value), ""),
+            // Sizes that were given in decimal units.
+            Unit::BlockBytes if value >= 1e6 && value % 1e6 == 0.0 && value % 1_048_576.0 != 0.0 => {
+                let (scale, unit) = if value < 1e9 { (1e6, "MB") } else { (1e9, "GB") };
+                (trimmed(value / scale, 3), unit)
+            }
             Unit::BlockBytes => match value {
                 ..1024.0 => (trimmed(value, 0), "B"),
                 ..1_048_576.0 => (trimmed(value / 1024.0, 1), "KiB"),
-                _ => (trimmed(value / 1_048_576.0, 1), "MiB"),
+                ..1_073_741_824.0 => (trimmed(value / 1_048_576.0, 1), "MiB"),
+                _ => (trimmed(value / 1_073_741_824.0, 1), "GiB"),
             },
             Unit::Bytes => {
                 let (scale, unit) = match value {
@@ -168,6 +174,8 @@ mod tests {
         assert_eq!(plain(Unit::Count, 1024.0), "1,024");
         assert_eq!(plain(Unit::Ratio, 2.4), "2.40");
         assert_eq!(plain(Unit::BlockBytes, 16_384.0), "16 KiB");
+        assert_eq!(plain(Unit::BlockBytes, 25e9), "25 GB");
+        assert_eq!(plain(Unit::BlockBytes, 2_147_483_648.0), "2 GiB");
         assert_eq!(plain(Unit::Ratio, 0.0), "0");
         assert_eq!(plain(Unit::Ratio, 0.012345), "0.0123");
         assert_eq!(plain(Unit::Ratio, f64::NAN), "–");

@@ -19,6 +19,7 @@ const MAX_OF_A_SIDE: usize = 32;
 const MAX_ROWS: usize = 500;
 
 const WAF: YAxis = YAxis { label: "Write amplification", unit: Unit::Ratio, scale: Scale::Linear };
+const HITS: YAxis = YAxis { label: "Hits of the cache", unit: Unit::Percent, scale: Scale::Linear };
 
 /// A figure of a point.
 struct Figure {
@@ -28,7 +29,7 @@ struct Figure {
     of: fn(&WhatifAnswer) -> Option<f64>,
 }
 
-const FIGURES: [Figure; 7] = [
+const FIGURES: [Figure; 8] = [
     Figure { name: "MB/s", axis: THROUGHPUT, more_is_better: true, of: |a| Some(a.bw_bytes) },
     Figure { name: "IOPS", axis: REQUESTS, more_is_better: true, of: |a| Some(a.iops) },
     Figure { name: "Mean", axis: RESPONSE, more_is_better: false, of: |a| Some(a.lat_ns.mean) },
@@ -36,10 +37,12 @@ const FIGURES: [Figure; 7] = [
     Figure { name: "p99", axis: RESPONSE, more_is_better: false, of: |a| Some(a.lat_ns.p99 as f64) },
     Figure { name: "p99.9", axis: RESPONSE, more_is_better: false, of: |a| Some(a.lat_ns.p99_9 as f64) },
     Figure { name: "WAF", axis: WAF, more_is_better: false, of: |a| a.waf },
+    Figure { name: "Hits", axis: HITS, more_is_better: true, of: |a| a.hit_rate.map(|share| 100.0 * share) },
 ];
 
-/// Figures that have heat maps: `MB/s`, `p99`, `WAF`.
-const ON_MAPS: [(usize, &str); 3] = [(0, "Throughput"), (4, "p99 of the response times"), (6, "Write amplification")];
+/// Figures that have heat maps: `MB/s`, `p99`, `WAF`, `Hits`.
+const ON_MAPS: [(usize, &str); 4] =
+    [(0, "Throughput"), (4, "p99 of the response times"), (6, "Write amplification"), (7, "Hits of the cache")];
 
 /// Returns the questions that the page answers.
 pub fn questions(result: &WhatifResult) -> Vec<Question> {
@@ -175,7 +178,8 @@ fn curves(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis) -> Sectio
     let plots = [
         ("throughput", "Throughput", &FIGURES[..2]),
         ("response", "Response times of all requests", &FIGURES[2..6]),
-        ("waf", "Write amplification", &FIGURES[6..]),
+        ("waf", "Write amplification", &FIGURES[6..7]),
+        ("hits", "Hits of the cache", &FIGURES[7..]),
     ];
     for (id, title, figures) in plots {
         let views = figures.iter().map(view).collect();
@@ -281,7 +285,11 @@ fn points(result: &WhatifResult, axes: &[&WhatifAxis]) -> Section {
     if columns.is_empty() {
         columns.push("Point".into());
     }
-    columns.extend(FIGURES.iter().map(|figure| figure.name.to_owned()));
+    // Devices without a cache have no hits.
+    let answers = || result.points.iter().filter_map(|point| point.answer.as_ref());
+    let has_hits = answers().any(|answer| answer.hit_rate.is_some());
+    let figures = &FIGURES[..if has_hits { 8 } else { 7 }];
+    columns.extend(figures.iter().map(|figure| figure.name.to_owned()));
     columns.push("Remarks".into());
     let row =
         |(i, point): (usize, &WhatifPoint)| {
@@ -291,7 +299,7 @@ fn points(result: &WhatifResult, axes: &[&WhatifAxis]) -> Section {
                 row.push((i + 1).to_string());
             }
             let answer = point.answer.as_ref();
-            row.extend(FIGURES.iter().map(|figure| {
+            row.extend(figures.iter().map(|figure| {
                 answer.and_then(figure.of).map_or_else(|| "–".into(), |value| figure.axis.unit.show(value))
             }));
             let remark = match (&point.failed, answer) {

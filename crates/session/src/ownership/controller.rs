@@ -467,12 +467,15 @@ impl Ownership {
 
     /// The holder of a module is not to be preempted by this claim: with a higher generation, or with the same one. Among
     /// claims of one generation the one with the higher number may go on when it holds so many modules that the other can't
-    /// have opened the array.
+    /// have opened the array, and any of them once it has opened the array itself: the others never could.
     fn rival(&self, of: Claim) -> Option<Rival> {
         if of.generation > self.claim.generation {
             return Some(Rival::Newer);
         }
         if of.generation < self.claim.generation || planted(Canary::EqualGeneration) {
+            return None;
+        }
+        if !matches!(self.phase, Phase::Claiming { .. }) {
             return None;
         }
         let spare = self.terms.modules - self.terms.needed();
@@ -484,7 +487,7 @@ impl Ownership {
     fn yield_to_rival(&mut self, now: Time, number: usize, rival: Rival) {
         self.modules[number].not_before = now + self.terms.look_every_ns / 10;
         if !matches!(self.phase, Phase::Claiming { .. }) {
-            // An attempt that came to nothing holds a module that this owner never had. It can do without.
+            // A later attempt holds a module that this owner never had. It can do without.
             self.modules[number].not_before = now + self.terms.look_every_ns;
             return;
         }

@@ -235,6 +235,38 @@ fn a_module_is_taken_again_as_another_host_after_its_connection_was_lost() {
 }
 
 #[test]
+fn a_module_that_another_claimant_of_the_generation_was_faster_to_take_is_owned_after_all() {
+    let (mut modules, mut one) = (modules(), Controller::new(0, START));
+    let (rival, mut now) = (([9; 16], Key::of(claim(1, 3))), START);
+    let mut has_come = false;
+    one.core.advance(now);
+    while now < START + 4 * SECOND {
+        for action in one.core.actions().collect::<Vec<_>>() {
+            let Action::Ask { module, command } = action else {
+                one.told.push(action);
+                one.core.opened(now);
+                continue;
+            };
+            // It comes between the look and the reservation, takes this module alone, and gives up.
+            if module == 0 && matches!(command, Command::Acquire { .. }) && !std::mem::replace(&mut has_come, true) {
+                modules[0].0.registrants.push(rival);
+                modules[0].0.holder = Some(rival);
+            }
+            let answer = modules[module].carry_out(one.hosts[module], command);
+            one.core.answered(now, module, answer);
+        }
+        now += SECOND / 20;
+        one.core.advance(now);
+    }
+    assert!(has_come);
+    let serves = [Action::Open { claim: claim(1, 0) }, Action::Serve];
+    assert!(serves.iter().all(|action| one.told.contains(action)), "{:?}", one.told);
+    assert!(one.told.contains(&Action::Held { module: 0 }), "{:?}", one.told);
+    assert!((0..MODULES).all(|module| one.core.holds(module)));
+    assert_eq!(modules[0].0.holder.unwrap().0, one.hosts[0]);
+}
+
+#[test]
 fn fewer_modules_than_parity_needs_are_not_claimed() {
     let (mut modules, mut one) = (modules(), Controller::new(0, START));
     one.core.lost(START, 0);

@@ -67,8 +67,8 @@ fn rebuilding_takes_from_reads_and_a_wrong_layout_is_refused() {
         profile.lower(1.0 / 256.0).unwrap_err().to_string()
     };
     for (settings, expected) in [
-        (&["card.host_layout=raid5"][..], "count of 3 or more"),
-        (&["card.host_layout=raid5", "card.count=2"], "count of 3 or more"),
+        (&["card.host_layout=raid5"][..], "count is 1, must be 3 or more"),
+        (&["card.host_layout=raid5", "card.count=2"], "count is 2, must be 3 or more"),
         (&FOUR[..2], "host_stripe_bytes"),
         (&[FOUR[0], FOUR[1], FOUR[2], FOUR[3], "card.dead_cards=2"], "survives no more"),
         (&[FOUR[0], FOUR[1], FOUR[2], FOUR[3], "card.rebuild_bytes_per_s=1GB"], "dead_cards = 1"),
