@@ -182,6 +182,10 @@ fn curves(result: &WhatifResult, axes: &[&WhatifAxis], x: &WhatifAxis) -> Sectio
         ("hits", "Hits of the cache", &FIGURES[7..]),
     ];
     for (id, title, figures) in plots {
+        let has = |figure: &Figure| result.points.iter().any(|p| p.answer.as_ref().and_then(figure.of).is_some());
+        if !figures.iter().any(has) {
+            continue;
+        }
         let views = figures.iter().map(view).collect();
         let plot = Plot::new(format!("plot-whatif-{id}"), title, x_axis(x), xs.clone(), views);
         section.plots.extend(plot.map(|plot| plot.starting_with(|view| view.name == "p99")));

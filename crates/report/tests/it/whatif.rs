@@ -110,11 +110,17 @@ fn searched() -> WhatifResult {
 #[test]
 fn two_numeric_axes_make_heat_maps_and_one_makes_curves() {
     let page = whatif_page(&two_and_two());
-    // Throughput, p99, write amplification, for each of two victims.
-    assert_eq!(page.matches("<table class=\"heat").count(), 6);
+    // Throughput, p99, write amplification, hits, for each of two victims.
+    assert_eq!(page.matches("<table class=\"heat").count(), 8);
     assert!(page.contains("class=\"heat cool\"") && page.contains("class=\"heat warm\""));
     let one = whatif_page(&grid(vec![fills(8)]));
-    assert_eq!((one.matches("<table class=\"heat").count(), one.matches("<figure class=\"plot\"").count()), (0, 3));
+    assert_eq!((one.matches("<table class=\"heat").count(), one.matches("<figure class=\"plot\"").count()), (0, 4));
+    // Without a cache nothing is said of one.
+    let mut plain = two_and_two();
+    plain.points.iter_mut().filter_map(|point| point.answer.as_mut()).for_each(|answer| answer.hit_rate = None);
+    let page = whatif_page(&plain);
+    assert_eq!(page.matches("<table class=\"heat").count(), 6);
+    assert_eq!((page.matches("<figure class=\"plot\"").count(), page.contains("Hits")), (3, false));
     let none = whatif_page(&grid(vec![fills(1)]));
     assert_eq!((none.matches("<figure class=\"plot\"").count(), none.matches("All points").count() > 0), (0, true));
     let found = whatif_page(&searched());
@@ -142,7 +148,7 @@ fn the_page_is_drawn_light_dark_small_and_on_paper_without_a_complaint() {
         let html = whatif_page(&result);
         let page = Page::open(&html, 1280, true);
         let drawn: usize = page.eval("[...document.querySelectorAll('figure.plot canvas')].length");
-        assert_eq!(drawn, 3);
+        assert_eq!(drawn, 4);
         // Ink on the deepest colours, light and dark: what the screen shows, not what the style says.
         let contrast: f64 = page.eval(
             "(() => {
