@@ -61,6 +61,10 @@ def run(
     writes: int | None = None,
     explain_tail: bool = False,
     histograms: bool = False,
+    cache_of: str | None = None,
+    cache_mode: str | None = None,
+    cache_policy: str | None = None,
+    cache_size: Size | None = None,
     progress: Progress = None,
     **options: Unpack[LoadOptions],
 ) -> RunResult:
@@ -69,10 +73,12 @@ def run(
 
     `fill` is the share of the user capacity that holds data before, `scale` the part of the card that is modelled (1/64),
     `seconds` are virtual, `histograms` keeps whole distributions of latency (`to_fio_json`). Options of the load are those
-    of `flashrig run --help`: `block="16k"`, `threads=8`, `redo_readers=4`. Raises ValueError where the card, the load or a value can't be.
+    of `flashrig run --help`: `block="16k"`, `threads=8`, `redo_readers=4`. With `cache_of` the card is a cache of another device.
+    Raises ValueError where the card, the load or a value can't be.
     """
     given = {"fill": fill, "scale": scale, "seed": seed, "fresh": fresh, "seconds": seconds, "requests": requests}
     given.update(writes=writes, explain_tail=explain_tail, histograms=histograms)
+    given.update(cache_of=cache_of, cache_mode=cache_mode, cache_policy=cache_policy, cache_size=cache_size)
     if isinstance(load, Load):
         given.update(load.options())
         load = load.word
@@ -98,6 +104,10 @@ def replay(
     requests: int | None = None,
     explain_tail: bool = False,
     histograms: bool = False,
+    cache_of: str | None = None,
+    cache_mode: str | None = None,
+    cache_policy: str | None = None,
+    cache_size: Size | None = None,
     progress: Progress = None,
 ) -> RunResult:
     """Replays a block trace on a modelled card (`flashrig run --trace`).
@@ -129,6 +139,10 @@ def whatif(
     host: HostLike = None,
     seed: int | None = None,
     seconds: float | None = None,
+    cache_of: str | None = None,
+    cache_mode: str | None = None,
+    cache_policy: str | None = None,
+    cache_size: Size | None = None,
     progress: Progress = None,
 ) -> WhatifResult:
     """Asks what a modelled card would do: a grid of questions, or how far it holds a bound.
