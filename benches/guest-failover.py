@@ -215,6 +215,10 @@ class Controllers:
             owner.start()
         elif what == "released":
             self.ask(number, "release")
+            # It says yes before it has begun.
+            limit = time.monotonic() + 30
+            while self.owns(number) and time.monotonic() < limit:
+                time.sleep(0.05)
         elif what == "ended":
             if owner.end() != 0:
                 sys.exit(f"the owner did not end in order:\n{owner.said()}")
