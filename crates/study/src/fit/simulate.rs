@@ -163,8 +163,9 @@ impl<'a> Lab<'a> {
         self.points.store(before + tasks.len() as u64, Ordering::Relaxed);
         self.seen.extend(tasks.into_iter().map(|task| task.key).zip(seen));
         self.forget();
-        let all: Vec<Seen> = keys.iter().map(|key| self.seen[key].clone()).collect();
-        Ok(all.chunks(conditions.len()).map(<[Seen]>::to_vec).collect())
+        let mut all = keys.iter().map(|key| self.seen[key].clone());
+        // A review that was too short for any point asks for nothing.
+        Ok(candidates.iter().map(|_| all.by_ref().take(conditions.len()).collect()).collect())
     }
 
     fn simulate(&mut self, tasks: &[&Task]) -> Result<Vec<Seen>, RunError> {
