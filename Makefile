@@ -374,6 +374,7 @@ fuzz-one:
 			|| { echo "fuzz $(TARGET):"; cat $$log; exit 1; }; \
 		more=$$(sed -n 's/^parsed \([0-9]*\) bytes$$/\1/p' $$log | tail -n 1); parsed=$$((parsed + $${more:-0})); \
 		[ $$parsed -lt $$wanted ] || break; \
+		[ -n "$$more" ] || { echo "fuzz $(TARGET) does not count what it parses:"; cat $$log; exit 1; }; \
 	done; \
 	echo "fuzz $(TARGET), done$$([ $$wanted = 0 ] || echo ": more than $$parsed bytes parsed")"; grep '^stat::' $$log
 

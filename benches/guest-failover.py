@@ -129,36 +129,6 @@ poweroff -f
 """
 
 
-class Program:
-    """A command that runs until it is told to end, and what it has said."""
-
-    def __init__(self, words, log, listens):
-        self.words, self.log, self.listens, self.process = words, log, listens, None
-
-    def start(self):
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(600):
-            if re.search(self.listens, self.said()):
-                return
-            if self.process.poll() is not None:
-                break
-            time.sleep(0.1)
-        sys.exit(f"{' '.join(self.words)} does not listen:\n{self.said()}")
-
-    def said(self):
-        with open(self.log, encoding="utf-8", errors="replace") as log:
-            return log.read()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=60)
-
-
 class Controllers:
     """Two controllers of one card on three shelves."""
 
@@ -174,7 +144,7 @@ class Controllers:
             with open(module, "wb") as file:
                 file.truncate(MODULE_BYTES)
             words = [flashrig, "shelf", module, "--listen", f"127.0.0.1:{port}"]
-            self.shelves.append(Program(words, os.path.join(work, f"shelf-{number}.log"), r"nqn\."))
+            self.shelves.append(guest.Program(words, os.path.join(work, f"shelf-{number}.log"), r"nqn\."))
             self.shelves[-1].start()
         guest.run(flashrig, "create", cards[0], "--size", str(CARD_BYTES), "--shards", "1", "--shelf",
                   ",".join(f"127.0.0.1:{port}" for port in shelf_ports), stdout=subprocess.DEVNULL)
@@ -184,7 +154,7 @@ class Controllers:
             words = [flashrig, "serve", card, "--controller", str(number), "--nvme", f"127.0.0.1:{self.ports[number - 1]}"]
             # The guest reaches this machine by another address than the machine itself.
             words += [word for port in self.ports for word in ("--peer", f"10.0.2.2:{port}")]
-            self.servers.append(Program(words, os.path.join(work, f"server-{number}.log"), r"NVMe at"))
+            self.servers.append(guest.Program(words, os.path.join(work, f"server-{number}.log"), r"NVMe at"))
             self.servers[-1].start()
 
     def nqn(self):

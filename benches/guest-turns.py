@@ -22,7 +22,6 @@ import glob
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -108,7 +107,7 @@ commit_rows && fail "it commits for ever"
 echo "GUEST DONE refused"
 kill -9 $database 2>/dev/null; wait $database
 umount /mnt 2>/dev/null || umount -l /mnt
-# What was read before lies in the kernel's cache; writes must not reach the card, and reads may.
+# Direct, past the kernel's cache: writes must not reach the card, and reads may.
 dd if=$disk of=/dev/null bs=4096 count=1 iflag=direct 2>/tmp/said || fail "a read is refused: $(cat /tmp/said)"
 dd if=/dev/zero of=$disk bs=4096 seek=1000 count=1 oflag=direct 2>/tmp/said && fail "a host that was preempted writes"
 echo "GUEST DONE shut-out"
@@ -207,27 +206,17 @@ class Hosts:
             self.rows[words[2]] = (int(words[3]), int(words[4]))
 
 
-class Server:
+class Server(guest.Program):
     """A served card."""
 
     def __init__(self, flashrig, work):
-        card, self.log = os.path.join(work, "card"), os.path.join(work, "log")
+        card = os.path.join(work, "card")
         [self.port] = guest.free_ports(1)
         guest.run(flashrig, "create", card, "--card", "tachion-400", "--size", str(CARD_BYTES), stdout=subprocess.DEVNULL)
-        with open(self.log, "wb") as log:
-            words = [flashrig, "serve", card, "--nvme", f"127.0.0.1:{self.port}"]
-            self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        for _ in range(600):
-            found = re.search(r": (nqn\.\S+)", self.said())
-            if found:
-                self.nqn = found.group(1)
-                return
-            time.sleep(0.1)
-        sys.exit(f"the server does not listen:\n{self.said()}")
-
-    def said(self):
-        with open(self.log, encoding="utf-8", errors="replace") as log:
-            return log.read()
+        words = [flashrig, "serve", card, "--nvme", f"127.0.0.1:{self.port}"]
+        super().__init__(words, os.path.join(work, "log"), r"nqn\.")
+        self.start()
+        self.nqn = re.search(r": (nqn\.\S+)", self.said()).group(1)
 
 
 def main():
@@ -241,8 +230,7 @@ def main():
             running.append(hosts.start("second", SECOND, UUIDS[1]))
             for host in reversed(running):
                 host.wait(lambda host=host: host.ended, SECONDS)
-            server.process.send_signal(signal.SIGINT)
-            if server.process.wait(timeout=60) != 0:
+            if server.end() != 0:
                 sys.exit(f"the server did not end in order:\n{server.said()}")
         finally:
             for host in running:

@@ -9,6 +9,7 @@ import glob
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -197,3 +198,33 @@ class Guest:
         self.process.kill()
         self.process.wait()
         self.reader.join()
+
+
+class Program:
+    """A command that runs until it is told to end, and what it has said."""
+
+    def __init__(self, words, log, listens):
+        self.words, self.log, self.listens, self.process = words, log, listens, None
+
+    def start(self):
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen(self.words, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        for _ in range(600):
+            if re.search(self.listens, self.said()):
+                return
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.1)
+        sys.exit(f"{' '.join(self.words)} does not listen:\n{self.said()}")
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=60)

@@ -385,6 +385,14 @@ mod tests {
     }
 
     #[test]
+    fn nothing_asked_of_cards_is_an_empty_answer_of_each() {
+        let space = Space::new(&Base::neutral(None), &Host::builtin("default").unwrap(), false, &[]).unwrap();
+        let card = || space.candidate(&space.base_values()).unwrap();
+        let seen = Lab::new(1, &Silent, None).see(&[card(), card()], &[]).unwrap();
+        assert_eq!(seen.iter().map(Vec::len).collect::<Vec<_>>(), [0, 0]);
+    }
+
+    #[test]
     fn a_point_measures_what_a_review_does() {
         let host = Host::builtin("default").unwrap();
         for channels in [4.0_f64, 32.0] {
